@@ -1,0 +1,87 @@
+"""What a platform must be able to do, as small capabilities.
+
+A platform implements the ones it has, with standard-library, NumPy and Arrow types only, and the
+catalogue offers the kinds of audit they carry. Everything `match`, `sample`, `confirmed` and
+`score` return is private: only the waist lets a function of it out.
+
+A person number is stable for the life of an account. An identifier resolves to at most one person,
+by a rule that does not depend on who else is asked for.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+Persons = NDArray[np.int64]
+NOBODY = -1
+
+
+class People(Protocol):
+    """Who is there."""
+
+    def match(self, kind: str, identifiers: pa.Array) -> Persons:
+        """The person behind each identifier, in order, NOBODY where there is none.
+
+        `kind` is `username` (an array of strings), `email_sha256` or `phone_sha256` (arrays of
+        32 bytes, `fixed_size_binary(32)`).
+        """
+        ...
+
+    def offers(self) -> Mapping[str, Mapping[str, int]]:
+        """attribute → value → how many people may be sampled among those who declared it.
+
+        Public figures, not live counts. The values of one attribute are disjoint.
+        """
+        ...
+
+    def sample(
+        self, attribute: str, sizes: Mapping[str, int], rng: np.random.Generator
+    ) -> Mapping[str, Persons]:
+        """For each value, exactly so many distinct people who declared it, drawn uniformly."""
+        ...
+
+    def confirmed(self, code: str) -> Persons:
+        """The people who confirmed on the platform that they take part under this code, sorted."""
+        ...
+
+
+class Scores(Protocol):
+    """What the model thinks."""
+
+    @property
+    def model_digest(self) -> str:
+        """`sha256:…` of the model that scores; it changes when the model does."""
+        ...
+
+    @property
+    def score_range(self) -> tuple[float, float]:
+        """The public range of scores."""
+        ...
+
+    @property
+    def context(self) -> Mapping[str, Sequence[str | float]]:
+        """Temporal variables an audit freezes, and their public values, the default first."""
+        ...
+
+    def score(
+        self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
+    ) -> NDArray[np.float64]:
+        """The relevance of the content to each person, in order.
+
+        `content` has `kind`, `title`, `text` (strings), `attributes` (strings by name) and `image`
+        (bytes or None). `context` has a value for every variable.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A platform by name, with the capabilities it has."""
+
+    name: str
+    people: People
+    scores: Scores | None = None

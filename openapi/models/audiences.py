@@ -1,0 +1,71 @@
+"""Audiences: the people of an audit, in opaquely labelled groups."""
+
+from typing import Annotated, Literal
+
+from pydantic import Base64Bytes, Field
+
+from openapi.models.wire import Digest, Identifier, Instant, Label, Wire
+
+IdentifierKind = Literal["username", "email_sha256", "phone_sha256"]
+AudienceState = Literal["open", "sealed", "erased"]
+AudienceSource = Literal["upload", "sample"]
+
+
+class AudienceDraft(Wire):
+    """An audience to be filled group by group.
+
+    With `confirmed`, only people who confirmed on the platform that they take part are scored, and
+    their number is exact in the release: they told the platform that it may be.
+    """
+
+    groups: Annotated[list[Label], Field(min_length=1, max_length=100, examples=[["g0", "g1"]])]
+    groups_per_person: Annotated[int, Field(ge=1, le=10)] = 1
+    confirmed: bool = False
+
+
+class Part(Wire):
+    """One uploaded part of a group: enough to resume an upload that broke off."""
+
+    number: Annotated[int, Field(ge=0)]
+    rows: Annotated[int, Field(ge=0)]
+    digest: Digest
+
+
+class Group(Wire):
+    """What was uploaded (or drawn), never what matched."""
+
+    label: Label
+    members: Annotated[int, Field(ge=0)]
+    parts: list[Part] = []
+
+
+class Audience(Wire):
+    id: Identifier
+    state: AudienceState
+    source: AudienceSource
+    groups: list[Group]
+    groups_per_person: int
+    participation_code: str | None = None
+    commitment: Digest | None = None
+    created_at: Instant
+    sealed_at: Instant | None = None
+    expires_at: Instant | None = None
+
+
+class Seal(Wire):
+    """The salt the auditor keeps; the service hashes it in and forgets it."""
+
+    salt: Annotated[Base64Bytes, Field(min_length=16, max_length=128)]
+
+
+class SampleGroup(Wire):
+    label: Label
+    value: Annotated[str, Field(min_length=1, max_length=100, examples=["woman"])]
+    size: Annotated[int, Field(ge=1, le=10_000_000, examples=[200])]
+
+
+class SampleDraft(Wire):
+    """A random sample, drawn by the platform among people who declared the attribute to it."""
+
+    attribute: Annotated[str, Field(min_length=1, max_length=100, examples=["gender"])]
+    groups: Annotated[list[SampleGroup], Field(min_length=1, max_length=100)]

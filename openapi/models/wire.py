@@ -1,0 +1,39 @@
+"""What every wire model shares: frozen, strict about unknown fields, exact about numbers."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Item = TypeVar("Item")
+
+# Epsilon travels as a decimal with at most six places, so that both ends hold the same rational.
+Epsilon = Annotated[
+    Decimal, Field(gt=0, le=10, decimal_places=6, allow_inf_nan=False, examples=["1", "0.25"])
+]
+Amount = Annotated[Decimal, Field(ge=0, allow_inf_nan=False, examples=["2"])]
+Label = Annotated[
+    str,
+    Field(
+        pattern=r"^g(0|[1-9][0-9]{0,2})$",
+        description="Opaque label of a group; names stay with the auditor.",
+        examples=["g0"],
+    ),
+]
+Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
+Identifier = Annotated[str, Field(pattern=r"^[a-z]+_[0-9a-f]{30}$", max_length=48)]
+Instant = datetime
+
+
+class Wire(BaseModel):
+    """A message: immutable, and an unknown field is refused rather than ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Page(Wire, Generic[Item]):
+    """One page of a list; `next` is the cursor of the following page, absent on the last."""
+
+    items: list[Item]
+    next: str | None = None

@@ -1,0 +1,74 @@
+"""Every problem the service can answer with: RFC 9457 `type`, status and title, in one table.
+
+The service's errors name a code of this table; the SDK maps the code back to an error of its own
+and never parses prose.
+"""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+PREFIX = "urn:platform-auditor:problem:"
+
+# code → (status, title)
+TABLE: dict[str, tuple[int, str]] = {
+    "invalid-request": (422, "The request does not have the documented form"),
+    "malformed-body": (400, "The body cannot be read"),
+    "unauthenticated": (401, "A valid access token is needed"),
+    "forbidden": (403, "The token lacks the scope for this"),
+    "not-found": (404, "Nothing of yours is there"),
+    "method-not-allowed": (405, "This method is not offered here"),
+    "not-acceptable": (406, "None of the accepted media types is offered here"),
+    "conflict": (409, "The resource is not in a state that allows this"),
+    "audience-sealed": (409, "A sealed audience cannot be changed"),
+    "audience-not-sealed": (409, "The audience must be sealed first"),
+    "idempotency-conflict": (409, "The key was used with another body"),
+    "not-cancellable": (409, "The audit has begun to read private data"),
+    "not-released": (409, "The audit has no release yet"),
+    "too-large": (413, "The body is over the limit"),
+    "unsupported-media-type": (415, "This media type is not accepted here"),
+    "malformed-members": (422, "The members cannot be read"),
+    "digest-mismatch": (422, "The bytes received are not the bytes announced"),
+    "empty-group": (422, "A group has no members"),
+    "audience-too-large": (422, "The audience is over the limit"),
+    "unavailable-sample": (422, "The platform does not offer so many people"),
+    "unsupported-audit": (422, "The platform does not offer this"),
+    "invalid-bins": (422, "The bins cannot be used"),
+    "epsilon-above-mandate": (422, "The price is above the whole mandate"),
+    "no-mandate": (403, "No mandate in force allows this"),
+    "mandate-not-yet-valid": (403, "The mandate is not valid yet"),
+    "mandate-expired": (403, "The mandate is no longer valid"),
+    "budget-exhausted": (403, "The budget does not cover this"),
+    "rate-limited": (429, "Too many requests"),
+    "internal": (500, "The service failed; nothing was lost"),
+    "unavailable": (503, "The service is not ready"),
+}
+
+
+class Problem(BaseModel):
+    """RFC 9457 problem details; members beyond the five standard ones depend on the type."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str | None = None
+
+    @property
+    def code(self) -> str:
+        return self.type.removeprefix(PREFIX)
+
+
+def problem(code: str, detail: str, instance: str | None = None, **members: Any) -> Problem:
+    """The problem of this code; a code outside the table is a mistake of ours."""
+    status, title = TABLE[code]
+    return Problem(
+        type=PREFIX + code,
+        title=title,
+        status=status,
+        detail=detail,
+        instance=instance,
+        **members,
+    )
