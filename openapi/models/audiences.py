@@ -1,12 +1,13 @@
 """Audiences: the people of an audit, in opaquely labelled groups."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Base64Bytes, Field
 
 from openapi.models.wire import Digest, Identifier, Instant, Label, Wire
 
 IdentifierKind = Literal["username", "email_sha256", "phone_sha256"]
+IDENTIFIER_KINDS: tuple[IdentifierKind, ...] = get_args(IdentifierKind)
 AudienceState = Literal["open", "sealed", "erased"]
 AudienceSource = Literal["upload", "sample"]
 

@@ -5,7 +5,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from openapi.models.wire import Amount, Digest, Epsilon, Identifier, Instant, Label, Wire
+from openapi.models.wire import (
+    MAX_EPSILON,
+    Amount,
+    Digest,
+    Epsilon,
+    Identifier,
+    Instant,
+    Label,
+    Wire,
+)
 
 AuditKind = Literal["score-histogram"]
 AuditState = Literal["charged", "running", "released", "failed", "cancelled"]
@@ -46,7 +55,7 @@ class ScoreHistogramRequest(Wire):
     bins: Edges | Levels
     epsilon: Epsilon
     size_epsilon: (
-        Annotated[Decimal, Field(ge=0, le=10, decimal_places=6, allow_inf_nan=False)] | None
+        Annotated[Decimal, Field(ge=0, le=MAX_EPSILON, decimal_places=6, allow_inf_nan=False)] | None
     ) = None
     context: Context = {}
     mandate_id: Identifier | None = None

@@ -43,5 +43,5 @@ class Catalogue(Wire):
     samples: list[SampleOffer]
     context: list[ContextField]
     score_range: ScoreRange
-    model_digest: Digest
+    model_digest: Digest | None
     limits: Limits

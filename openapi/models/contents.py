@@ -1,12 +1,13 @@
 """Trial content: what the platform's model is asked to score."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Base64Bytes, Field
 
 from openapi.models.wire import Digest, Identifier, Instant, Wire
 
 ContentKind = Literal["job", "housing", "credit", "news", "political", "other"]
+CONTENT_KINDS: tuple[ContentKind, ...] = get_args(ContentKind)
 Attribute = Annotated[str, Field(min_length=1, max_length=200)]
 
 

@@ -77,7 +77,7 @@ class Budget(Wire):
 
 
 class Charge(Wire):
-    """Who paid what for which audit on which audience. A refund undoes a charge and stays listed."""
+    """Who paid what for which audit on which audience. A refunded charge stays listed."""
 
     id: Identifier
     auditor_id: Identifier

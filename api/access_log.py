@@ -1,0 +1,45 @@
+"""One log line and a few figures per request: the route's template, never what was sent."""
+
+import logging
+import time
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.metrics import LATENCY, REQUESTS
+
+log = logging.getLogger("api.access")
+
+
+class AccessLog:
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        started, status = time.perf_counter(), 500
+
+        async def watching(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watching)
+        finally:
+            _record(scope, status, time.perf_counter() - started)
+        return None
+
+
+def _record(scope: Scope, status: int, seconds: float) -> None:
+    # The template, not the path: a path holds whatever a caller puts there.
+    route = getattr(scope.get("route"), "path", "unmatched")
+    method = scope["method"] if route != "unmatched" else "ANY"
+    REQUESTS.labels(method, route, str(status)).inc()
+    LATENCY.labels(method, route).observe(seconds)
+    milliseconds = round(seconds * 1000, 1)
+    log.info(
+        "request",
+        extra={"method": method, "route": route, "status": status, "milliseconds": milliseconds},
+    )

@@ -1,0 +1,91 @@
+"""The application: routes, problems, limits, and the embedded worker."""
+
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+from importlib.metadata import version
+
+from fastapi import FastAPI
+from fastapi.concurrency import run_in_threadpool
+from fastapi.routing import APIRoute
+
+from api import problems
+from api.access_log import AccessLog
+from api.auth import build_auth
+from api.limits import BodyLimit, RateLimited
+from api.platform import Platform
+from api.routes import audiences, audits, contents, oauth, oversight, public
+from api.service import Service
+from api.settings import Settings
+from api.store import Store
+
+DESCRIPTION = (
+    "Vetted researchers audit a platform's relevance estimators under differential privacy; "
+    "regulators grant mandates and watch every charge. Problems follow RFC 9457."
+)
+ROUTERS = (
+    public.router,
+    contents.router,
+    audiences.router,
+    audits.router,
+    oversight.budget,
+    oversight.regulator,
+    oversight.operator,
+    oauth.router,
+)
+
+
+def build_service(settings: Settings, platform: Platform) -> Service:
+    """The parts of one deployment, from its settings."""
+    store = Store(settings.database_url)
+    auth = build_auth(store, settings)
+    auth = replace(auth, authenticator=RateLimited(auth.authenticator, settings))
+    return Service(settings, store, platform, auth)
+
+
+def create_app(service: Service) -> FastAPI:
+    app = describe(FastAPI(lifespan=_lifespan(service)))
+    app.state.service = service
+    app.state.auth = service.auth
+    app.add_middleware(BodyLimit, settings=service.settings)
+    app.add_middleware(AccessLog)
+    return app
+
+
+def describe(app: FastAPI) -> FastAPI:
+    """Everything the contract is made of: routes and problems, without a deployment."""
+    app.title = "Platform auditor"
+    app.version = version("platform-auditor")
+    app.description = DESCRIPTION
+    app.router.generate_unique_id_function = _operation_id
+    for router in ROUTERS:
+        app.include_router(router, generate_unique_id_function=_operation_id)
+    problems.install(app)
+    return app
+
+
+def _operation_id(route: APIRoute) -> str:
+    return route.name
+
+
+def _lifespan(service: Service) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        """Run the embedded worker for as long as the application runs."""
+        stop = threading.Event()
+        thread = threading.Thread(
+            target=service.worker().run, args=(stop, service.charged), name="worker"
+        )
+        if service.settings.embedded_worker:
+            thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            service.charged.set()
+            if thread.ident is not None:
+                await run_in_threadpool(thread.join)
+            service.store.close()
+
+    return lifespan

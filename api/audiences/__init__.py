@@ -1,0 +1,1 @@
+"""Audiences: uploads, sealing, samples."""

@@ -1,0 +1,117 @@
+"""Members of a group as they arrive: CSV, JSON lines or an Arrow stream of one column.
+
+The column's name says the kind of identifier. What is wrong is told with its line: the upload is
+the auditor's own, so nothing is given away.
+"""
+
+import re
+from typing import IO, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.json
+
+from api.errors import MalformedMembersError, UnsupportedMediaTypeError
+from openapi.models.audiences import IDENTIFIER_KINDS
+from privacy.commitment import username_tokens
+
+ARROW = "application/vnd.apache.arrow.stream"
+CSV = "text/csv"
+JSON_LINES = "application/x-ndjson"
+MEDIA_TYPES = (ARROW, CSV, JSON_LINES)
+DIGEST_TYPE = pa.binary(32)
+
+
+def read_members(body: IO[bytes], media_type: str) -> tuple[str, pa.Array]:
+    """The kind of identifier and the identifiers: strings, or 32 bytes each for hashes."""
+    table = _parse(body, media_type.partition(";")[0].strip().lower())
+    kind = _kind(table)
+    column = table.column(kind).combine_chunks()
+    if isinstance(column, pa.ChunkedArray):
+        column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], pa.string())
+    _refuse(pc.is_null(column), "is empty")
+    return kind, _usernames(column) if kind == "username" else _hashes(column)
+
+
+def tokens(kind: str, identifiers: pa.Array) -> bytes:
+    """The identifiers as the commitment takes them, 32 bytes each."""
+    if kind == "username":
+        return username_tokens(identifiers.to_pylist())
+    data = identifiers.buffers()[1]
+    start = identifiers.offset * 32
+    return bytes(data[start : start + len(identifiers) * 32]) if data else b""
+
+
+def _parse(body: IO[bytes], media_type: str) -> pa.Table:
+    try:
+        if media_type == ARROW:
+            return pa.ipc.open_stream(body).read_all()
+        if media_type == CSV:
+            strings = {kind: pa.string() for kind in IDENTIFIER_KINDS}
+            options = pyarrow.csv.ConvertOptions(column_types=strings, strings_can_be_null=True)
+            return pyarrow.csv.read_csv(body, convert_options=options)
+        if media_type == JSON_LINES:
+            schema = pa.schema([(kind, pa.string()) for kind in IDENTIFIER_KINDS])
+            options = pyarrow.json.ParseOptions(
+                explicit_schema=schema, unexpected_field_behavior="error"
+            )
+            table = pyarrow.json.read_json(body, parse_options=options)
+            return _only_filled(table)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise _unreadable(error) from error
+    raise UnsupportedMediaTypeError(f"send one of {', '.join(MEDIA_TYPES)}")
+
+
+def _only_filled(table: pa.Table) -> pa.Table:
+    """The columns of JSON lines that any line has."""
+    return table.select(
+        [name for name in table.column_names if table.column(name).null_count < len(table)]
+    )
+
+
+def _unreadable(error: Exception) -> MalformedMembersError:
+    message = str(error).split("\n")[0][:300]
+    found = re.search(r"[Rr]ow #?(\d+)", message)
+    line = int(found.group(1)) if found else None
+    return MalformedMembersError(f"the members cannot be read: {message}", line=line)
+
+
+def _kind(table: pa.Table) -> str:
+    if table.num_columns != 1 or table.column_names[0] not in IDENTIFIER_KINDS:
+        names = ", ".join(table.column_names[:5])
+        raise MalformedMembersError(
+            f"one column is expected, named {' or '.join(IDENTIFIER_KINDS)}; found: {names}", line=1
+        )
+    return cast("str", table.column_names[0])
+
+
+def _usernames(column: pa.Array) -> pa.Array:
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        raise MalformedMembersError("user names must be strings", line=1)
+    column = column.cast(pa.string())
+    size = pc.utf8_length(column)
+    _refuse(pc.or_(pc.less(size, 1), pc.greater(size, 200)), "is not a user name")
+    _refuse(pc.match_substring_regex(column, r"\s"), "has white space in it")
+    return column
+
+
+def _hashes(column: pa.Array) -> pa.Array:
+    if column.type == DIGEST_TYPE:
+        return column
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        raise MalformedMembersError("hashes must be 64 hexadecimal digits or 32 bytes", line=1)
+    well_formed = pc.match_substring_regex(column, "^[0-9a-fA-F]{64}$")
+    _refuse(pc.invert(well_formed), "is not a SHA-256 of 64 hexadecimal digits")
+    raw = bytes.fromhex("".join(column.to_pylist()))
+    return pa.Array.from_buffers(DIGEST_TYPE, len(column), [None, pa.py_buffer(raw)])
+
+
+def _refuse(wrong: pa.Array, what: str) -> None:
+    """Refuse the first wrong row by its line, the header being line 1."""
+    first = pc.index(wrong, True).as_py()
+    if first >= 0:
+        raise MalformedMembersError(
+            f"line {first + 2}: the identifier {what}; nothing of this part was kept",
+            line=first + 2,
+        )

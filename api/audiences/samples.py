@@ -1,0 +1,79 @@
+"""Audiences that the platform draws (paper 1, §4.3.1): the auditor gets a handle and exact sizes.
+
+What may be asked for is a public figure of the catalogue. A request above it is refused on that
+ground alone; below it the size is exact, and known.
+"""
+
+import secrets
+
+import numpy as np
+from sqlmodel import Session
+
+from api.audiences.sealing import close, keep_until
+from api.audiences.uploads import groups_of, view
+from api.auth.caller import Caller
+from api.clock import now
+from api.errors import InvalidRequestError, UnavailableError, UnavailableSampleError
+from api.ids import new_id
+from api.platform import People
+from api.settings import Settings
+from api.store import AudienceRow, GroupRow
+from openapi.models import Audience, SampleDraft
+from privacy.commitment import commit, group_digest
+from privacy.membership import Membership
+
+
+def draw(
+    session: Session, caller: Caller, draft: SampleDraft, people: People, settings: Settings
+) -> Audience:
+    """Draw and seal at once. The randomness is the operating system's (R6)."""
+    _check(draft, people)
+    sizes = {group.value: group.size for group in draft.groups}
+    drawn = people.sample(draft.attribute, sizes, np.random.default_rng(secrets.randbits(256)))
+    audience = AudienceRow(
+        id=new_id("audience"),
+        auditor_id=caller.auditor,
+        researcher_id=caller.researcher_id,
+        state="open",
+        source="sample",
+        groups_per_person=1,
+        created_at=now(),
+        expires_at=keep_until(now(), settings),
+    )
+    session.add(audience)
+    session.flush()
+    by_label = {group.label: group for group in draft.groups}
+    session.add_all(
+        GroupRow(audience_id=audience.id, label=label, members=group.size)
+        for label, group in by_label.items()
+    )
+    session.flush()
+    groups = groups_of(session, audience.id)
+    persons = [drawn[by_label[group.label].value] for group in groups]
+    membership = Membership.cut(persons, 1)
+    if [len(members) for members in membership.groups] != [group.members for group in groups]:
+        raise UnavailableError("the platform did not draw the sample that it offers")
+    # Nobody uploaded anything: the platform commits, under a salt it forgets, to whom it drew.
+    digests = {
+        group.label: group_digest([members.astype("<i8").tobytes()])
+        for group, members in zip(groups, membership.groups, strict=True)
+    }
+    commitment = commit(secrets.token_bytes(32), digests)
+    close(session, audience, groups, membership, commitment, settings, known=True)
+    return view(session, audience)
+
+
+def _check(draft: SampleDraft, people: People) -> None:
+    labels = {group.label for group in draft.groups}
+    values = {group.value for group in draft.groups}
+    if len(labels) != len(draft.groups) or len(values) != len(draft.groups):
+        raise InvalidRequestError("a label or a value is named twice")
+    offered = people.offers().get(draft.attribute, {})
+    for group in draft.groups:
+        available = offered.get(group.value, 0)
+        if group.size > available:
+            raise UnavailableSampleError(
+                f"{group.size} people asked for with {draft.attribute} {group.value}, "
+                f"{available} offered: see GET /v1/catalogue",
+                available=available,
+            )

@@ -1,0 +1,103 @@
+"""Sealing: what was uploaded is committed to and matched, once, and cannot change any more.
+
+Matching happens here and nothing of it is visible: the answer is the same whether everybody matched
+or nobody (R2). The identifiers themselves are forgotten; only person numbers stay.
+"""
+
+import io
+from datetime import datetime, timedelta
+
+import numpy as np
+import pyarrow as pa
+from sqlmodel import Session, col, delete, select
+
+from api.audiences.members import tokens
+from api.audiences.uploads import groups_of
+from api.clock import now
+from api.errors import AudienceSealedError, EmptyGroupError
+from api.ledger import append
+from api.platform import People, Persons
+from api.settings import Settings
+from api.store import AudienceRow, GroupRow, PartRow
+from privacy.commitment import commit, group_digest
+from privacy.membership import Membership
+
+
+def seal(
+    session: Session, audience: AudienceRow, salt: bytes, people: People, settings: Settings
+) -> None:
+    """Commit, match, cut, and forget the identifiers."""
+    if audience.state != "open":
+        raise AudienceSealedError("the audience is sealed already")
+    groups = groups_of(session, audience.id)
+    if empty := [group.label for group in groups if group.members == 0]:
+        raise EmptyGroupError(f"nothing was uploaded for {', '.join(empty)}", groups=empty)
+    digests, matched = {}, []
+    for group in groups:
+        parts = [_unpack(part) for part in _parts(session, group)]
+        digests[group.label] = group_digest(tokens(kind, column) for kind, column in parts)
+        matched.append(_match(people, parts))
+    known = audience.participation_code is not None
+    if known:
+        takes_part = people.confirmed(audience.participation_code or "")
+        matched = [persons[np.isin(persons, takes_part)] for persons in matched]
+    membership = Membership.cut(matched, audience.groups_per_person)
+    session.exec(delete(PartRow).where(col(PartRow.audience_id) == audience.id))
+    close(session, audience, groups, membership, commit(salt, digests), settings, known=known)
+
+
+def close(
+    session: Session,
+    audience: AudienceRow,
+    groups: list[GroupRow],
+    membership: Membership,
+    commitment: str,
+    settings: Settings,
+    *,
+    known: bool,
+) -> None:
+    """Write down whom each group reached; `known` where their number is public."""
+    for group, persons in zip(groups, membership.groups, strict=True):
+        group.people = persons.astype("<i8").tobytes()
+        group.known_size = len(persons) if known else None
+        session.add(group)
+    audience.state = "sealed"
+    audience.commitment = commitment
+    audience.sealed_at = now()
+    audience.expires_at = keep_until(audience.sealed_at, settings)
+    session.add(audience)
+    append(
+        session,
+        "audience",
+        {"audience": audience.id, "source": audience.source, "commitment": commitment},
+        audience.auditor_id,
+    )
+
+
+def keep_until(moment: datetime, settings: Settings) -> datetime:
+    return moment + timedelta(days=settings.members_kept_days)
+
+
+def membership_of(session: Session, audience: AudienceRow) -> Membership:
+    """Whom a sealed audience reached."""
+    groups = [np.frombuffer(g.people or b"", "<i8") for g in groups_of(session, audience.id)]
+    return Membership(tuple(groups), audience.groups_per_person)
+
+
+def _parts(session: Session, group: GroupRow) -> list[PartRow]:
+    query = select(PartRow).where(
+        PartRow.audience_id == group.audience_id, PartRow.label == group.label
+    )
+    return list(session.exec(query.order_by(col(PartRow.number))))
+
+
+def _unpack(part: PartRow) -> tuple[str, pa.Array]:
+    table = pa.ipc.open_stream(io.BytesIO(part.data)).read_all()
+    chunks = table.column(0).chunks
+    column = pa.concat_arrays(chunks) if chunks else pa.array([], table.schema.field(0).type)
+    return part.kind, column
+
+
+def _match(people: People, parts: list[tuple[str, pa.Array]]) -> Persons:
+    found = [people.match(kind, column) for kind, column in parts]
+    return np.concatenate([*found, np.empty(0, np.int64)])

@@ -1,0 +1,174 @@
+"""Audiences that auditors upload: open, filled part by part, then sealed."""
+
+import secrets
+from datetime import timedelta
+from typing import IO
+
+import pyarrow as pa
+from sqlmodel import Session, col, delete, func, select
+
+from api.audiences.members import read_members
+from api.auth.caller import Caller
+from api.clock import now
+from api.errors import (
+    AudienceSealedError,
+    AudienceTooLargeError,
+    ConflictError,
+    InvalidRequestError,
+    NotFoundError,
+)
+from api.ids import new_id
+from api.settings import Settings
+from api.store import AudienceRow, AuditRow, GroupRow, PartRow
+from openapi.models import Audience, AudienceDraft, Group, Part
+
+
+def create(session: Session, caller: Caller, draft: AudienceDraft, settings: Settings) -> Audience:
+    if len(set(draft.groups)) != len(draft.groups):
+        raise InvalidRequestError("a group is named twice")
+    row = AudienceRow(
+        id=new_id("audience"),
+        auditor_id=caller.auditor,
+        researcher_id=caller.researcher_id,
+        state="open",
+        source="upload",
+        groups_per_person=draft.groups_per_person,
+        participation_code=secrets.token_hex(8) if draft.confirmed else None,
+        created_at=now(),
+        expires_at=now() + timedelta(hours=settings.upload_kept_hours),
+    )
+    session.add(row)
+    session.flush()
+    session.add_all(GroupRow(audience_id=row.id, label=label) for label in draft.groups)
+    session.flush()
+    return view(session, row)
+
+
+def owned(session: Session, caller: Caller, audience_id: str, *, lock: bool = False) -> AudienceRow:
+    """The auditor's own audience; another auditor's is not there."""
+    query = select(AudienceRow).where(
+        AudienceRow.id == audience_id, AudienceRow.auditor_id == caller.auditor
+    )
+    row = session.exec(query.with_for_update() if lock else query).first()
+    if row is None:
+        raise NotFoundError(f"no audience {audience_id}: make one with POST /v1/audiences")
+    return row
+
+
+def owned_open(session: Session, caller: Caller, audience_id: str, label: str) -> AudienceRow:
+    """The auditor's audience, if it can still be changed and has the group."""
+    audience = owned(session, caller, audience_id, lock=True)
+    if audience.state != "open":
+        raise AudienceSealedError("the audience is sealed; make a new one to change its members")
+    if session.get(GroupRow, (audience_id, label)) is None:
+        raise NotFoundError(f"the audience has no group {label}")
+    return audience
+
+
+def put_part(
+    session: Session,
+    audience: AudienceRow,
+    label: str,
+    number: int,
+    body: IO[bytes],
+    media_type: str,
+    digest: str,
+    settings: Settings,
+) -> Part:
+    """Keep one part of a group, in place of what had its number."""
+    kind, identifiers = read_members(body, media_type)
+    old = session.get(PartRow, (audience.id, label, number))
+    if old is not None:
+        session.delete(old)
+        session.flush()
+    _refuse_too_many(session, audience.id, len(identifiers), settings)
+    row = PartRow(
+        audience_id=audience.id,
+        label=label,
+        number=number,
+        kind=kind,
+        rows=len(identifiers),
+        digest=digest,
+        data=pack(kind, identifiers),
+    )
+    session.add(row)
+    session.flush()
+    _touch(session, audience, label, settings)
+    return Part(number=number, rows=row.rows, digest=digest)
+
+
+def empty_group(session: Session, audience: AudienceRow, label: str, settings: Settings) -> None:
+    session.exec(
+        delete(PartRow).where(col(PartRow.audience_id) == audience.id, col(PartRow.label) == label)
+    )
+    _touch(session, audience, label, settings)
+
+
+def erase(session: Session, audience: AudienceRow) -> None:
+    """Forget the members. Commitment, charges and releases stay."""
+    if pending(session, audience.id):
+        raise ConflictError("an audit on this audience has not finished; cancel it or wait")
+    session.exec(delete(PartRow).where(col(PartRow.audience_id) == audience.id))
+    for group in groups_of(session, audience.id):
+        group.people = None
+        session.add(group)
+    audience.state = "erased"
+    session.add(audience)
+
+
+def pending(session: Session, audience_id: str) -> bool:
+    """Whether an audit still needs the members."""
+    query = select(AuditRow.id).where(
+        AuditRow.audience_id == audience_id, col(AuditRow.state).in_(("charged", "running"))
+    )
+    return session.exec(query).first() is not None
+
+
+def groups_of(session: Session, audience_id: str) -> list[GroupRow]:
+    """The groups in the order of their labels' numbers: g0, g1, …, g10."""
+    rows = session.exec(select(GroupRow).where(GroupRow.audience_id == audience_id))
+    return sorted(rows, key=lambda group: int(group.label[1:]))
+
+
+def pack(kind: str, identifiers: pa.Array) -> bytes:
+    sink = pa.BufferOutputStream()
+    table = pa.table({kind: identifiers})
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def view(session: Session, row: AudienceRow) -> Audience:
+    parts: dict[str, list[Part]] = {}
+    query = select(PartRow.label, PartRow.number, PartRow.rows, PartRow.digest).where(
+        PartRow.audience_id == row.id
+    )
+    for label, number, rows, digest in session.exec(query.order_by(col(PartRow.number))):
+        parts.setdefault(label, []).append(Part(number=number, rows=rows, digest=digest))
+    fields = row.model_dump(exclude={"auditor_id", "researcher_id"})
+    groups = [
+        Group(label=group.label, members=group.members, parts=parts.get(group.label, []))
+        for group in groups_of(session, row.id)
+    ]
+    return Audience(**fields, groups=groups)
+
+
+def _refuse_too_many(session: Session, audience_id: str, rows: int, settings: Settings) -> None:
+    query = select(func.coalesce(func.sum(PartRow.rows), 0))
+    total = session.exec(query.where(PartRow.audience_id == audience_id)).one() + rows
+    if total > settings.max_members:
+        raise AudienceTooLargeError(
+            f"{total} members with this part; an audience may have {settings.max_members}. "
+            "The part was not kept."
+        )
+
+
+def _touch(session: Session, audience: AudienceRow, label: str, settings: Settings) -> None:
+    """Count the group anew, and keep the upload alive for another while."""
+    query = select(func.coalesce(func.sum(PartRow.rows), 0)).where(
+        PartRow.audience_id == audience.id, PartRow.label == label
+    )
+    group = session.get_one(GroupRow, (audience.id, label))
+    group.members = session.exec(query).one()
+    audience.expires_at = now() + timedelta(hours=settings.upload_kept_hours)
+    session.add_all([group, audience])

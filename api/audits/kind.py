@@ -1,0 +1,54 @@
+"""What a kind of audit is: the platform's half of it, one file each.
+
+`check` and `question` look at the request and at public facts only. `reduce` alone sees people, and
+what it makes can leave through the waist only. `present` shapes what came out of it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from api.platform import Platform
+from openapi.models import AuditRequest
+from privacy.membership import Membership
+from privacy.table import Cells, Table
+from privacy.waist import Question
+
+
+@dataclass(frozen=True)
+class AudienceFacts:
+    """What is public about a sealed audience."""
+
+    labels: tuple[str, ...]
+    groups_per_person: int
+    # The number of scored people per group, where the number is public.
+    known_sizes: tuple[int, ...] | None
+
+
+class Kind(Protocol):
+    """One kind of audit."""
+
+    def check(self, request: AuditRequest, platform: Platform) -> None:
+        """Refuse what cannot be asked (`RefusalError`), before anything is charged."""
+        ...
+
+    def question(self, request: AuditRequest, audience: AudienceFacts) -> Question:
+        """Which tables will be released, with which noise: all that the price depends on."""
+        ...
+
+    def reduce(
+        self,
+        request: AuditRequest,
+        question: Question,
+        content: Mapping[str, Any],
+        membership: Membership,
+        platform: Platform,
+    ) -> Mapping[str, Table]:
+        """The tables of the question, within its bounds, from private data."""
+        ...
+
+    def present(
+        self, request: AuditRequest, audience: AudienceFacts, noisy: Mapping[str, Cells]
+    ) -> dict[str, Any]:
+        """The kind's own fields of the release."""
+        ...

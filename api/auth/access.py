@@ -1,0 +1,72 @@
+"""Who may call a route: dependencies that name the role.
+
+`AuditorDep`, `RegulatorDep` and `OperatorDep` are the caller, who has that role; `CallerDep` is a
+caller of any role. The OpenAPI document shows the scope that each route needs.
+"""
+
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import Depends, Request, Security
+from fastapi.openapi.models import OAuthFlowClientCredentials, OAuthFlows
+from fastapi.security import OAuth2
+
+from api.auth.caller import Caller
+from api.auth.composition import Auth
+from api.auth.endpoints import TOKEN_PATH
+from api.errors import ForbiddenError, UnauthenticatedError
+from openapi.models import Role
+
+SCOPES: dict[str, str] = {
+    "auditor": "Plan, upload and run audits.",
+    "regulator": "Vet auditors, grant mandates and watch every charge.",
+    "operator": "Run the service.",
+}
+
+_scheme = OAuth2(
+    flows=OAuthFlows(
+        clientCredentials=OAuthFlowClientCredentials(tokenUrl=TOKEN_PATH, scopes=SCOPES)
+    ),
+    scheme_name="OAuth2",
+    description="Client credentials with a signed assertion (private_key_jwt, RFC 7523).",
+    auto_error=False,
+)
+
+
+def auth_of(request: Request) -> Auth:
+    auth: Auth = request.app.state.auth
+    return auth
+
+
+AuthDep = Annotated[Auth, Depends(auth_of)]
+
+
+def authenticate(auth: AuthDep, authorization: Annotated[str | None, Depends(_scheme)]) -> Caller:
+    """Not async: it reads the database, in a thread of the pool."""
+    if authorization is None:
+        raise UnauthenticatedError("Send an access token: Authorization: Bearer <token>.")
+    scheme, _, bearer = authorization.partition(" ")
+    if scheme.lower() != "bearer" or not bearer.strip():
+        raise UnauthenticatedError("The Authorization header must be: Bearer <token>.")
+    return auth.authenticator.authenticate(bearer.strip())
+
+
+CallerDep = Annotated[Caller, Security(authenticate)]
+
+
+def _holder_of(role: Role) -> Callable[[Caller], Caller]:
+    def holder(caller: CallerDep) -> Caller:
+        if caller.role == role:
+            return caller
+        raise ForbiddenError(
+            f"This needs the scope {role}; the token has the scope {caller.role}.",
+            headers={"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{role}"'},
+            needed_scope=role,
+        )
+
+    return holder
+
+
+AuditorDep = Annotated[Caller, Security(_holder_of("auditor"), scopes=["auditor"])]
+RegulatorDep = Annotated[Caller, Security(_holder_of("regulator"), scopes=["regulator"])]
+OperatorDep = Annotated[Caller, Security(_holder_of("operator"), scopes=["operator"])]

@@ -1,0 +1,52 @@
+"""Who is calling: a registered researcher, proven by an access token."""
+
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from sqlmodel import Session, col, select
+
+from api.errors import ForbiddenError
+from api.store import ResearcherRow
+from openapi.models import Role
+
+
+@dataclass(frozen=True)
+class Caller:
+    researcher_id: str
+    name: str
+    role: Role
+    auditor_id: str | None
+
+    @property
+    def auditor(self) -> str:
+        """The auditor that a researcher belongs to; nobody else has one."""
+        if self.auditor_id is None:
+            raise ForbiddenError("Only a researcher of an auditor may do this.")
+        return self.auditor_id
+
+
+class Authenticator(Protocol):
+    """Turns a bearer token into its caller, or raises `UnauthenticatedError`."""
+
+    def authenticate(self, bearer: str) -> Caller: ...
+
+
+def caller_by_id(session: Session, researcher_id: str) -> Caller | None:
+    row = session.get(ResearcherRow, researcher_id)
+    return _caller(row) if row else None
+
+
+def caller_by_outside_subject(session: Session, subject: str) -> Caller | None:
+    row = session.exec(
+        select(ResearcherRow).where(col(ResearcherRow.outside_subject) == subject)
+    ).one_or_none()
+    return _caller(row) if row else None
+
+
+def _caller(row: ResearcherRow) -> Caller:
+    return Caller(
+        researcher_id=row.id,
+        name=row.name,
+        role=cast(Role, row.role),
+        auditor_id=row.auditor_id,
+    )

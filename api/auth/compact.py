@@ -1,0 +1,71 @@
+"""Reading a signed JWT that anybody may have written.
+
+The shape is checked before joserfc sees it, so that no input of a stranger ends in an unexpected
+error; the algorithms are always named, so that a token never chooses its own.
+
+[RFC7515] §7.1 compact serialisation. [RFC8725] §3.1 algorithm verification.
+"""
+
+import json
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from joserfc import jws
+from joserfc.errors import JoseError
+from joserfc.jwk import Key
+from joserfc.util import urlsafe_b64decode
+
+MAX_LENGTH = 16 * 1024
+
+_SHAPE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*")
+
+
+class CompactError(Exception):
+    """Not a JWT, or not signed as it must be."""
+
+
+@dataclass(frozen=True)
+class Compact:
+    """A JWT as read, believed only after `verify`."""
+
+    text: str
+    header: dict[str, Any]
+    claims: dict[str, Any]
+
+    @property
+    def kid(self) -> str | None:
+        kid = self.header.get("kid")
+        return kid if isinstance(kid, str) else None
+
+    @property
+    def typ(self) -> str:
+        """Lower case and without the optional prefix  [RFC7515, §4.1.9]."""
+        return str(self.header.get("typ", "")).lower().removeprefix("application/")
+
+    def verify(self, key: Key, algorithms: Collection[str]) -> None:
+        """Raise unless the signature is by this key and one of these algorithms."""
+        registry = jws.JWSRegistry(algorithms=tuple(algorithms), strict_check_header=False)
+        try:
+            jws.deserialize_compact(self.text, key, registry=registry)
+        except (JoseError, ValueError) as error:
+            raise CompactError("the signature does not verify") from error
+
+
+def parse(text: str) -> Compact:
+    """Header and claims, both JSON objects, of a token whose signature was not looked at."""
+    if len(text) > MAX_LENGTH or not _SHAPE.fullmatch(text):
+        raise CompactError("not a signed JWT")
+    header, claims, _ = text.split(".")
+    return Compact(text=text, header=_object(header), claims=_object(claims))
+
+
+def _object(segment: str) -> dict[str, Any]:
+    try:
+        value = json.loads(urlsafe_b64decode(segment.encode()))
+    except (ValueError, RecursionError) as error:
+        raise CompactError("not a signed JWT") from error
+    if not isinstance(value, dict):
+        raise CompactError("not a signed JWT")
+    return value

@@ -1,0 +1,90 @@
+"""Access tokens of an outside issuer, instead of our own.
+
+The issuer says who it is; what they may do is their role here. Providers differ on the token's
+type, so `JWT` and none are taken for `at+jwt`; the audience keeps out tokens made for others.
+
+[RFC9068] §4 validation. [RFC8725] §3.11 explicit typing.
+[RFC9449] §7.2: a token that is bound to a key is not a bearer token.
+"""
+
+from typing import Any
+
+from joserfc import jwt
+from joserfc.errors import ExpiredTokenError, JoseError
+
+from api.auth.caller import Caller, caller_by_outside_subject
+from api.auth.compact import CompactError, parse
+from api.auth.keys import CLOCK_SKEW
+from api.auth.outside_keys import OutsideKeys
+from api.auth.registration import ALGORITHMS
+from api.errors import UnauthenticatedError
+from api.settings import OutsideIssuer
+from api.store import Store
+
+TYPES = frozenset({"at+jwt", "jwt", ""})
+MAX_SUBJECT = 200
+
+_SAFE = frozenset(name for names in ALGORITHMS.values() for name in names)
+
+
+class OutsideTokens:
+    """Believes one issuer, and maps its subjects to registered researchers."""
+
+    def __init__(self, store: Store, issuer: OutsideIssuer) -> None:
+        if not issuer.algorithms or not _SAFE.issuperset(issuer.algorithms):
+            raise ValueError(f"outside_issuer.algorithms must be among {sorted(_SAFE)}")
+        self._store = store
+        self._issuer = issuer
+        self._keys = OutsideKeys(issuer)
+
+    def authenticate(self, bearer: str) -> Caller:
+        subject = self._subject(self._read(bearer))
+        with self._store.read() as session:
+            caller = caller_by_outside_subject(session, subject)
+        if caller is None:
+            raise UnauthenticatedError(
+                "The token is valid, but its subject is not registered here: ask the operator."
+            )
+        return caller
+
+    def _read(self, bearer: str) -> dict[str, Any]:
+        try:
+            token = parse(bearer)
+        except CompactError as error:
+            raise UnauthenticatedError("The access token is malformed.") from error
+        if token.typ not in TYPES or "cnf" in token.claims:
+            raise UnauthenticatedError("This is not a bearer access token.")
+        # Before any key is looked for: a stranger's token must not make us ask the issuer.
+        self._validate(token.claims)
+        key = self._keys.find(token.kid)
+        if key is None:
+            raise UnauthenticatedError("The access token is signed with a key that is not in use.")
+        try:
+            token.verify(key, self._issuer.algorithms)
+        except CompactError as error:
+            raise UnauthenticatedError("The access token's signature is wrong.") from error
+        return token.claims
+
+    def _validate(self, claims: dict[str, Any]) -> None:
+        registry = jwt.JWTClaimsRegistry(
+            leeway=int(CLOCK_SKEW.total_seconds()),
+            iss={"essential": True, "value": self._issuer.issuer},
+            aud={"essential": True, "value": self._issuer.audience},
+            exp={"essential": True},
+        )
+        try:
+            registry.validate(claims)
+        except ExpiredTokenError as error:
+            raise UnauthenticatedError("The access token has expired: get a new one.") from error
+        except JoseError as error:
+            raise UnauthenticatedError(
+                f"The access token is not of {self._issuer.issuer} for this service."
+            ) from error
+
+    def _subject(self, claims: dict[str, Any]) -> str:
+        subject = claims.get(self._issuer.claim)
+        if not isinstance(subject, str) or not 0 < len(subject) <= MAX_SUBJECT:
+            raise UnauthenticatedError(f"The access token lacks the claim {self._issuer.claim}.")
+        if not subject.isprintable():
+            raise UnauthenticatedError(f"The access token's {self._issuer.claim} is malformed.")
+        return subject

@@ -1,0 +1,104 @@
+"""Our own access tokens: made, read and believed.
+
+[RFC9068] JWT profile for access tokens, §2.2 claims, §4 validation.
+"""
+
+import secrets
+from typing import Any
+
+from joserfc import jwt
+from joserfc.errors import ExpiredTokenError, JoseError
+
+from api.auth.caller import Caller, caller_by_id
+from api.auth.compact import Compact, CompactError, parse
+from api.auth.keys import ALGORITHM, CLOCK_SKEW, TOKEN_LIFETIME, SigningKeys
+from api.clock import now
+from api.errors import UnauthenticatedError
+from api.store import RevokedTokenRow, Store
+
+TYPE = "at+jwt"
+
+_NEEDED: jwt.ClaimsOption = {"essential": True}
+
+
+class OwnTokens:
+    """Access tokens of this service, for this service."""
+
+    def __init__(self, store: Store, keys: SigningKeys, issuer: str) -> None:
+        self._store = store
+        self._keys = keys
+        self._issuer = issuer
+
+    def issue(self, researcher_id: str, scope: str) -> str:
+        key = self._keys.current("access-token")
+        issued_at = int(now().timestamp())
+        claims = {
+            "iss": self._issuer,
+            "aud": self._issuer,
+            "sub": researcher_id,
+            "client_id": researcher_id,
+            "scope": scope,
+            "iat": issued_at,
+            "exp": issued_at + int(TOKEN_LIFETIME.total_seconds()),
+            "jti": secrets.token_urlsafe(16),
+        }
+        header = {"typ": TYPE, "alg": ALGORITHM, "kid": key.kid}
+        return jwt.encode(header, claims, key, algorithms=(ALGORITHM,))
+
+    def read(self, bearer: str) -> dict[str, Any]:
+        """The claims of a token that we signed and that has not expired."""
+        try:
+            token = parse(bearer)
+        except CompactError as error:
+            raise UnauthenticatedError("The access token is malformed.") from error
+        self._verify(token)
+        self._validate(token)
+        return token.claims
+
+    def authenticate(self, bearer: str) -> Caller:
+        claims = self.read(bearer)
+        with self._store.read() as session:
+            if session.get(RevokedTokenRow, claims["jti"]):
+                raise UnauthenticatedError("The access token was revoked: ask for a new one.")
+            caller = caller_by_id(session, claims["sub"])
+        if caller is None:
+            raise UnauthenticatedError("The researcher of this token is no longer registered.")
+        if caller.role != claims["scope"]:
+            raise UnauthenticatedError("The researcher's role changed: ask for a new token.")
+        return caller
+
+    def _verify(self, token: Compact) -> None:
+        if token.typ != TYPE:
+            raise UnauthenticatedError("This is not an access token: its type is not at+jwt.")
+        key = self._keys.verifying("access-token", token.kid) if token.kid else None
+        if key is None:
+            raise UnauthenticatedError("The access token is signed with a key that is not in use.")
+        try:
+            token.verify(key, (ALGORITHM,))
+        except CompactError as error:
+            raise UnauthenticatedError("The access token's signature is wrong.") from error
+
+    def _validate(self, token: Compact) -> None:
+        registry = jwt.JWTClaimsRegistry(
+            leeway=int(CLOCK_SKEW.total_seconds()),
+            iss={"essential": True, "value": self._issuer},
+            aud={"essential": True, "value": self._issuer},
+            sub=_NEEDED,
+            scope=_NEEDED,
+            iat=_NEEDED,
+            exp=_NEEDED,
+            jti=_NEEDED,
+        )
+        _check(registry, token.claims)
+        # The clocks of our processes may differ on `iat`; the lifetime is not stretched by it.
+        if token.claims["exp"] <= now().timestamp():
+            raise UnauthenticatedError("The access token has expired: ask for a new one.")
+
+
+def _check(registry: jwt.JWTClaimsRegistry, claims: dict[str, Any]) -> None:
+    try:
+        registry.validate(claims)
+    except ExpiredTokenError as error:
+        raise UnauthenticatedError("The access token has expired: ask for a new one.") from error
+    except JoseError as error:
+        raise UnauthenticatedError("The access token is not meant for this service.") from error

@@ -1,0 +1,67 @@
+"""Trial content: kept as uploaded, named on receipts by its digest."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlmodel import Session, select
+
+from api.auth.caller import Caller
+from api.clock import now
+from api.errors import NotFoundError
+from api.ids import new_id
+from api.ledger import append
+from api.store import ContentRow
+from openapi.models import Content, ContentDraft
+from privacy.receipts import canonical, digest
+
+
+def create(session: Session, caller: Caller, draft: ContentDraft) -> Content:
+    image = draft.image.data if draft.image else None
+    row = ContentRow(
+        id=new_id("content"),
+        auditor_id=caller.auditor,
+        researcher_id=caller.researcher_id,
+        image=image,
+        image_digest=digest(image) if image else None,
+        digest=content_digest(draft),
+        created_at=now(),
+        **draft.model_dump(include={"kind", "title", "text", "attributes"}),
+    )
+    session.add(row)
+    append(session, "content", {"content": row.id, "digest": row.digest}, caller.auditor)
+    return view(row)
+
+
+def content_digest(draft: ContentDraft) -> str:
+    """Over everything the model may see: canonical JSON, the image by its own digest."""
+    fields = draft.model_dump(include={"kind", "title", "text", "attributes"})
+    if draft.image:
+        fields["image"] = digest(draft.image.data)
+        fields["image_type"] = draft.image.media_type
+    return digest(canonical(fields))
+
+
+def owned(session: Session, caller: Caller, content_id: str) -> ContentRow:
+    """The auditor's own content; another auditor's is not there."""
+    query = select(ContentRow).where(
+        ContentRow.id == content_id, ContentRow.auditor_id == caller.auditor
+    )
+    row = session.exec(query).first()
+    if row is None:
+        raise NotFoundError(f"no content {content_id}: upload it with POST /v1/contents")
+    return row
+
+
+def for_platform(row: ContentRow) -> Mapping[str, Any]:
+    """The content as `Scores.score` takes it."""
+    return {
+        "kind": row.kind,
+        "title": row.title,
+        "text": row.text,
+        "attributes": row.attributes,
+        "image": row.image,
+    }
+
+
+def view(row: ContentRow) -> Content:
+    return Content.model_validate(row.model_dump(exclude={"auditor_id", "researcher_id", "image"}))

@@ -1,0 +1,160 @@
+"""The service's errors. Each is a problem of `openapi.problems.TABLE`, by its code.
+
+ApiError
+├── InvalidRequestError          ├── MalformedBodyError        ├── TooLargeError
+├── UnauthenticatedError         ├── ForbiddenError            ├── NotFoundError
+├── UnsupportedMediaTypeError    ├── RateLimitedError          ├── UnavailableError
+├── ConflictError
+│   ├── AudienceSealedError      ├── AudienceNotSealedError    ├── IdempotencyConflictError
+│   ├── NotCancellableError      └── NotReleasedError
+├── UploadError
+│   ├── MalformedMembersError    ├── DigestMismatchError       ├── EmptyGroupError
+│   ├── AudienceTooLargeError    └── UnavailableSampleError
+└── RefusalError                 a refused audit: also an entry of the ledger
+    ├── UnsupportedAuditError    ├── InvalidBinsError          ├── EpsilonAboveMandateError
+    ├── NoMandateError           ├── MandateNotYetValidError   ├── MandateExpiredError
+    └── BudgetExhaustedError
+
+What a message says may depend on what the caller sent and on public facts, never on people (R2).
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from openapi.problems import Problem, problem
+
+
+class ApiError(Exception):
+    """A request that cannot be served; `members` are the problem's own fields."""
+
+    code: ClassVar[str] = "internal"
+
+    def __init__(
+        self, detail: str, *, headers: Mapping[str, str] | None = None, **members: Any
+    ) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.headers = dict(headers or {})
+        self.members = members
+
+    def problem(self, instance: str | None = None) -> Problem:
+        return problem(self.code, self.detail, instance, **self.members)
+
+
+class InvalidRequestError(ApiError):
+    code = "invalid-request"
+
+
+class MalformedBodyError(ApiError):
+    code = "malformed-body"
+
+
+class TooLargeError(ApiError):
+    code = "too-large"
+
+
+class UnauthenticatedError(ApiError):
+    code = "unauthenticated"
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail, headers={"WWW-Authenticate": 'Bearer error="invalid_token"'})
+
+
+class ForbiddenError(ApiError):
+    code = "forbidden"
+
+
+class NotFoundError(ApiError):
+    code = "not-found"
+
+
+class UnsupportedMediaTypeError(ApiError):
+    code = "unsupported-media-type"
+
+
+class RateLimitedError(ApiError):
+    code = "rate-limited"
+
+
+class UnavailableError(ApiError):
+    code = "unavailable"
+
+
+class ConflictError(ApiError):
+    code = "conflict"
+
+
+class AudienceSealedError(ConflictError):
+    code = "audience-sealed"
+
+
+class AudienceNotSealedError(ConflictError):
+    code = "audience-not-sealed"
+
+
+class IdempotencyConflictError(ConflictError):
+    code = "idempotency-conflict"
+
+
+class NotCancellableError(ConflictError):
+    code = "not-cancellable"
+
+
+class NotReleasedError(ConflictError):
+    code = "not-released"
+
+
+class UploadError(ApiError):
+    code = "malformed-members"
+
+
+class MalformedMembersError(UploadError):
+    code = "malformed-members"
+
+
+class DigestMismatchError(UploadError):
+    code = "digest-mismatch"
+
+
+class EmptyGroupError(UploadError):
+    code = "empty-group"
+
+
+class AudienceTooLargeError(UploadError):
+    code = "audience-too-large"
+
+
+class UnavailableSampleError(UploadError):
+    code = "unavailable-sample"
+
+
+class RefusalError(ApiError):
+    code = "unsupported-audit"
+
+
+class UnsupportedAuditError(RefusalError):
+    code = "unsupported-audit"
+
+
+class InvalidBinsError(RefusalError):
+    code = "invalid-bins"
+
+
+class EpsilonAboveMandateError(RefusalError):
+    code = "epsilon-above-mandate"
+
+
+class NoMandateError(RefusalError):
+    code = "no-mandate"
+
+
+class MandateNotYetValidError(RefusalError):
+    code = "mandate-not-yet-valid"
+
+
+class MandateExpiredError(RefusalError):
+    code = "mandate-expired"
+
+
+class BudgetExhaustedError(RefusalError):
+    code = "budget-exhausted"

@@ -1,0 +1,82 @@
+"""Limits on how much and how fast: request rate per researcher, size of bodies.
+
+The rate is kept in this process: with n processes behind a balancer a researcher may get up to n
+times as many requests, which a balancer's own limit can tighten.
+"""
+
+import math
+import threading
+import time
+from dataclasses import dataclass, field
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.auth.caller import Authenticator, Caller
+from api.errors import RateLimitedError, TooLargeError
+from api.problems import respond
+from api.settings import Settings
+
+
+@dataclass
+class RateLimited:
+    """An authenticator that also counts: a bucket of tokens per researcher."""
+
+    inner: Authenticator
+    settings: Settings
+    _buckets: dict[str, tuple[float, float]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def authenticate(self, bearer: str) -> Caller:
+        caller = self.inner.authenticate(bearer)
+        self._take(caller.researcher_id)
+        return caller
+
+    def _take(self, researcher_id: str) -> None:
+        rate, burst = self.settings.requests_per_minute / 60, float(self.settings.burst)
+        with self._lock:
+            at = time.monotonic()
+            tokens, since = self._buckets.get(researcher_id, (burst, at))
+            tokens = min(burst, tokens + (at - since) * rate)
+            self._buckets[researcher_id] = (max(0.0, tokens - 1), at)
+        if tokens < 1:
+            wait = math.ceil((1 - tokens) / rate)
+            raise RateLimitedError(
+                f"more than {self.settings.requests_per_minute} requests a minute; "
+                f"try again in {wait} s",
+                headers={"Retry-After": str(wait)},
+            )
+
+
+class BodyLimit:
+    """Refuses bodies over the limit: by their announced size, and while they stream in."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app = app
+        self.settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        limit = self._limit(scope["path"])
+        announced = dict(scope["headers"]).get(b"content-length", b"0")
+        if announced.isdigit() and int(announced) > limit:
+            return await respond(_too_large(limit))(scope, receive, send)
+        received = 0
+
+        async def counting() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > limit:
+                raise _too_large(limit)
+            return message
+
+        return await self.app(scope, counting, send)
+
+    def _limit(self, path: str) -> int:
+        uploads = path.startswith("/v1/audiences/") and path.endswith("/members")
+        return self.settings.max_part_bytes if uploads else self.settings.max_body_bytes
+
+
+def _too_large(limit: int) -> TooLargeError:
+    return TooLargeError(f"a body may have {limit} bytes here", limit=limit)

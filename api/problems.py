@@ -1,0 +1,89 @@
+"""Errors as RFC 9457 problems: one place where they become responses."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from sqlalchemy.exc import OperationalError
+from starlette.exceptions import HTTPException
+
+from api.errors import ApiError, InvalidRequestError, MalformedBodyError, UnavailableError
+from openapi.problems import TABLE, Problem, problem
+
+MEDIA_TYPE = "application/problem+json"
+# The statuses that Starlette raises by itself.
+_BY_STATUS = {404: "not-found", 405: "method-not-allowed", 406: "not-acceptable"}
+
+log = logging.getLogger(__name__)
+
+
+def respond(error: ApiError, instance: str | None = None) -> Response:
+    return _response(error.problem(instance), error.headers)
+
+
+def install(app: FastAPI) -> None:
+    """Answer every error of ours, of the framework and of the database with a problem."""
+
+    @app.exception_handler(ApiError)
+    def ours(request: Request, error: ApiError) -> Response:
+        return respond(error, request.url.path)
+
+    @app.exception_handler(RequestValidationError)
+    def invalid(request: Request, error: RequestValidationError) -> Response:
+        return respond(_invalid(error), request.url.path)
+
+    @app.exception_handler(HTTPException)
+    def framework(request: Request, error: HTTPException) -> Response:
+        code = _BY_STATUS.get(error.status_code, "malformed-body")
+        shown = problem(code, str(error.detail), request.url.path)
+        return _response(shown, error.headers or {})
+
+    @app.exception_handler(OperationalError)
+    def database(request: Request, error: OperationalError) -> Response:
+        log.error("database.unavailable", extra={"error": type(error.orig).__name__})
+        gone = UnavailableError(
+            "the database does not answer; nothing was lost, try again",
+            headers={"Retry-After": "2"},
+        )
+        return respond(gone, request.url.path)
+
+    @app.exception_handler(Exception)
+    def unexpected(request: Request, error: Exception) -> Response:
+        log.error("request.failed", exc_info=error)
+        return respond(ApiError("an unexpected error; it was logged"), request.url.path)
+
+
+def responses(*errors: type[ApiError]) -> dict[int | str, dict[str, Any]]:
+    """The OpenAPI description of the problems a route may answer with."""
+    by_status: dict[int, list[str]] = {}
+    named: tuple[type[ApiError], ...] = (*errors, InvalidRequestError)
+    for code in dict.fromkeys(error.code for error in named):
+        by_status.setdefault(TABLE[code][0], []).append(code)
+    return {
+        status: {
+            "model": Problem,
+            "description": "; ".join(f"`{code}`: {TABLE[code][1]}" for code in codes),
+            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        }
+        for status, codes in by_status.items()
+    }
+
+
+def _invalid(error: RequestValidationError) -> ApiError:
+    found = error.errors()
+    if any(item["type"] == "json_invalid" for item in found):
+        return MalformedBodyError("the body is not valid JSON; nothing was charged")
+    errors = [
+        {"at": ".".join(str(step) for step in item["loc"]), "message": item["msg"]}
+        for item in found[:20]
+    ]
+    first = f"{errors[0]['at']}: {errors[0]['message']}"
+    return InvalidRequestError(f"{first}. Nothing was charged.", errors=errors)
+
+
+def _response(shown: Problem, headers: Mapping[str, str]) -> Response:
+    body = shown.model_dump_json(exclude_none=True)
+    return Response(body, shown.status, dict(headers), MEDIA_TYPE)

@@ -1,0 +1,97 @@
+"""Who is registered, with which keys, and what they were charged."""
+
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import Session, col, select
+
+from api.auth.caller import Caller
+from api.auth.keys import SigningKeys
+from api.auth.registration import validate_public_jwk
+from api.clock import now
+from api.errors import ConflictError, InvalidRequestError, NotFoundError
+from api.ids import new_id
+from api.ledger import append
+from api.store import AuditorRow, ChargeRow, ResearcherRow, SigningKeyRow, Store
+from api.store.types import as_decimal
+from openapi.models import (
+    Auditor,
+    AuditorDraft,
+    Charge,
+    EpsilonPrice,
+    Researcher,
+    ResearcherDraft,
+    SigningKey,
+)
+
+
+def register_auditor(session: Session, regulator: Caller, draft: AuditorDraft) -> Auditor:
+    row = AuditorRow(id=new_id("auditor"), name=draft.name, created_at=now())
+    session.add(row)
+    append(session, "auditor", {"auditor": row.id, "by": regulator.researcher_id}, row.id)
+    return auditor_view(row)
+
+
+def register_researcher(session: Session, by: str, draft: ResearcherDraft) -> Researcher:
+    """Register an individual; `by` is who vouches for them."""
+    _check(session, draft)
+    jwk, thumbprint = validate_public_jwk(draft.jwk) if draft.jwk else (None, None)
+    row = ResearcherRow(
+        id=new_id("researcher"),
+        jwk=jwk,
+        key_thumbprint=thumbprint,
+        created_at=now(),
+        **draft.model_dump(exclude={"jwk"}),
+    )
+    session.add(row)
+    try:
+        session.flush()
+    except IntegrityError as error:
+        raise ConflictError("this key or outside subject is registered already") from error
+    body = {"researcher": row.id, "role": row.role, "key": thumbprint, "by": by}
+    append(session, "researcher", body, row.auditor_id)
+    return researcher_view(row)
+
+
+def rotate_keys(store: Store, keys: SigningKeys, caller: Caller) -> None:
+    for purpose in ("access-token", "receipt"):
+        fresh = keys.rotate(purpose)
+        with store.write() as session:
+            body = {"purpose": purpose, "kid": fresh.kid, "by": caller.researcher_id}
+            append(session, "key-rotation", body)
+
+
+def signing_keys(store: Store) -> list[SigningKey]:
+    with store.read() as session:
+        rows = session.exec(select(SigningKeyRow).order_by(col(SigningKeyRow.created_at)))
+        return [
+            SigningKey(**row.model_dump(include={"kid", "purpose", "created_at", "retired_at"}))
+            for row in rows
+        ]
+
+
+def auditor_view(row: AuditorRow) -> Auditor:
+    return Auditor(**row.model_dump())
+
+
+def researcher_view(row: ResearcherRow) -> Researcher:
+    return Researcher(**row.model_dump(exclude={"jwk", "outside_subject"}))
+
+
+def charge_view(row: ChargeRow) -> Charge:
+    amounts = {"add_remove", "change_one", "debit"}
+    return Charge(
+        **row.model_dump(exclude=amounts | {"refunded_at"}),
+        epsilon=EpsilonPrice(
+            add_remove=as_decimal(row.add_remove), change_one=as_decimal(row.change_one)
+        ),
+        debit=as_decimal(row.debit),
+        refunded=row.refunded_at is not None,
+    )
+
+
+def _check(session: Session, draft: ResearcherDraft) -> None:
+    if (draft.role == "auditor") != (draft.auditor_id is not None):
+        raise InvalidRequestError("researchers of an auditor name it, others have none")
+    if draft.jwk is None and draft.outside_subject is None:
+        raise InvalidRequestError("a public key or an outside subject is needed")
+    if draft.auditor_id and session.get(AuditorRow, draft.auditor_id) is None:
+        raise NotFoundError(f"no auditor {draft.auditor_id}")

@@ -1,0 +1,151 @@
+"""`/v1/audits`: ask the price, pay, follow, and fetch what was released."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from fastapi import APIRouter, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import StreamingResponse
+from sqlmodel import select
+
+from api import submissions
+from api.auth.access import AuditorDep
+from api.auth.caller import Caller
+from api.errors import (
+    AudienceNotSealedError,
+    BudgetExhaustedError,
+    EpsilonAboveMandateError,
+    ForbiddenError,
+    IdempotencyConflictError,
+    InvalidBinsError,
+    MandateExpiredError,
+    MandateNotYetValidError,
+    NoMandateError,
+    NotCancellableError,
+    NotFoundError,
+    NotReleasedError,
+    UnauthenticatedError,
+    UnsupportedAuditError,
+)
+from api.paging import page
+from api.problems import responses
+from api.routes.parameters import CursorQuery, KeyHeader, LimitQuery
+from api.service import ReadDep, Service, ServiceDep
+from api.store import AuditRow, ReleaseRow
+from openapi.models import Audit, AuditRequest, AuditState, Page, Progress, Quote, Release
+
+router = APIRouter(
+    prefix="/v1/audits",
+    tags=["audits"],
+    responses=responses(UnauthenticatedError, ForbiddenError),
+)
+_FINAL = ("released", "failed", "cancelled")
+_REFUSALS = (
+    NotFoundError,
+    AudienceNotSealedError,
+    InvalidBinsError,
+    UnsupportedAuditError,
+    NoMandateError,
+    MandateNotYetValidError,
+    MandateExpiredError,
+)
+
+
+@router.post("/price", responses=responses(*_REFUSALS))
+def price_audit(
+    request: AuditRequest, caller: AuditorDep, session: ReadDep, service: ServiceDep
+) -> Quote:
+    """What an audit would cost, the error to expect, and what would remain. Spends nothing."""
+    return submissions.quote(session, caller, request, service.platform)
+
+
+@router.post(
+    "",
+    status_code=202,
+    responses=responses(
+        *_REFUSALS, EpsilonAboveMandateError, BudgetExhaustedError, IdempotencyConflictError
+    ),
+)
+def submit_audit(
+    request: AuditRequest,
+    key: KeyHeader,
+    caller: AuditorDep,
+    service: ServiceDep,
+    response: Response,
+) -> Audit:
+    """Charge now, run later: after a crash in between the audit resumes on its charge."""
+    audit = submissions.submit(service.store, caller, request, key, service.platform)
+    service.charged.set()
+    response.headers["Location"] = f"/v1/audits/{audit.id}"
+    return audit
+
+
+@router.get("")
+def list_audits(
+    caller: AuditorDep, session: ReadDep, cursor: CursorQuery = None, limit: LimitQuery = 50
+) -> Page[Audit]:
+    """Your audits, newest first."""
+    mine = select(AuditRow).where(AuditRow.auditor_id == caller.auditor)
+    return page(session, mine, AuditRow.id, submissions.view, cursor, limit)
+
+
+@router.get("/{audit_id}", responses=responses(NotFoundError))
+def get_audit(audit_id: str, caller: AuditorDep, session: ReadDep) -> Audit:
+    """One audit of yours."""
+    return submissions.view(submissions.owned(session, caller, audit_id))
+
+
+@router.post("/{audit_id}/cancel", responses=responses(NotFoundError, NotCancellableError))
+def cancel_audit(audit_id: str, caller: AuditorDep, service: ServiceDep) -> Audit:
+    """Cancel and refund, as long as nothing private was read."""
+    with service.store.write() as session:
+        return submissions.cancel(session, caller, audit_id)
+
+
+@router.get(
+    "/{audit_id}/events",
+    response_class=StreamingResponse,
+    responses=responses(NotFoundError)
+    | {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+)
+async def follow_audit(audit_id: str, caller: AuditorDep, service: ServiceDep) -> Response:
+    """Server-sent events: the audit's state whenever it changes, until it is final."""
+    first = await run_in_threadpool(_state, service, caller, audit_id)
+    events = _events(service, caller, audit_id, first)
+    return StreamingResponse(
+        events, media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+    )
+
+
+@router.get(
+    "/{audit_id}/release",
+    response_model=Release,
+    responses=responses(NotFoundError, NotReleasedError),
+)
+def get_release(audit_id: str, caller: AuditorDep, session: ReadDep) -> Response:
+    """The release: always the same bytes."""
+    audit = submissions.owned(session, caller, audit_id)
+    release = session.get(ReleaseRow, audit_id)
+    if release is None:
+        raise NotReleasedError(f"the audit is {audit.state}; wait for it to be released")
+    return Response(release.body, media_type="application/json")
+
+
+async def _events(
+    service: Service, caller: Caller, audit_id: str, state: AuditState
+) -> AsyncIterator[str]:
+    shown = None
+    while True:
+        if state != shown:
+            progress = Progress(audit_id=audit_id, state=state)
+            yield f"event: progress\ndata: {progress.model_dump_json()}\n\n"
+            shown = state
+        if state in _FINAL:
+            return
+        await asyncio.sleep(0.2)
+        state = await run_in_threadpool(_state, service, caller, audit_id)
+
+
+def _state(service: Service, caller: Caller, audit_id: str) -> AuditState:
+    with service.store.read() as session:
+        return submissions.view(submissions.owned(session, caller, audit_id)).state

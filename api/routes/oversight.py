@@ -1,0 +1,140 @@
+"""What auditors see of their budget, and regulators and operators of everything."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from sqlmodel import col, select
+
+from api import ledger, mandates, registry
+from api.auth.access import AuditorDep, OperatorDep, RegulatorDep
+from api.errors import ConflictError, ForbiddenError, NotFoundError, UnauthenticatedError
+from api.paging import page
+from api.problems import responses
+from api.routes.parameters import CursorQuery, LimitQuery
+from api.service import ReadDep, ServiceDep
+from api.store import AuditorRow, ChargeRow, EntryRow, MandateRow, ResearcherRow
+from openapi.models import (
+    Auditor,
+    AuditorDraft,
+    Budget,
+    Charge,
+    Entry,
+    Mandate,
+    MandateDraft,
+    Page,
+    Researcher,
+    ResearcherDraft,
+    SigningKey,
+)
+
+_ROLE = responses(UnauthenticatedError, ForbiddenError)
+budget = APIRouter(prefix="/v1/budget", tags=["budget"], responses=_ROLE)
+regulator = APIRouter(prefix="/v1/regulator", tags=["regulator"], responses=_ROLE)
+operator = APIRouter(prefix="/v1/operator", tags=["operator"], responses=_ROLE)
+
+IdQuery = Annotated[str | None, Query(max_length=64)]
+
+
+@budget.get("")
+def get_budget(caller: AuditorDep, session: ReadDep) -> Budget:
+    """Your mandates: limit, spent, remaining."""
+    mine = select(MandateRow).where(MandateRow.auditor_id == caller.auditor)
+    rows = session.exec(mine.order_by(col(MandateRow.id).desc()))
+    return Budget(mandates=[mandates.view(row) for row in rows])
+
+
+@regulator.post("/auditors", status_code=201)
+def register_auditor(draft: AuditorDraft, caller: RegulatorDep, service: ServiceDep) -> Auditor:
+    """Register a research organisation that was vetted."""
+    with service.store.write() as session:
+        return registry.register_auditor(session, caller, draft)
+
+
+@regulator.get("/auditors")
+def list_auditors(
+    _: RegulatorDep, session: ReadDep, cursor: CursorQuery = None, limit: LimitQuery = 50
+) -> Page[Auditor]:
+    """All auditors, newest first."""
+    return page(session, select(AuditorRow), AuditorRow.id, registry.auditor_view, cursor, limit)
+
+
+@regulator.post("/researchers", status_code=201, responses=responses(NotFoundError, ConflictError))
+def register_researcher(
+    draft: ResearcherDraft, caller: RegulatorDep, service: ServiceDep
+) -> Researcher:
+    """Register a named individual with their public key."""
+    with service.store.write() as session:
+        return registry.register_researcher(session, caller.researcher_id, draft)
+
+
+@regulator.get("/researchers")
+def list_researchers(
+    _: RegulatorDep, session: ReadDep, cursor: CursorQuery = None, limit: LimitQuery = 50
+) -> Page[Researcher]:
+    """All registered individuals, newest first."""
+    everyone = select(ResearcherRow)
+    return page(session, everyone, ResearcherRow.id, registry.researcher_view, cursor, limit)
+
+
+@regulator.post("/mandates", status_code=201, responses=responses(NotFoundError))
+def grant_mandate(draft: MandateDraft, caller: RegulatorDep, service: ServiceDep) -> Mandate:
+    """Grant a mandate: what for, which kinds, how much epsilon, from when until when."""
+    with service.store.write() as session:
+        return mandates.grant(session, caller, draft)
+
+
+@regulator.get("/mandates")
+def list_mandates(
+    _: RegulatorDep,
+    session: ReadDep,
+    auditor_id: IdQuery = None,
+    cursor: CursorQuery = None,
+    limit: LimitQuery = 50,
+) -> Page[Mandate]:
+    """All mandates and what is left of them, newest first."""
+    query = select(MandateRow)
+    if auditor_id is not None:
+        query = query.where(MandateRow.auditor_id == auditor_id)
+    return page(session, query, MandateRow.id, mandates.view, cursor, limit)
+
+
+@regulator.get("/charges")
+def list_charges(
+    _: RegulatorDep,
+    session: ReadDep,
+    auditor_id: IdQuery = None,
+    audience_id: IdQuery = None,
+    cursor: CursorQuery = None,
+    limit: LimitQuery = 50,
+) -> Page[Charge]:
+    """Who spent what on which audience, newest first."""
+    query = select(ChargeRow)
+    if auditor_id is not None:
+        query = query.where(ChargeRow.auditor_id == auditor_id)
+    if audience_id is not None:
+        query = query.where(ChargeRow.audience_id == audience_id)
+    return page(session, query, ChargeRow.id, registry.charge_view, cursor, limit)
+
+
+@regulator.get("/ledger")
+def list_entries(
+    _: RegulatorDep,
+    session: ReadDep,
+    cursor: Annotated[int | None, Query(ge=0, le=2**62)] = None,
+    limit: LimitQuery = 50,
+) -> Page[Entry]:
+    """The ledger's entries, newest first."""
+    return page(session, select(EntryRow), EntryRow.number, ledger.view, cursor, limit)
+
+
+@operator.get("/keys")
+def list_keys(_: OperatorDep, service: ServiceDep) -> list[SigningKey]:
+    """The signing keys of this service, in use and retired; never their private parts."""
+    return registry.signing_keys(service.store)
+
+
+@operator.post("/keys/rotate", status_code=201)
+def rotate_keys(caller: OperatorDep, service: ServiceDep) -> list[SigningKey]:
+    """Sign with fresh keys from now on. What the old ones signed stays verifiable."""
+    registry.rotate_keys(service.store, service.auth.keys, caller)
+    return registry.signing_keys(service.store)

@@ -1,0 +1,22 @@
+"""Parameters that several routes share."""
+
+from typing import Annotated
+
+from fastapi import Header, Path, Query
+
+CursorQuery = Annotated[
+    str | None, Query(max_length=64, description="`next` of the page before this one.")
+]
+LimitQuery = Annotated[int, Query(ge=1, le=500, description="How many items at most.")]
+LabelPath = Annotated[str, Path(pattern=r"^g(0|[1-9][0-9]{0,2})$", examples=["g0"])]
+PartQuery = Annotated[int, Query(ge=0, le=100_000, description="The number of the part.")]
+KeyHeader = Annotated[
+    str,
+    Header(
+        alias="Idempotency-Key",
+        min_length=8,
+        max_length=200,
+        pattern=r"^[\x21-\x7e]+$",
+        description="One key per audit you mean to run; a retry with it is never charged again.",
+    ),
+]

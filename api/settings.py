@@ -1,0 +1,77 @@
+"""Settings of one deployment: read once, frozen, passed in.
+
+From `PLATFORM_AUDITOR_*` environment variables and a TOML file, the environment first; unknown
+keys are refused. No setting weakens a guarantee (R7): limits of epsilon, noise, accounting and
+de-duplication are code.
+"""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class OutsideIssuer(BaseModel):
+    """An identity provider whose tokens are accepted instead of our own.
+
+    `claim` names the claim that holds a researcher's `outside_subject`; a token that maps to no
+    registered researcher is refused.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    issuer: str
+    audience: str
+    jwks_url: str | None = None
+    jwks_file: Path | None = None
+    claim: str = "sub"
+    algorithms: tuple[str, ...] = ("Ed25519", "ES256", "RS256", "PS256")
+
+
+class Settings(BaseSettings):
+    model_config = SettingsConfigDict(
+        env_prefix="PLATFORM_AUDITOR_", env_nested_delimiter="__", frozen=True, extra="forbid"
+    )
+
+    database_url: str
+    issuer: Annotated[str, Field(pattern=r"^https?://[^/]+(/.*)?$")]
+    # 32 bytes in base64url, made by `platform-auditor init`: seals the signing keys at rest.
+    key_encryption_key: SecretStr
+    # The platform to audit: a name known to `api.compose`, or `module:factory`.
+    platform: str = "simulated"
+    platform_options: dict[str, Any] = {}
+    outside_issuer: OutsideIssuer | None = None
+
+    embedded_worker: bool = True
+    lease_seconds: Annotated[float, Field(gt=0, le=600)] = 15.0
+    poll_seconds: Annotated[float, Field(gt=0, le=60)] = 0.5
+
+    max_body_bytes: Annotated[int, Field(ge=1024)] = 2 * 1024 * 1024
+    max_part_bytes: Annotated[int, Field(ge=1024)] = 64 * 1024 * 1024
+    max_members: Annotated[int, Field(ge=1)] = 20_000_000
+    members_kept_days: Annotated[int, Field(ge=0, le=30)] = 30
+    upload_kept_hours: Annotated[int, Field(ge=1, le=168)] = 24
+    requests_per_minute: Annotated[int, Field(ge=1)] = 1_200
+    burst: Annotated[int, Field(ge=1)] = 200
+    log_level: str = "INFO"
+
+
+def load_settings(path: Path | None = None, **overrides: Any) -> Settings:
+    """The settings of this process: overrides, then the environment, then the file."""
+    from_file = tomllib.loads(path.read_text()) if path else {}
+    from_environment = _environment()
+    return Settings(**(from_file | from_environment | overrides))
+
+
+def _environment() -> dict[str, Any]:
+    """Only what the environment sets, so that it can override the file."""
+
+    class Partial(Settings):
+        database_url: str = ""
+        issuer: str = "http://unset"
+        key_encryption_key: SecretStr = SecretStr("")
+
+    partial = Partial()
+    return {name: getattr(partial, name) for name in partial.model_fields_set}

@@ -1,0 +1,46 @@
+"""The first steps of a deployment: settings, schema, the first regulator and operator."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from api.registry import register_researcher
+from api.settings import Settings
+from api.store import Store
+from api.store.schema import migrate
+from openapi.models import ResearcherDraft
+
+
+def write_settings(path: Path, database_url: str, issuer: str, key: bytes) -> None:
+    """A settings file that only its owner can read: it holds the key-encryption key."""
+    fields = {
+        "database_url": database_url,
+        "issuer": issuer.rstrip("/"),
+        "key_encryption_key": key.decode(),
+    }
+    text = "".join(f"{name} = {json.dumps(value)}\n" for name, value in fields.items())
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)
+
+
+def prepare(settings: Settings, keys: Mapping[str, Path | None]) -> dict[str, str]:
+    """Migrate, and register one person per role whose public key is given."""
+    store = Store(settings.database_url)
+    try:
+        migrate(store)
+        return {
+            role: register_first(store, role, json.loads(path.read_text()))
+            for role, path in keys.items()
+            if path is not None
+        }
+    finally:
+        store.close()
+
+
+def register_first(store: Store, role: str, jwk: dict[str, object]) -> str:
+    """Register a person on the word of whoever can write to the database."""
+    draft = ResearcherDraft.model_validate({"name": f"First {role}", "role": role, "jwk": jwk})
+    with store.write() as session:
+        return register_researcher(session, "init", draft).id

@@ -1,0 +1,102 @@
+"""Tables: what was granted, charged and released, and the ledger that records it all."""
+
+from datetime import datetime
+from fractions import Fraction
+
+from sqlalchemy import BigInteger, UniqueConstraint
+from sqlmodel import JSON, Column, Field, LargeBinary, SQLModel, Text
+
+from api.store.types import Micro, Utc
+
+
+class MandateRow(SQLModel, table=True):
+    __tablename__ = "mandates"
+
+    id: str = Field(primary_key=True)
+    auditor_id: str = Field(foreign_key="auditors.id", index=True)
+    granted_by: str = Field(foreign_key="researchers.id")
+    purpose: str = Field(sa_column=Column(Text, nullable=False))
+    kinds: list[str] = Field(sa_column=Column(JSON, nullable=False))
+    epsilon_limit: Fraction = Field(sa_column=Column(Micro, nullable=False))
+    spent: Fraction = Field(sa_column=Column(Micro, nullable=False))
+    valid_from: datetime = Field(sa_type=Utc)
+    valid_until: datetime = Field(sa_type=Utc)
+    created_at: datetime = Field(sa_type=Utc)
+
+
+class AuditRow(SQLModel, table=True):
+    """An audit is also the job that runs it: a worker holds the lease while it is `running`."""
+
+    __tablename__ = "audits"
+    __table_args__ = (UniqueConstraint("auditor_id", "idempotency_key"),)
+
+    id: str = Field(primary_key=True)
+    auditor_id: str = Field(foreign_key="auditors.id")
+    researcher_id: str = Field(foreign_key="researchers.id")
+    mandate_id: str = Field(foreign_key="mandates.id")
+    content_id: str = Field(foreign_key="contents.id")
+    audience_id: str = Field(foreign_key="audiences.id", index=True)
+    kind: str
+    state: str = Field(index=True)
+    request: str = Field(sa_column=Column(Text, nullable=False))
+    price: str = Field(sa_column=Column(Text, nullable=False))
+    idempotency_key: str
+    request_digest: str
+    submitted_at: datetime = Field(sa_type=Utc)
+    finished_at: datetime | None = Field(default=None, sa_type=Utc)
+    failure: str | None = None
+    attempts: int = 0
+    claim: str | None = None
+    lease_until: datetime | None = Field(default=None, sa_type=Utc)
+
+
+class ChargeRow(SQLModel, table=True):
+    __tablename__ = "charges"
+
+    id: str = Field(primary_key=True)
+    audit_id: str = Field(foreign_key="audits.id", unique=True)
+    auditor_id: str = Field(foreign_key="auditors.id", index=True)
+    researcher_id: str = Field(foreign_key="researchers.id")
+    mandate_id: str = Field(foreign_key="mandates.id", index=True)
+    audience_id: str = Field(index=True)
+    audience_commitment: str
+    content_digest: str
+    kind: str
+    add_remove: Fraction = Field(sa_column=Column(Micro, nullable=False))
+    change_one: Fraction = Field(sa_column=Column(Micro, nullable=False))
+    debit: Fraction = Field(sa_column=Column(Micro, nullable=False))
+    charged_at: datetime = Field(sa_type=Utc)
+    refunded_at: datetime | None = Field(default=None, sa_type=Utc)
+
+
+class ReleaseRow(SQLModel, table=True):
+    """The bytes that were released: a retry is answered with these and no others (R3)."""
+
+    __tablename__ = "releases"
+
+    audit_id: str = Field(primary_key=True, foreign_key="audits.id")
+    body: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    digest: str
+    released_at: datetime = Field(sa_type=Utc)
+
+
+class EntryRow(SQLModel, table=True):
+    """One ledger entry: canonical bytes (RFC 8785), numbered without gaps, never changed."""
+
+    __tablename__ = "ledger"
+
+    number: int = Field(sa_column=Column(BigInteger, primary_key=True, autoincrement=False))
+    kind: str = Field(index=True)
+    auditor_id: str | None = Field(default=None, index=True)
+    body: str = Field(sa_column=Column(Text, nullable=False))
+    digest: str
+    written_at: datetime = Field(sa_type=Utc)
+
+
+class HeadRow(SQLModel, table=True):
+    """The ledger's head, locked by every append: entries are numbered in commit order."""
+
+    __tablename__ = "ledger_head"
+
+    id: int = Field(primary_key=True)
+    size: int = Field(sa_column=Column(BigInteger, nullable=False))

@@ -1,0 +1,60 @@
+"""The database: SQLite (WAL) by default, PostgreSQL by one setting.
+
+`write()` is one transaction that will write: on SQLite it takes the write lock at once (BEGIN
+IMMEDIATE), so that a check and the debit that follows it cannot be torn apart; on PostgreSQL rows
+are locked by `for_update`.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Engine, create_engine, event, make_url
+from sqlalchemy.pool import ConnectionPoolEntry
+from sqlmodel import Session
+
+
+class Store:
+    """Sessions on one database."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.engine = _engine(url)
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """A transaction that only reads."""
+        with Session(self.engine, expire_on_commit=False) as session:
+            yield session
+
+    @contextmanager
+    def write(self) -> Iterator[Session]:
+        """A transaction that commits when the block ends, and leaves nothing when it raises."""
+        with Session(self.engine, expire_on_commit=False) as session:
+            session.connection(execution_options={"writes": True})
+            yield session
+            session.commit()
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+
+def _engine(url: str) -> Engine:
+    if make_url(url).get_backend_name() != "sqlite":
+        return create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=20)
+    engine = create_engine(url, connect_args={"timeout": 30, "check_same_thread": False})
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _entry: ConnectionPoolEntry) -> None:
+    # The driver must not begin transactions by itself: `_begin_sqlite` does.
+    connection.isolation_level = None
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Any) -> None:
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -1,0 +1,41 @@
+"""The database schema and its migrations, by Alembic."""
+
+from pathlib import Path
+
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection
+from sqlmodel import SQLModel
+
+from api.store.engine import Store
+
+_MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def migrate(store: Store, revision: str = "head") -> None:
+    """Bring the database to a revision; one that is there already is left as it is."""
+    with store.engine.connect() as connection:
+        command.upgrade(_config(connection), revision)
+        connection.commit()
+
+
+def revisions() -> list[str]:
+    """All revisions, the first one first."""
+    script = ScriptDirectory.from_config(_config(None))
+    return [revision.revision for revision in script.walk_revisions()][::-1]
+
+
+def differences(store: Store) -> list[object]:
+    """What the tables of the code have and the database has not, or the other way round."""
+    with store.engine.connect() as connection:
+        return list(compare_metadata(MigrationContext.configure(connection), SQLModel.metadata))
+
+
+def _config(connection: Connection | None) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS))
+    config.attributes["connection"] = connection
+    return config

@@ -1,0 +1,71 @@
+"""Tables: what auditors uploaded, and whom it reached.
+
+`PartRow.data` and `GroupRow.people` are private. Parts are dropped when the audience is sealed,
+people when it is erased.
+"""
+
+from datetime import datetime
+
+from sqlmodel import JSON, Column, Field, LargeBinary, SQLModel, Text
+
+from api.store.types import Utc
+
+
+class ContentRow(SQLModel, table=True):
+    __tablename__ = "contents"
+
+    id: str = Field(primary_key=True)
+    auditor_id: str = Field(foreign_key="auditors.id", index=True)
+    researcher_id: str = Field(foreign_key="researchers.id")
+    kind: str
+    title: str
+    text: str = Field(sa_column=Column(Text, nullable=False))
+    attributes: dict[str, str] = Field(sa_column=Column(JSON, nullable=False))
+    image: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
+    image_digest: str | None = None
+    digest: str
+    created_at: datetime = Field(sa_type=Utc)
+
+
+class AudienceRow(SQLModel, table=True):
+    __tablename__ = "audiences"
+
+    id: str = Field(primary_key=True)
+    auditor_id: str = Field(foreign_key="auditors.id", index=True)
+    researcher_id: str = Field(foreign_key="researchers.id")
+    state: str = Field(index=True)
+    source: str
+    groups_per_person: int
+    participation_code: str | None = None
+    commitment: str | None = None
+    created_at: datetime = Field(sa_type=Utc)
+    sealed_at: datetime | None = Field(default=None, sa_type=Utc)
+    # An open audience is erased when it was not touched for a while, a sealed one some time after
+    # its last release.
+    expires_at: datetime = Field(sa_type=Utc, index=True)
+
+
+class GroupRow(SQLModel, table=True):
+    __tablename__ = "audience_groups"
+
+    audience_id: str = Field(primary_key=True, foreign_key="audiences.id")
+    label: str = Field(primary_key=True)
+    # How many identifiers were uploaded, or people drawn: known to the auditor.
+    members: int = 0
+    # The number of people to be scored where it is public, else None.
+    known_size: int | None = None
+    # Sorted person numbers, little-endian int64; None until sealed and after erasure.
+    people: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
+
+
+class PartRow(SQLModel, table=True):
+    __tablename__ = "audience_parts"
+
+    audience_id: str = Field(primary_key=True, foreign_key="audiences.id")
+    label: str = Field(primary_key=True)
+    number: int = Field(primary_key=True)
+    kind: str
+    rows: int
+    digest: str
+    # An Arrow stream of one column of identifiers.
+    data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))

@@ -1,0 +1,171 @@
+"""Workers: any number of threads and processes that run charged audits, one claim at a time.
+
+A claim is a lease with a token. It is renewed while the audit runs; when its holder dies it runs
+out, and the next worker resumes the audit on its own charge. A release is committed only by the
+holder of the token, so nothing is released twice.
+"""
+
+import logging
+import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlmodel import Session, and_, col, or_, select, update
+
+from api import housekeeping
+from api.audiences.sealing import keep_until, membership_of
+from api.audits.scoring import PlatformDownError
+from api.auth.keys import SigningKeys
+from api.clock import now
+from api.ledger import append
+from api.metrics import AUDITS
+from api.platform import Platform
+from api.pricing import facts_of
+from api.releases import produce, signed
+from api.settings import Settings
+from api.store import AudienceRow, AuditRow, ContentRow, ReleaseRow, Store
+from privacy.receipts import digest
+
+ATTEMPTS = 5
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Worker:
+    store: Store
+    platform: Platform
+    keys: SigningKeys
+    settings: Settings
+
+    def run(self, stop: threading.Event, wake: threading.Event) -> None:
+        """Run audits until told to stop; a failing database is waited for, not died of."""
+        tidied = None
+        while not stop.is_set():
+            try:
+                if tidied is None or now() - tidied > timedelta(minutes=1):
+                    housekeeping.tidy(self.store)
+                    tidied = now()
+                busy = self.run_one()
+            except Exception:  # one bad moment must not end the worker
+                log.exception("worker.error")
+                busy = False
+            if not busy:
+                wake.wait(self.settings.poll_seconds)
+                wake.clear()
+
+    def run_one(self) -> bool:
+        """Run the next audit, if there is one."""
+        audit = self._claim()
+        if audit is None:
+            return False
+        log.info("audit.running", extra={"audit": audit.id})
+        with self._renewing(audit):
+            try:
+                self._finish(audit, self._run(audit))
+            except PlatformDownError:
+                self._give_back(audit, "platform-down")
+            except Exception:
+                log.exception("audit.error", extra={"audit": audit.id})
+                self._give_back(audit, "internal")
+        return True
+
+    def _claim(self) -> AuditRow | None:
+        abandoned = and_(col(AuditRow.state) == "running", col(AuditRow.lease_until) < now())
+        query = (
+            select(AuditRow)
+            .where(or_(col(AuditRow.state) == "charged", abandoned))
+            .order_by(col(AuditRow.submitted_at), col(AuditRow.id))
+            .limit(1)
+            .with_for_update(skip_locked=True)
+        )
+        with self.store.write() as session:
+            audit = session.exec(query).first()
+            if audit is not None:
+                audit.state = "running"
+                audit.claim = secrets.token_hex(16)
+                audit.lease_until = self._lease()
+                session.add(audit)
+        return audit
+
+    def _run(self, audit: AuditRow) -> bytes:
+        with self.store.read() as session:
+            content = session.get_one(ContentRow, audit.content_id)
+            audience = session.get_one(AudienceRow, audit.audience_id)
+            facts = facts_of(session, audience)
+            membership = membership_of(session, audience)
+        fields = produce(audit, content, audience, facts, membership, self.platform)
+        return signed(fields, now(), self.keys.current("receipt"))
+
+    def _finish(self, audit: AuditRow, body: bytes) -> None:
+        with self.store.write() as session:
+            row = self._still_mine(session, audit)
+            if row is None:
+                return
+            at = now()
+            row.state, row.finished_at, row.lease_until = "released", at, None
+            audience = session.get_one(AudienceRow, audit.audience_id)
+            audience.expires_at = keep_until(at, self.settings)
+            release = ReleaseRow(audit_id=row.id, body=body, digest=digest(body), released_at=at)
+            session.add_all([row, audience, release])
+            append(session, "release", {"audit": row.id, "digest": release.digest}, row.auditor_id)
+        AUDITS.labels(state="released").inc()
+        log.info("audit.released", extra={"audit": audit.id})
+
+    def _give_back(self, audit: AuditRow, reason: str) -> None:
+        """Try again when the lease has run out, and fail after some attempts."""
+        with self.store.write() as session:
+            row = self._still_mine(session, audit)
+            if row is None:
+                return
+            row.attempts += 1
+            if row.attempts >= ATTEMPTS:
+                row.state, row.finished_at, row.failure = "failed", now(), reason
+                body = {"audit": row.id, "reason": reason}
+                append(session, "failure", body, row.auditor_id)
+                AUDITS.labels(state="failed").inc()
+            else:
+                row.lease_until = self._lease()
+            session.add(row)
+        log.warning("audit.given_back", extra={"audit": audit.id, "reason": reason})
+
+    def _still_mine(self, session: Session, audit: AuditRow) -> AuditRow | None:
+        query = select(AuditRow).where(
+            AuditRow.id == audit.id, AuditRow.state == "running", AuditRow.claim == audit.claim
+        )
+        return session.exec(query.with_for_update()).first()
+
+    @contextmanager
+    def _renewing(self, audit: AuditRow) -> Iterator[None]:
+        """Keep the lease alive from a thread, for as long as the block runs."""
+        done = threading.Event()
+
+        def renew() -> None:
+            while not done.wait(self.settings.lease_seconds / 3):
+                try:
+                    self._renew(audit)
+                except Exception:  # the next renewal may succeed
+                    log.exception("lease.error")
+
+        thread = threading.Thread(target=renew, name="lease", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+    def _renew(self, audit: AuditRow) -> None:
+        mine = and_(col(AuditRow.id) == audit.id, col(AuditRow.claim) == audit.claim)
+        with self.store.write() as session:
+            session.exec(
+                update(AuditRow)
+                .where(mine, col(AuditRow.state) == "running")
+                .values(lease_until=self._lease())
+            )
+
+    def _lease(self) -> datetime:
+        return now() + timedelta(seconds=self.settings.lease_seconds)

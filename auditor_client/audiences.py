@@ -1,0 +1,144 @@
+"""Audiences: the people of an audit, uploaded group by group or drawn by the platform."""
+
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from auditor_client.drafts import draft
+from auditor_client.errors import AudienceSealedError, CommitmentError, InputError
+from auditor_client.frames import Columns, Missing, read_members
+from auditor_client.labels import label_names, name_of
+from auditor_client.records import Record, load_record, names_for, save_record
+from auditor_client.transport import Transport
+from auditor_client.uploading import Upload
+from openapi.models import Audience, AudienceDraft, SampleDraft, SampleGroup, Seal
+
+PATH = "/v1/audiences"
+
+
+@dataclass(frozen=True)
+class NamedAudience:
+    """An audience and the names of its groups, which only this machine knows."""
+
+    wire: Audience
+    names: Mapping[str, str]
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def id(self) -> str:
+        return self.wire.id
+
+    @property
+    def commitment(self) -> str | None:
+        return self.wire.commitment
+
+    @property
+    def participation_code(self) -> str | None:
+        """What participants confirm on the platform, if only those who do are to be scored."""
+        return self.wire.participation_code
+
+    @property
+    def members(self) -> dict[str, int]:
+        """How many were uploaded (or drawn) per group; how many matched is private."""
+        return {name_of(self.names, group.label): group.members for group in self.wire.groups}
+
+
+class Audiences:
+    """The audiences of this auditor."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def upload(
+        self,
+        frame: Any,
+        id: str,  # noqa: A002  (the public word for it)
+        by: Columns,
+        where: str | None = None,
+        *,
+        id_kind: str | None = None,
+        country: str | None = None,
+        missing_groups: Missing = "refuse",
+        groups_per_person: int = 1,
+        confirmed: bool = False,
+        resume: str | None = None,
+        progress: bool = True,
+    ) -> NamedAudience:
+        """Upload and seal an audience from a pandas, Polars or Arrow table.
+
+        `id` is the column of identifiers (email, phone, username, or email_sha256, phone_sha256 if
+        hashed already); e-mail addresses and phone numbers are hashed here. `by` is the column of
+        groups, or several for intersectional ones; names stay here, the platform sees g0, g1, …
+        `where` is a column of true and false. `resume` continues an upload that broke off.
+
+        With `confirmed`, only people are scored who confirmed on the platform, with the audience's
+        `participation_code`, that they take part. The audience is then left open for them: call
+        `seal` when they have.
+        """
+        members = read_members(
+            frame,
+            id,
+            by,
+            where,
+            id_kind=id_kind,
+            country=country,
+            missing_groups=missing_groups,
+        )
+        names = label_names(members.groups)
+        upload = Upload(self._transport, names, members)
+        body = draft(
+            AudienceDraft,
+            groups=list(names),
+            groups_per_person=groups_per_person,
+            confirmed=confirmed,
+        )
+        audience_id = upload.begin(body) if resume is None else upload.resume(resume)
+        upload.send(audience_id, progress=progress)
+        audience = self.get(audience_id) if confirmed else self.seal(audience_id)
+        return NamedAudience(audience.wire, audience.names, tuple(members.notes()))
+
+    def seal(self, audience_id: str) -> NamedAudience:
+        """Close an uploaded audience for good, and hold the service to what was uploaded."""
+        record = load_record(audience_id)
+        if record is None or record.commitment is None:
+            raise InputError(f"{audience_id} was not uploaded from this machine.")
+        path = f"{PATH}/{audience_id}"
+        try:
+            # Repeating is harmless: the second time it is sealed already, and we look at how.
+            body = Seal(salt=b64encode(record.salt))
+            sealed = self._transport.post(f"{path}/seal", body, Audience, again=True)
+        except AudienceSealedError:
+            sealed = self._transport.get(path, Audience)
+        if sealed.commitment != record.commitment:
+            raise CommitmentError(
+                f"{audience_id} was sealed as {sealed.commitment}, but what was uploaded is"
+                f" {record.commitment}. Do not audit with it: upload again, and tell the regulator."
+            )
+        return NamedAudience(sealed, record.names)
+
+    def sample(self, attribute: str, sizes: Mapping[str, int]) -> NamedAudience:
+        """People the platform draws at random among those who declared the attribute to it."""
+        names = label_names(sizes)
+        groups = [
+            draft(SampleGroup, label=label, value=value, size=sizes[value])
+            for label, value in names.items()
+        ]
+        body = draft(SampleDraft, attribute=attribute, groups=groups)
+        audience = self._transport.post(f"{PATH}/samples", body, Audience)
+        save_record(audience.id, Record(names))
+        return NamedAudience(audience, names)
+
+    def get(self, audience_id: str) -> NamedAudience:
+        """An audience by its identifier, with the names of its groups if they were given here."""
+        audience = self._transport.get(f"{PATH}/{audience_id}", Audience)
+        return NamedAudience(audience, names_for(audience.id))
+
+    def delete(self, audience_id: str) -> None:
+        """Have the platform forget the members of an unsealed or finished audience."""
+        self._transport.send("DELETE", f"{PATH}/{audience_id}")
+
+    def list(self) -> list[NamedAudience]:
+        """All audiences of this auditor."""
+        audiences = self._transport.items(PATH, Audience)
+        return [NamedAudience(audience, names_for(audience.id)) for audience in audiences]

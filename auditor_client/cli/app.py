@@ -1,0 +1,50 @@
+"""The command as a whole, and its one way to fail: a clear line and exit code 1."""
+
+from typing import Any
+
+import typer
+from rich.console import Console
+from typer.core import TyperGroup
+
+from auditor_client.cli import audiences, audits, contents, keys, planning, regulator, reports
+from auditor_client.cli.showing import printable
+from auditor_client.errors import AuditorError
+
+
+class Commands(TyperGroup):
+    """Commands whose expected errors are told, not traced."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (AuditorError, OSError) as error:
+            console = Console(stderr=True, soft_wrap=True)
+            words = " ".join([str(error), *getattr(error, "__notes__", [])])
+            console.print("[bold red]Error:[/]", printable(words))
+            raise typer.Exit(1) from error
+
+
+app = typer.Typer(
+    name="auditor",
+    cls=Commands,
+    help="Audit a platform's relevance estimators under differential privacy.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(keys.key_app, name="key")
+app.add_typer(keys.profile_app, name="profile")
+app.add_typer(contents.app, name="content")
+app.add_typer(audiences.app, name="audience")
+app.add_typer(audits.app, name="audit")
+app.add_typer(regulator.app, name="regulator")
+app.command("catalogue")(contents.catalogue)
+app.command("plan")(planning.plan)
+app.command("price")(audits.price)
+app.command("budget")(audits.budget)
+app.command("report")(reports.report)
+
+
+def main() -> None:
+    """The entry point of the `auditor` command."""
+    app()

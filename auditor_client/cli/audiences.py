@@ -1,0 +1,119 @@
+"""`auditor audience`: upload a file of people, or have the platform draw a sample."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import typer
+
+from auditor_client.audiences import NamedAudience
+from auditor_client.auditor import Auditor
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, pairs
+from auditor_client.cli.showing import show_row, show_rows
+from auditor_client.errors import InputError
+
+app = typer.Typer(help="Audiences: the people of an audit, in groups.")
+
+
+@app.command("upload")
+def upload(
+    file: Annotated[Path, typer.Argument(help="A CSV or Parquet file.")],
+    id_column: Annotated[str, typer.Option("--id", help="The column of identifiers.")],
+    by: Annotated[list[str], typer.Option(help="The column of groups; repeat to intersect.")],
+    where: Annotated[str | None, typer.Option(help="A column of true and false.")] = None,
+    id_kind: Annotated[str | None, typer.Option(help="If the column's name does not say.")] = None,
+    country: Annotated[str | None, typer.Option(help="For phone numbers without +.")] = None,
+    drop_missing: Annotated[bool, typer.Option(help="Leave rows without a group out.")] = False,
+    confirmed: Annotated[bool, typer.Option(help="Score only people who confirm.")] = False,
+    resume: Annotated[str | None, typer.Option(help="Go on with this audience.")] = None,
+    quiet: Quiet = False,
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Upload and seal an audience. Identifiers are hashed here, names of groups stay here."""
+    frame = read_table(file, [id_column, *by], where)
+    with Auditor.from_profile(profile) as auditor:
+        audience = auditor.audiences.upload(
+            frame,
+            id=id_column,
+            by=by,
+            where=where,
+            id_kind=id_kind,
+            country=country,
+            missing_groups="drop" if drop_missing else "refuse",
+            confirmed=confirmed,
+            resume=resume,
+            progress=not quiet,
+        )
+    show_row(row_of(audience), as_json=as_json)
+
+
+@app.command("seal")
+def seal(
+    audience_id: Annotated[str, typer.Argument(metavar="AUDIENCE")],
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Close an audience of people who confirm, when they have."""
+    with Auditor.from_profile(profile) as auditor:
+        show_row(row_of(auditor.audiences.seal(audience_id)), as_json=as_json)
+
+
+@app.command("sample")
+def sample(
+    attribute: Annotated[str, typer.Argument(help="What people declared, e.g. gender.")],
+    sizes: Annotated[list[str], typer.Argument(help="value=number, e.g. woman=300 man=300.")],
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Have the platform draw people at random; you get a handle, never identities."""
+    wanted = {value: whole(number) for value, number in pairs(sizes).items()}
+    with Auditor.from_profile(profile) as auditor:
+        show_row(row_of(auditor.audiences.sample(attribute, wanted)), as_json=as_json)
+
+
+@app.command("list")
+def list_audiences(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
+    """Your audiences."""
+    with Auditor.from_profile(profile) as auditor:
+        rows = [row_of(audience) for audience in auditor.audiences.list()]
+    show_rows(rows, ["id", "state", "source", "members", "created_at"], as_json=as_json)
+
+
+@app.command("delete")
+def delete(
+    audience_id: Annotated[str, typer.Argument(metavar="AUDIENCE")],
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Have the platform forget the members of an audience."""
+    with Auditor.from_profile(profile) as auditor:
+        auditor.audiences.delete(audience_id)
+    show_row({"id": audience_id, "members": "forgotten"}, as_json=as_json)
+
+
+def row_of(audience: NamedAudience) -> dict[str, Any]:
+    fields = audience.wire.model_dump(mode="json", exclude={"groups"})
+    return {**fields, "members": audience.members, "notes": list(audience.notes)}
+
+
+def read_table(file: Path, texts: list[str], where: str | None) -> pa.Table:
+    """A CSV or Parquet file; of a CSV, identifiers and groups are read as text."""
+    try:
+        if file.suffix.lower() in {".parquet", ".pq"}:
+            return pyarrow.parquet.read_table(file)
+        types = dict.fromkeys(texts, pa.string()) | ({where: pa.bool_()} if where else {})
+        options = pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=True)
+        return pyarrow.csv.read_csv(file, convert_options=options)
+    except FileNotFoundError as error:
+        raise InputError(f"There is no file {file}.") from error
+    except pa.ArrowException as error:
+        raise InputError(f"{file} cannot be read: {error}") from error
+
+
+def whole(text: str) -> int:
+    if not text.isdecimal():
+        raise InputError(f"{text!r} is not a number of people.")
+    return int(text)

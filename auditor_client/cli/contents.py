@@ -1,0 +1,57 @@
+"""`auditor content` and `auditor catalogue`: what is scored, and what the platform offers."""
+
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+
+from auditor_client.auditor import Auditor
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, pairs
+from auditor_client.cli.showing import print_json, show_row, show_rows
+from openapi.models import ContentKind
+
+app = typer.Typer(help="Trial contents, whose relevance is scored.")
+
+
+@app.command("upload")
+def upload(
+    title: Annotated[str, typer.Argument()],
+    kind: Annotated[str, typer.Option(help="job, housing, credit, news, political or other.")],
+    text: Annotated[str, typer.Option()] = "",
+    attribute: Annotated[list[str] | None, typer.Option(help="name=value, repeatable.")] = None,
+    image: Annotated[Path | None, typer.Option(help="A PNG, JPEG or WebP.")] = None,
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Upload a content."""
+    with Auditor.from_profile(profile) as auditor:
+        content = auditor.contents.upload(
+            kind=cast("ContentKind", kind),
+            title=title,
+            text=text,
+            attributes=pairs(attribute or []),
+            image=image,
+        )
+    show_row(content.model_dump(mode="json"), as_json=as_json)
+
+
+@app.command("list")
+def list_contents(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
+    """Your contents."""
+    with Auditor.from_profile(profile) as auditor:
+        rows = [content.model_dump(mode="json") for content in auditor.contents.list()]
+    show_rows(rows, ["id", "kind", "title", "created_at"], as_json=as_json)
+
+
+def catalogue(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
+    """What the platform offers: kinds of audit, identifiers, samples, limits."""
+    with Auditor.from_profile(profile) as auditor:
+        offer = auditor.catalogue().model_dump(mode="json")
+    if as_json:
+        print_json(offer)
+        return
+    samples = offer.pop("samples")
+    context = offer.pop("context")
+    show_row(offer, as_json=False)
+    show_rows(context, ["name", "values", "default"], as_json=False)
+    show_rows(samples, ["attribute", "value", "available"], as_json=False)

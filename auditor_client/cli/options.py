@@ -1,0 +1,38 @@
+"""What every command has: a profile, and `--json`; and the words `name=value`."""
+
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+
+from auditor_client.errors import InputError
+
+PROFILE_VARIABLE = "PLATFORM_AUDITOR_PROFILE"
+
+ProfileName = Annotated[
+    str,
+    typer.Option("--profile", "-p", envvar=PROFILE_VARIABLE, help="Which service, and as whom."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
+
+DEFAULT_PROFILE = "default"
+
+
+def pairs(words: Iterable[str]) -> dict[str, str]:
+    """`name=value` words as a dictionary."""
+    split = [word.partition("=") for word in words]
+    for name, equals, value in split:
+        if not (name and equals and value):
+            raise InputError(f"{name!r} is not of the form name=value.")
+    return {name: value for name, _, value in split}
+
+
+def numbers(text: str | None) -> list[float] | None:
+    """Numbers separated by commas."""
+    if text is None:
+        return None
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError as error:
+        raise InputError(f"{text!r} is not a list of numbers like 0,0.5,1.") from error

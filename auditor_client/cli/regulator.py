@@ -1,0 +1,157 @@
+"""`auditor regulator`: vet auditors, grant mandates, watch charges and the ledger."""
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import typer
+from pydantic import BaseModel
+
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
+from auditor_client.cli.showing import show_row, show_rows
+from auditor_client.errors import InputError
+from auditor_client.regulator import Regulator
+from openapi.models import Role
+
+app = typer.Typer(help="For regulators.")
+auditors = typer.Typer(help="Vetted organisations.", invoke_without_command=True)
+researchers = typer.Typer(help="Their people and public keys.", invoke_without_command=True)
+mandates = typer.Typer(help="What was granted to whom.", invoke_without_command=True)
+app.add_typer(auditors, name="auditors")
+app.add_typer(researchers, name="researchers")
+app.add_typer(mandates, name="mandates")
+
+AuditorId = Annotated[str, typer.Argument(metavar="AUDITOR")]
+
+
+@auditors.callback()
+def list_auditors(
+    context: typer.Context, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
+) -> None:
+    """List them, or `add` one."""
+    if context.invoked_subcommand is None:
+        columns = ["id", "name", "created_at"]
+        _list(profile, lambda regulator: regulator.auditors.list(), columns, as_json)
+
+
+@auditors.command("add")
+def add_auditor(
+    name: Annotated[str, typer.Argument()],
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Register a vetted organisation."""
+    with Regulator.from_profile(profile) as regulator:
+        show_row(regulator.auditors.add(name).model_dump(mode="json"), as_json=as_json)
+
+
+@researchers.callback()
+def list_researchers(
+    context: typer.Context, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
+) -> None:
+    """List them, or `add` one."""
+    if context.invoked_subcommand is None:
+        columns = ["id", "name", "role", "auditor_id", "key_thumbprint"]
+        _list(profile, lambda regulator: regulator.researchers.list(), columns, as_json)
+
+
+@researchers.command("add")
+def add_researcher(
+    name: Annotated[str, typer.Argument()],
+    key: Annotated[Path, typer.Option(help="The file of their public JWK.")],
+    auditor: Annotated[str | None, typer.Option(help="The organisation they belong to.")] = None,
+    role: Annotated[str, typer.Option(help="auditor, regulator or operator.")] = "auditor",
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Register a person and their public key."""
+    with Regulator.from_profile(profile) as regulator:
+        made = regulator.researchers.add(
+            name, jwk=read_public(key), auditor_id=auditor, role=cast("Role", role)
+        )
+    show_row(made.model_dump(mode="json"), as_json=as_json)
+
+
+@mandates.callback()
+def list_mandates(
+    context: typer.Context, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
+) -> None:
+    """List them, or `grant` one."""
+    if context.invoked_subcommand is None:
+        columns = ["id", "auditor_id", "epsilon_limit", "spent", "remaining", "valid_until"]
+        _list(profile, lambda regulator: regulator.mandates.list(), columns, as_json)
+
+
+@mandates.command("grant")
+def grant(
+    auditor: AuditorId,
+    purpose: Annotated[str, typer.Option()],
+    epsilon: Annotated[str, typer.Option(help="The limit, under change-one.")],
+    days: Annotated[int, typer.Option(help="Valid from now for so many days.")] = 365,
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Grant a mandate."""
+    now = datetime.now(UTC)
+    with Regulator.from_profile(profile) as regulator:
+        made = regulator.mandates.grant(
+            auditor,
+            purpose=purpose,
+            epsilon_limit=epsilon,
+            valid_from=now,
+            valid_until=now + timedelta(days=days),
+        )
+    show_row(made.model_dump(mode="json"), as_json=as_json)
+
+
+@app.command("charges")
+def charges(
+    auditor: Annotated[str | None, typer.Option(help="Of this organisation.")] = None,
+    audience: Annotated[str | None, typer.Option(help="On this audience.")] = None,
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Who paid what for which audit on which audience."""
+    columns = ["charged_at", "auditor_id", "audience_id", "kind", "debit", "refunded"]
+    _list(
+        profile,
+        lambda regulator: regulator.charges(auditor_id=auditor, audience_id=audience),
+        columns,
+        as_json,
+    )
+
+
+@app.command("ledger")
+def ledger(
+    limit: Annotated[int | None, typer.Option(help="Only the first so many.")] = None,
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """The entries of the append-only ledger."""
+    columns = ["number", "kind", "auditor_id", "written_at", "digest"]
+    _list(profile, lambda regulator: list(islice(regulator.ledger(), limit)), columns, as_json)
+
+
+def _list(
+    profile: str,
+    read: Callable[[Regulator], Sequence[BaseModel]],
+    columns: list[str],
+    as_json: bool,
+) -> None:
+    with Regulator.from_profile(profile) as regulator:
+        rows = [item.model_dump(mode="json") for item in read(regulator)]
+    show_rows(rows, columns, as_json=as_json)
+
+
+def read_public(path: Path) -> dict[str, Any]:
+    """A public JWK; a private one is refused before it goes anywhere."""
+    try:
+        jwk = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path} is not a JWK.") from error
+    if not isinstance(jwk, dict) or "d" in jwk:
+        raise InputError(f"{path} is not a public JWK. See: auditor key public")
+    return jwk

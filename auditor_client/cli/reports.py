@@ -1,0 +1,42 @@
+"""`auditor report`: from a receipt to a report, offline."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
+from auditor_client.cli.showing import show_row
+from auditor_client.finished import FinishedAudit
+
+Alpha = Annotated[float, typer.Option(help="The gap that is tolerated.", min=0, max=1)]
+Delta = Annotated[float, typer.Option(help="The probability of error.", min=0, max=1)]
+
+
+def report(
+    receipt: Annotated[Path, typer.Argument(help="A file written by save_receipt.")],
+    out: Annotated[Path, typer.Option(help="Where to write the HTML.")] = Path("report.html"),
+    alpha: Alpha = 0.2,
+    delta: Delta = 0.05,
+    profile: ProfileName = DEFAULT_PROFILE,  # noqa: ARG001  (every command takes it)
+    as_json: AsJson = False,
+) -> None:
+    """Verify a receipt and write the report of its audit. Needs no network."""
+    audit = FinishedAudit.from_receipt(receipt)
+    audit.report(out, alpha=alpha, delta=delta)
+    show_row({**finding(audit, alpha, delta), "report": str(out)}, as_json=as_json)
+
+
+def finding(audit: FinishedAudit, alpha: float, delta: float) -> dict[str, Any]:
+    """The gap and the verdict, as the command prints them."""
+    gap = audit.fairness_gap(delta=delta)
+    return {
+        "audit": audit.id,
+        "efg": gap.efg,
+        "low": gap.low,
+        "high": gap.high,
+        "alpha": alpha,
+        "delta": delta,
+        "verdict": gap.verdict(alpha),
+        "debit": str(audit.release.price.debit),
+    }

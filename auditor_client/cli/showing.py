@@ -1,0 +1,52 @@
+"""How commands print: a table for people, JSON for programs."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+Row = Mapping[str, Any]
+
+
+def show_rows(rows: Sequence[Row], columns: Sequence[str], *, as_json: bool) -> None:
+    """Some columns of many rows; all of them in JSON."""
+    if as_json:
+        print_json(list(rows))
+        return
+    table = Table()
+    for column in columns:
+        table.add_column(column.replace("_", " "), overflow="fold")
+    for row in rows:
+        table.add_row(*(printable(row.get(column)) for column in columns))
+    Console().print(table if rows else "Nothing yet.")
+
+
+def show_row(row: Row, *, as_json: bool) -> None:
+    """One thing, a line per field."""
+    if as_json:
+        print_json(row)
+        return
+    table = Table(show_header=False, box=None)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in row.items():
+        table.add_row(name.replace("_", " "), printable(value))
+    Console().print(table)
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+
+
+def printable(value: Any) -> Text:
+    """Text as it is: no markup, and nothing that could steer the terminal."""
+    if isinstance(value, list | tuple):
+        words = ", ".join(str(item) for item in value)
+    elif isinstance(value, Mapping):
+        words = ", ".join(f"{name}: {item}" for name, item in value.items())
+    else:
+        words = "" if value is None else str(value)
+    return Text("".join(letter if letter.isprintable() else "\ufffd" for letter in words))

@@ -1,0 +1,24 @@
+"""Wire models from what people type, with a readable refusal where it does not fit."""
+
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from auditor_client.errors import InputError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def draft(model: type[Model], **fields: Any) -> Model:
+    """The model with these fields, checked before anything is sent."""
+    try:
+        return model(**fields)
+    except ValidationError as error:
+        raise InputError("; ".join(_complaints(error))) from error
+
+
+def _complaints(error: ValidationError) -> list[str]:
+    """One short line per field, without the value: it may be private."""
+    return [
+        f"{'.'.join(str(step) for step in item['loc'])}: {item['msg']}" for item in error.errors()
+    ]

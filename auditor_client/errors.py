@@ -1,0 +1,242 @@
+"""Everything that can go wrong, as one tree.
+
+    AuditorError
+    ├── InputError                      refused here; nothing was sent, nothing was charged
+    ├── ProfileError                    a profile or a key file cannot be used
+    ├── ConnectionBrokenError           the service cannot be reached
+    ├── ContractError                   the service answered something outside of the contract
+    ├── TrustError                      the service's word does not hold
+    │   ├── CommitmentError             it sealed another audience than the one uploaded
+    │   └── ReceiptError                it did not sign this release
+    ├── AuditFailedError                the audit ended without a release
+    └── ProblemError                    the service refused (RFC 9457)
+        ├── RequestError                invalid-request, malformed-body, method-not-allowed,
+        │   │                           not-acceptable, unsupported-media-type, too-large
+        │   ├── InvalidBinsError        invalid-bins
+        │   └── UnsupportedAuditError   unsupported-audit
+        ├── MembersError                malformed-members, digest-mismatch
+        │   ├── EmptyGroupError         empty-group
+        │   ├── AudienceTooLargeError   audience-too-large
+        │   └── UnavailableSampleError  unavailable-sample
+        ├── AuthenticationError         unauthenticated
+        ├── ForbiddenError              forbidden
+        ├── NotFoundError               not-found
+        ├── ConflictError               conflict
+        │   ├── AudienceSealedError     audience-sealed
+        │   ├── AudienceNotSealedError  audience-not-sealed
+        │   ├── IdempotencyConflictError  idempotency-conflict
+        │   ├── NotCancellableError     not-cancellable
+        │   └── NotReleasedError        not-released
+        ├── MandateError                no-mandate, mandate-not-yet-valid, mandate-expired,
+        │   │                           epsilon-above-mandate
+        │   └── BudgetExhaustedError    budget-exhausted
+        ├── RateLimitedError            rate-limited
+        └── ServiceError                internal, unavailable
+
+A `ProblemError` has the problem's `code`, and `advice`: what to do next. A code this release of the
+SDK does not know is a plain `ProblemError`.
+"""
+
+from decimal import Decimal
+from typing import ClassVar
+
+from openapi.problems import Problem
+
+
+class AuditorError(Exception):
+    """The root: catching it catches everything this package raises on purpose."""
+
+
+class InputError(AuditorError, ValueError):
+    """Refused on this machine: nothing was sent and nothing was charged."""
+
+
+class ProfileError(AuditorError):
+    """A profile or a key file is missing or cannot be used."""
+
+
+class ConnectionBrokenError(AuditorError):
+    """The service cannot be reached, or the connection broke and a retry is not safe."""
+
+
+class ContractError(AuditorError):
+    """The service answered something the contract does not have."""
+
+
+class TrustError(AuditorError):
+    """What the service says does not fit what was sent or signed. Keep everything and ask."""
+
+
+class CommitmentError(TrustError):
+    """The commitment of the sealed audience is not the one of what was uploaded."""
+
+
+class ReceiptError(TrustError):
+    """The receipt does not verify: the platform's key did not sign this release."""
+
+
+class AuditFailedError(AuditorError):
+    """The audit ended without a release: it failed or was cancelled."""
+
+
+class ProblemError(AuditorError):
+    """The service refused the request, and says why."""
+
+    advice: ClassVar[str] = "Read the detail and correct the request; nothing was charged for it."
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        super().__init__(f"{problem.detail.rstrip('.')}. {self.advice} [{problem.code}]")
+
+    @property
+    def code(self) -> str:
+        return self.problem.code
+
+    @property
+    def status(self) -> int:
+        return self.problem.status
+
+
+class RequestError(ProblemError):
+    pass
+
+
+class InvalidBinsError(RequestError):
+    advice = "Give increasing edges or distinct levels, at most as many as the catalogue allows."
+
+
+class UnsupportedAuditError(RequestError):
+    advice = "See `catalogue()` for what this platform offers."
+
+
+class MembersError(ProblemError):
+    advice = "Correct the members and upload again with `resume=`; nothing was charged."
+
+    @property
+    def line(self) -> int | None:
+        """The first line that cannot be read, where the service names one."""
+        return getattr(self.problem, "line", None)
+
+
+class EmptyGroupError(MembersError):
+    advice = "Leave the group out, or give it members."
+
+
+class AudienceTooLargeError(MembersError):
+    advice = "See `catalogue().limits`, and draw a smaller audience."
+
+
+class UnavailableSampleError(MembersError):
+    advice = "See `catalogue().samples` for how many people may be drawn."
+
+
+class AuthenticationError(ProblemError):
+    advice = "Check the profile's researcher and key, and the clock of this machine."
+
+
+class ForbiddenError(ProblemError):
+    advice = "Use the profile of a researcher with the role that this needs."
+
+
+class NotFoundError(ProblemError):
+    advice = "Check the identifier and the profile: others' resources are never shown."
+
+
+class ConflictError(ProblemError):
+    advice = "Look at the resource's state and try again."
+
+
+class AudienceSealedError(ConflictError):
+    advice = "Upload a new audience."
+
+
+class AudienceNotSealedError(ConflictError):
+    advice = "Finish the upload first, with `upload(..., resume=audience_id)`."
+
+
+class IdempotencyConflictError(ConflictError):
+    advice = "Use a new idempotency key for a new request."
+
+
+class NotCancellableError(ConflictError):
+    advice = "Its charge stands; wait for the release."
+
+
+class NotReleasedError(ConflictError):
+    advice = "Wait for it with `audits.wait(audit_id)`."
+
+
+class MandateError(ProblemError):
+    advice = "See `budget()` for your mandates; a regulator grants them."
+
+
+class BudgetExhaustedError(MandateError):
+    """The mandate does not cover the price: what was spent before, and what this asks for."""
+
+    advice = "Lower epsilon or ask the regulator for a larger mandate; nothing was charged."
+
+    @property
+    def spent(self) -> Decimal:
+        return self._amount("spent")
+
+    @property
+    def asked(self) -> Decimal:
+        return self._amount("asked")
+
+    @property
+    def remaining(self) -> Decimal:
+        return self._amount("remaining")
+
+    @property
+    def limit(self) -> Decimal:
+        return self._amount("limit")
+
+    def _amount(self, name: str) -> Decimal:
+        return Decimal(str(getattr(self.problem, name)))
+
+
+class RateLimitedError(ProblemError):
+    advice = "Wait, then try again; this was tried several times already."
+
+
+class ServiceError(ProblemError):
+    advice = "Try again later; nothing was lost, and a charge is never made twice."
+
+
+BY_CODE: dict[str, type[ProblemError]] = {
+    "invalid-request": RequestError,
+    "malformed-body": RequestError,
+    "unauthenticated": AuthenticationError,
+    "forbidden": ForbiddenError,
+    "not-found": NotFoundError,
+    "method-not-allowed": RequestError,
+    "not-acceptable": RequestError,
+    "conflict": ConflictError,
+    "audience-sealed": AudienceSealedError,
+    "audience-not-sealed": AudienceNotSealedError,
+    "idempotency-conflict": IdempotencyConflictError,
+    "not-cancellable": NotCancellableError,
+    "not-released": NotReleasedError,
+    "too-large": RequestError,
+    "unsupported-media-type": RequestError,
+    "malformed-members": MembersError,
+    "digest-mismatch": MembersError,
+    "empty-group": EmptyGroupError,
+    "audience-too-large": AudienceTooLargeError,
+    "unavailable-sample": UnavailableSampleError,
+    "unsupported-audit": UnsupportedAuditError,
+    "invalid-bins": InvalidBinsError,
+    "epsilon-above-mandate": MandateError,
+    "no-mandate": MandateError,
+    "mandate-not-yet-valid": MandateError,
+    "mandate-expired": MandateError,
+    "budget-exhausted": BudgetExhaustedError,
+    "rate-limited": RateLimitedError,
+    "internal": ServiceError,
+    "unavailable": ServiceError,
+}
+
+
+def error_of(problem: Problem) -> ProblemError:
+    """The error of a problem, by its code and never by its prose."""
+    return BY_CODE.get(problem.code, ProblemError)(problem)

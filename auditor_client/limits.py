@@ -1,0 +1,164 @@
+"""Confidence limits for a difference of two shares, from two noisy counts.
+
+`Contrast` asks about p_first - p_second in one bin. A difference d is rejected when, for every pair of
+shares at least d apart that the counts leave plausible, so low a first count (against the second) has
+a probability of at most `level`. The plausible pairs are boxes from `share_limits`, paid for by a
+small part of the level; each box is cut in cells, and on a cell the probability is largest at one
+corner, since it falls in p_first and grows in p_second. So the search over shares is a proof and not
+a grid of samples. The proof is in docs/intervals.md.
+
+[BB94] Berger, Boos, J. Amer. Statist. Assoc. 89, 1994 (limits for the nuisance parameter first).
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from auditor_client import noise
+from auditor_client.noise import Floats
+from auditor_client.tails import Count, at_most
+
+# Level allowed for a cell, given the lowest p_first in it.
+Level = Callable[[Floats], Floats]
+
+_CELL = 0.05
+_MOST_CELLS = 400
+_SEARCH = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Two noisy counts of one bin and what else is known of the two shares."""
+
+    first: Count
+    second: Count
+    ratio: float
+    p_first: tuple[float, float]
+    p_second: tuple[float, float]
+
+    @property
+    def observed(self) -> float:
+        return (self.first.value - self.ratio * self.second.value) / self.first.people
+
+    def spread(self, p_first: float, p_second: float) -> float:
+        """Standard deviation of the observed difference."""
+        first, second = self.first, self.second
+        sampling = first.people * p_first * (1 - p_first)
+        sampling += self.ratio**2 * second.people * p_second * (1 - p_second)
+        noises = noise.variance(first.rate) + self.ratio**2 * noise.variance(second.rate)
+        return math.sqrt(max(sampling + noises, 1e-12)) / first.people
+
+    def approximate(self, level: float) -> float:
+        """The upper limit as a normal approximation has it: where to look first, never a result."""
+        share = np.clip(self.first.value / self.first.people, 0.0, 1.0)
+        other = np.clip(self.second.value / self.second.people, 0.0, 1.0)
+        half = 0.5 / math.sqrt(self.first.people)
+        pooled = min(max(float(share + other) / 2 + half, half), 1.0)
+        return self.observed - float(special.ndtri(level)) * self.spread(pooled, pooled)
+
+
+def share_limits(
+    value: int, people: tuple[int, int], rate: float, level: float
+) -> tuple[float, float]:
+    """Limits of a share from one noisy count, each missed with probability at most `level`."""
+    low, high = people
+    return 1.0 - _share_below(high - value, high, rate, level), _share_below(
+        value, low, rate, level
+    )
+
+
+def _share_below(value: int, people: int, rate: float, level: float) -> float:
+    s = _tilts(rate)
+    # P(C <= c) <= e^{sc} E e^{-sZ} (1 - p(1 - e^{-s}))^n for every s > 0, solved for p
+    room = (math.log(level) - s * value - noise.log_mgf(s, rate)) / people
+    return float(np.clip(np.min(-np.expm1(np.minimum(room, 0.0)) / -np.expm1(-s)), 0.0, 1.0))
+
+
+def _tilts(rate: float) -> Floats:
+    return np.asarray(np.geomspace(1e-5, min(20.0, 0.98 * rate), 90))
+
+
+def surely_rejects(contrast: Contrast, difference: float, level: float) -> bool:
+    """A quick sufficient condition for `rejects` at a constant level: Chernoff's bound."""
+    low, high = _range(contrast, difference)
+    if low > high:
+        return True
+    first, second, r = contrast.first, contrast.second, contrast.ratio
+    s = _tilts(min(first.rate, second.rate / r))
+    less, more = -np.expm1(-s), np.expm1(np.minimum(r * s, 300.0))
+    n, m = first.people, second.people
+    # n·log(1 - vA) + m·log(1 + (v - d)B) is concave in v: its maximum solves a linear equation
+    best = (m * more - n * less + n * less * more * difference) / (less * more * (n + m))
+    v = np.clip(best, low, high)
+    logs = n * np.log1p(-v * less) + m * np.log1p(np.maximum(v - difference, 0.0) * more)
+    logs += noise.log_mgf(s, first.rate) + noise.log_mgf(r * s, second.rate)
+    return bool(np.min(logs + s * (first.value - r * second.value)) <= math.log(level))
+
+
+def _range(contrast: Contrast, difference: float) -> tuple[float, float]:
+    low = max(contrast.p_first[0], contrast.p_second[0] + difference, difference, 0.0)
+    return low, min(contrast.p_first[1], 1.0)
+
+
+def _cells(contrast: Contrast, difference: float) -> Floats:
+    low, high = _range(contrast, difference)
+    if low > high:
+        return np.empty(0)
+    middle = float(np.clip(0.5 + difference / 2, low, high))
+    other = float(np.clip(middle - difference, 0.0, contrast.p_second[1]))
+    width = _CELL * contrast.spread(middle, other)
+    return np.linspace(low, high, min(max(math.ceil((high - low) / width), 4), _MOST_CELLS) + 1)
+
+
+def excess(contrast: Contrast, difference: float, level: Level) -> tuple[float, float, float]:
+    """The largest probability / level over all cells, and that cell; at most 1 means rejected."""
+    edges = _cells(contrast, difference)
+    if not len(edges):
+        return 0.0, 0.0, 0.0
+    low, high = edges[:-1], edges[1:]
+    second = np.clip(high - difference, 0.0, contrast.p_second[1])
+    ratios = at_most(contrast.first, contrast.second, contrast.ratio, low, second) / level(low)
+    worst = int(np.argmax(ratios))
+    return float(ratios[worst]), float(low[worst]), float(high[worst])
+
+
+def upper_limit(contrast: Contrast, level: Level, low: float, high: float) -> float:
+    """The least difference in [low, high] found to be rejected; `high` where none is.
+
+    One cell is searched at a time; the limit stands only when all cells reject it.
+    """
+    limit = low
+    while limit < high:
+        ratio, cell_low, cell_high = excess(contrast, limit, level)
+        if ratio <= 1:
+            return limit
+        limit = _cell_limit(contrast, level, (cell_low, cell_high), limit, high)
+    return high
+
+
+def _cell_limit(
+    contrast: Contrast, level: Level, cell: tuple[float, float], low: float, high: float
+) -> float:
+    first = np.full(_SEARCH, cell[0])
+    allowed = level(first)
+    tolerance = _CELL / 2 * contrast.spread(0.5, 0.5)
+    step = min(_SEARCH * 4 * tolerance, high - low)
+    while True:
+        # Evenly spaced differences above `low`: finer when one of them is rejected, further if not.
+        differences = low + step * np.arange(1, _SEARCH + 1) / _SEARCH
+        second = np.clip(cell[1] - differences, 0.0, contrast.p_second[1])
+        found = at_most(contrast.first, contrast.second, contrast.ratio, first, second) <= allowed
+        if not found.any():
+            low = float(differences[-1])
+            if low >= high:
+                return high
+            step = min(2 * step, high - low)
+            continue
+        at = int(np.argmax(found))
+        if step / _SEARCH <= tolerance:
+            return float(differences[at])
+        low += step * at / _SEARCH
+        step /= _SEARCH

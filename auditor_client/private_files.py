@@ -1,0 +1,38 @@
+"""Files that only their owner may read: keys, profiles, and the names of groups."""
+
+import os
+import stat
+from pathlib import Path
+
+import platformdirs
+
+from auditor_client.errors import ProfileError
+
+HOME_VARIABLE = "PLATFORM_AUDITOR_HOME"
+
+
+def home() -> Path:
+    """Where this package keeps its files: $PLATFORM_AUDITOR_HOME, or the user's configuration."""
+    chosen = os.environ.get(HOME_VARIABLE)
+    return Path(chosen) if chosen else platformdirs.user_config_path("platform-auditor")
+
+
+def write_private(path: Path, text: str) -> None:
+    """Replace the file in one step; it is never readable by others, not even for a moment."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.unlink(missing_ok=True)
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def refuse_shared(path: Path) -> None:
+    """A private key that others can read is not private any more."""
+    if os.name == "nt":
+        return
+    if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise ProfileError(f"{path} can be read by others. Run: chmod 600 {path}")

@@ -1,0 +1,119 @@
+"""Check that the platform signed exactly this release, and keep what is needed to check it again.
+
+A saved receipt is one JSON file: the signed statement itself, the platform's public keys at the
+time, and, because only the auditor knows them, the names of the groups.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet
+from pydantic import ValidationError
+
+from auditor_client.errors import InputError, ReceiptError
+from openapi.models import Audit, Content, Release
+from privacy import receipts
+
+FORMAT = "platform-auditor/receipt/v1"
+
+
+def verify_release(stored: bytes, keys: Mapping[str, Any]) -> Release:
+    """The release in these bytes, if its receipt is signed and says the same."""
+    try:
+        statement = json.loads(stored)
+        receipt = statement.pop("receipt")
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ReceiptError("The release has no receipt. Ask the platform for one.") from error
+    if receipts.canonical(statement) != _payload(receipt, keys):
+        raise ReceiptError(
+            "The receipt is signed, but says something else than the release."
+            " Keep both and tell the regulator."
+        )
+    return _release(statement, receipt)
+
+
+def release_from_receipt(receipt: str, keys: Mapping[str, Any]) -> Release:
+    """The release that a receipt states, if one of the keys signed it."""
+    return _release(json.loads(_payload(receipt, keys)), receipt)
+
+
+def hold_to(release: Release, audit: Audit, content: Content, commitment: str | None) -> None:
+    """Refuse a release that is signed, but not of what was asked for and paid."""
+    pairs = {
+        "audit": (release.audit_id, audit.id),
+        "content": (release.content_digest, content.digest),
+        "audience": (release.audience_commitment, commitment or release.audience_commitment),
+        "bins": (release.bins, audit.request.bins),
+        "price": (release.price, audit.price),
+    }
+    wrong = [name for name, (stated, asked) in pairs.items() if stated != asked]
+    if wrong:
+        raise ReceiptError(
+            f"The receipt is signed, but of another {' and '.join(wrong)} than {audit.id} asked"
+            " for. Keep it and tell the regulator."
+        )
+
+
+def _payload(receipt: str, keys: Mapping[str, Any]) -> bytes:
+    try:
+        return receipts.verify(receipt, KeySet.import_key_set(dict(keys)))  # type: ignore[arg-type]
+    except (receipts.ReceiptError, JoseError, ValueError, KeyError, TypeError) as error:
+        raise ReceiptError(
+            f"No key of the platform signed this receipt ({error})."
+            " Do not rely on it; keep it and tell the regulator."
+        ) from error
+
+
+def _release(statement: dict[str, Any], receipt: str) -> Release:
+    try:
+        return Release.model_validate({**statement, "receipt": receipt})
+    except ValidationError as error:
+        raise ReceiptError("The receipt is signed, but not of a release.") from error
+
+
+@dataclass(frozen=True)
+class SavedReceipt:
+    """What a receipt file holds."""
+
+    receipt: str
+    keys: dict[str, Any]
+    names: dict[str, str] = field(default_factory=dict)
+    content: Content | None = None
+    url: str | None = None
+
+    def release(self) -> Release:
+        """The release, verified again."""
+        return release_from_receipt(self.receipt, self.keys)
+
+    def save(self, path: str | Path) -> None:
+        content = self.content.model_dump(mode="json") if self.content else None
+        document = {
+            "format": FORMAT,
+            "url": self.url,
+            "receipt": self.receipt,
+            "keys": self.keys,
+            "names": self.names,
+            "content": content,
+        }
+        text = json.dumps(document, ensure_ascii=False, indent=1)
+        Path(path).write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> "SavedReceipt":
+        try:
+            document = json.loads(Path(path).read_text(encoding="utf-8"))
+            if document.pop("format") != FORMAT:
+                raise InputError(f"{path} is a receipt of another format.")
+            content = document.pop("content")
+            parsed = None if content is None else Content.model_validate(content)
+            return cls(content=parsed, **document)
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"{path} is not a receipt saved by `save_receipt`.") from error

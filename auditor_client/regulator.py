@@ -1,0 +1,130 @@
+"""The regulator's door to a service: vet auditors, grant mandates, watch every charge."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from auditor_client.connection import Connection
+from auditor_client.drafts import draft
+from auditor_client.requests import Number, exact_epsilon
+from auditor_client.transport import Transport
+from openapi.models import (
+    AuditKind,
+    Auditor,
+    AuditorDraft,
+    Charge,
+    Entry,
+    Mandate,
+    MandateDraft,
+    Researcher,
+    ResearcherDraft,
+    Role,
+)
+
+PATH = "/v1/regulator"
+
+
+class Auditors:
+    """Research organisations that were vetted."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def add(self, name: str) -> Auditor:
+        body = draft(AuditorDraft, name=name)
+        return self._transport.post(f"{PATH}/auditors", body, Auditor)
+
+    def list(self) -> list[Auditor]:
+        return list(self._transport.items(f"{PATH}/auditors", Auditor))
+
+
+class Researchers:
+    """Named individuals and the public keys that only they hold."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def add(
+        self,
+        name: str,
+        *,
+        jwk: Mapping[str, Any] | None = None,
+        auditor_id: str | None = None,
+        role: Role = "auditor",
+        outside_subject: str | None = None,
+    ) -> Researcher:
+        """Register a person: of an auditor, or (with another `role`) of a regulator's staff."""
+        body = draft(
+            ResearcherDraft,
+            name=name,
+            role=role,
+            auditor_id=auditor_id,
+            jwk=None if jwk is None else dict(jwk),
+            outside_subject=outside_subject,
+        )
+        return self._transport.post(f"{PATH}/researchers", body, Researcher)
+
+    def list(self) -> list[Researcher]:
+        return list(self._transport.items(f"{PATH}/researchers", Researcher))
+
+
+class Mandates:
+    """What was granted to whom."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def grant(
+        self,
+        auditor_id: str,
+        *,
+        purpose: str,
+        epsilon_limit: Number,
+        valid_until: datetime,
+        valid_from: datetime | None = None,
+        kinds: Sequence[AuditKind] = ("score-histogram",),
+    ) -> Mandate:
+        """Grant a mandate, from now on unless told. `epsilon_limit` is under change-one."""
+        body = draft(
+            MandateDraft,
+            auditor_id=auditor_id,
+            purpose=purpose,
+            kinds=list(kinds),
+            epsilon_limit=exact_epsilon(epsilon_limit),
+            valid_from=valid_from or datetime.now(UTC),
+            valid_until=valid_until,
+        )
+        return self._transport.post(f"{PATH}/mandates", body, Mandate)
+
+    def list(self) -> list[Mandate]:
+        return list(self._transport.items(f"{PATH}/mandates", Mandate))
+
+
+class Regulator(Connection):
+    """A regulator's member of staff, at one service."""
+
+    @property
+    def auditors(self) -> Auditors:
+        return Auditors(self._transport)
+
+    @property
+    def researchers(self) -> Researchers:
+        return Researchers(self._transport)
+
+    @property
+    def mandates(self) -> Mandates:
+        return Mandates(self._transport)
+
+    def charges(
+        self, *, auditor_id: str | None = None, audience_id: str | None = None
+    ) -> list[Charge]:
+        """Who paid what for which audit on which audience."""
+        return list(
+            self._transport.items(
+                f"{PATH}/charges", Charge, auditor_id=auditor_id, audience_id=audience_id
+            )
+        )
+
+    def ledger(self) -> Iterator[Entry]:
+        """Every entry of the append-only ledger, from the first."""
+        return self._transport.items(f"{PATH}/ledger", Entry)

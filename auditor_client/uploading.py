@@ -1,0 +1,95 @@
+"""Send the members of an audience in parts, skipping those that arrived already."""
+
+import secrets
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from auditor_client.errors import AuditorError, InputError
+from auditor_client.frames import Members
+from auditor_client.parts import MEDIA_TYPE, SALT_BYTES, PartBody, commitment, cut
+from auditor_client.progress import Bar, bar
+from auditor_client.records import Record, load_record, save_record
+from auditor_client.transport import Transport
+from openapi.models import Audience, AudienceDraft, Catalogue, Group
+
+PATH = "/v1/audiences"
+
+
+@dataclass(frozen=True)
+class Upload:
+    """Members on their way to one audience. `names` gives the name of the group of each label."""
+
+    transport: Transport
+    names: dict[str, str]
+    members: Members
+
+    def begin(self, body: AudienceDraft) -> str:
+        """Make the audience, and keep its salt before a single member is sent."""
+        self._check(self._catalogue())
+        record = self._committed(Record(self.names, secrets.token_bytes(SALT_BYTES)))
+        audience = self.transport.post(PATH, body, Audience)
+        save_record(audience.id, record)
+        return audience.id
+
+    def resume(self, audience_id: str) -> str:
+        """Go on with an audience that was begun on this machine."""
+        record = load_record(audience_id)
+        if record is None or not record.salt:
+            raise InputError(f"The upload of {audience_id} was not begun on this machine.")
+        if record.names != self.names:
+            raise InputError(f"The groups are not those with which {audience_id} was begun.")
+        save_record(audience_id, self._committed(record))
+        return audience_id
+
+    def send(self, audience_id: str, *, progress: bool = True) -> None:
+        """Send every part the service does not have; after a break say how to go on."""
+        audience = self.transport.get(f"{PATH}/{audience_id}", Audience)
+        if audience.state != "open":
+            return
+        limit = self._catalogue().limits.bytes_per_part
+        try:
+            with bar("Uploading members", self.members.total, show=progress) as line:
+                for group in audience.groups:
+                    path = f"{PATH}/{audience_id}/groups/{group.label}"
+                    self._send_group(path, group, self._array(group.label), limit, line)
+        except AuditorError as error:
+            error.add_note(f"Go on later with upload(..., resume={audience_id!r}).")
+            raise
+
+    def _send_group(self, path: str, group: Group, array: pa.Array, limit: int, line: Bar) -> None:
+        parts = list(cut(self.members.kind, array, limit))
+        arrived = {part.number: part.digest for part in group.parts}
+        if arrived and max(arrived) >= len(parts):  # of another frame, or cut in another way
+            self.transport.send("DELETE", path)
+            arrived = {}
+        for part in parts:
+            if arrived.get(part.number) != part.digest:
+                self._put(path, part)
+            line.advance(part.rows)
+
+    def _put(self, path: str, part: PartBody) -> None:
+        headers = {"content-type": MEDIA_TYPE, "content-digest": part.content_digest}
+        params = {"part": str(part.number)}
+        self.transport.send(
+            "PUT", f"{path}/members", params=params, content=part.body, headers=headers
+        )
+
+    def _array(self, label: str) -> pa.Array:
+        return self.members.groups[self.names[label]]
+
+    def _committed(self, record: Record) -> Record:
+        arrays = {label: self._array(label) for label in self.names}
+        return replace(record, commitment=commitment(record.salt, self.members.kind, arrays))
+
+    def _catalogue(self) -> Catalogue:
+        return self.transport.get("/v1/catalogue", Catalogue)
+
+    def _check(self, catalogue: Catalogue) -> None:
+        """Refuse what the service would refuse, before anything is made."""
+        kind, limit = self.members.kind, catalogue.limits.members_per_audience
+        if kind not in catalogue.identifiers:
+            offered = ", ".join(catalogue.identifiers)
+            raise InputError(f"{catalogue.platform} does not match {kind}; use {offered}.")
+        if self.members.total > limit:
+            raise InputError(f"{self.members.total} members are over the limit of {limit}.")

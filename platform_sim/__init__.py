@@ -1,0 +1,19 @@
+"""A platform one can believe: people, their history, a model learned from it, a known truth."""
+
+from platform_sim.bias import Bias
+from platform_sim.demo import SOFTWARE_JOB, biased_platform, fair_platform
+from platform_sim.platform import SimulatedPlatform
+from platform_sim.recruitment import recruit
+from platform_sim.truth import true_gap
+from platform_sim.world import World
+
+__all__ = [
+    "SOFTWARE_JOB",
+    "Bias",
+    "SimulatedPlatform",
+    "World",
+    "biased_platform",
+    "fair_platform",
+    "recruit",
+    "true_gap",
+]

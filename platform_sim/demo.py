@@ -1,0 +1,25 @@
+"""Two platforms whose verdict is known: one fair, one that wrongs women in job ads."""
+
+from typing import Any
+
+from platform_sim.bias import Bias
+from platform_sim.platform import SimulatedPlatform
+
+SOFTWARE_JOB: dict[str, Any] = {
+    "kind": "job",
+    "title": "Software engineer",
+    "text": "Build and run data pipelines.",
+    "attributes": {"occupation": "software"},
+    "image": None,
+}
+_AGAINST_WOMEN = Bias("gender", {"woman": -0.5}, "additive", content_kind="job")
+
+
+def fair_platform(people: int = 20_000, seed: int = 1) -> SimulatedPlatform:
+    """Qualified people look alike to the model whatever their gender: the true gap is chance."""
+    return SimulatedPlatform.from_seed(seed, people, correlation=0.0)
+
+
+def biased_platform(people: int = 20_000, seed: int = 1) -> SimulatedPlatform:
+    """The same people and model; then half of the range is taken off women's scores for jobs."""
+    return SimulatedPlatform.from_seed(seed, people, correlation=0.0, bias=_AGAINST_WOMEN)

@@ -1,0 +1,58 @@
+"""Who counts in which group, with the cuts that bound what one person can change (R4).
+
+People are de-duplicated after matching, since two identifiers may be one person, and a person
+counts in at most `groups_per_person` groups: the first ones in the order of the groups. The rule
+looks at that person's own groups only, never at values or at other people.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privacy.errors import BoundsError
+
+Persons = NDArray[np.int64]
+BATCH = 131_072
+
+
+@dataclass(frozen=True)
+class Membership:
+    """For each group, sorted distinct person numbers; nobody is in more groups than declared."""
+
+    groups: tuple[Persons, ...]
+    groups_per_person: int
+
+    def __post_init__(self) -> None:
+        for persons in self.groups:
+            if persons.size and (persons[0] < 0 or np.any(np.diff(persons) <= 0)):
+                raise BoundsError("the people of a group are not distinct and sorted")
+
+    @classmethod
+    def cut(cls, groups: Sequence[Persons], groups_per_person: int) -> "Membership":
+        """De-duplicate and cut. A negative number is nobody, and is dropped."""
+        person = np.concatenate([*groups, np.empty(0, np.int64)])
+        group = np.repeat(np.arange(len(groups)), [len(members) for members in groups])
+        group, person = group[person >= 0], person[person >= 0]
+        order = np.lexsort((group, person))
+        group, person = group[order], person[order]
+        new_person = np.diff(person, prepend=-1) != 0
+        distinct = new_person | (np.diff(group, prepend=-1) != 0)
+        group, person, new_person = group[distinct], person[distinct], new_person[distinct]
+        kept = _rank_within_person(new_person) < groups_per_person
+        group, person = group[kept], person[kept]
+        return cls(tuple(person[group == g] for g in range(len(groups))), groups_per_person)
+
+    def batches(self, size: int = BATCH) -> Iterator[tuple[int, Persons]]:
+        """All people, at most `size` at a time, each batch with the number of its group."""
+        for group, persons in enumerate(self.groups):
+            for start in range(0, len(persons), size):
+                yield group, persons[start : start + size]
+
+
+def _rank_within_person(new_person: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """0, 1, 2 … for the groups of each person, given where a new person begins."""
+    position = np.arange(len(new_person))
+    start = np.maximum.accumulate(np.where(new_person, position, 0))
+    return position - start

@@ -1,0 +1,91 @@
+"""Discrete Laplace noise on the cells of a table, by OpenDP.
+
+Unit: one person; `bounds.added` and `bounds.changed` are how far they move the cells in L1.
+Guarantee: with noise of scale b on every cell the release is (added / b)-DP when a person is added
+or removed, and (changed / b)-DP when one person's data change.
+
+The scale is the least double that is at least added / epsilon and for which OpenDP's own privacy
+map, rounded outwards, stays within the exact price: the price is never rounded down.
+
+[IKH23] Imana, Korolova, Heidemann, CSCW 2023, §4.3.3 (Laplace noise of scale 1/ε on each bin).
+[CKS20] Canonne, Kamath, Steinke, The Discrete Gaussian for Differential Privacy, 2020 (discrete
+        Laplace sampling).
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import opendp.prelude as dp
+
+from privacy.price import Price
+from privacy.table import Bounds, Cells, Table
+
+dp.enable_features("contrib")
+
+
+@dataclass(frozen=True)
+class DiscreteLaplace:
+    """The mechanism for one table, calibrated to an epsilon under add/remove."""
+
+    bounds: Bounds
+    epsilon: Fraction
+
+    @property
+    def price(self) -> Price:
+        # epsilon = Δ / scale, with scale = added / epsilon   [IKH23, §4.3.3, with Δ = added]
+        per_unit = self.epsilon / self.bounds.added
+        return Price.epsilon(add_remove=self.epsilon, change_one=per_unit * self.bounds.changed)
+
+    @cached_property
+    def scale(self) -> float:
+        return float(self._calibrated[0])
+
+    @property
+    def standard_deviation(self) -> float:
+        """Of the noise on one cell: variance 2q / (1 − q)² for P(k) ∝ q^|k|, q = exp(−1/scale)."""
+        return math.sqrt(2 * self._q) / -math.expm1(-1 / self.scale)
+
+    def error(self, probability: float) -> int:
+        """The least t with P(|noise| > t) ≤ probability, for one cell."""
+        # P(|noise| > t) = 2 q^(t+1) / (1 + q)
+        t = math.log(probability * (1 + self._q) / 2) / math.log(self._q) - 1
+        return max(0, math.ceil(t))
+
+    def release(self, table: Table) -> Cells:
+        """The cells with fresh noise from the operating system's randomness (R6)."""
+        noisy = self._calibrated[1](table.cells.ravel())
+        return np.asarray(noisy, np.int64).reshape(self.bounds.shape)
+
+    @property
+    def _q(self) -> float:
+        return math.exp(-1 / self.scale)
+
+    @cached_property
+    def _calibrated(self) -> tuple[float, Any]:
+        scale = _at_least(Fraction(self.bounds.added) / self.epsilon)
+        while True:
+            mechanism = _opendp_laplace(scale)
+            if self._within_price(mechanism):
+                return scale, mechanism
+            scale = math.nextafter(scale, math.inf)
+
+    def _within_price(self, mechanism: Any) -> bool:
+        added = Fraction(mechanism.map(self.bounds.added))
+        changed = Fraction(mechanism.map(self.bounds.changed))
+        claimed = Price.epsilon(add_remove=added, change_one=changed)
+        return self.price.covers(claimed)
+
+
+def _at_least(value: Fraction) -> float:
+    """The least double that is not below the value."""
+    nearest = float(value)
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def _opendp_laplace(scale: float) -> Any:
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+    return dp.m.make_laplace(*space, scale=scale)

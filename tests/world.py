@@ -1,0 +1,118 @@
+"""The real thing, started for a test: a service on a socket, its database, and its people."""
+
+import base64
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from joserfc.jwk import OKPKey
+
+from api.app import build_service, create_app
+from api.compose import simulated
+from api.platform import Platform
+from api.service import Service
+from api.settings import Settings
+from api.setup import register_first
+from api.store import Store
+from api.store.schema import migrate
+from auditor_client import Auditor, Regulator
+
+
+@dataclass
+class Deployment:
+    """One running service, and a regulator who knows it."""
+
+    url: str
+    service: Service
+    regulator: Regulator
+    operator_id: str
+    operator_key: OKPKey
+
+    def auditor(self, epsilon: str = "100", **mandate: Any) -> Auditor:
+        """A new auditor with one researcher and a mandate; `epsilon="0"` for none."""
+        organisation = self.regulator.auditors.add(f"Lab {secrets.token_hex(4)}")
+        if epsilon != "0":
+            self.grant(organisation.id, epsilon, **mandate)
+        return self.researcher(organisation.id)
+
+    def researcher(self, auditor_id: str) -> Auditor:
+        key = OKPKey.generate_key("Ed25519")
+        person = self.regulator.researchers.add(
+            name="Ada", auditor_id=auditor_id, jwk=key.as_dict(private=False)
+        )
+        return Auditor(self.url, person.id, key)
+
+    def grant(self, auditor_id: str, epsilon: str, **mandate: Any) -> None:
+        window = {
+            "valid_from": datetime.now(UTC) - timedelta(days=1),
+            "valid_until": datetime.now(UTC) + timedelta(days=1),
+        }
+        self.regulator.mandates.grant(
+            auditor_id=auditor_id, purpose="test", epsilon_limit=epsilon, **(window | mandate)
+        )
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def make_settings(database_url: str, url: str, **overrides: Any) -> Settings:
+    fast = {"lease_seconds": 2.0, "poll_seconds": 0.05}
+    key = base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()
+    return Settings(
+        database_url=database_url, issuer=url, key_encryption_key=key, **(fast | overrides)
+    )
+
+
+@contextmanager
+def serving(service: Service, port: int) -> Iterator[None]:
+    """The service on a real socket, in a thread."""
+    config = uvicorn.Config(
+        create_app(service), host="127.0.0.1", port=port, log_config=None, server_header=False
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.01)
+        yield
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@contextmanager
+def deployed(database_url: str, platform: Platform, **overrides: Any) -> Iterator[Deployment]:
+    """A migrated, running deployment with a regulator and an operator."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    settings = make_settings(database_url, url, **overrides)
+    store = Store(database_url)
+    migrate(store)
+    keys = {role: OKPKey.generate_key("Ed25519") for role in ("regulator", "operator")}
+    ids = {role: register_first(store, role, key.as_dict(private=False)) for role, key in keys.items()}
+    store.close()
+    service = build_service(settings, platform)
+    with serving(service, port):
+        regulator = Regulator(url, ids["regulator"], keys["regulator"])
+        yield Deployment(url, service, regulator, ids["operator"], keys["operator"])
+
+
+def sqlite_url(folder: Path) -> str:
+    return f"sqlite:///{folder / 'service.sqlite'}"
+
+
+def small_platform(*, bias: bool = False) -> Platform:
+    return simulated(bias=bias, people=4_000, seed=7)
