@@ -3,6 +3,9 @@
 from importlib import import_module
 from typing import cast
 
+import numpy as np
+import pyarrow as pa
+
 from api.app import build_service
 from api.platform import Platform
 from api.service import Service
@@ -26,6 +29,17 @@ def simulated(*, bias: bool = False, people: int = 20_000, seed: int = 1) -> Pla
     world = make(people=people, seed=seed)
     name = f"simulated, {'biased' if bias else 'fair'}, {people} people"
     return Platform(name=name, people=world, scores=world)
+
+
+def demo_participants(platform: Platform, volunteers: int = 1_200) -> tuple[pa.Table, float]:
+    """Volunteers of the demo's study, and the true gap that it is to find in 20 bins."""
+    from platform_sim import SOFTWARE_JOB, SimulatedPlatform, recruit, true_gap
+
+    world = cast("SimulatedPlatform", platform.people)
+    edges = np.linspace(0, 1, 21)
+    qualified = world.world.qualified("software")
+    gap = true_gap(world, SOFTWARE_JOB, "gender", ("woman", "man"), edges, qualified)
+    return recruit(world.world, volunteers, seed=2026), gap
 
 
 def load_service(settings: Settings) -> Service:

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from api.registry import register_researcher
 from api.settings import Settings
@@ -12,17 +13,35 @@ from api.store.schema import migrate
 from openapi.models import ResearcherDraft
 
 
-def write_settings(path: Path, database_url: str, issuer: str, key: bytes) -> None:
+def write_settings(
+    path: Path,
+    database_url: str,
+    issuer: str,
+    key: bytes,
+    platform_options: Mapping[str, object] | None = None,
+) -> None:
     """A settings file that only its owner can read: it holds the key-encryption key."""
     fields = {
         "database_url": database_url,
         "issuer": issuer.rstrip("/"),
         "key_encryption_key": key.decode(),
     }
-    text = "".join(f"{name} = {json.dumps(value)}\n" for name, value in fields.items())
+    text = _toml(fields)
+    if platform_options:
+        text += f"\n[platform_options]\n{_toml(platform_options)}"
+    write_private(path, text)
+
+
+def write_private(path: Path, text: str) -> None:
+    """A new file that only its owner can read."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(text)
+
+
+def _toml(fields: Mapping[str, object]) -> str:
+    # Strings, numbers and booleans are written alike in JSON and in TOML.
+    return "".join(f"{name} = {json.dumps(value)}\n" for name, value in fields.items())
 
 
 def prepare(settings: Settings, keys: Mapping[str, Path | None]) -> dict[str, str]:
@@ -39,8 +58,8 @@ def prepare(settings: Settings, keys: Mapping[str, Path | None]) -> dict[str, st
         store.close()
 
 
-def register_first(store: Store, role: str, jwk: dict[str, object]) -> str:
+def register_first(store: Store, role: str, jwk: Mapping[str, Any]) -> str:
     """Register a person on the word of whoever can write to the database."""
-    draft = ResearcherDraft.model_validate({"name": f"First {role}", "role": role, "jwk": jwk})
+    draft = ResearcherDraft.model_validate({"name": f"First {role}", "role": role, "jwk": dict(jwk)})
     with store.write() as session:
         return register_researcher(session, "init", draft).id

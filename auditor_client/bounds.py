@@ -8,17 +8,18 @@ at most the level because shares do to at most one. The proof is in docs/interva
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from heapq import nsmallest
 from itertools import combinations, permutations
 
 import numpy as np
 
+from auditor_client import shares
 from auditor_client.limits import (
     Contrast,
     Level,
     excess,
-    share_limits,
     surely_rejects,
     upper_limit,
 )
@@ -28,7 +29,7 @@ from auditor_client.tails import Count
 
 # Parts of a level: for the sizes, where they are not known; for the plausible shares.
 _SIZES = 0.2
-_SHARES = 0.05
+_SHARES = 0.02
 # Of the rest, below: for claims of the right sign, and for claims of the wrong sign.
 _RIGHT, _WRONG = 0.8, 0.1
 _THETA = 0.8
@@ -73,7 +74,7 @@ def _above(more: _Group, less: _Group, level: float, delta: float, floor: float)
     missing = more.size.missing(delta)
     limit = max(floor - missing, 0.0)
     for ratio in _ratios(more, less, size_level):
-        cells = list(_contrasts(more, less, ratio, size_level, share_level))
+        cells = _contrasts(more, less, ratio, size_level, share_level)
         for cell in sorted(cells, key=lambda cell: -cell.approximate(level)):
             if limit + missing < 1 and not surely_rejects(cell, limit, level):
                 limit = upper_limit(cell, _constant(level), limit, 1.0)
@@ -90,9 +91,9 @@ def _below(more: _Group, less: _Group, level: float, delta: float) -> float:
     limit = 1.0
     for ratio in _ratios(less, more, size_level):
         # A lower limit of p_more - p_less is minus an upper limit of p_less - p_more.
-        cells = list(_contrasts(less, more, ratio, size_level, share_level))
-        cells.sort(key=lambda cell: cell.approximate(level / bins))
-        limit = min(limit, max(_bin_below(cell, level, bins) for cell in cells[:_TRIED]))
+        cells = _contrasts(less, more, ratio, size_level, share_level)
+        tried = nsmallest(_TRIED, cells, key=lambda cell: cell.approximate(level / bins))
+        limit = min(limit, max(_bin_below(cell, level, bins) for cell in tried))
     return max(limit - less.size.missing(delta), 0.0)
 
 
@@ -152,14 +153,15 @@ def _stated(size: GroupSize) -> int:
 
 def _contrasts(
     first: _Group, second: _Group, ratio: float, size_level: float, share_level: float
-) -> Iterator[Contrast]:
-    """One contrast per bin. Fewest people first and most second make every bound largest."""
+) -> set[Contrast]:
+    """The contrasts of all bins. Fewest people first and most second make every bound largest."""
     people, others = first.size.limits(size_level), second.size.limits(size_level)
-    for value, other in zip(first.table, second.table, strict=True):
-        yield Contrast(
-            Count(value, people[0], first.rate),
-            Count(other, others[1], second.rate),
-            ratio,
-            share_limits(value, people, first.rate, share_level),
-            share_limits(other, others, second.rate, share_level),
+    ours = shares.limits(first.table, people, first.rate, share_level)
+    theirs = shares.limits(second.table, others, second.rate, share_level)
+    cells = zip(first.table, second.table, ours, theirs, strict=True)
+    return {
+        Contrast(
+            Count(value, people[0], first.rate), Count(other, others[1], second.rate), ratio, p, q
         )
+        for value, other, p, q in cells
+    }

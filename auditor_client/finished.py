@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from auditor_client.errors import ContractError, InputError
 from auditor_client.labels import name_of
 from auditor_client.receipts import SavedReceipt
 from openapi.models import Audit, Content, Edges, GroupHistogram, Mandate, Release
@@ -31,6 +32,10 @@ class FinishedAudit:
     mandate: Mandate | None = None
     url: str | None = None
 
+    def __post_init__(self) -> None:
+        if len(self.counts) != len(self.release.groups):
+            raise InputError("Two groups have the same name.")
+
     @classmethod
     def from_receipt(cls, path: str | Path) -> "FinishedAudit":
         """The audit of a receipt file, verified against the keys in it. Needs no network."""
@@ -52,26 +57,57 @@ class FinishedAudit:
         """Noisy counts by name of group; the last one is of scores outside of all bins."""
         return {self._name(group): [*group.counts, group.outside] for group in self.release.groups}
 
+    @property
+    def known_sizes(self) -> dict[str, int]:
+        """Exact numbers of scored people, where they are known."""
+        return self._sizes("known")
+
+    @property
+    def noisy_sizes(self) -> dict[str, int]:
+        """Noisy numbers of scored people, where they were bought."""
+        return self._sizes("noisy")
+
+    def epsilon(self, part: str = "bins") -> Fraction:
+        """How much noise there is on one number of a part of the release: 1 / scale.
+
+        A person in up to k groups moves k cells: the scale is k / epsilon, and it is the scale that
+        says how large the noise is.
+        """
+        for item in self.release.price.parts:
+            if item.name == part:
+                return 1 / Fraction(item.scale)
+        raise ContractError(f"The release does not state the noise of its {part}.")
+
     def fairness_gap(self, delta: float = 0.05) -> "FairnessGap":
         """The empirical fairness gap with an interval that holds with probability 1 - delta."""
         from auditor_client.gap import fairness_gap  # SciPy takes seconds to import
 
-        return fairness_gap(
-            self.counts,
-            sizes=self._sizes("known"),
-            epsilon=self._epsilon("bins"),
-            delta=delta,
-            noisy_sizes=self._sizes("noisy"),
-            size_epsilon=self._epsilon("sizes") if self._sizes("noisy") else None,
-        )
+        try:
+            return fairness_gap(
+                self.counts,
+                sizes=self.known_sizes,
+                epsilon=self.epsilon("bins"),
+                delta=delta,
+                noisy_sizes=self.noisy_sizes,
+                size_epsilon=self.epsilon("sizes") if self.noisy_sizes else None,
+            )
+        except ValueError as error:
+            raise InputError(f"There is no gap to compute: {error}.") from error
+
+    def limits(self) -> list[tuple[float, float]]:
+        """Low and high end of each bin; of a level, the level twice."""
+        bins = self.release.bins
+        if isinstance(bins, Edges):
+            return list(pairwise(bins.edges))
+        return [(level, level) for level in bins.levels]
 
     def bin_names(self) -> list[str]:
         """One name per count, in words: an interval, a level, or outside."""
-        return [*(_words(low, high) for low, high in self._limits()), OUTSIDE]
+        return [*(_words(low, high) for low, high in self.limits()), OUTSIDE]
 
     def frame(self) -> pa.Table:
         """Group, bin and noisy count, one row each; the bin `outside` has no limits."""
-        limits: list[tuple[float | None, float | None]] = [*self._limits(), (None, None)]
+        limits: list[tuple[float | None, float | None]] = [*self.limits(), (None, None)]
         rows = [
             {"group": name, "low": low, "high": high, "count": count}
             for name, counts in self.counts.items()
@@ -96,29 +132,12 @@ class FinishedAudit:
     def _name(self, group: GroupHistogram) -> str:
         return name_of(self.names, group.label)
 
-    def _limits(self) -> list[tuple[float, float]]:
-        bins = self.release.bins
-        if isinstance(bins, Edges):
-            return list(pairwise(bins.edges))
-        return [(level, level) for level in bins.levels]
-
-    def _sizes(self, kind: str) -> dict[str, int] | None:
-        """Numbers of scored people, if all groups have one of this kind."""
-        sizes = {
+    def _sizes(self, kind: str) -> dict[str, int]:
+        return {
             self._name(group): group.size.value
             for group in self.release.groups
             if group.size.kind == kind and group.size.value is not None
         }
-        return sizes if len(sizes) == len(self.release.groups) else None
-
-    def _epsilon(self, part: str) -> float:
-        """The noise on one cell as the analysis takes it: 1 / scale.
-
-        A person in up to k groups moves k cells: the scale is k / epsilon, and it is the scale that
-        says how large the noise is.
-        """
-        scale = next(item.scale for item in self.release.price.parts if item.name == part)
-        return float(1 / Fraction(scale))
 
 
 def _words(low: float, high: float) -> str:

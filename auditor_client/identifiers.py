@@ -57,7 +57,7 @@ def _email(value: object) -> bytes | None:
         return None
     address = text.lower()
     name, at, host = address.rpartition("@")
-    if not (name and at and host) or any(character.isspace() for character in address):
+    if not (name and at and host) or len(address.split()) > 1:
         raise InputError("not an e-mail address")
     return sha256(address.encode()).digest()
 
@@ -72,7 +72,7 @@ def _username(value: object) -> str | None:
     if text is None:
         return None
     name = unicodedata.normalize("NFKC", text).strip().removeprefix("@").casefold()
-    if not name or any(character.isspace() for character in name):
+    if len(name.split()) != 1:
         raise InputError("not a user name")
     return name
 

@@ -2,7 +2,7 @@
 
 `Contrast` asks about p_first - p_second in one bin. A difference d is rejected when, for every pair of
 shares at least d apart that the counts leave plausible, so low a first count (against the second) has
-a probability of at most `level`. The plausible pairs are boxes from `share_limits`, paid for by a
+a probability of at most `level`. The plausible pairs are boxes from `shares`, paid for by a
 small part of the level; each box is cut in cells, and on a cell the probability is largest at one
 corner, since it falls in p_first and grows in p_second. So the search over shares is a proof and not
 a grid of samples. The proof is in docs/intervals.md.
@@ -19,14 +19,17 @@ from scipy import special
 
 from auditor_client import noise
 from auditor_client.noise import Floats
+from auditor_client.shares import tilts
 from auditor_client.tails import Count, at_most
 
 # Level allowed for a cell, given the lowest p_first in it.
 Level = Callable[[Floats], Floats]
 
-_CELL = 0.05
+_CELL = 0.035
 _MOST_CELLS = 400
 _SEARCH = 24
+# Where a search starts; the level itself may differ.
+_USUAL = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,34 +63,13 @@ class Contrast:
         return self.observed - float(special.ndtri(level)) * self.spread(pooled, pooled)
 
 
-def share_limits(
-    value: int, people: tuple[int, int], rate: float, level: float
-) -> tuple[float, float]:
-    """Limits of a share from one noisy count, each missed with probability at most `level`."""
-    low, high = people
-    return 1.0 - _share_below(high - value, high, rate, level), _share_below(
-        value, low, rate, level
-    )
-
-
-def _share_below(value: int, people: int, rate: float, level: float) -> float:
-    s = _tilts(rate)
-    # P(C <= c) <= e^{sc} E e^{-sZ} (1 - p(1 - e^{-s}))^n for every s > 0, solved for p
-    room = (math.log(level) - s * value - noise.log_mgf(s, rate)) / people
-    return float(np.clip(np.min(-np.expm1(np.minimum(room, 0.0)) / -np.expm1(-s)), 0.0, 1.0))
-
-
-def _tilts(rate: float) -> Floats:
-    return np.asarray(np.geomspace(1e-5, min(20.0, 0.98 * rate), 90))
-
-
 def surely_rejects(contrast: Contrast, difference: float, level: float) -> bool:
     """A quick sufficient condition for `rejects` at a constant level: Chernoff's bound."""
     low, high = _range(contrast, difference)
     if low > high:
         return True
     first, second, r = contrast.first, contrast.second, contrast.ratio
-    s = _tilts(min(first.rate, second.rate / r))
+    s = tilts(min(first.rate, second.rate / r))
     less, more = -np.expm1(-s), np.expm1(np.minimum(r * s, 300.0))
     n, m = first.people, second.people
     # n·log(1 - vA) + m·log(1 + (v - d)B) is concave in v: its maximum solves a linear equation
@@ -130,7 +112,9 @@ def upper_limit(contrast: Contrast, level: Level, low: float, high: float) -> fl
 
     One cell is searched at a time; the limit stands only when all cells reject it.
     """
-    limit = low
+    limit = max((contrast.observed + contrast.approximate(_USUAL)) / 2, low)
+    if limit >= high or excess(contrast, limit, level)[0] <= 1:
+        limit = low
     while limit < high:
         ratio, cell_low, cell_high = excess(contrast, limit, level)
         if ratio <= 1:
@@ -151,6 +135,8 @@ def _cell_limit(
         differences = low + step * np.arange(1, _SEARCH + 1) / _SEARCH
         second = np.clip(cell[1] - differences, 0.0, contrast.p_second[1])
         found = at_most(contrast.first, contrast.second, contrast.ratio, first, second) <= allowed
+        # Beyond this, the cell holds no plausible pair of shares so far apart.
+        found |= differences > cell[1] - contrast.p_second[0]
         if not found.any():
             low = float(differences[-1])
             if low >= high:

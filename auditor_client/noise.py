@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import signal
+from scipy import fft
 
 Floats = NDArray[np.float64]
 Epsilon = float | int | str | Decimal | Fraction
@@ -126,4 +126,7 @@ def convolve(masses: Floats, kernel: Floats) -> Floats:
     """Each row of `masses` convolved with `kernel`."""
     if len(kernel) == 1:
         return masses * kernel[0]
-    return np.asarray(signal.fftconvolve(masses, kernel[None, :], axes=1))
+    length = masses.shape[1] + len(kernel) - 1
+    size = fft.next_fast_len(length, real=True)
+    spectrum = fft.rfft(masses, size, axis=1) * fft.rfft(kernel, size)
+    return np.asarray(fft.irfft(spectrum, size, axis=1)[:, :length])

@@ -51,11 +51,23 @@ def hold_to(release: Release, audit: Audit, content: Content, commitment: str | 
         "price": (release.price, audit.price),
     }
     wrong = [name for name, (stated, asked) in pairs.items() if stated != asked]
+    if content.digest not in possible_digests(content):
+        wrong.append("content")
     if wrong:
         raise ReceiptError(
             f"The receipt is signed, but of another {' and '.join(wrong)} than {audit.id} asked"
             " for. Keep it and tell the regulator."
         )
+
+
+def possible_digests(content: Content) -> set[str]:
+    """The digests this content may have: they cover the image's type, which is not kept."""
+    fields = content.model_dump(include={"kind", "title", "text", "attributes"})
+    if content.image_digest is None:
+        return {receipts.digest(receipts.canonical(fields))}
+    image = {"image": content.image_digest}
+    types = ("image/png", "image/jpeg", "image/webp")
+    return {receipts.digest(receipts.canonical(fields | image | {"image_type": t})) for t in types}
 
 
 def _payload(receipt: str, keys: Mapping[str, Any]) -> bytes:
@@ -86,8 +98,11 @@ class SavedReceipt:
     url: str | None = None
 
     def release(self) -> Release:
-        """The release, verified again."""
-        return release_from_receipt(self.receipt, self.keys)
+        """The release, verified again, and the content with it."""
+        release = release_from_receipt(self.receipt, self.keys)
+        if self.content and release.content_digest not in possible_digests(self.content):
+            raise ReceiptError("The file shows another content than the one that was signed.")
+        return release
 
     def save(self, path: str | Path) -> None:
         content = self.content.model_dump(mode="json") if self.content else None
@@ -109,8 +124,7 @@ class SavedReceipt:
             if document.pop("format") != FORMAT:
                 raise InputError(f"{path} is a receipt of another format.")
             content = document.pop("content")
-            parsed = None if content is None else Content.model_validate(content)
-            return cls(content=parsed, **document)
+            return cls(content=content and Content.model_validate(content), **document)
         except OSError as error:
             raise InputError(f"{path} cannot be read: {error.strerror}.") from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:

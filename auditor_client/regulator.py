@@ -126,5 +126,5 @@ class Regulator(Connection):
         )
 
     def ledger(self) -> Iterator[Entry]:
-        """Every entry of the append-only ledger, from the first."""
+        """Every entry of the append-only ledger, newest first."""
         return self._transport.items(f"{PATH}/ledger", Entry)

@@ -109,9 +109,7 @@ def _log_choose(n: int) -> Floats:
 
 
 def _log_choose_at(n: int, k: NDArray[np.int64]) -> Floats:
-    return np.asarray(
-        special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
-    )
+    return np.asarray(special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1))
 
 
 def _below(n: int, p: Floats, k: NDArray[np.int64]) -> Floats:

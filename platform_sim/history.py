@@ -15,7 +15,7 @@ from platform_sim.occupations import Work
 from platform_sim.places import Homes
 from platform_sim.randomness import stream
 
-_VIEWS = 320
+_VIEWS = 200
 _CANDIDATES = 3 * _VIEWS
 
 _BASE = {"job": -1.6, "housing": -1.2, "credit": -1.6, "news": -0.6, "political": -0.9}

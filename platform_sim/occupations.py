@@ -46,7 +46,7 @@ class Work:
 
 def make_work(seed: int, who: Demographics, correlation: float) -> Work:
     occupation = draw_each(stream(seed, "occupation"), _SHARES_BY_GENDER, who.gender)
-    spent = np.sqrt(stream(seed, "years").random(len(who.age), np.float32))
+    spent = stream(seed, "years").random(len(who.age), np.float32)
     lost = correlation * np.array(_YEARS_LOST_BY_GENDER, np.float32)[who.gender]
     longest = np.array(_LONGEST_BY_AGE, np.float32)[who.age]
     return Work(occupation, (longest * spent * (1 - lost)).astype(np.float32))

@@ -17,7 +17,7 @@ from platform_sim.history import History
 from platform_sim.reading import Reader
 from platform_sim.seen import Seen
 
-_STEPS = 150
+_STEPS = 100
 _RIDGE = 1e-4
 _PEOPLE_AT_ONCE = 65_536
 _DECIMALS = 6
@@ -81,11 +81,13 @@ def _gradient(
     read: NDArray[np.float64],
     clicked: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    effects = read @ weights.T
+    # Sums in plain loops: BLAS would share them among threads, which stall each other on busy
+    # machines for longer than the whole sum takes.
+    effects = np.einsum("cj,ij->ci", read, weights)
     leaning = np.matmul(views, effects[:, :, np.newaxis])[:, :, 0]
     errors = _chance(leaning) - clicked
     pulls = np.matmul(errors[:, np.newaxis, :], views)[:, 0, :]
-    return np.asarray(pulls.T @ read / clicked.size + _RIDGE * weights)
+    return np.asarray(np.einsum("ci,cj->ij", pulls, read) / clicked.size + _RIDGE * weights)
 
 
 def _chance(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:

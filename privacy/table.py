@@ -56,6 +56,10 @@ class Table:
         counts = np.bincount(cell, minlength=prod(bounds.shape))
         return cls(bounds, counts.astype(np.int64).reshape(bounds.shape))
 
+    def plus(self, noise: Cells) -> Cells:
+        """The cells with noise on them: what the waist lets out."""
+        return self.cells + noise
+
     def __add__(self, other: "Table") -> "Table":
         if self.bounds != other.bounds:
             raise BoundsError("tables of different bounds do not add")

@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -35,6 +35,7 @@ class Deployment:
     regulator: Regulator
     operator_id: str
     operator_key: OKPKey
+    clients: ExitStack
 
     def auditor(self, epsilon: str = "100", **mandate: Any) -> Auditor:
         """A new auditor with one researcher and a mandate; `epsilon="0"` for none."""
@@ -48,7 +49,7 @@ class Deployment:
         person = self.regulator.researchers.add(
             name="Ada", auditor_id=auditor_id, jwk=key.as_dict(private=False)
         )
-        return Auditor(self.url, person.id, key)
+        return self.clients.enter_context(Auditor(self.url, person.id, key))
 
     def grant(self, auditor_id: str, epsilon: str, **mandate: Any) -> None:
         window = {
@@ -102,12 +103,14 @@ def deployed(database_url: str, platform: Platform, **overrides: Any) -> Iterato
     store = Store(database_url)
     migrate(store)
     keys = {role: OKPKey.generate_key("Ed25519") for role in ("regulator", "operator")}
-    ids = {role: register_first(store, role, key.as_dict(private=False)) for role, key in keys.items()}
+    ids = {
+        role: register_first(store, role, key.as_dict(private=False)) for role, key in keys.items()
+    }
     store.close()
     service = build_service(settings, platform)
-    with serving(service, port):
-        regulator = Regulator(url, ids["regulator"], keys["regulator"])
-        yield Deployment(url, service, regulator, ids["operator"], keys["operator"])
+    with serving(service, port), ExitStack() as clients:
+        regulator = clients.enter_context(Regulator(url, ids["regulator"], keys["regulator"]))
+        yield Deployment(url, service, regulator, ids["operator"], keys["operator"], clients)
 
 
 def sqlite_url(folder: Path) -> str:
@@ -115,4 +118,4 @@ def sqlite_url(folder: Path) -> str:
 
 
 def small_platform(*, bias: bool = False) -> Platform:
-    return simulated(bias=bias, people=4_000, seed=7)
+    return simulated(bias=bias, people=6_000, seed=7)

@@ -95,7 +95,7 @@ def delete(
 
 
 def row_of(audience: NamedAudience) -> dict[str, Any]:
-    fields = audience.wire.model_dump(mode="json", exclude={"groups"})
+    fields = audience.wire.model_dump(exclude={"groups"})
     return {**fields, "members": audience.members, "notes": list(audience.notes)}
 
 

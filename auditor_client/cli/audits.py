@@ -84,7 +84,7 @@ def price(
     with Auditor.from_profile(profile) as auditor:
         quote = auditor.audits.price(content, audience, **options)
     if as_json:
-        show_row(quote.model_dump(mode="json"), as_json=True)
+        show_row(quote.model_dump(), as_json=True)
         return
     show_row(
         {
@@ -103,7 +103,7 @@ def list_audits(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False)
     """Your audits."""
     with Auditor.from_profile(profile) as auditor:
         rows = [row_of(audit, as_json) for audit in auditor.audits.list()]
-    columns = ["id", "state", "content_id", "audience_id", "debit", "submitted_at"]
+    columns = ["id", "state", "debit", "submitted_at"]
     show_rows(rows, columns, as_json=as_json)
 
 
@@ -137,8 +137,8 @@ def cancel(
 def budget(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
     """Your mandates: what is spent and what remains."""
     with Auditor.from_profile(profile) as auditor:
-        rows = [mandate.model_dump(mode="json") for mandate in auditor.budget().mandates]
-    columns = ["id", "purpose", "epsilon_limit", "spent", "remaining", "valid_until"]
+        rows = [mandate.model_dump() for mandate in auditor.budget().mandates]
+    columns = ["id", "purpose", "spent", "remaining", "valid_until"]
     show_rows(rows, columns, as_json=as_json)
 
 
@@ -162,7 +162,7 @@ def options_of(
 
 
 def row_of(audit: Audit, as_json: bool) -> dict[str, Any]:
-    fields = audit.model_dump(mode="json")
+    fields = audit.model_dump()
     if as_json:
         return fields
     request = fields.pop("request")

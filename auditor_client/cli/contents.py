@@ -32,21 +32,21 @@ def upload(
             attributes=pairs(attribute or []),
             image=image,
         )
-    show_row(content.model_dump(mode="json"), as_json=as_json)
+    show_row(content.model_dump(), as_json=as_json)
 
 
 @app.command("list")
 def list_contents(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
     """Your contents."""
     with Auditor.from_profile(profile) as auditor:
-        rows = [content.model_dump(mode="json") for content in auditor.contents.list()]
+        rows = [content.model_dump() for content in auditor.contents.list()]
     show_rows(rows, ["id", "kind", "title", "created_at"], as_json=as_json)
 
 
 def catalogue(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
     """What the platform offers: kinds of audit, identifiers, samples, limits."""
     with Auditor.from_profile(profile) as auditor:
-        offer = auditor.catalogue().model_dump(mode="json")
+        offer = auditor.catalogue().model_dump()
     if as_json:
         print_json(offer)
         return

@@ -21,6 +21,7 @@ def plan(
 ) -> None:
     """How many people per group, by several promises. Needs no network and no profile."""
     from auditor_client.plan import sample_size, verdict_size  # SciPy takes seconds to import
+
     question = {"alpha": alpha, "delta": delta, "groups": groups, "bins": bins, "epsilon": epsilon}
     sizes = {
         "people_per_group_for_a_verdict": verdict_size(power=power, **question),

@@ -45,7 +45,7 @@ def add_auditor(
 ) -> None:
     """Register a vetted organisation."""
     with Regulator.from_profile(profile) as regulator:
-        show_row(regulator.auditors.add(name).model_dump(mode="json"), as_json=as_json)
+        show_row(regulator.auditors.add(name).model_dump(), as_json=as_json)
 
 
 @researchers.callback()
@@ -54,7 +54,7 @@ def list_researchers(
 ) -> None:
     """List them, or `add` one."""
     if context.invoked_subcommand is None:
-        columns = ["id", "name", "role", "auditor_id", "key_thumbprint"]
+        columns = ["id", "name", "role"]
         _list(profile, lambda regulator: regulator.researchers.list(), columns, as_json)
 
 
@@ -72,7 +72,7 @@ def add_researcher(
         made = regulator.researchers.add(
             name, jwk=read_public(key), auditor_id=auditor, role=cast("Role", role)
         )
-    show_row(made.model_dump(mode="json"), as_json=as_json)
+    show_row(made.model_dump(), as_json=as_json)
 
 
 @mandates.callback()
@@ -81,7 +81,7 @@ def list_mandates(
 ) -> None:
     """List them, or `grant` one."""
     if context.invoked_subcommand is None:
-        columns = ["id", "auditor_id", "epsilon_limit", "spent", "remaining", "valid_until"]
+        columns = ["id", "purpose", "spent", "remaining", "valid_until"]
         _list(profile, lambda regulator: regulator.mandates.list(), columns, as_json)
 
 
@@ -104,7 +104,7 @@ def grant(
             valid_from=now,
             valid_until=now + timedelta(days=days),
         )
-    show_row(made.model_dump(mode="json"), as_json=as_json)
+    show_row(made.model_dump(), as_json=as_json)
 
 
 @app.command("charges")
@@ -115,7 +115,7 @@ def charges(
     as_json: AsJson = False,
 ) -> None:
     """Who paid what for which audit on which audience."""
-    columns = ["charged_at", "auditor_id", "audience_id", "kind", "debit", "refunded"]
+    columns = ["id", "debit", "refunded", "charged_at"]
     _list(
         profile,
         lambda regulator: regulator.charges(auditor_id=auditor, audience_id=audience),
@@ -126,12 +126,12 @@ def charges(
 
 @app.command("ledger")
 def ledger(
-    limit: Annotated[int | None, typer.Option(help="Only the first so many.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Only the newest so many.")] = None,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
     """The entries of the append-only ledger."""
-    columns = ["number", "kind", "auditor_id", "written_at", "digest"]
+    columns = ["number", "kind", "written_at", "digest"]
     _list(profile, lambda regulator: list(islice(regulator.ledger(), limit)), columns, as_json)
 
 
@@ -142,7 +142,7 @@ def _list(
     as_json: bool,
 ) -> None:
     with Regulator.from_profile(profile) as regulator:
-        rows = [item.model_dump(mode="json") for item in read(regulator)]
+        rows = [item.model_dump() for item in read(regulator)]
     show_rows(rows, columns, as_json=as_json)
 
 

@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -16,9 +18,10 @@ def show_rows(rows: Sequence[Row], columns: Sequence[str], *, as_json: bool) -> 
     if as_json:
         print_json(list(rows))
         return
-    table = Table()
+    table = Table(box=box.SIMPLE_HEAD)
     for column in columns:
-        table.add_column(column.replace("_", " "), overflow="fold")
+        # An identifier is there to be copied: it is never cut or folded.
+        table.add_column(column.replace("_", " "), overflow="fold", no_wrap=column == "id")
     for row in rows:
         table.add_row(*(printable(row.get(column)) for column in columns))
     Console().print(table if rows else "Nothing yet.")
@@ -38,12 +41,18 @@ def show_row(row: Row, *, as_json: bool) -> None:
 
 
 def print_json(value: Any) -> None:
-    print(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+    print(json.dumps(value, ensure_ascii=False, indent=2, default=_as_json))
+
+
+def _as_json(value: Any) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def printable(value: Any) -> Text:
     """Text as it is: no markup, and nothing that could steer the terminal."""
-    if isinstance(value, list | tuple):
+    if isinstance(value, datetime):
+        words = f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    elif isinstance(value, list | tuple):
         words = ", ".join(str(item) for item in value)
     elif isinstance(value, Mapping):
         words = ", ".join(f"{name}: {item}" for name, item in value.items())

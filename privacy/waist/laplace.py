@@ -22,7 +22,7 @@ import numpy as np
 import opendp.prelude as dp
 
 from privacy.price import Price
-from privacy.table import Bounds, Cells, Table
+from privacy.table import Bounds, Cells
 
 dp.enable_features("contrib")
 
@@ -55,10 +55,10 @@ class DiscreteLaplace:
         t = math.log(probability * (1 + self._q) / 2) / math.log(self._q) - 1
         return max(0, math.ceil(t))
 
-    def release(self, table: Table) -> Cells:
-        """The cells with fresh noise from the operating system's randomness (R6)."""
-        noisy = self._calibrated[1](table.cells.ravel())
-        return np.asarray(noisy, np.int64).reshape(self.bounds.shape)
+    def noise(self) -> Cells:
+        """Fresh noise for every cell, from OpenDP's generator, which nobody can seed (R6)."""
+        zeros = np.zeros(math.prod(self.bounds.shape), np.int64)
+        return np.asarray(self._calibrated[1](zeros), np.int64).reshape(self.bounds.shape)
 
     @property
     def _q(self) -> float:

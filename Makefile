@@ -1,0 +1,56 @@
+# Python ≥ 3.11 and make are all that is needed: every target sets up its own .venv from the lock.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo serve test test-all check bench lock openapi clean
+
+help: ## what can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+demo: $(READY) ## two platforms audited end to end, one fair and one not
+	@$(BIN)/platform-auditor demo
+
+serve: $(READY) ## the same, and left running
+	@$(BIN)/platform-auditor demo --serve
+
+test: $(READY) ## everything that proves it
+	$(BIN)/pytest -n 2 --dist loadfile -m "not long"
+
+test-all: $(READY) ## and what takes minutes
+	$(BIN)/pytest -n 2 --dist loadfile
+
+check: $(READY) ## lint, types, import rules, contract and lock in step
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m api.contract --check
+	$(BIN)/python -m tests.lock
+
+bench: $(READY) ## figures, each a ratio of two things in one run
+	$(BIN)/python -m bench
+
+openapi: $(READY) ## export the contract
+	$(BIN)/python -m api.contract
+
+lock: ## resolve the dependencies anew
+	uv pip compile --universal --generate-hashes --no-header --no-emit-index-url \
+	  --extra server --group dev pyproject.toml -o requirements.lock
+
+# uv where it is there or pip can bring it, plain pip otherwise; the same lock with hashes for both.
+$(READY): requirements.lock pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@UV=$$(command -v uv || { $(BIN)/python -m pip install -q uv >&2 && echo $(BIN)/uv; }) || UV=; \
+	if test -n "$$UV"; then \
+	  VIRTUAL_ENV=$(CURDIR)/.venv $$UV pip sync -q --require-hashes requirements.lock && \
+	  VIRTUAL_ENV=$(CURDIR)/.venv $$UV pip install -q --no-deps --no-build-isolation -e .; \
+	else \
+	  $(BIN)/python -m pip install -q --require-hashes -r requirements.lock && \
+	  $(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .; \
+	fi
+	@touch $@
+
+clean: ## remove what was made
+	rm -rf .venv demo-output dist

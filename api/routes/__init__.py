@@ -1,0 +1,1 @@
+"""Routes, thin: parse, call one domain function, return."""

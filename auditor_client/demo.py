@@ -1,0 +1,132 @@
+"""The demo's study: a regulator grants a mandate, a researcher audits two platforms.
+
+Everything here goes over HTTP with keys, as it would anywhere. `demo.json`, written by the hosts,
+says where the services are and (for the last line only) what is true of them.
+"""
+
+import json
+import os
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow.csv
+from rich.console import Console
+
+from auditor_client.auditor import Auditor
+from auditor_client.finished import FinishedAudit
+from auditor_client.keys import new_key
+from auditor_client.plan import sample_size, verdict_size
+from auditor_client.profiles import save_profile
+from auditor_client.regulator import Regulator
+
+ALPHA, DELTA, BINS, EPSILON = 0.2, 0.05, 20, 1.0
+JOB_AD: dict[str, Any] = {
+    "kind": "job",
+    "title": "Software engineer",
+    "text": "Build and run data pipelines.",
+    "attributes": {"occupation": "software"},
+}
+RIGHT = {"fair": "fair", "biased": "unfair"}
+
+console = Console(highlight=False, soft_wrap=True)
+
+
+def main(folder: Path, *, stay: bool) -> int:
+    """Plan once, audit each platform, and say whether the verdicts are right."""
+    os.environ["PLATFORM_AUDITOR_HOME"] = str(folder / "home")
+    hosts = json.loads((folder / "demo.json").read_text())
+    _plan()
+    verdicts = {host["name"]: _study(host, folder / host["name"]) for host in hosts}
+    _how_to_go_on(folder, hosts, stay=stay)
+    wrong = [name for name, verdict in verdicts.items() if verdict != RIGHT[name]]
+    if wrong:
+        console.print(f"[bold red]wrong verdict on: {', '.join(wrong)}[/]")
+    return 1 if wrong else 0
+
+
+def _plan() -> None:
+    console.rule("[bold]Plan")
+    printed = sample_size(ALPHA, DELTA, 2, BINS, EPSILON, "theorem-1")
+    needed = verdict_size(ALPHA, DELTA, groups=2, bins=BINS, epsilon=EPSILON, sizes="noisy")
+    console.print(
+        f"Is a job ad scored alike for women and men? α = {ALPHA}, δ = {DELTA}, ε = {EPSILON:g}, "
+        f"{BINS} bins.\nPeople per group: {printed:,} by the paper's Theorem 1; {needed:,} for a "
+        "verdict with power 0.8 by our interval."
+    )
+
+
+def _study(host: dict[str, Any], folder: Path) -> str:
+    """One audit of one platform, from mandate to verdict."""
+    console.rule(f"[bold]Platform: {host['name']}")
+    auditor = _vetted(host, folder)
+    frame = pyarrow.csv.read_csv(host["participants"])
+    content = auditor.contents.upload(**JOB_AD)
+    console.print(f"Content  {content.title!r}, {content.digest[:19]}…")
+    audience = auditor.audiences.upload(frame, id="email", by="gender", where="qualified")
+    members = ", ".join(f"{count} {name}" for name, count in audience.members.items())
+    console.print(f"Audience {members} uploaded; commitment {str(audience.commitment)[:19]}…")
+    quote = auditor.audits.price(content, audience, bins=BINS, epsilon=EPSILON)
+    price = quote.price
+    console.print(
+        f"Price    ε {price.epsilon.add_remove} if a person is added or removed, "
+        f"{price.epsilon.change_one} if one changes: {price.debit} is debited.\n"
+        f"Budget   {quote.remaining_before} before, {quote.remaining_after} after."
+    )
+    audit = auditor.audits.run(content, audience, bins=BINS, epsilon=EPSILON)
+    left = auditor.budget().mandates[0].remaining
+    console.print(f"Audit    {audit.id} released; the ledger says {left} is left.")
+    return _result(audit, folder, host["truth"])
+
+
+def _vetted(host: dict[str, Any], folder: Path) -> Auditor:
+    """What a regulator does first: register the researcher's public key and grant a mandate."""
+    profile = "demo" if host["name"] == "fair" else f"demo-{host['name']}"
+    key = folder / "researcher.jwk"
+    jwk = new_key(key)
+    with Regulator(host["url"], host["regulator_id"], host["regulator_key"]) as regulator:
+        lab = regulator.auditors.add("Open Audit Lab")
+        person = regulator.researchers.add("Ada Byron", auditor_id=lab.id, jwk=jwk)
+        mandate = regulator.mandates.grant(
+            lab.id,
+            purpose="Systemic risk of discrimination in the delivery of job ads (DSA Art. 40(4))",
+            epsilon_limit="20",
+            valid_until=datetime.now(UTC) + timedelta(days=90),
+        )
+    console.print(f"Mandate  ε {mandate.epsilon_limit} until {mandate.valid_until:%Y-%m-%d}")
+    save_profile(profile, host["url"], person.id, key)
+    return Auditor.from_profile(profile)
+
+
+def _result(audit: FinishedAudit, folder: Path, truth: float) -> str:
+    gap = audit.fairness_gap(delta=DELTA)
+    verdict = gap.verdict(alpha=ALPHA)
+    colour = {"fair": "green", "unfair": "red"}.get(verdict, "yellow")
+    report = audit.report(folder / "report.html", alpha=ALPHA, delta=DELTA)
+    receipt = audit.save_receipt(folder / "receipt.json")
+    console.print(
+        f"Gap      {gap.efg:.3f} measured; between {gap.low:.3f} and {gap.high:.3f} with "
+        f"probability {1 - DELTA:.0%}\nVerdict  [bold {colour}]{verdict}[/] (α = {ALPHA}); the "
+        f"simulation's true gap is {truth:.3f}\nWritten  {report}\n         {receipt}"
+    )
+    return verdict
+
+
+def _how_to_go_on(folder: Path, hosts: list[dict[str, Any]], *, stay: bool) -> None:
+    console.rule("[bold]How to go on")
+    if not stay:
+        console.print(f"Open {folder / 'biased' / 'report.html'} in a browser.")
+        console.print("make serve      leaves both services running for you to try")
+        return
+    for host in hosts:
+        console.print(f"{host['name']:8} {host['url']}  (documentation at {host['url']}/docs)")
+    console.print(
+        f"export PLATFORM_AUDITOR_HOME={folder.absolute() / 'home'}\n"
+        "auditor budget --profile demo\nauditor audit list --profile demo-biased\n"
+        "Stop with Ctrl-C."
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), stay="--stay" in sys.argv))

@@ -1,0 +1,108 @@
+"""The result in words that a journalist can read and a statistician can check."""
+
+import math
+
+from auditor_client.finished import OUTSIDE, FinishedAudit
+from auditor_client.gap import FairnessGap
+
+
+def question(audit: FinishedAudit) -> str:
+    """What the audit asked."""
+    title = f"“{audit.content.title}”" if audit.content else "this content"
+    return f"Does the platform find {title} alike relevant to {_listed(list(audit.counts))}?"
+
+
+def headline(gap: FairnessGap, alpha: float) -> str:
+    return {
+        "fair": f"Fair: the gap is at most {alpha:g}",
+        "unfair": f"Unfair: the gap is larger than {alpha:g}",
+        "inconclusive": f"Inconclusive: the gap may be smaller or larger than {alpha:g}",
+    }[gap.verdict(alpha)]
+
+
+def explanation(gap: FairnessGap, alpha: float) -> str:
+    """The verdict with its probability."""
+    # Rounded outwards: the interval that is printed must hold as well.
+    low, high = math.floor(gap.low * 1000) / 1000, math.ceil(gap.high * 1000) / 1000
+    limits = (
+        f"The fairness gap lies between {low:.3f} and {high:.3f}; an interval made in this way"
+        f" holds the true gap with a probability of at least {_percent(1 - gap.delta)}."
+    )
+    verdict = gap.verdict(alpha)
+    if verdict == "inconclusive":
+        return (
+            f"{limits} The tolerated gap of {alpha:g} is inside, so this audit cannot tell."
+            " More people, fewer bins or more epsilon would."
+        )
+    error = _percent(gap.delta / 2)
+    return f"{limits} The verdict “{verdict}” is wrong with a probability of at most {error}."
+
+
+def driver(audit: FinishedAudit, gap: FairnessGap) -> str:
+    """Where the measured gap is largest."""
+    more, less = gap.groups
+    name = audit.bin_names()[gap.bin]
+    where = "outside of all bins" if name == OUTSIDE else f"of {name}"
+    return (
+        f"The measured gap is {gap.efg:.3f}. It is largest for scores {where}, where the share"
+        f" of {more} is above that of {less}."
+    )
+
+
+def definition() -> str:
+    return (
+        "The fairness gap is the largest difference, over all bins of scores and all pairs of"
+        " groups, between the shares of two groups whose scores fall into that bin. It is 0 when"
+        " scores are distributed alike in all groups, and 1 when they have nothing in common."
+    )
+
+
+def privacy(audit: FinishedAudit) -> list[str]:
+    """What the platform promised to everybody in the audience."""
+    price = audit.release.price
+    noise = [
+        f"Noise on the {part.name}: scale {part.scale:g}, off by at most {part.error_95} in 95 of"
+        " 100 numbers."
+        for part in price.parts
+    ]
+    return [
+        "Everything above was computed from counts to which the platform added random noise"
+        " (discrete Laplace) before they left it. The promise is differential privacy: whatever is"
+        " done with these numbers, it is almost as likely with or without any one person.",
+        f"If one person is added or removed: ε = {price.epsilon.add_remove}. If one person’s data"
+        f" change in any way: ε = {price.epsilon.change_one}.",
+        *noise,
+    ]
+
+
+def assumptions(audit: FinishedAudit) -> list[str]:
+    """What has to be true for the verdict to hold."""
+    return [
+        *audit.release.rules,
+        "The people of each group are a fair sample of those about whom the verdict speaks: how"
+        " they were recruited is not something that this computation can check.",
+        "Groups are comparable apart from what is asked about, for instance all qualified for the"
+        " job, if they were chosen so.",
+        "The platform scored the audience with the model it uses for everybody. Its signature"
+        " makes it answerable for that; it does not prove it.",
+        *_about_sizes(audit),
+    ]
+
+
+def _about_sizes(audit: FinishedAudit) -> list[str]:
+    words = {
+        "known": "The numbers of scored people are exact: they were public from the start.",
+        "noisy": "How many people were scored is private too; a noisy number was bought, and its"
+        " error is in the interval.",
+        "bins": "How many people were scored was estimated from the bins, and the error of that"
+        " is in the interval.",
+    }
+    return [words[kind] for kind in sorted({group.size.kind for group in audit.release.groups})]
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:g} %"

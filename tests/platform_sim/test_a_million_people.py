@@ -1,0 +1,28 @@
+"""A million people in seconds. Limits are several times what one core of 2024 needs."""
+
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+from platform_sim import SOFTWARE_JOB, SimulatedPlatform, identifiers
+
+MILLION = 1_000_000
+
+
+@pytest.mark.long
+def test_a_million_people_are_made_matched_and_scored_in_seconds() -> None:
+    started = perf_counter()
+    platform = SimulatedPlatform.from_seed(1, MILLION)
+    world = platform.world
+    everybody = np.arange(MILLION)
+    digests = identifiers.sha256_each(identifiers.emails(1, everybody, world.surnames))
+    platform.match("email_sha256", digests.slice(0, 1))
+    assert perf_counter() - started < 20
+    started = perf_counter()
+    found = platform.match("email_sha256", digests)
+    assert perf_counter() - started < 3
+    assert np.array_equal(found[found >= 0], world.directory.holders("email"))
+    started = perf_counter()
+    platform.score(SOFTWARE_JOB, everybody, {"hour": 12.0, "device": "phone"})
+    assert perf_counter() - started < 2
