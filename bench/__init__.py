@@ -1,0 +1,1 @@
+"""Figures: each a ratio of two things measured in the same run on the same machine."""

@@ -1,0 +1,16 @@
+"""`python -m bench [figure …]`: run all figures, or the ones named."""
+
+import sys
+
+from bench import harness, large_audit
+
+FIGURES = {"large-audit": large_audit.run}
+
+
+def main() -> None:
+    names = sys.argv[1:] or list(FIGURES)
+    harness.publish([figure for name in names for figure in FIGURES[name]()])
+
+
+if __name__ == "__main__":
+    main()

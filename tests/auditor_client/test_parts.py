@@ -1,0 +1,61 @@
+import io
+from base64 import b64decode
+from hashlib import sha256
+
+import pyarrow as pa
+import pytest
+
+from auditor_client import parts
+from auditor_client.parts import commitment, cut
+from privacy.commitment import commit, group_digest, username_tokens
+
+HASHES = pa.array([sha256(bytes([number])).digest() for number in range(250)], pa.binary(32))
+NAMES = pa.array([f"user{number}" for number in range(250)])
+
+
+def read(body: bytes) -> pa.Table:
+    return pa.ipc.open_stream(io.BytesIO(body)).read_all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "members"), [("email_sha256", HASHES), ("username", NAMES)], ids=["hashes", "names"]
+)
+def test_parts_together_are_the_members(
+    kind: str, members: pa.Array, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "ROWS_PER_PART", 100)
+    made = list(cut(kind, members, 1 << 20))  # type: ignore[arg-type]
+    assert [(part.number, part.rows) for part in made] == [(0, 100), (1, 100), (2, 50)]
+    tables = [read(part.body) for part in made]
+    assert all(table.column_names == [kind] for table in tables)
+    assert pa.concat_tables(tables)[kind].to_pylist() == members.to_pylist()
+
+
+def test_parts_stay_below_the_limit() -> None:
+    many = pa.array([f"user{number:050}" for number in range(20_000)])
+    made = list(cut("username", many, 100_000))
+    assert len(made) > 1
+    assert max(len(part.body) for part in made) <= 100_000
+
+
+def test_the_same_members_give_the_same_bytes() -> None:
+    again = pa.concat_arrays([HASHES.slice(0, 7), HASHES.slice(7)])
+    (one,), (other,) = cut("email_sha256", HASHES, 1 << 20), cut("email_sha256", again, 1 << 20)
+    assert one.digest == other.digest
+
+
+def test_digests_say_the_same_in_both_forms() -> None:
+    (part,) = cut("username", NAMES, 1 << 20)
+    assert part.digest == f"sha256:{sha256(part.body).hexdigest()}"
+    encoded = part.content_digest.removeprefix("sha-256=:").removesuffix(":")
+    assert b64decode(encoded) == sha256(part.body).digest()
+
+
+def test_commitment_is_that_of_the_shared_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "ROWS_PER_PART", 100)
+    salt = b"s" * 32
+    names = {"g0": group_digest([username_tokens(NAMES.to_pylist())])}
+    assert commitment(salt, "username", {"g0": NAMES}) == commit(salt, names)
+    hashes = {"g0": group_digest(HASHES.to_pylist()), "g1": group_digest([HASHES[0].as_py()])}
+    groups = {"g1": HASHES.slice(0, 1), "g0": HASHES}
+    assert commitment(salt, "email_sha256", groups) == commit(salt, hashes)
