@@ -37,7 +37,8 @@ class RateLimited:
             at = time.monotonic()
             tokens, since = self._buckets.get(researcher_id, (burst, at))
             tokens = min(burst, tokens + (at - since) * rate)
-            self._buckets[researcher_id] = (max(0.0, tokens - 1), at)
+            # A refusal takes nothing, so that Retry-After is true.
+            self._buckets[researcher_id] = (tokens - 1 if tokens >= 1 else tokens, at)
         if tokens < 1:
             wait = math.ceil((1 - tokens) / rate)
             raise RateLimitedError(

@@ -1,6 +1,6 @@
 """Mandates: what a regulator granted, and what is left of it."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
@@ -28,6 +28,13 @@ from openapi.models import Mandate, MandateDraft
 def grant(session: Session, regulator: Caller, draft: MandateDraft) -> Mandate:
     if draft.valid_from.tzinfo is None or draft.valid_until.tzinfo is None:
         raise InvalidRequestError("valid_from and valid_until need a time zone")
+    try:
+        window = {
+            "valid_from": draft.valid_from.astimezone(UTC),
+            "valid_until": draft.valid_until.astimezone(UTC),
+        }
+    except OverflowError as error:
+        raise InvalidRequestError("valid_from and valid_until must be years 1 to 9999") from error
     if draft.valid_from >= draft.valid_until:
         raise InvalidRequestError("valid_until must be after valid_from")
     if session.get(AuditorRow, draft.auditor_id) is None:
@@ -37,7 +44,7 @@ def grant(session: Session, regulator: Caller, draft: MandateDraft) -> Mandate:
         granted_by=regulator.researcher_id,
         spent=Fraction(0),
         created_at=now(),
-        **{**draft.model_dump(), "epsilon_limit": Fraction(draft.epsilon_limit)},
+        **{**draft.model_dump(), **window, "epsilon_limit": Fraction(draft.epsilon_limit)},
     )
     session.add(row)
     body = draft.model_dump(mode="json") | {"mandate": row.id, "by": regulator.researcher_id}

@@ -7,10 +7,17 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DataError, OperationalError
 from starlette.exceptions import HTTPException
 
-from api.errors import ApiError, InvalidRequestError, MalformedBodyError, UnavailableError
+from api.errors import (
+    ApiError,
+    InvalidRequestError,
+    MalformedBodyError,
+    TooLargeError,
+    UnavailableError,
+    UnsupportedMediaTypeError,
+)
 from openapi.problems import TABLE, Problem, problem
 
 MEDIA_TYPE = "application/problem+json"
@@ -33,10 +40,12 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     def invalid(request: Request, error: RequestValidationError) -> Response:
-        return respond(_invalid(error), request.url.path)
+        return respond(_invalid(request, error), request.url.path)
 
     @app.exception_handler(HTTPException)
     def framework(request: Request, error: HTTPException) -> Response:
+        if isinstance(error.__cause__, ApiError):  # ours, raised while the body streamed in
+            return respond(error.__cause__, request.url.path)
         code = _BY_STATUS.get(error.status_code, "malformed-body")
         shown = problem(code, str(error.detail), request.url.path)
         return _response(shown, error.headers or {})
@@ -50,16 +59,24 @@ def install(app: FastAPI) -> None:
         )
         return respond(gone, request.url.path)
 
+    @app.exception_handler(DataError)
+    def unstorable(request: Request, _: DataError) -> Response:
+        # PostgreSQL has no NUL in text; everything else was checked before.
+        refused = InvalidRequestError("a text has a character in it that cannot be stored (NUL)")
+        return respond(refused, request.url.path)
+
     @app.exception_handler(Exception)
     def unexpected(request: Request, error: Exception) -> Response:
         log.error("request.failed", exc_info=error)
         return respond(ApiError("an unexpected error; it was logged"), request.url.path)
 
 
-def responses(*errors: type[ApiError]) -> dict[int | str, dict[str, Any]]:
-    """The OpenAPI description of the problems a route may answer with."""
+def responses(*errors: type[ApiError], body: bool = False) -> dict[int | str, dict[str, Any]]:
+    """The OpenAPI description of the problems a route may answer with; `body` if it reads JSON."""
     by_status: dict[int, list[str]] = {}
     named: tuple[type[ApiError], ...] = (*errors, InvalidRequestError)
+    if body:
+        named += (MalformedBodyError, TooLargeError, UnsupportedMediaTypeError)
     for code in dict.fromkeys(error.code for error in named):
         by_status.setdefault(TABLE[code][0], []).append(code)
     return {
@@ -72,8 +89,12 @@ def responses(*errors: type[ApiError]) -> dict[int | str, dict[str, Any]]:
     }
 
 
-def _invalid(error: RequestValidationError) -> ApiError:
+def _invalid(request: Request, error: RequestValidationError) -> ApiError:
     found = error.errors()
+    sent = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    unread = any(item["loc"] == ("body",) and item["type"] != "missing" for item in found)
+    if unread and sent != "application/json":
+        return UnsupportedMediaTypeError("send a body of application/json; nothing was charged")
     if any(item["type"] == "json_invalid" for item in found):
         return MalformedBodyError("the body is not valid JSON; nothing was charged")
     errors = [

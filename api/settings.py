@@ -32,10 +32,16 @@ class OutsideIssuer(BaseModel):
 
 class Settings(BaseSettings):
     model_config = SettingsConfigDict(
-        env_prefix="PLATFORM_AUDITOR_", env_nested_delimiter="__", frozen=True, extra="forbid"
+        env_prefix="PLATFORM_AUDITOR_",
+        env_nested_delimiter="__",
+        frozen=True,
+        extra="forbid",
+        # A complaint about one setting must not print the others.
+        hide_input_in_errors=True,
     )
 
-    database_url: str
+    # It may hold a password.
+    database_url: Annotated[str, Field(repr=False)]
     issuer: Annotated[str, Field(pattern=r"^https?://[^/]+(/.*)?$")]
     # 32 bytes in base64url, made by `platform-auditor init`: seals the signing keys at rest.
     key_encryption_key: SecretStr

@@ -60,6 +60,8 @@ def prepare(settings: Settings, keys: Mapping[str, Path | None]) -> dict[str, st
 
 def register_first(store: Store, role: str, jwk: Mapping[str, Any]) -> str:
     """Register a person on the word of whoever can write to the database."""
-    draft = ResearcherDraft.model_validate({"name": f"First {role}", "role": role, "jwk": dict(jwk)})
+    draft = ResearcherDraft.model_validate(
+        {"name": f"First {role}", "role": role, "jwk": dict(jwk)}
+    )
     with store.write() as session:
         return register_researcher(session, "init", draft).id

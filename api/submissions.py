@@ -4,6 +4,8 @@ One transaction debits the mandate, writes the charge into the ledger and puts t
 queue. A retry with the same key finds it and costs nothing.
 """
 
+from fractions import Fraction
+
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session, select
 
@@ -35,7 +37,7 @@ def quote(session: Session, caller: Caller, request: AuditRequest, platform: Pla
     _, _, price = _priced(session, caller, request, platform)
     mandate = mandates.choose(session, caller.auditor, request.kind, request.mandate_id)
     before = mandate.epsilon_limit - mandate.spent
-    after = before - exact_price(price).debit
+    after = before - Fraction(exact_price(price).debit("epsilon"))
     return Quote(
         price=price,
         mandate_id=mandate.id,
@@ -119,7 +121,7 @@ def _submit(
     mandate = mandates.choose(session, caller.auditor, request.kind, request.mandate_id, lock=True)
     if earlier := _earlier(session, caller, key, asked):
         return earlier
-    mandates.debit(session, mandate, exact_price(price).debit)
+    mandates.debit(session, mandate, Fraction(exact_price(price).debit("epsilon")))
     row = AuditRow(
         id=new_id("audit"),
         auditor_id=caller.auditor,
@@ -160,9 +162,9 @@ def _charge(
         audience_commitment=audience.commitment or "",
         content_digest=content.digest,
         kind=row.kind,
-        add_remove=exact[ADD_REMOVE],
-        change_one=exact[CHANGE_ONE],
-        debit=exact.debit,
+        add_remove=Fraction(exact.of("epsilon", ADD_REMOVE)),
+        change_one=Fraction(exact.of("epsilon", CHANGE_ONE)),
+        debit=Fraction(exact.debit("epsilon")),
         charged_at=row.submitted_at,
     )
     session.add(charge)

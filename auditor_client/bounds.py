@@ -8,7 +8,7 @@ at most the level because shares do to at most one. The proof is in docs/interva
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import combinations, permutations
@@ -19,9 +19,9 @@ from auditor_client import shares
 from auditor_client.limits import (
     Contrast,
     Level,
-    excess,
     surely_rejects,
     upper_limit,
+    worst,
 )
 from auditor_client.noise import Floats
 from auditor_client.sizes import GroupSize
@@ -39,33 +39,31 @@ _RATIO_STEP = math.log(1.15)
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class Group:
+    """One group's noisy counts, their noise, and what is known of its size."""
+
     table: tuple[int, ...]
     size: GroupSize
     rate: float
 
 
-def interval(
-    tables: Mapping[str, tuple[int, ...]],
-    sizes: Mapping[str, GroupSize],
-    rate: float,
-    delta: float,
-) -> tuple[float, float]:
-    """Limits with P(FG < low) <= delta/2 and P(FG > high) <= delta/2."""
-    groups = [_Group(tables[name], sizes[name], rate) for name in tables]
-    side = delta / 2
-    high = 0.0
-    for first, second in permutations(groups, 2):
-        high = max(high, _above(first, second, side, delta, high))
+def above(groups: Sequence[Group], delta: float, floor: float = 0.0) -> float:
+    """An upper limit of FG, missed with probability at most delta/2; `floor` where it is lower."""
+    limit = floor
+    for more, less in permutations(groups, 2):
+        limit = max(limit, _above(more, less, delta / 2, delta, limit))
+    return limit
+
+
+def below(groups: Sequence[Group], delta: float) -> float:
+    """A lower limit of FG, missed with probability at most delta/2."""
     pairs = list(combinations(groups, 2))
-    low = 0.0
-    for one, other in pairs:
-        for first, second in ((one, other), (other, one)):
-            low = max(low, _below(first, second, side / len(pairs), delta))
-    return min(low, high), high
+    level = delta / 2 / len(pairs)
+    ordered = [pair for one, other in pairs for pair in ((one, other), (other, one))]
+    return max(_below(more, less, level, delta) for more, less in ordered)
 
 
-def _above(more: _Group, less: _Group, level: float, delta: float, floor: float) -> float:
+def _above(more: Group, less: Group, level: float, delta: float, floor: float) -> float:
     """Upper limit of p_more - p_less over all bins, not below `floor`."""
     level, size_level = _split(more, less, level, events=2)
     if _in_the_dark(more, less, size_level, delta):
@@ -81,7 +79,7 @@ def _above(more: _Group, less: _Group, level: float, delta: float, floor: float)
     return min(limit + missing, 1.0)
 
 
-def _below(more: _Group, less: _Group, level: float, delta: float) -> float:
+def _below(more: Group, less: Group, level: float, delta: float) -> float:
     """Lower limit of p_more - p_less over all bins, at least zero."""
     level, size_level = _split(more, less, level, events=4)
     if _in_the_dark(more, less, size_level, delta):
@@ -101,7 +99,7 @@ def _bin_below(cell: Contrast, level: float, bins: int) -> float:
     # Not worth the work: the normal approximation already finds no gap here.
     if cell.approximate(level / 2) >= 0:
         return 0.0
-    if excess(cell, 0.0, _shared(level * _WRONG, bins))[0] > 1:
+    if not worst(cell, 0.0, _shared(level * _WRONG, bins)).rejected:
         return 0.0
     return -upper_limit(cell, _shared(level * _RIGHT, bins), max(cell.observed, -1.0), 0.0)
 
@@ -117,19 +115,19 @@ def _shared(level: float, bins: int) -> Level:
     return allowed
 
 
-def _split(one: _Group, other: _Group, level: float, events: int) -> tuple[float, float]:
+def _split(one: Group, other: Group, level: float, events: int) -> tuple[float, float]:
     """The level left for the counts, and that of each of the `events` limits of sizes."""
     if one.size.kind == other.size.kind == "known":
         return level, level
     return level * (1 - _SIZES), level * _SIZES / events
 
 
-def _in_the_dark(one: _Group, other: _Group, size_level: float, delta: float) -> bool:
+def _in_the_dark(one: Group, other: Group, size_level: float, delta: float) -> bool:
     sizes = (one.size, other.size)
     return any(size.limits(size_level)[0] < 1 or size.tells_nothing(delta) for size in sizes)
 
 
-def _ratios(first: _Group, second: _Group, size_level: float) -> list[float]:
+def _ratios(first: Group, second: Group, size_level: float) -> list[float]:
     """The weights first : second that a test may need.
 
     They may depend on what is known and on sizes bought apart, which are independent of the bins.
@@ -152,7 +150,7 @@ def _stated(size: GroupSize) -> int:
 
 
 def _contrasts(
-    first: _Group, second: _Group, ratio: float, size_level: float, share_level: float
+    first: Group, second: Group, ratio: float, size_level: float, share_level: float
 ) -> set[Contrast]:
     """The contrasts of all bins. Fewest people first and most second make every bound largest."""
     people, others = first.size.limits(size_level), second.size.limits(size_level)

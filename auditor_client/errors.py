@@ -33,8 +33,9 @@
         ├── RateLimitedError            rate-limited
         └── ServiceError                internal, unavailable
 
-A `ProblemError` has the problem's `code`, and `advice`: what to do next. A code this release of the
-SDK does not know is a plain `ProblemError`.
+The message of a `ProblemError` is the service's, which says what happened, what it cost and what to
+do next; `advice` adds what only the SDK knows. A code this release of the SDK does not know is a
+plain `ProblemError`.
 """
 
 from decimal import Decimal
@@ -82,11 +83,12 @@ class AuditFailedError(AuditorError):
 class ProblemError(AuditorError):
     """The service refused the request, and says why."""
 
-    advice: ClassVar[str] = "Read the detail and correct the request; nothing was charged for it."
+    advice: ClassVar[str] = ""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        super().__init__(f"{problem.detail.rstrip('.')}. {self.advice} [{problem.code}]")
+        detail = f"{problem.detail[:1].upper()}{problem.detail[1:].rstrip('.')}."
+        super().__init__(" ".join(filter(None, [detail, self.advice, f"[{problem.code}]"])))
 
     @property
     def code(self) -> str:
@@ -102,15 +104,15 @@ class RequestError(ProblemError):
 
 
 class InvalidBinsError(RequestError):
-    advice = "Give increasing edges or distinct levels, at most as many as the catalogue allows."
+    pass
 
 
 class UnsupportedAuditError(RequestError):
-    advice = "See `catalogue()` for what this platform offers."
+    pass
 
 
 class MembersError(ProblemError):
-    advice = "Correct the members and upload again with `resume=`; nothing was charged."
+    advice = "Then go on with `upload(..., resume=...)`."
 
     @property
     def line(self) -> int | None:
@@ -119,15 +121,15 @@ class MembersError(ProblemError):
 
 
 class EmptyGroupError(MembersError):
-    advice = "Leave the group out, or give it members."
+    pass
 
 
 class AudienceTooLargeError(MembersError):
-    advice = "See `catalogue().limits`, and draw a smaller audience."
+    pass
 
 
 class UnavailableSampleError(MembersError):
-    advice = "See `catalogue().samples` for how many people may be drawn."
+    pass
 
 
 class AuthenticationError(ProblemError):
@@ -135,19 +137,19 @@ class AuthenticationError(ProblemError):
 
 
 class ForbiddenError(ProblemError):
-    advice = "Use the profile of a researcher with the role that this needs."
+    advice = "Use the profile of a researcher who has that role."
 
 
 class NotFoundError(ProblemError):
-    advice = "Check the identifier and the profile: others' resources are never shown."
+    advice = "Check the profile too: what belongs to others is never shown."
 
 
 class ConflictError(ProblemError):
-    advice = "Look at the resource's state and try again."
+    pass
 
 
 class AudienceSealedError(ConflictError):
-    advice = "Upload a new audience."
+    pass
 
 
 class AudienceNotSealedError(ConflictError):
@@ -155,11 +157,11 @@ class AudienceNotSealedError(ConflictError):
 
 
 class IdempotencyConflictError(ConflictError):
-    advice = "Use a new idempotency key for a new request."
+    pass
 
 
 class NotCancellableError(ConflictError):
-    advice = "Its charge stands; wait for the release."
+    pass
 
 
 class NotReleasedError(ConflictError):
@@ -167,13 +169,11 @@ class NotReleasedError(ConflictError):
 
 
 class MandateError(ProblemError):
-    advice = "See `budget()` for your mandates; a regulator grants them."
+    pass
 
 
 class BudgetExhaustedError(MandateError):
     """The mandate does not cover the price: what was spent before, and what this asks for."""
-
-    advice = "Lower epsilon or ask the regulator for a larger mandate; nothing was charged."
 
     @property
     def spent(self) -> Decimal:
@@ -196,11 +196,11 @@ class BudgetExhaustedError(MandateError):
 
 
 class RateLimitedError(ProblemError):
-    advice = "Wait, then try again; this was tried several times already."
+    advice = "It was tried several times."
 
 
 class ServiceError(ProblemError):
-    advice = "Try again later; nothing was lost, and a charge is never made twice."
+    advice = "Try again later: a charge is never made twice."
 
 
 BY_CODE: dict[str, type[ProblemError]] = {

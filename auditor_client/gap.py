@@ -80,7 +80,9 @@ def fairness_gap(
         raise ValueError(f"delta must lie between 0 and 1, not {delta}")
     groups = _sizes(tables, rate, sizes or {}, noisy_sizes or {}, size_epsilon)
     efg, names, at = _largest(tables, groups)
-    low, high = bounds.interval(tables, groups, rate, delta)
+    known = [bounds.Group(tables[name], groups[name], rate) for name in tables]
+    high = bounds.above(known, delta)
+    low = min(bounds.below(known, delta), high)
     return FairnessGap(efg, low, high, names, at, delta)
 
 

@@ -25,11 +25,14 @@ from auditor_client.tails import Count, at_most
 # Level allowed for a cell, given the lowest p_first in it.
 Level = Callable[[Floats], Floats]
 
+# Width of a cell of shares and precision of a limit, in standard deviations.
 _CELL = 0.035
+_TOLERANCE = 0.03
 _MOST_CELLS = 400
-_SEARCH = 24
 # Where a search starts; the level itself may differ.
 _USUAL = 0.02
+# Steps that aim by a normal approximation; after them the search halves.
+_AIMED = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class Contrast:
         sampling = first.people * p_first * (1 - p_first)
         sampling += self.ratio**2 * second.people * p_second * (1 - p_second)
         noises = noise.variance(first.rate) + self.ratio**2 * noise.variance(second.rate)
-        return math.sqrt(max(sampling + noises, 1e-12)) / first.people
+        return math.sqrt(max(sampling + noises, 0.01)) / first.people
 
     def approximate(self, level: float) -> float:
         """The upper limit as a normal approximation has it: where to look first, never a result."""
@@ -95,56 +98,52 @@ def _cells(contrast: Contrast, difference: float) -> Floats:
     return np.linspace(low, high, min(max(math.ceil((high - low) / width), 4), _MOST_CELLS) + 1)
 
 
-def excess(contrast: Contrast, difference: float, level: Level) -> tuple[float, float, float]:
-    """The largest probability / level over all cells, and that cell; at most 1 means rejected."""
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """The cell of shares that comes closest to being plausible, and its probability and level."""
+
+    probability: float
+    level: float
+    spread: float
+
+    @property
+    def rejected(self) -> bool:
+        return self.probability <= self.level
+
+    @property
+    def missing(self) -> float:
+        """By how much, if all were normal, the difference would have to grow."""
+        found, wanted = np.clip([self.probability, self.level], 1e-12, 1 - 1e-12)
+        return self.spread * float(special.ndtri(found) - special.ndtri(wanted))
+
+
+def worst(contrast: Contrast, difference: float, level: Level) -> Worst:
+    """Rejected here means: no plausible pair of shares is that far apart, or further."""
     edges = _cells(contrast, difference)
     if not len(edges):
-        return 0.0, 0.0, 0.0
+        return Worst(0.0, 1.0, contrast.spread(0.0, 0.0))
     low, high = edges[:-1], edges[1:]
     second = np.clip(high - difference, 0.0, contrast.p_second[1])
-    ratios = at_most(contrast.first, contrast.second, contrast.ratio, low, second) / level(low)
-    worst = int(np.argmax(ratios))
-    return float(ratios[worst]), float(low[worst]), float(high[worst])
+    found = at_most(contrast.first, contrast.second, contrast.ratio, low, second)
+    allowed = level(low)
+    at = int(np.argmax(found / allowed))
+    spread = contrast.spread(float(low[at]), float(second[at]))
+    return Worst(float(found[at]), float(allowed[at]), spread)
 
 
 def upper_limit(contrast: Contrast, level: Level, low: float, high: float) -> float:
-    """The least difference in [low, high] found to be rejected; `high` where none is.
-
-    One cell is searched at a time; the limit stands only when all cells reject it.
-    """
-    limit = max((contrast.observed + contrast.approximate(_USUAL)) / 2, low)
-    if limit >= high or excess(contrast, limit, level)[0] <= 1:
-        limit = low
-    while limit < high:
-        ratio, cell_low, cell_high = excess(contrast, limit, level)
-        if ratio <= 1:
-            return limit
-        limit = _cell_limit(contrast, level, (cell_low, cell_high), limit, high)
-    return high
-
-
-def _cell_limit(
-    contrast: Contrast, level: Level, cell: tuple[float, float], low: float, high: float
-) -> float:
-    first = np.full(_SEARCH, cell[0])
-    allowed = level(first)
-    tolerance = _CELL / 2 * contrast.spread(0.5, 0.5)
-    step = min(_SEARCH * 4 * tolerance, high - low)
+    """A difference in [low, high] that is rejected, close to the least one; `high` if none is."""
+    if worst(contrast, low, level).rejected:
+        return low
+    at, tries = contrast.approximate(_USUAL), 0
     while True:
-        # Evenly spaced differences above `low`: finer when one of them is rejected, further if not.
-        differences = low + step * np.arange(1, _SEARCH + 1) / _SEARCH
-        second = np.clip(cell[1] - differences, 0.0, contrast.p_second[1])
-        found = at_most(contrast.first, contrast.second, contrast.ratio, first, second) <= allowed
-        # Beyond this, the cell holds no plausible pair of shares so far apart.
-        found |= differences > cell[1] - contrast.p_second[0]
-        if not found.any():
-            low = float(differences[-1])
-            if low >= high:
-                return high
-            step = min(2 * step, high - low)
-            continue
-        at = int(np.argmax(found))
-        if step / _SEARCH <= tolerance:
-            return float(differences[at])
-        low += step * at / _SEARCH
-        step /= _SEARCH
+        tries += 1
+        if not low < at < high or tries > _AIMED:
+            at = (low + high) / 2
+        found = worst(contrast, at, level)
+        low, high = (low, at) if found.rejected else (at, high)
+        tolerance = _TOLERANCE * found.spread
+        if high - low <= tolerance:
+            return high
+        # A little beyond the aim, so that the two ends close in on it from both sides.
+        at += found.missing + (-tolerance if found.rejected else tolerance) / 3

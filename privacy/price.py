@@ -1,44 +1,83 @@
 """Prices: exact amounts of named currencies.
 
-Every release is priced under both relations of differential privacy: `ADD_REMOVE`, one person more
-or less, and `CHANGE_ONE`, one person's data changed in any way, which may take them out of one cell
-and put them into another. The ledger debits the second.
+Every release is priced under both relations of differential privacy, one person more or less
+(`ADD_REMOVE`) and one person's data changed in any way (`CHANGE_ONE`), in pure epsilon and in rho
+of zero-concentrated differential privacy. An epsilon-DP release is (epsilon² / 2)-zCDP; a Gaussian
+one has a rho and no epsilon, which is `INFINITE`.
+
+[BS16] Bun, Steinke, Concentrated Differential Privacy: Simplifications, Extensions, and Lower
+       Bounds, TCC 2016, arXiv:1605.02065 (ε-DP is ε²/2-zCDP; composition adds; conversion).
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final, Literal
 
-ADD_REMOVE = "epsilon-add-remove"
-CHANGE_ONE = "epsilon-change-one"
+Currency = Literal["epsilon", "rho"]
+Relation = Literal["add-remove", "change-one"]
+ADD_REMOVE: Final = "add-remove"
+CHANGE_ONE: Final = "change-one"
+# More than any mandate holds: the price in epsilon of what has none.
+INFINITE: Final = math.inf
+Amount = Fraction | float
 
 
 @dataclass(frozen=True)
 class Price:
-    """A vector of amounts by currency; a currency that is absent costs nothing."""
+    """Amounts by currency and relation; what is absent costs nothing."""
 
-    amounts: Mapping[str, Fraction]
+    amounts: Mapping[tuple[Currency, Relation], Amount]
 
     @classmethod
     def epsilon(cls, *, add_remove: Fraction, change_one: Fraction) -> "Price":
-        return cls({ADD_REMOVE: add_remove, CHANGE_ONE: change_one})
+        """The price of a purely private release, in both currencies."""
+        return cls(
+            {
+                ("epsilon", ADD_REMOVE): add_remove,
+                ("epsilon", CHANGE_ONE): change_one,
+                # rho = epsilon² / 2   [BS16]
+                ("rho", ADD_REMOVE): add_remove**2 / 2,
+                ("rho", CHANGE_ONE): change_one**2 / 2,
+            }
+        )
 
-    def __getitem__(self, currency: str) -> Fraction:
-        return self.amounts.get(currency, Fraction(0))
+    @classmethod
+    def rho(cls, *, add_remove: Fraction, change_one: Fraction) -> "Price":
+        """The price of a Gaussian release."""
+        return cls(
+            {
+                ("epsilon", ADD_REMOVE): INFINITE,
+                ("epsilon", CHANGE_ONE): INFINITE,
+                ("rho", ADD_REMOVE): add_remove,
+                ("rho", CHANGE_ONE): change_one,
+            }
+        )
+
+    def of(self, currency: Currency, relation: Relation) -> Amount:
+        return self.amounts.get((currency, relation), Fraction(0))
+
+    def debit(self, currency: Currency) -> Amount:
+        """What an account in this currency is charged: the change-one price, always."""
+        return self.of(currency, CHANGE_ONE)
 
     def __add__(self, other: "Price") -> "Price":
-        # Sequential composition: what two releases cost together is the sum.   [DR14, Thm 3.14]
+        # What two releases cost together is the sum.   [BS16]
         names = self.amounts.keys() | other.amounts.keys()
-        return Price({name: self[name] + other[name] for name in sorted(names)})
+        return Price({name: self.of(*name) + other.of(*name) for name in sorted(names)})
 
     def covers(self, other: "Price") -> bool:
         """Whether this much pays for the other, in every currency."""
-        return all(self[name] >= amount for name, amount in other.amounts.items())
-
-    @property
-    def debit(self) -> Fraction:
-        """What a mandate is charged: the change-one price, whatever the settings."""
-        return self[CHANGE_ONE]
+        return all(self.of(*name) >= amount for name, amount in other.amounts.items())
 
 
 FREE = Price({})
+
+
+def approximate_epsilon(rho: Fraction, delta: Fraction) -> float:
+    """The epsilon for which rho-zCDP is (epsilon, delta)-DP, rounded up."""
+    # epsilon = rho + 2 · sqrt(rho · ln(1/delta))   [BS16]
+    epsilon = float(rho) + 2 * math.sqrt(float(rho) * math.log(1 / float(delta)))
+    # Each operation errs by at most one part in 2⁵²; eight of them are more than there are.
+    return math.nextafter(epsilon * (1 + 2**-49), math.inf)

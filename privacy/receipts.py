@@ -41,7 +41,7 @@ def verify(receipt: str, keys: KeySet) -> bytes:
     """The canonical bytes that were signed by one of the keys."""
     try:
         signed = jws.deserialize_compact(receipt, keys, algorithms=[ALGORITHM])
-    except (JoseError, ValueError) as error:
+    except (JoseError, TypeError, ValueError) as error:
         raise ReceiptError(f"the receipt does not verify: {error}") from error
     if signed.protected.get("typ") != TYPE:
         raise ReceiptError("this is a signature, but not of a receipt")

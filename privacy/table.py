@@ -6,6 +6,7 @@ follows from bounds alone, so that it cannot leak (R4).
 
 from dataclasses import dataclass
 from math import prod
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,26 +14,68 @@ from numpy.typing import NDArray
 from privacy.errors import BoundsError
 
 Cells = NDArray[np.int64]
+Noisy = TypeVar("Noisy", covariant=True)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far a table moves: L1 norm, squared L2 norm, and the largest single cell."""
+
+    l1: int
+    l2_squared: int
+    linf: int
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The shape of a table, and how far one person moves it in the L1 norm.
+    """The shape of a table, and how far one person moves it.
 
-    `added`: when one person is added or removed. `changed`: when one person's data change.
+    `added`: when one person is added or removed. `changed`: when one person's data change in any
+    way, which may take them out of some cells and put them into others.
     """
 
     shape: tuple[int, ...]
-    added: int
-    changed: int
+    added: Reach
+    changed: Reach
 
     @classmethod
     def counts(cls, shape: tuple[int, ...], cells_per_person: int) -> "Bounds":
-        """A table that counts each person once in at most so many cells.
+        """A table that counts each person once in at most `cells_per_person` = k cells.
 
-        Changing a person is removing one and adding another: twice as far.
+        Added: k cells move by one. Changed: k cells lose one and k others gain one.
         """
-        return cls(shape, added=cells_per_person, changed=2 * cells_per_person)
+        k = cells_per_person
+        return cls(shape, added=Reach(k, k, 1), changed=Reach(2 * k, 2 * k, 1))
+
+    @classmethod
+    def sums(
+        cls, shape: tuple[int, ...], low: int, high: int, rows: int, *, fixed_cell: bool = False
+    ) -> "Bounds":
+        """A table of sums of at most `rows` values a person, each clipped to [low, high].
+
+        Let M = max(|low|, |high|). Added: all rows may fall into one cell, which moves by rows·M.
+        Changed: the rows leave one cell and enter another, 2·rows·M in L1; or stay where they are
+        and go from low to high, rows·(high − low) in one cell, which is never more in L1 but may
+        be in L2. With `fixed_cell`, where the cell does not depend on the person's data, only the
+        latter can happen, and changing a person need not cost double.
+        """
+        far, span = rows * max(abs(low), abs(high)), rows * (high - low)
+        staying = Reach(span, span**2, span)
+        moving = Reach(2 * far, max(2 * far**2, span**2), max(far, span))
+        changed = staying if fixed_cell else moving
+        return cls(shape, added=Reach(far, far**2, far), changed=changed)
+
+
+class Noisable(Protocol[Noisy]):
+    """All that additive noise asks of a table: its bounds, and a way to put noise on its cells.
+
+    The cells may be integers in memory, or masked or encrypted ones that only add.
+    """
+
+    @property
+    def bounds(self) -> Bounds: ...
+
+    def plus(self, noise: Cells) -> Noisy: ...
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ the auditor's own, so nothing is given away.
 """
 
 import re
+from os import SEEK_END
 from typing import IO, cast
 
 import pyarrow as pa
@@ -25,13 +26,20 @@ DIGEST_TYPE = pa.binary(32)
 
 def read_members(body: IO[bytes], media_type: str) -> tuple[str, pa.Array]:
     """The kind of identifier and the identifiers: strings, or 32 bytes each for hashes."""
-    table = _parse(body, media_type.partition(";")[0].strip().lower())
-    kind = _kind(table)
+    media_type = media_type.partition(";")[0].strip().lower()
+    try:
+        table = _parse(body, media_type)
+        # What an Arrow stream says of its own offsets and characters may be false.
+        table.validate(full=True)
+        kind = _kind(table)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise _unreadable(error, media_type) from error
+    header = 0 if media_type == JSON_LINES else 1
     column = table.column(kind).combine_chunks()
     if isinstance(column, pa.ChunkedArray):
         column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], pa.string())
-    _refuse(pc.is_null(column), "is empty")
-    return kind, _usernames(column) if kind == "username" else _hashes(column)
+    _refuse(pc.is_null(column), "is empty", header)
+    return kind, (_usernames if kind == "username" else _hashes)(column, header)
 
 
 def tokens(kind: str, identifiers: pa.Array) -> bytes:
@@ -44,22 +52,27 @@ def tokens(kind: str, identifiers: pa.Array) -> bytes:
 
 
 def _parse(body: IO[bytes], media_type: str) -> pa.Table:
-    try:
-        if media_type == ARROW:
-            return pa.ipc.open_stream(body).read_all()
-        if media_type == CSV:
-            strings = {kind: pa.string() for kind in IDENTIFIER_KINDS}
-            options = pyarrow.csv.ConvertOptions(column_types=strings, strings_can_be_null=True)
-            return pyarrow.csv.read_csv(body, convert_options=options)
-        if media_type == JSON_LINES:
-            schema = pa.schema([(kind, pa.string()) for kind in IDENTIFIER_KINDS])
-            options = pyarrow.json.ParseOptions(
-                explicit_schema=schema, unexpected_field_behavior="error"
-            )
-            table = pyarrow.json.read_json(body, parse_options=options)
-            return _only_filled(table)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise _unreadable(error) from error
+    if media_type == ARROW:
+        return pa.ipc.open_stream(body).read_all()
+    if media_type == CSV:
+        strings = {kind: pa.string() for kind in IDENTIFIER_KINDS}
+        # Only nothing is nothing: Nan and NA are names.
+        options = pyarrow.csv.ConvertOptions(
+            column_types=strings, strings_can_be_null=True, null_values=[""]
+        )
+        # In one thread, an error tells its row.
+        reading = pyarrow.csv.ReadOptions(use_threads=False)
+        return pyarrow.csv.read_csv(body, read_options=reading, convert_options=options)
+    if media_type == JSON_LINES:
+        schema = pa.schema([(kind, pa.string()) for kind in IDENTIFIER_KINDS])
+        options = pyarrow.json.ParseOptions(
+            explicit_schema=schema, unexpected_field_behavior="error"
+        )
+        # In one block, an error tells its row in the whole.
+        size = body.seek(0, SEEK_END)
+        body.seek(0)
+        reading = pyarrow.json.ReadOptions(block_size=min(size + 1, 2**31 - 1))
+        return _only_filled(pyarrow.json.read_json(body, reading, options))
     raise UnsupportedMediaTypeError(f"send one of {', '.join(MEDIA_TYPES)}")
 
 
@@ -70,10 +83,11 @@ def _only_filled(table: pa.Table) -> pa.Table:
     )
 
 
-def _unreadable(error: Exception) -> MalformedMembersError:
+def _unreadable(error: Exception, media_type: str) -> MalformedMembersError:
     message = str(error).split("\n")[0][:300]
     found = re.search(r"[Rr]ow #?(\d+)", message)
-    line = int(found.group(1)) if found else None
+    # Rows are counted from 1 in CSV and from 0 in JSON lines.
+    line = int(found.group(1)) + (media_type == JSON_LINES) if found else None
     return MalformedMembersError(f"the members cannot be read: {message}", line=line)
 
 
@@ -86,32 +100,32 @@ def _kind(table: pa.Table) -> str:
     return cast("str", table.column_names[0])
 
 
-def _usernames(column: pa.Array) -> pa.Array:
+def _usernames(column: pa.Array, header: int) -> pa.Array:
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         raise MalformedMembersError("user names must be strings", line=1)
     column = column.cast(pa.string())
     size = pc.utf8_length(column)
-    _refuse(pc.or_(pc.less(size, 1), pc.greater(size, 200)), "is not a user name")
-    _refuse(pc.match_substring_regex(column, r"\s"), "has white space in it")
+    _refuse(pc.or_(pc.less(size, 1), pc.greater(size, 200)), "is not a user name", header)
+    _refuse(pc.match_substring_regex(column, r"\s"), "has white space in it", header)
     return column
 
 
-def _hashes(column: pa.Array) -> pa.Array:
+def _hashes(column: pa.Array, header: int) -> pa.Array:
     if column.type == DIGEST_TYPE:
         return column
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         raise MalformedMembersError("hashes must be 64 hexadecimal digits or 32 bytes", line=1)
     well_formed = pc.match_substring_regex(column, "^[0-9a-fA-F]{64}$")
-    _refuse(pc.invert(well_formed), "is not a SHA-256 of 64 hexadecimal digits")
+    _refuse(pc.invert(well_formed), "is not a SHA-256 of 64 hexadecimal digits", header)
     raw = bytes.fromhex("".join(column.to_pylist()))
     return pa.Array.from_buffers(DIGEST_TYPE, len(column), [None, pa.py_buffer(raw)])
 
 
-def _refuse(wrong: pa.Array, what: str) -> None:
-    """Refuse the first wrong row by its line, the header being line 1."""
+def _refuse(wrong: pa.Array, what: str, header: int) -> None:
+    """Refuse the first wrong row by its line, after so many lines of header."""
     first = pc.index(wrong, True).as_py()
     if first >= 0:
+        line = first + header + 1
         raise MalformedMembersError(
-            f"line {first + 2}: the identifier {what}; nothing of this part was kept",
-            line=first + 2,
+            f"line {line}: the identifier {what}; nothing of this part was kept", line=line
         )

@@ -73,11 +73,11 @@ class OutsideKeys:
         with self._lock:
             if self._tried_at >= asked_at:
                 return  # another thread has just done it
-            # Those who come meanwhile go on with the keys there are.
-            self._due_at = asked_at + RETRY_PAUSE
+            if self._keys:  # those who come meanwhile go on with them
+                self._due_at = asked_at + RETRY_PAUSE
             try:
                 self._keys = _import(json.loads(self._read()))
-            except (httpx2.HTTPError, OSError, ValueError) as error:
+            except (httpx2.HTTPError, OSError, ValueError, RecursionError) as error:
                 self._failed(error)
             else:
                 self._fetched_at = time.monotonic()

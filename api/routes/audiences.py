@@ -22,8 +22,10 @@ from api.errors import (
     ForbiddenError,
     MalformedMembersError,
     NotFoundError,
+    RateLimitedError,
     TooLargeError,
     UnauthenticatedError,
+    UnavailableError,
     UnavailableSampleError,
     UnsupportedMediaTypeError,
 )
@@ -38,7 +40,7 @@ from openapi.models import Audience, AudienceDraft, Page, Part, SampleDraft, Sea
 router = APIRouter(
     prefix="/v1/audiences",
     tags=["audiences"],
-    responses=responses(UnauthenticatedError, ForbiddenError),
+    responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
 )
 _IN_MEMORY = 4 * 1024 * 1024
 _BODY = {
@@ -57,14 +59,18 @@ _BODY = {
 }
 
 
-@router.post("", status_code=201)
+@router.post("", status_code=201, responses=responses(body=True))
 def create_audience(draft: AudienceDraft, caller: AuditorDep, service: ServiceDep) -> Audience:
     """Open an audience with empty groups."""
     with service.store.write() as session:
         return uploads.create(session, caller, draft, service.settings)
 
 
-@router.post("/samples", status_code=201, responses=responses(UnavailableSampleError))
+@router.post(
+    "/samples",
+    status_code=201,
+    responses=responses(UnavailableSampleError, UnavailableError, body=True),
+)
 def sample_audience(draft: SampleDraft, caller: AuditorDep, service: ServiceDep) -> Audience:
     """Have the platform draw people who declared an attribute to it. You get a handle only."""
     with service.store.write() as session:
@@ -166,7 +172,7 @@ def empty_group(
 
 @router.post(
     "/{audience_id}/seal",
-    responses=responses(NotFoundError, AudienceSealedError, EmptyGroupError),
+    responses=responses(NotFoundError, AudienceSealedError, EmptyGroupError, body=True),
 )
 def seal_audience(
     audience_id: str, seal: Seal, caller: AuditorDep, service: ServiceDep

@@ -24,6 +24,7 @@ from api.errors import (
     NotCancellableError,
     NotFoundError,
     NotReleasedError,
+    RateLimitedError,
     UnauthenticatedError,
     UnsupportedAuditError,
 )
@@ -37,7 +38,7 @@ from openapi.models import Audit, AuditRequest, AuditState, Page, Progress, Quot
 router = APIRouter(
     prefix="/v1/audits",
     tags=["audits"],
-    responses=responses(UnauthenticatedError, ForbiddenError),
+    responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
 )
 _FINAL = ("released", "failed", "cancelled")
 _REFUSALS = (
@@ -51,7 +52,7 @@ _REFUSALS = (
 )
 
 
-@router.post("/price", responses=responses(*_REFUSALS))
+@router.post("/price", responses=responses(ForbiddenError, *_REFUSALS, body=True))
 def price_audit(
     request: AuditRequest, caller: AuditorDep, session: ReadDep, service: ServiceDep
 ) -> Quote:
@@ -63,7 +64,12 @@ def price_audit(
     "",
     status_code=202,
     responses=responses(
-        *_REFUSALS, EpsilonAboveMandateError, BudgetExhaustedError, IdempotencyConflictError
+        ForbiddenError,
+        *_REFUSALS,
+        EpsilonAboveMandateError,
+        BudgetExhaustedError,
+        IdempotencyConflictError,
+        body=True,
     ),
 )
 def submit_audit(

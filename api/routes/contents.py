@@ -5,7 +5,7 @@ from sqlmodel import select
 
 from api import contents
 from api.auth.access import AuditorDep
-from api.errors import ForbiddenError, NotFoundError, TooLargeError, UnauthenticatedError
+from api.errors import ForbiddenError, NotFoundError, RateLimitedError, UnauthenticatedError
 from api.paging import page
 from api.problems import responses
 from api.routes.parameters import CursorQuery, LimitQuery
@@ -16,11 +16,11 @@ from openapi.models import Content, ContentDraft, Page
 router = APIRouter(
     prefix="/v1/contents",
     tags=["contents"],
-    responses=responses(UnauthenticatedError, ForbiddenError),
+    responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
 )
 
 
-@router.post("", status_code=201, responses=responses(TooLargeError))
+@router.post("", status_code=201, responses=responses(body=True))
 def upload_content(draft: ContentDraft, caller: AuditorDep, service: ServiceDep) -> Content:
     """Upload trial content; its digest will stand on every receipt about it."""
     with service.store.write() as session:

@@ -7,7 +7,13 @@ from sqlmodel import col, select
 
 from api import ledger, mandates, registry
 from api.auth.access import AuditorDep, OperatorDep, RegulatorDep
-from api.errors import ConflictError, ForbiddenError, NotFoundError, UnauthenticatedError
+from api.errors import (
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    RateLimitedError,
+    UnauthenticatedError,
+)
 from api.paging import page
 from api.problems import responses
 from api.routes.parameters import CursorQuery, LimitQuery
@@ -27,7 +33,7 @@ from openapi.models import (
     SigningKey,
 )
 
-_ROLE = responses(UnauthenticatedError, ForbiddenError)
+_ROLE = responses(UnauthenticatedError, ForbiddenError, RateLimitedError)
 budget = APIRouter(prefix="/v1/budget", tags=["budget"], responses=_ROLE)
 regulator = APIRouter(prefix="/v1/regulator", tags=["regulator"], responses=_ROLE)
 operator = APIRouter(prefix="/v1/operator", tags=["operator"], responses=_ROLE)
@@ -43,7 +49,7 @@ def get_budget(caller: AuditorDep, session: ReadDep) -> Budget:
     return Budget(mandates=[mandates.view(row) for row in rows])
 
 
-@regulator.post("/auditors", status_code=201)
+@regulator.post("/auditors", status_code=201, responses=responses(body=True))
 def register_auditor(draft: AuditorDraft, caller: RegulatorDep, service: ServiceDep) -> Auditor:
     """Register a research organisation that was vetted."""
     with service.store.write() as session:
@@ -58,7 +64,11 @@ def list_auditors(
     return page(session, select(AuditorRow), AuditorRow.id, registry.auditor_view, cursor, limit)
 
 
-@regulator.post("/researchers", status_code=201, responses=responses(NotFoundError, ConflictError))
+@regulator.post(
+    "/researchers",
+    status_code=201,
+    responses=responses(NotFoundError, ConflictError, body=True),
+)
 def register_researcher(
     draft: ResearcherDraft, caller: RegulatorDep, service: ServiceDep
 ) -> Researcher:
@@ -76,7 +86,7 @@ def list_researchers(
     return page(session, everyone, ResearcherRow.id, registry.researcher_view, cursor, limit)
 
 
-@regulator.post("/mandates", status_code=201, responses=responses(NotFoundError))
+@regulator.post("/mandates", status_code=201, responses=responses(NotFoundError, body=True))
 def grant_mandate(draft: MandateDraft, caller: RegulatorDep, service: ServiceDep) -> Mandate:
     """Grant a mandate: what for, which kinds, how much epsilon, from when until when."""
     with service.store.write() as session:

@@ -55,7 +55,8 @@ class ScoreHistogramRequest(Wire):
     bins: Edges | Levels
     epsilon: Epsilon
     size_epsilon: (
-        Annotated[Decimal, Field(ge=0, le=MAX_EPSILON, decimal_places=6, allow_inf_nan=False)] | None
+        Annotated[Decimal, Field(ge=0, le=MAX_EPSILON, decimal_places=6, allow_inf_nan=False)]
+        | None
     ) = None
     context: Context = {}
     mandate_id: Identifier | None = None

@@ -13,7 +13,7 @@ Attribute = Annotated[str, Field(min_length=1, max_length=200)]
 
 class Image(Wire):
     media_type: Literal["image/png", "image/jpeg", "image/webp"]
-    data: Annotated[Base64Bytes, Field(max_length=1_400_000)]
+    data: Annotated[Base64Bytes, Field(min_length=1, max_length=1_400_000)]
 
 
 class ContentDraft(Wire):

@@ -12,7 +12,8 @@ MAX_EPSILON = 10
 
 # Epsilon travels as a decimal with at most six places, so that both ends hold the same rational.
 Epsilon = Annotated[
-    Decimal, Field(gt=0, le=MAX_EPSILON, decimal_places=6, allow_inf_nan=False, examples=["1", "0.25"])
+    Decimal,
+    Field(gt=0, le=MAX_EPSILON, decimal_places=6, allow_inf_nan=False, examples=["1", "0.25"]),
 ]
 Amount = Annotated[Decimal, Field(ge=0, allow_inf_nan=False, examples=["2"])]
 Label = Annotated[

@@ -6,29 +6,52 @@ let out anything that was not priced, or that costs more than was paid.
 """
 
 from collections.abc import Mapping
-from typing import Protocol, TypeVar
+from typing import Any, Protocol
 
 from privacy.errors import BoundsError, UnderpaidError
 from privacy.price import FREE, Price
-from privacy.table import Bounds, Cells
+from privacy.table import Bounds
+from privacy.waist.gaussian import DiscreteGaussian
 from privacy.waist.laplace import DiscreteLaplace
+from privacy.waist.selection import NoisyMax
+from privacy.waist.tree import LaplaceTree
 
-Question = Mapping[str, DiscreteLaplace]
-Noisy = TypeVar("Noisy", covariant=True)
+__all__ = [
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "LaplaceTree",
+    "Mechanism",
+    "NoisyMax",
+    "Question",
+    "price",
+    "release",
+]
 
-__all__ = ["DiscreteLaplace", "Question", "price", "release"]
 
+class Mechanism(Protocol):
+    """A differentially private function of one table, priced by the table's bounds."""
 
-class Noisable(Protocol[Noisy]):
-    """All that the waist asks of a table: its bounds, and a way to put noise on its cells.
-
-    The cells may be integers in memory, or masked or encrypted ones that only add.
-    """
+    @property
+    def name(self) -> str: ...
 
     @property
     def bounds(self) -> Bounds: ...
 
-    def plus(self, noise: Cells) -> Noisy: ...
+    @property
+    def price(self) -> Price: ...
+
+    @property
+    def scale(self) -> float: ...
+
+    @property
+    def standard_deviation(self) -> float: ...
+
+    def error(self, probability: float) -> int: ...
+
+    def release(self, table: Any) -> Any: ...
+
+
+Question = Mapping[str, Mechanism]
 
 
 def price(question: Question) -> Price:
@@ -36,14 +59,12 @@ def price(question: Question) -> Price:
     return sum((mechanism.price for mechanism in question.values()), FREE)
 
 
-def release(
-    question: Question, tables: Mapping[str, Noisable[Noisy]], paid: Price
-) -> dict[str, Noisy]:
-    """Noisy cells of every table of the question, once it is paid for."""
+def release(question: Question, tables: Mapping[str, Any], paid: Price) -> dict[str, Any]:
+    """What comes out of every table of the question, once it is paid for."""
     if not paid.covers(price(question)):
         raise UnderpaidError("the release costs more than was charged for it")
     if {name: table.bounds for name, table in tables.items()} != {
         name: mechanism.bounds for name, mechanism in question.items()
     }:
         raise BoundsError("the tables are not the ones that were priced")
-    return {name: tables[name].plus(mechanism.noise()) for name, mechanism in question.items()}
+    return {name: mechanism.release(tables[name]) for name, mechanism in question.items()}

@@ -1,30 +1,26 @@
 """Discrete Laplace noise on the cells of a table, by OpenDP.
 
-Unit: one person; `bounds.added` and `bounds.changed` are how far they move the cells in L1.
+Unit: one person; `bounds.added.l1` and `bounds.changed.l1` are how far they move the cells in L1.
 Guarantee: with noise of scale b on every cell the release is (added / b)-DP when a person is added
-or removed, and (changed / b)-DP when one person's data change.
-
-The scale is the least double that is at least added / epsilon and for which OpenDP's own privacy
-map, rounded outwards, stays within the exact price: the price is never rounded down.
+or removed, and (changed / b)-DP when one person's data change. The scale is added / epsilon.
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §4.3.3 (Laplace noise of scale 1/ε on each bin).
-[CKS20] Canonne, Kamath, Steinke, The Discrete Gaussian for Differential Privacy, 2020 (discrete
-        Laplace sampling).
+[CKS20] Canonne, Kamath, Steinke, The Discrete Gaussian for Differential Privacy, NeurIPS 2020
+        (exact discrete Laplace sampling).
 """
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import opendp.prelude as dp
 
 from privacy.price import Price
-from privacy.table import Bounds, Cells
-
-dp.enable_features("contrib")
+from privacy.table import Bounds, Cells, Noisable, Noisy
+from privacy.waist.calibration import at_least, calibrated, integers
 
 
 @dataclass(frozen=True)
@@ -33,16 +29,17 @@ class DiscreteLaplace:
 
     bounds: Bounds
     epsilon: Fraction
+    name: ClassVar[str] = "discrete-laplace"
 
     @property
     def price(self) -> Price:
         # epsilon = Δ / scale, with scale = added / epsilon   [IKH23, §4.3.3, with Δ = added]
-        per_unit = self.epsilon / self.bounds.added
-        return Price.epsilon(add_remove=self.epsilon, change_one=per_unit * self.bounds.changed)
+        per_unit = self.epsilon / self.bounds.added.l1
+        return Price.epsilon(add_remove=self.epsilon, change_one=per_unit * self.bounds.changed.l1)
 
     @cached_property
     def scale(self) -> float:
-        return float(self._calibrated[0])
+        return self._calibrated[0]
 
     @property
     def standard_deviation(self) -> float:
@@ -55,6 +52,9 @@ class DiscreteLaplace:
         t = math.log(probability * (1 + self._q) / 2) / math.log(self._q) - 1
         return max(0, math.ceil(t))
 
+    def release(self, table: Noisable[Noisy]) -> Noisy:
+        return table.plus(self.noise())
+
     def noise(self) -> Cells:
         """Fresh noise for every cell, from OpenDP's generator, which nobody can seed (R6)."""
         zeros = np.zeros(math.prod(self.bounds.shape), np.int64)
@@ -66,26 +66,14 @@ class DiscreteLaplace:
 
     @cached_property
     def _calibrated(self) -> tuple[float, Any]:
-        scale = _at_least(Fraction(self.bounds.added) / self.epsilon)
-        while True:
-            mechanism = _opendp_laplace(scale)
-            if self._within_price(mechanism):
-                return scale, mechanism
-            scale = math.nextafter(scale, math.inf)
+        least = at_least(Fraction(self.bounds.added.l1) / self.epsilon)
+        return calibrated(least, _opendp_laplace, self._within_price)
 
     def _within_price(self, mechanism: Any) -> bool:
-        added = Fraction(mechanism.map(self.bounds.added))
-        changed = Fraction(mechanism.map(self.bounds.changed))
-        claimed = Price.epsilon(add_remove=added, change_one=changed)
-        return self.price.covers(claimed)
-
-
-def _at_least(value: Fraction) -> float:
-    """The least double that is not below the value."""
-    nearest = float(value)
-    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+        added = Fraction(mechanism.map(self.bounds.added.l1))
+        changed = Fraction(mechanism.map(self.bounds.changed.l1))
+        return self.price.covers(Price.epsilon(add_remove=added, change_one=changed))
 
 
 def _opendp_laplace(scale: float) -> Any:
-    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
-    return dp.m.make_laplace(*space, scale=scale)
+    return dp.m.make_laplace(integers(), dp.l1_distance(T="i64"), scale=scale)

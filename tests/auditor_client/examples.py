@@ -42,7 +42,7 @@ def key_set(key: OKPKey) -> dict[str, Any]:
 def content(title: str = "Software engineer") -> Content:
     fields = {"kind": "job", "title": title, "text": "", "attributes": {}}
     name = digest(canonical(fields))
-    return Content(id=CONTENT_ID, image_digest=None, digest=name, created_at=NOW, **fields)  # type: ignore[arg-type]
+    return Content(id=CONTENT_ID, image_digest=None, digest=name, created_at=NOW, **fields)
 
 
 def price(scale: float = 1.0, size_scale: float | None = 4.0) -> Price:
@@ -81,7 +81,7 @@ def release(
             label=label,
             counts=row[:-1],
             outside=row[-1],
-            size=GroupSize(kind=kind, value=None if kind == "bins" else known[label]),  # type: ignore[arg-type]
+            size=GroupSize(kind=kind, value=None if kind == "bins" else known[label]),
         )
         for label, row in counts.items()
     ]
@@ -119,7 +119,7 @@ def audit_of(made: Release, state: str = "released") -> Audit:
     return Audit(
         id=AUDIT_ID,
         kind="score-histogram",
-        state=state,  # type: ignore[arg-type]
+        state=state,
         mandate_id=MANDATE_ID,
         request=ScoreHistogramRequest(
             content_id=CONTENT_ID,

@@ -2,14 +2,16 @@
 
 import json
 import socket
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from joserfc import jws, jwt
-from joserfc.jwk import ECKey
+from joserfc.jwk import ECKey, Key
 
 from api.auth import build_auth
 from api.auth.compact import parse
@@ -137,6 +139,29 @@ def test_an_issuer_that_cannot_be_reached_is_not_the_callers_fault(
         assert answer.status_code == 503
 
 
+def test_requests_that_come_during_the_first_fetch_wait_for_it(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = OutsideKeys(pair.service.settings.outside_issuer)  # type: ignore[arg-type]
+    kid = parse(pair.eve.token()).kid
+    reads: list[bytes] = []
+    read = keys._read
+
+    def slow() -> bytes:
+        time.sleep(0.3)
+        reads.append(read())
+        return reads[-1]
+
+    def later(seconds: float) -> Key | None:
+        time.sleep(seconds)
+        return keys.find(kid)
+
+    monkeypatch.setattr(keys, "_read", slow)
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(later, (0, 0.05, 0.1, 0.15)))
+    assert len(reads) == 1
+
+
 def test_keys_go_on_being_used_while_the_issuer_is_away(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,6 +203,8 @@ def test_keys_may_come_from_a_file(pair: Pair, tmp_path: Path) -> None:
     [
         {"jwks_url": "http://id.example/jwks.json"},
         {"jwks_url": "file:///etc/passwd"},
+        {"jwks_url": "ftp://localhost/jwks.json"},
+        {"jwks_url": "https:///jwks.json"},
         {"jwks_url": None},
         {"jwks_file": Path("both.json")},
         {"algorithms": ()},

@@ -1,0 +1,73 @@
+"""Discrete Gaussian noise on the cells of a table, by OpenDP.
+
+Unit: one person; `bounds.added.l2_squared` and `bounds.changed.l2_squared` are how far they move
+the cells in squared L2.
+Guarantee: with noise of scale σ on every cell the release is (added² / 2σ²)-zCDP when a person is
+added or removed, and (changed² / 2σ²)-zCDP when one person's data change. It has no pure epsilon.
+
+[CKS20] Canonne, Kamath, Steinke, The Discrete Gaussian for Differential Privacy, NeurIPS 2020.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import opendp.prelude as dp
+
+from privacy.price import Price
+from privacy.table import Bounds, Cells, Noisable, Noisy
+from privacy.waist.calibration import calibrated, integers, root_at_least
+
+
+@dataclass(frozen=True)
+class DiscreteGaussian:
+    """The mechanism for one table, calibrated to a rho under add/remove."""
+
+    bounds: Bounds
+    rho: Fraction
+    name: ClassVar[str] = "discrete-gaussian"
+
+    @property
+    def price(self) -> Price:
+        # rho = Δ² / 2σ², with σ² = added² / 2 rho   [CKS20]
+        per_unit = self.rho / self.bounds.added.l2_squared
+        return Price.rho(add_remove=self.rho, change_one=per_unit * self.bounds.changed.l2_squared)
+
+    @cached_property
+    def scale(self) -> float:
+        return self._calibrated[0]
+
+    @property
+    def standard_deviation(self) -> float:
+        """Of the noise on one cell: at most σ.   [CKS20]"""
+        return self.scale
+
+    def error(self, probability: float) -> int:
+        """A t with P(|noise| > t) ≤ probability, for one cell."""
+        # The discrete Gaussian is σ²-sub-Gaussian: P(|X| ≥ m) ≤ 2 exp(−m² / 2σ²).   [CKS20]
+        return math.ceil(self.scale * math.sqrt(2 * math.log(2 / probability)))
+
+    def release(self, table: Noisable[Noisy]) -> Noisy:
+        return table.plus(self.noise())
+
+    def noise(self) -> Cells:
+        """Fresh noise for every cell, from OpenDP's generator, which nobody can seed (R6)."""
+        zeros = np.zeros(math.prod(self.bounds.shape), np.int64)
+        return np.asarray(self._calibrated[1](zeros), np.int64).reshape(self.bounds.shape)
+
+    @cached_property
+    def _calibrated(self) -> tuple[float, Any]:
+        least = root_at_least(Fraction(self.bounds.added.l2_squared) / (2 * self.rho))
+        return calibrated(least, _opendp_gaussian, self._within_price)
+
+    def _within_price(self, mechanism: Any) -> bool:
+        added = Fraction(mechanism.map(root_at_least(Fraction(self.bounds.added.l2_squared))))
+        changed = Fraction(mechanism.map(root_at_least(Fraction(self.bounds.changed.l2_squared))))
+        return self.price.covers(Price.rho(add_remove=added, change_one=changed))
+
+
+def _opendp_gaussian(scale: float) -> Any:
+    return dp.m.make_gaussian(integers(), dp.l2_distance(T="f64"), scale=scale)

@@ -1,0 +1,72 @@
+"""Which of several tables has the largest value: report noisy max, by OpenDP.
+
+Unit: one person; `bounds.added.linf` and `bounds.changed.linf` are how far they move any one value,
+and values may move in both directions.
+Guarantee: at scale b the choice is (2 · added / b)-DP when a person is added or removed, and
+(2 · changed / b)-DP when one person's data change. Only the index leaves.
+
+[MS20] McKenna, Sheldon, Permute-and-Flip, NeurIPS 2020 (the selection OpenDP makes).
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import opendp.prelude as dp
+
+from privacy.price import Price
+from privacy.table import Bounds, Table
+from privacy.waist.calibration import at_least, calibrated, integers
+
+
+@dataclass(frozen=True)
+class NoisyMax:
+    """The selection from one row of values, calibrated to an epsilon under add/remove."""
+
+    bounds: Bounds
+    epsilon: Fraction
+    name: ClassVar[str] = "report-noisy-max"
+
+    @property
+    def price(self) -> Price:
+        # epsilon = 2Δ / scale   [MS20], for values that are not monotone
+        per_unit = self.epsilon / self.bounds.added.linf
+        return Price.epsilon(
+            add_remove=self.epsilon, change_one=per_unit * self.bounds.changed.linf
+        )
+
+    @cached_property
+    def scale(self) -> float:
+        return self._calibrated[0]
+
+    @property
+    def standard_deviation(self) -> float:
+        """Of the exponential noise on one value."""
+        return self.scale
+
+    def error(self, probability: float) -> int:
+        """A t such that the value chosen is within t of the largest, but for this probability."""
+        # P(largest − chosen ≥ scale · ln(m / p)) ≤ p for m values, as for the exponential
+        # mechanism, than which permute-and-flip is never worse.   [MS20]
+        return math.ceil(self.scale * math.log(self.bounds.shape[0] / probability))
+
+    def release(self, table: Table) -> int:
+        """The index that was chosen."""
+        return int(self._calibrated[1](table.cells))
+
+    @cached_property
+    def _calibrated(self) -> tuple[float, Any]:
+        least = at_least(2 * Fraction(self.bounds.added.linf) / self.epsilon)
+        return calibrated(least, _opendp_noisy_max, self._within_price)
+
+    def _within_price(self, mechanism: Any) -> bool:
+        added = Fraction(mechanism.map(self.bounds.added.linf))
+        changed = Fraction(mechanism.map(self.bounds.changed.linf))
+        return self.price.covers(Price.epsilon(add_remove=added, change_one=changed))
+
+
+def _opendp_noisy_max(scale: float) -> Any:
+    space = integers(), dp.linf_distance(T="i64")
+    return dp.m.make_noisy_max(*space, dp.max_divergence(), scale=scale)

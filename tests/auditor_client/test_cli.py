@@ -1,0 +1,147 @@
+"""The command without a service: what it says, and how it ends."""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner
+
+from auditor_client.cli import app
+from auditor_client.cli.audiences import read_table
+from auditor_client.cli.showing import printable
+from auditor_client.errors import InputError
+from tests.auditor_client.examples import finished
+from tests.auditor_client.scripted import ScriptedService, answer, refuse
+from tests.auditor_client.test_audiences import CATALOGUE
+
+run = CliRunner().invoke
+
+
+def sign_up(service: ScriptedService) -> None:
+    service.sign_in("token")
+    assert run(app, ["key", "new", "-p", "demo"]).exit_code == 0
+    arguments = ["--url", service.url, "--researcher", "researcher_1", "-p", "demo"]
+    assert run(app, ["profile", "add", *arguments]).exit_code == 0
+
+
+def test_every_command_has_help_json_and_profile() -> None:
+    commands = [
+        "catalogue", "plan", "price", "budget", "report", "key new", "profile add",
+        "content upload", "content list", "audience upload", "audience list", "audience sample",
+        "audit run", "audit list", "audit show", "audit cancel", "regulator auditors",
+        "regulator auditors add", "regulator researchers add", "regulator mandates grant",
+        "regulator charges", "regulator ledger",
+    ]  # fmt: skip
+    for command in commands:
+        done = run(app, [*command.split(), "--help"], env={"COLUMNS": "200"})
+        assert done.exit_code == 0, command
+        assert "--json" in done.output, command
+        assert "--profile" in done.output, command
+
+
+def test_a_key_and_a_profile_are_made(home: Path) -> None:
+    done = run(app, ["key", "new", "-p", "demo", "--json"])
+    made = json.loads(done.stdout)
+    assert made["file"] == str(home / "keys" / "demo.jwk")
+    assert "d" not in made["public"]
+    arguments = ["--url", "https://audit.example", "--researcher", "researcher_1", "-p", "demo"]
+    assert run(app, ["profile", "add", *arguments]).exit_code == 0
+    (listed,) = json.loads(run(app, ["profile", "list", "--json"]).stdout)
+    assert (listed["profile"], listed["researcher"]) == ("demo", "researcher_1")
+    public = json.loads(run(app, ["key", "public", "-p", "demo"]).stdout)
+    assert public == made["public"]
+
+
+def test_an_error_is_one_line_and_exit_code_1() -> None:
+    done = run(app, ["budget", "-p", "nobody"])
+    assert done.exit_code == 1
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("Error: There is no profile 'nobody'")
+    assert "Traceback" not in done.output
+
+
+@pytest.mark.parametrize("arguments", [["--nonsense"], ["audit", "run"], ["plan", "--groups", "1"]])
+def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
+    assert run(app, arguments).exit_code == 2
+
+
+def test_a_problem_of_the_service_is_told(service: ScriptedService) -> None:
+    sign_up(service)
+    service.on("GET", "/v1/budget", refuse("forbidden", "The token lacks the scope"))
+    done = run(app, ["budget", "-p", "demo"])
+    assert done.exit_code == 1
+    assert "[forbidden]" in done.stderr
+
+
+def test_the_catalogue_is_printed_for_people_and_programs(service: ScriptedService) -> None:
+    sign_up(service)
+    service.on("GET", "/v1/catalogue", answer(CATALOGUE))
+    assert "stand-in" in run(app, ["catalogue", "-p", "demo"]).stdout
+    printed = json.loads(run(app, ["catalogue", "-p", "demo", "--json"]).stdout)
+    assert printed["score_range"] == {"low": 0, "high": 1}
+
+
+def test_lists_may_be_empty(service: ScriptedService) -> None:
+    sign_up(service)
+    service.on("GET", "/v1/regulator/auditors", answer({"items": []}))
+    assert "Nothing yet" in run(app, ["regulator", "auditors", "-p", "demo"]).stdout
+    assert json.loads(run(app, ["regulator", "auditors", "-p", "demo", "--json"]).stdout) == []
+
+
+def test_a_private_key_is_not_sent_to_be_registered(service: ScriptedService, home: Path) -> None:
+    sign_up(service)
+    key = str(home / "keys" / "demo.jwk")
+    done = run(app, ["regulator", "researchers", "add", "Ada", "--key", key, "-p", "demo"])
+    assert done.exit_code == 1
+    assert "not a public JWK" in done.stderr
+    assert not service.asked
+
+
+def test_a_report_is_made_offline(tmp_path: Path) -> None:
+    receipt = finished({"g0": [250, 250, 0], "g1": [252, 248, 0]}).save_receipt(tmp_path / "r.json")
+    out = tmp_path / "report.html"
+    done = run(app, ["report", str(receipt), "--out", str(out), "--json"])
+    assert json.loads(done.stdout)["verdict"] == "fair"
+    assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_a_forged_receipt_makes_no_report(tmp_path: Path) -> None:
+    receipt = finished({"g0": [250, 250, 0], "g1": [252, 248, 0]}).save_receipt(tmp_path / "r.json")
+    other = finished({"g0": [1, 1, 0], "g1": [1, 1, 0]})
+    receipt.write_text(
+        receipt.read_text().replace(json.loads(receipt.read_text())["receipt"], other.receipt)
+    )
+    done = run(app, ["report", str(receipt), "--out", str(tmp_path / "report.html")])
+    assert done.exit_code == 1
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_a_csv_keeps_numbers_as_they_are_written(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("phone,year,ok\n0015550101234,1990,1\n,1991,0\n")
+    table = read_table(path, ["phone", "year"], "ok")
+    assert table.to_pylist() == [
+        {"phone": "0015550101234", "year": "1990", "ok": True},
+        {"phone": None, "year": "1991", "ok": False},
+    ]
+
+
+def test_parquet_is_read_too(tmp_path: Path) -> None:
+    table = pa.table({"username": ["a"], "g": ["1"]})
+    pyarrow.parquet.write_table(table, tmp_path / "people.parquet")
+    assert read_table(tmp_path / "people.parquet", ["username", "g"], None) == table
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "bad.parquet").write_text("no")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_table(tmp_path / "bad.parquet", [], None)
+    with pytest.raises(InputError, match="no file"):
+        read_table(tmp_path / "none.csv", [], None)
+
+
+def test_text_of_outsiders_cannot_steer_the_terminal() -> None:
+    assert printable("\x1b[2J[bold]x[/]\n").plain == "\ufffd[2J[bold]x[/]\ufffd"

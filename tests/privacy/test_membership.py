@@ -1,0 +1,80 @@
+"""Who counts where, against a slow and obvious model of the rule (R4)."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privacy.errors import BoundsError
+from privacy.membership import Membership
+
+Groups = list[list[int]]
+# Few people, so that they meet often; negative numbers are nobody.
+groups = st.lists(st.lists(st.integers(-3, 12), max_size=30), min_size=1, max_size=5)
+few = st.integers(1, 4)
+
+
+def cut(people: Groups, k: int) -> Groups:
+    arrays = [np.array(group, np.int64) for group in people]
+    return [persons.tolist() for persons in Membership.cut(arrays, k).groups]
+
+
+def obvious(people: Groups, k: int) -> Groups:
+    """Every person counts in the first k groups they are in."""
+    result: Groups = [[] for _ in people]
+    for person in sorted({p for group in people for p in group if p >= 0}):
+        first = [number for number, group in enumerate(people) if person in group][:k]
+        for number in first:
+            result[number].append(person)
+    return result
+
+
+@given(groups, few)
+def test_the_cut_is_the_obvious_one(people: Groups, k: int) -> None:
+    assert cut(people, k) == obvious(people, k)
+
+
+@given(groups, few, st.randoms(use_true_random=False))
+def test_the_order_of_an_upload_makes_no_difference(people: Groups, k: int, rnd: object) -> None:
+    shuffled = [group.copy() for group in people]
+    for group in shuffled:
+        rnd.shuffle(group)  # type: ignore[attr-defined]
+    assert cut(shuffled, k) == cut(people, k)
+
+
+@given(groups, few, st.integers(0, 12))
+def test_a_person_more_or_less_moves_nobody_else_and_k_cells_at_most(
+    people: Groups, k: int, person: int
+) -> None:
+    without = cut([[p for p in group if p != person] for group in people], k)
+    whole = cut(people, k)
+    assert [[p for p in group if p != person] for group in whole] == without
+    assert sum(group.count(person) for group in whole) <= k
+
+
+@given(groups, few, st.integers(1, 7))
+def test_batches_hold_everybody_once_with_the_right_group(
+    people: Groups, k: int, size: int
+) -> None:
+    membership = Membership.cut([np.array(group, np.int64) for group in people], k)
+    collected: Groups = [[] for _ in people]
+    for group, persons in membership.batches(size):
+        assert 0 < len(persons) <= size
+        collected[group] += persons.tolist()
+    assert collected == obvious(people, k)
+
+
+def test_nobody_matched_is_an_audience_too() -> None:
+    assert cut([[-1, -1], []], 1) == [[], []]
+    assert list(Membership.cut([np.array([-1])], 1).batches()) == []
+
+
+def test_the_largest_person_number_is_a_person() -> None:
+    last = np.iinfo(np.int64).max
+    assert cut([[last, 0, last], [last]], 1) == [[0, last], []]
+
+
+@pytest.mark.parametrize("persons", [[1, 1], [2, 1], [-1, 0]])
+def test_people_who_are_not_distinct_and_sorted_are_refused(persons: list[int]) -> None:
+    with pytest.raises(BoundsError):
+        Membership((np.array(persons),), 1)

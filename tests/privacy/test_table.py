@@ -1,0 +1,68 @@
+"""Tables are what their bounds say, or they are not made."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privacy.errors import BoundsError
+from privacy.table import Bounds, Reach, Table
+
+BOUNDS = Bounds.counts((2, 3), cells_per_person=1)
+
+
+def test_changing_a_person_moves_counts_twice_as_far_as_adding_one() -> None:
+    assert Bounds.counts((4,), 3) == Bounds((4,), Reach(3, 3, 1), Reach(6, 6, 1))
+
+
+def test_cells_have_the_shape_and_type_of_the_bounds() -> None:
+    for cells in (
+        np.zeros((3, 2), np.int64),
+        np.zeros(6, np.int64),
+        np.zeros((2, 3, 1), np.int64),
+        np.zeros((2, 3), np.int32),
+        np.zeros((2, 3), np.float64),
+        np.zeros((2, 3), np.uint64),
+    ):
+        with pytest.raises(BoundsError):
+            Table(BOUNDS, cells)  # type: ignore[arg-type]
+    assert Table.zeros(BOUNDS).cells.tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
+def test_tables_of_different_bounds_do_not_add() -> None:
+    for other in (
+        Bounds.counts((3, 2), 1),
+        Bounds.counts((2, 3), 2),
+        Bounds((2, 3), Reach(1, 1, 1), Reach(1, 1, 1)),
+    ):
+        with pytest.raises(BoundsError):
+            Table.zeros(BOUNDS) + Table.zeros(other)
+
+
+def test_a_cell_outside_of_the_table_is_refused() -> None:
+    with pytest.raises(ValueError, match="reshape"):
+        Table.tally(BOUNDS, np.array([6]))
+    with pytest.raises(ValueError, match="negative"):
+        Table.tally(BOUNDS, np.array([-1]))
+
+
+@given(st.lists(st.lists(st.integers(0, 5), max_size=20), max_size=5))
+def test_tallies_of_batches_add_up_to_the_tally_of_all(batches: list[list[int]]) -> None:
+    total = Table.zeros(BOUNDS)
+    for batch in batches:
+        total += Table.tally(BOUNDS, np.array(batch, np.intp))
+    everybody = [cell for batch in batches for cell in batch]
+    assert total.cells.ravel().tolist() == [everybody.count(cell) for cell in range(6)]
+
+
+def test_adding_leaves_the_summands_as_they_were() -> None:
+    one = Table.tally(BOUNDS, np.array([0]))
+    both = one + one
+    assert both.cells[0, 0] == 2
+    assert one.cells[0, 0] == 1
+
+
+def test_noise_goes_onto_a_copy() -> None:
+    table = Table.tally(BOUNDS, np.array([5]))
+    assert table.plus(np.full((2, 3), -2)).tolist() == [[-2, -2, -2], [-2, -2, -1]]
+    assert table.cells.sum() == 1

@@ -1,0 +1,164 @@
+"""A researcher without the SDK: whatever bytes they like, over the same socket."""
+
+import base64
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+from sqlmodel import select
+
+from api.problems import MEDIA_TYPE
+from api.store import (
+    AudienceRow,
+    AuditorRow,
+    AuditRow,
+    ChargeRow,
+    ContentRow,
+    GroupRow,
+    MandateRow,
+    PartRow,
+    ReleaseRow,
+    ResearcherRow,
+    Store,
+)
+from auditor_client.connection import Connection
+from openapi.problems import PREFIX, TABLE
+from platform_sim import SOFTWARE_JOB, World, identifiers
+from tests.world import Deployment
+
+JOB = {name: value for name, value in SOFTWARE_JOB.items() if name != "image"}
+CSV = "text/csv"
+JSON_LINES = "application/x-ndjson"
+ARROW = "application/vnd.apache.arrow.stream"
+SALT = base64.b64encode(b"sixteen bytes or more of salt").decode()
+Groups = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Plain HTTP with one token."""
+
+    http: httpx2.Client
+
+    def call(self, method: str, path: str, **options: Any) -> httpx2.Response:
+        return self.http.request(method, path, **options)
+
+    def get(self, path: str, **options: Any) -> httpx2.Response:
+        return self.call("GET", path, **options)
+
+    def post(self, path: str, body: object = None, **options: Any) -> httpx2.Response:
+        return self.call("POST", path, json=body, **options)
+
+    def made(self, path: str, body: object, **options: Any) -> dict[str, Any]:
+        """What a post that must succeed answers."""
+        response = self.post(path, body, **options)
+        assert response.is_success, response.text
+        answer: dict[str, Any] = response.json()
+        return answer
+
+    def content(self, **changes: object) -> dict[str, Any]:
+        return self.made("/v1/contents", JOB | changes)
+
+    def put(
+        self, audience_id: str, label: str, body: Any, media_type: str = CSV, part: int = 0
+    ) -> httpx2.Response:
+        path = f"/v1/audiences/{audience_id}/groups/{label}/members"
+        headers = {"content-type": media_type}
+        return self.call("PUT", path, params={"part": part}, content=body, headers=headers)
+
+    def audience(self, groups: Groups, *, seal: bool = True, **draft: object) -> dict[str, Any]:
+        """An uploaded audience of user names, by label."""
+        made = self.made("/v1/audiences", {"groups": list(groups), **draft})
+        for label, names in groups.items():
+            response = self.put(made["id"], label, csv(names))
+            assert response.is_success, response.text
+        return self.seal(made["id"]) if seal else made
+
+    def seal(self, audience_id: str) -> dict[str, Any]:
+        return self.made(f"/v1/audiences/{audience_id}/seal", {"salt": SALT})
+
+    def submit(self, body: object, key: str | None = None) -> httpx2.Response:
+        headers = {"Idempotency-Key": key or secrets.token_hex(8)}
+        return self.post("/v1/audits", body, headers=headers)
+
+
+def request_for(
+    content: Mapping[str, Any], audience: Mapping[str, Any], **changes: object
+) -> dict[str, Any]:
+    """The body of a small audit, changed as told."""
+    bins = {"edges": [0, 0.25, 0.5, 0.75, 1]}
+    ids = {"content_id": content["id"], "audience_id": audience["id"]}
+    return {**ids, "bins": bins, "epsilon": "1", **changes}
+
+
+def raw(deployment: Deployment, who: Connection | str) -> Raw:
+    """A researcher without the SDK, or whoever this token says; closed with the deployment."""
+    token = who if isinstance(who, str) else who._tokens.current()
+    headers = {"authorization": f"Bearer {token}"}
+    client = httpx2.Client(base_url=deployment.url, headers=headers, timeout=30)
+    return Raw(deployment.clients.enter_context(client))
+
+
+def csv(names: Sequence[str], kind: str = "username") -> bytes:
+    return "".join(f"{line}\n" for line in (kind, *names)).encode()
+
+
+def usernames(world: World, count: int, *, strangers: bool = False) -> list[str]:
+    """The user names of people on the platform, or of people who are not."""
+    holders = world.directory.holders("username")
+    people = holders[:count]
+    numbers = world.people + people if strangers else people
+    names = identifiers.usernames(world.seed, numbers, world.surnames[people])
+    return [str(name) for name in names.to_pylist()]
+
+
+def refused(response: httpx2.Response, code: str, *words: str) -> dict[str, Any]:
+    """The problem of a refusal, checked: type, status, title, where, and what it says."""
+    status, title = TABLE[code]
+    assert (response.status_code, response.headers["content-type"]) == (status, MEDIA_TYPE), (
+        response.text
+    )
+    problem: dict[str, Any] = response.json()
+    assert problem["type"] == PREFIX + code
+    assert (problem["status"], problem["title"]) == (status, title)
+    assert problem.get("instance", response.request.url.path) == response.request.url.path
+    assert len(problem["detail"]) > 8
+    for word in words:
+        assert word in problem["detail"], problem["detail"]
+    return problem
+
+
+_TABLES = (
+    AudienceRow,
+    AuditRow,
+    AuditorRow,
+    ChargeRow,
+    ContentRow,
+    GroupRow,
+    MandateRow,
+    PartRow,
+    ReleaseRow,
+    ResearcherRow,
+)
+
+
+def stored(store: Store) -> dict[str, list[str]]:
+    """Every row that a refused request must leave alone: all but the ledger's."""
+    with store.read() as session:
+        return {
+            str(table.__tablename__): sorted(
+                repr(row.model_dump()) for row in session.exec(select(table))
+            )
+            for table in _TABLES
+        }
+
+
+@contextmanager
+def unchanged(store: Store) -> Iterator[None]:
+    """Nothing was lost, nothing was kept and nothing was charged in this block."""
+    before = stored(store)
+    yield
+    assert stored(store) == before
