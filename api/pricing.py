@@ -10,7 +10,7 @@ from api.store import AudienceRow
 from api.store.types import as_decimal
 from openapi.models import EpsilonPrice, Price, PricePart
 from privacy import waist
-from privacy.price import ADD_REMOVE, CHANGE_ONE, Amount
+from privacy.price import ADD_REMOVE, CHANGE_ONE
 from privacy.price import Price as ExactPrice
 
 
@@ -39,9 +39,7 @@ def price_of(question: waist.Question) -> Price:
         )
         for name, mechanism in question.items()
     ]
-    return Price(
-        epsilon=_epsilon(exact), debit=as_decimal(_exact(exact.debit("epsilon"))), parts=parts
-    )
+    return Price(epsilon=_epsilon(exact), debit=as_decimal(exact.debit("epsilon")), parts=parts)
 
 
 def exact_price(price: Price) -> ExactPrice:
@@ -54,10 +52,6 @@ def exact_price(price: Price) -> ExactPrice:
 
 def _epsilon(price: ExactPrice) -> EpsilonPrice:
     return EpsilonPrice(
-        add_remove=as_decimal(_exact(price.of("epsilon", ADD_REMOVE))),
-        change_one=as_decimal(_exact(price.of("epsilon", CHANGE_ONE))),
+        add_remove=as_decimal(price.of("epsilon", ADD_REMOVE)),
+        change_one=as_decimal(price.of("epsilon", CHANGE_ONE)),
     )
-
-
-def _exact(amount: Amount) -> Fraction:
-    return Fraction(amount)

@@ -6,7 +6,7 @@ be read in black and white. Every chart carries a description for those who cann
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import vl_convert
@@ -93,7 +93,9 @@ def verdict_chart(gap: FairnessGap, alpha: float) -> Chart:
     label = base.mark_text(dy=-32, align="left", dx=4, fontSize=12).encode(
         x="alpha:Q", text=alt.value(f"tolerated: {alpha:g}")
     )
-    measured = base.mark_text(dy=20, fontSize=12).encode(
+    # Written away from the line of what is tolerated.
+    side: Literal["left", "right"] = "right" if top / 4 < gap.efg < alpha else "left"
+    measured = base.mark_text(dy=20, fontSize=12, align=side).encode(
         x="efg:Q", text=alt.value(f"measured: {gap.efg:.3f}")
     )
     words = (

@@ -112,8 +112,6 @@ class UnsupportedAuditError(RequestError):
 
 
 class MembersError(ProblemError):
-    advice = "Then go on with `upload(..., resume=...)`."
-
     @property
     def line(self) -> int | None:
         """The first line that cannot be read, where the service names one."""
@@ -196,7 +194,7 @@ class BudgetExhaustedError(MandateError):
 
 
 class RateLimitedError(ProblemError):
-    advice = "It was tried several times."
+    pass
 
 
 class ServiceError(ProblemError):

@@ -3,10 +3,10 @@
     FG = max over pairs of groups and bins of |p_a,y - p_b,y|        [IKH23, def. 5.2]
 
 `fairness_gap` turns noisy counts into the empirical gap (EFG) and limits that hold together with
-probability at least 1 - delta, for every number of people, whatever the shares and FG = 0 included:
-P(FG < low) <= delta/2 and P(FG > high) <= delta/2. Sampling, noise and, where it was not known, the
-number of scored people all count. The paper's promise is |EFG - FG| <= alpha (see `plan`); a verdict
-needs more, and `inconclusive` is an honest one.
+probability at least 1 - delta, for any number of people and any shares, FG = 0 included:
+P(FG < low) <= delta/2 and P(FG > high) <= delta/2. Sampling, noise and, where it was not known,
+the number of scored people all count. The paper's promise is |EFG - FG| <= alpha (see `plan`); a
+verdict needs more, and `inconclusive` is an honest one.
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1. The proof of the interval: docs/intervals.md.
 """
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from auditor_client import bounds
+from auditor_client.contrasts import Group
 from auditor_client.noise import Epsilon, as_rate
 from auditor_client.sizes import GroupSize
 
@@ -26,9 +27,9 @@ Verdict = Literal["fair", "unfair", "inconclusive"]
 class FairnessGap:
     """The gap as measured, its limits at confidence 1 - delta, and the cell that drives it.
 
-    `groups` names the pair with the largest measured gap, the group with more people in `bin` first.
-    `efg` is the raw estimate: noise may take it above `high`, or above 1, where `high` knows that
-    shares lie between 0 and 1.
+    `groups` names the pair with the largest measured gap, the group with the larger share of `bin`
+    first. `efg` is the raw estimate: noise may take it above `high`, or above 1, where `high` knows
+    that shares lie between 0 and 1.
     """
 
     efg: float
@@ -39,7 +40,7 @@ class FairnessGap:
     delta: float
 
     def verdict(self, alpha: float) -> Verdict:
-        """`fair` within alpha, `unfair` beyond it, or `inconclusive`; wrong with chance <= delta/2."""
+        """`fair` within alpha, `unfair` beyond it (each wrong at most delta/2 of times), or neither."""
         _check_alpha(alpha)
         if self.high <= alpha:
             return "fair"
@@ -80,7 +81,7 @@ def fairness_gap(
         raise ValueError(f"delta must lie between 0 and 1, not {delta}")
     groups = _sizes(tables, rate, sizes or {}, noisy_sizes or {}, size_epsilon)
     efg, names, at = _largest(tables, groups)
-    known = [bounds.Group(tables[name], groups[name], rate) for name in tables]
+    known = [Group(tables[name], groups[name], rate) for name in tables]
     high = bounds.above(known, delta)
     low = min(bounds.below(known, delta), high)
     return FairnessGap(efg, low, high, names, at, delta)

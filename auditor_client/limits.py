@@ -1,11 +1,11 @@
 """Confidence limits for a difference of two shares, from two noisy counts.
 
-`Contrast` asks about p_first - p_second in one bin. A difference d is rejected when, for every pair of
-shares at least d apart that the counts leave plausible, so low a first count (against the second) has
-a probability of at most `level`. The plausible pairs are boxes from `shares`, paid for by a
-small part of the level; each box is cut in cells, and on a cell the probability is largest at one
-corner, since it falls in p_first and grows in p_second. So the search over shares is a proof and not
-a grid of samples. The proof is in docs/intervals.md.
+`Contrast` asks about p_first - p_second in one bin. A difference d is rejected when, for every
+pair of shares at least d apart that the counts leave plausible, so low a first count (against the
+second) has a probability of at most `level`. The plausible pairs form a box (`shares`), paid for by
+a small part of the level. It is cut in cells, and on a cell the probability is largest at one
+corner, since it falls in p_first and grows in p_second: the search over shares is a proof, not a
+grid of samples. The proof is in docs/intervals.md.
 
 [BB94] Berger, Boos, J. Amer. Statist. Assoc. 89, 1994 (limits for the nuisance parameter first).
 """

@@ -6,6 +6,7 @@ from typing import Any
 
 from auditor_client.connection import Connection
 from auditor_client.drafts import draft
+from auditor_client.errors import InputError
 from auditor_client.requests import Number, exact_epsilon
 from auditor_client.transport import Transport
 from openapi.models import (
@@ -54,6 +55,8 @@ class Researchers:
         outside_subject: str | None = None,
     ) -> Researcher:
         """Register a person: of an auditor, or (with another `role`) of a regulator's staff."""
+        if jwk is not None and "d" in jwk:
+            raise InputError("This is a private key: only its owner may have it. See `new_key`.")
         body = draft(
             ResearcherDraft,
             name=name,

@@ -1,4 +1,4 @@
-"""Quick limits for the share of one bin, from its noisy count: Chernoff's bound solved for the share.
+"""Quick limits for the share of one bin from its noisy count: Chernoff's bound, solved.
 
 They only mark which shares are worth an exact look, so being short matters more than being tight.
 """

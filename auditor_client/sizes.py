@@ -1,8 +1,8 @@
 """How many people of a group were scored: the denominator of its shares, with its limits.
 
-Three sources, best first: an exact number; a noisy number bought beside the bins, put together with
-the bins' sum; the bins' sum alone. Every scored person is in exactly one bin (the bin for scores out
-of range included), so the bins' sum is the number of people plus the noise of all bins.
+Three sources, best first: an exact number; a noisy number bought beside the bins, put together
+with the bins' sum; the bins' sum alone. Every scored person is in exactly one bin (the bin for
+scores out of range included), so the bins' sum is the number of people plus the noise of all bins.
 """
 
 import math
@@ -63,10 +63,10 @@ class GroupSize:
         Zero unless the bins' sum lies significantly below the number of people. People in no
         bin could belong to any bin, so limits widen by this share.
         """
-        if self._stated < 1:
+        if self.kind == "estimated":
             return 0.0
-        short = self._stated - self.total - (self._reach(level) - 1)
-        return min(max(short / self._stated, 0.0), 1.0)
+        short = self.stated - self.total - (self._reach(level) - 1)
+        return min(max(short / self.stated, 0.0), 1.0)
 
     def tells_nothing(self, level: float) -> bool:
         """Whether the bins cannot be told from nobody at all, or contradict the stated number."""
@@ -81,8 +81,9 @@ class GroupSize:
         return noise.sum_quantile(((self.bins, self.rate, 1), (1, rate, 1)), level)
 
     @property
-    def _stated(self) -> int:
-        return self.known if self.known is not None else self.noisy or 0
+    def stated(self) -> int:
+        """The number given or bought, at least one."""
+        return max(self.known if self.known is not None else self.noisy or 1, 1)
 
     @property
     def _weight(self) -> int:

@@ -1,8 +1,8 @@
 """How likely is it that one group's noisy count falls so far below another's?
 
-`at_most` bounds P(C_f - r C_s <= c_f - r c_s) from above, where C = X + Z, X binomial and Z discrete
-Laplace, all independent. Up to a few thousand people it is the exact sum. Beyond, counts are grouped
-in blocks and every block is moved to the side that makes the probability larger, so it stays a bound.
+`at_most` bounds P(C_f - r C_s <= c_f - r c_s) from above, where C = X + Z, X binomial and Z
+discrete Laplace, all independent. Up to a few thousand people it is the exact sum. Beyond, counts
+are grouped in blocks, each moved to the side that makes the probability larger: still a bound.
 
 [ZS13] Zubkov, Serov, Theory Probab. Appl. 57(3), 2013, abstract: two-sided bounds of the binomial
        distribution function, in which the upper bound at k is the lower bound at k + 1.

@@ -44,6 +44,13 @@ class Membership:
         group, person = group[kept], person[kept]
         return cls(tuple(person[group == g] for g in range(len(groups))), groups_per_person)
 
+    def everyone(self) -> Persons:
+        """The distinct people of all groups, each once."""
+        if len(self.groups) == 1:
+            return self.groups[0]
+        together = np.concatenate([*self.groups, np.empty(0, np.int64)])
+        return together if self.groups_per_person == 1 else np.unique(together)
+
     def batches(self, size: int = BATCH) -> Iterator[tuple[int, Persons]]:
         """All people, at most `size` at a time, each batch with the number of its group."""
         for group, persons in enumerate(self.groups):

@@ -6,7 +6,7 @@ from fractions import Fraction
 from sqlalchemy import BigInteger, UniqueConstraint
 from sqlmodel import JSON, Column, Field, LargeBinary, SQLModel, Text
 
-from api.store.types import Micro, Utc
+from api.store.types import Pico, Utc
 
 
 class MandateRow(SQLModel, table=True):
@@ -17,8 +17,8 @@ class MandateRow(SQLModel, table=True):
     granted_by: str = Field(foreign_key="researchers.id")
     purpose: str = Field(sa_column=Column(Text, nullable=False))
     kinds: list[str] = Field(sa_column=Column(JSON, nullable=False))
-    epsilon_limit: Fraction = Field(sa_column=Column(Micro, nullable=False))
-    spent: Fraction = Field(sa_column=Column(Micro, nullable=False))
+    epsilon_limit: Fraction = Field(sa_column=Column(Pico, nullable=False))
+    spent: Fraction = Field(sa_column=Column(Pico, nullable=False))
     valid_from: datetime = Field(sa_type=Utc)
     valid_until: datetime = Field(sa_type=Utc)
     created_at: datetime = Field(sa_type=Utc)
@@ -62,9 +62,9 @@ class ChargeRow(SQLModel, table=True):
     audience_commitment: str
     content_digest: str
     kind: str
-    add_remove: Fraction = Field(sa_column=Column(Micro, nullable=False))
-    change_one: Fraction = Field(sa_column=Column(Micro, nullable=False))
-    debit: Fraction = Field(sa_column=Column(Micro, nullable=False))
+    add_remove: Fraction = Field(sa_column=Column(Pico, nullable=False))
+    change_one: Fraction = Field(sa_column=Column(Pico, nullable=False))
+    debit: Fraction = Field(sa_column=Column(Pico, nullable=False))
     charged_at: datetime = Field(sa_type=Utc)
     refunded_at: datetime | None = Field(default=None, sa_type=Utc)
 

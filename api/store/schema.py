@@ -7,17 +7,24 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, select
 from sqlmodel import SQLModel
 
 from api.store.engine import Store
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
+# Any constant will do, as long as all our processes use the same one.
+_POSTGRESQL_LOCK = 0x4D696772
 
 
 def migrate(store: Store, revision: str = "head") -> None:
-    """Bring the database to a revision; one that is there already is left as it is."""
-    with store.engine.connect() as connection:
+    """Bring the database to a revision; one that is there already is left as it is.
+
+    Processes that start together take turns: the first one migrates, the others find it done.
+    """
+    with store.engine.connect().execution_options(writes=True) as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(select(func.pg_advisory_xact_lock(_POSTGRESQL_LOCK)))
         command.upgrade(_config(connection), revision)
         connection.commit()
 

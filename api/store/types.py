@@ -6,7 +6,9 @@ from fractions import Fraction
 
 from sqlalchemy import BigInteger, DateTime, Dialect, TypeDecorator
 
-MICRO = 1_000_000
+from privacy.price import Amount
+
+PICO = 10**12
 
 
 class Utc(TypeDecorator[datetime]):
@@ -28,31 +30,32 @@ class Utc(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
-class Micro(TypeDecorator[Fraction]):
-    """An exact amount of epsilon, kept as an integer number of millionths (R5)."""
+class Pico(TypeDecorator[Fraction]):
+    """An exact amount of epsilon or rho, kept as an integer number of millionths of a millionth.
+
+    Epsilon comes in millionths, and rho = epsilon² / 2 of twice that: whole numbers both (R5).
+    """
 
     impl = BigInteger
     cache_ok = True
 
     def process_bind_param(self, value: Fraction | None, dialect: Dialect) -> int | None:
-        return None if value is None else to_micro(value)
+        return None if value is None else to_pico(value)
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> Fraction | None:
-        return None if value is None else Fraction(value, MICRO)
+        return None if value is None else Fraction(value, PICO)
 
 
-def to_micro(value: Fraction) -> int:
-    """Millionths; an amount that is not a whole number of them is refused, never rounded."""
-    micro = Fraction(value) * MICRO
-    if micro.denominator != 1:
-        raise ValueError(f"{value} is not a whole number of millionths")
-    return micro.numerator
+def to_pico(value: Amount) -> int:
+    """Whole units; an amount that is not a whole number of them is refused, never rounded."""
+    units = Fraction(value) * PICO
+    if units.denominator != 1:
+        raise ValueError(f"{value} is not a whole number of units")
+    return units.numerator
 
 
-def as_decimal(value: Fraction) -> Decimal:
+def as_decimal(value: Amount) -> Decimal:
     """The same amount as a decimal without trailing zeros, for the wire."""
-    micro = to_micro(value)
-    text = f"{micro // MICRO}.{micro % MICRO:06d}".rstrip("0").rstrip(".")
-    if micro < 0:
-        text = "-" + str(as_decimal(-value))
-    return Decimal(text)
+    units = to_pico(value)
+    text = f"{abs(units) // PICO}.{abs(units) % PICO:012d}".rstrip("0").rstrip(".")
+    return Decimal(f"-{text}" if units < 0 else text)

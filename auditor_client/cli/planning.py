@@ -8,6 +8,7 @@ from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
 from auditor_client.cli.reports import Alpha, Delta
 from auditor_client.cli.showing import show_row
 from auditor_client.errors import InputError
+from auditor_client.progress import bar
 
 Sizes = Literal["known", "noisy"]
 
@@ -26,23 +27,19 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """How many people per group, by several promises. Needs no network and no profile."""
-    try:
-        needed = people_needed(alpha, delta, groups, bins, epsilon, sizes, power)
-    except ValueError as error:
-        raise InputError(str(error)) from error
-    question = {"alpha": alpha, "delta": delta, "groups": groups, "bins": bins, "epsilon": epsilon}
-    show_row({**question, "sizes": sizes, "power": power, **needed}, as_json=as_json)
-
-
-def people_needed(
-    alpha: float, delta: float, groups: int, bins: int, epsilon: float, sizes: Sizes, power: float
-) -> dict[str, int]:
-    """People per group: for a verdict, and for the paper's promise, exact and as printed."""
     from auditor_client.plan import sample_size, verdict_size  # SciPy takes seconds to import
 
-    shape = {"groups": groups, "bins": bins, "epsilon": epsilon}
-    return {
-        "for_a_verdict": verdict_size(alpha, delta, power=power, sizes=sizes, **shape),
-        "for_the_promise_exact": sample_size(alpha, delta, method="exact", sizes=sizes, **shape),
-        "for_the_promise_theorem_1": sample_size(alpha, delta, method="theorem-1", **shape),
-    }
+    question = {"alpha": alpha, "delta": delta, "groups": groups, "bins": bins, "epsilon": epsilon}
+    with bar("Simulating audits", show=not as_json):
+        try:
+            needed = verdict_size(
+                alpha, delta, power=power, groups=groups, bins=bins, epsilon=epsilon, sizes=sizes
+            )
+        except ValueError as error:
+            raise InputError(f"{error}.") from error
+    try:
+        printed = sample_size(alpha, delta, groups, bins, epsilon, "theorem-1")
+    except ValueError:
+        printed = None  # the theorem does not hold for so small an epsilon
+    people = {"people_per_group_for_a_verdict": needed, "people_per_group_by_theorem_1": printed}
+    show_row({**question, "sizes": sizes, "power": power, **people}, as_json=as_json)

@@ -147,11 +147,11 @@ def _list(
 
 
 def read_public(path: Path) -> dict[str, Any]:
-    """A public JWK; a private one is refused before it goes anywhere."""
+    """The JWK in a file."""
     try:
         jwk = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise InputError(f"{path} is not a JWK.") from error
-    if not isinstance(jwk, dict) or "d" in jwk:
-        raise InputError(f"{path} is not a public JWK. See: auditor key public")
+    if not isinstance(jwk, dict):
+        raise InputError(f"{path} is not a JWK.")
     return jwk

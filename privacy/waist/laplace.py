@@ -48,8 +48,8 @@ class DiscreteLaplace:
 
     def error(self, probability: float) -> int:
         """The least t with P(|noise| > t) ≤ probability, for one cell."""
-        # P(|noise| > t) = 2 q^(t+1) / (1 + q)
-        t = math.log(probability * (1 + self._q) / 2) / math.log(self._q) - 1
+        # P(|noise| > t) = 2 q^(t+1) / (1 + q), and log q = −1/scale
+        t = -self.scale * math.log(probability * (1 + self._q) / 2) - 1
         return max(0, math.ceil(t))
 
     def release(self, table: Noisable[Noisy]) -> Noisy:

@@ -96,8 +96,14 @@ def test_a_private_key_is_not_sent_to_be_registered(service: ScriptedService, ho
     key = str(home / "keys" / "demo.jwk")
     done = run(app, ["regulator", "researchers", "add", "Ada", "--key", key, "-p", "demo"])
     assert done.exit_code == 1
-    assert "not a public JWK" in done.stderr
+    assert "This is a private key" in done.stderr
     assert not service.asked
+
+
+def test_a_plan_needs_no_service() -> None:
+    done = run(app, ["plan", "--bins", "4", "--sizes", "known", "--json"])
+    planned = json.loads(done.stdout)
+    assert 0 < planned["people_per_group_for_a_verdict"] < planned["people_per_group_by_theorem_1"]
 
 
 def test_a_report_is_made_offline(tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 """What the system tests share."""
 
+from collections.abc import Callable, Iterator
+
 import pytest
 
 from api.platform import Platform
 from platform_sim import SimulatedPlatform, World
 from tests.system.scene import Scene, set_scene
-from tests.world import Deployment
+from tests.world import Deployment, deployed
 
 
 @pytest.fixture(scope="session")
@@ -18,3 +20,10 @@ def world(platform: Platform) -> World:
 def scene(deployment: Deployment, world: World) -> Scene:
     """On either database."""
     return set_scene(deployment, world)
+
+
+@pytest.fixture(scope="module")
+def idle(new_database: Callable[[], str], platform: Platform) -> Iterator[Deployment]:
+    """A service without a worker: an audit stays charged until a test runs or claims it."""
+    with deployed(new_database(), platform, embedded_worker=False) as running:
+        yield running

@@ -1,0 +1,49 @@
+"""Tables: the platform's account, and what each person has borne.
+
+The person tables are the platform's own: nothing of them is shown, and nothing of them enters the
+ledger.
+"""
+
+from datetime import datetime
+from fractions import Fraction
+
+from sqlalchemy import BigInteger
+from sqlmodel import Column, Field, LargeBinary, SQLModel
+
+from api.store.types import Pico, Utc
+
+
+class PlatformAccountRow(SQLModel, table=True):
+    """What all audits together cost in the window, in rho. Its lock orders all charges."""
+
+    __tablename__ = "platform_account"
+
+    id: int = Field(primary_key=True)
+    window: int
+    spent: Fraction = Field(sa_column=Column(Pico, nullable=False))
+    # The latest instant at which anything was charged: the books' time never runs backwards.
+    latest: datetime = Field(sa_type=Utc)
+
+
+class PersonBlockRow(SQLModel, table=True):
+    """Balances of neighbouring persons, little-endian int64 in millionths of a millionth of rho.
+
+    `spent` is what each has borne; `carried` the part of it that audiences bore whose members are
+    erased, and which can no longer be recomputed from them.
+    """
+
+    __tablename__ = "person_blocks"
+
+    number: int = Field(sa_column=Column(BigInteger, primary_key=True, autoincrement=False))
+    spent: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    carried: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
+
+
+class ExclusionRow(SQLModel, table=True):
+    """Who of a group could bear an audit: one bit per person, in their order."""
+
+    __tablename__ = "exclusions"
+
+    audit_id: str = Field(primary_key=True, foreign_key="audits.id")
+    label: str = Field(primary_key=True)
+    able: bytes = Field(sa_column=Column(LargeBinary, nullable=False))

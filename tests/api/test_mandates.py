@@ -1,0 +1,193 @@
+"""Which mandate pays, and how much of it: exactly, and never more than there is."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlmodel import Session
+
+from api import mandates
+from api.auth.caller import Caller
+from api.clock import now
+from api.errors import (
+    BudgetExhaustedError,
+    EpsilonAboveMandateError,
+    InvalidRequestError,
+    MandateExpiredError,
+    MandateNotYetValidError,
+    NoMandateError,
+    NotFoundError,
+)
+from api.ids import new_id
+from api.store import AuditorRow, MandateRow, ResearcherRow, Store
+from openapi.models import MandateDraft
+
+KIND = "score-histogram"
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def session(store: Store) -> Iterator[Session]:
+    """A transaction that is never committed."""
+    with Session(store.engine) as session:
+        yield session
+
+
+@pytest.fixture
+def regulator(session: Session) -> Caller:
+    row = ResearcherRow(id=new_id("researcher"), name="R", role="regulator", created_at=now())
+    session.add(row)
+    session.flush()
+    return Caller(row.id, "R", "regulator", None)
+
+
+@pytest.fixture
+def auditor(session: Session) -> str:
+    row = AuditorRow(id=new_id("auditor"), name="Lab", created_at=now())
+    session.add(row)
+    session.flush()
+    return row.id
+
+
+def draft(auditor_id: str, **changes: Any) -> MandateDraft:
+    fields = {
+        "auditor_id": auditor_id,
+        "purpose": "test",
+        "epsilon_limit": "10",
+        "valid_from": now() - DAY,
+        "valid_until": now() + DAY,
+    }
+    return MandateDraft.model_validate(fields | changes)
+
+
+def granted(session: Session, regulator: Caller, auditor_id: str, **changes: Any) -> str:
+    found = mandates.grant(session, regulator, draft(auditor_id, **changes)).id
+    session.flush()
+    return found
+
+
+def test_the_mandate_in_force_that_ends_first_pays(
+    session: Session, regulator: Caller, auditor: str
+) -> None:
+    granted(session, regulator, auditor, valid_until=now() + 3 * DAY)
+    first = granted(session, regulator, auditor, valid_until=now() + 2 * DAY)
+    granted(session, regulator, auditor, valid_from=now() - 3 * DAY, valid_until=now() - DAY)
+    granted(session, regulator, auditor, valid_from=now() + DAY / 2, valid_until=now() + DAY)
+    for lock in (False, True):
+        assert mandates.choose(session, auditor, KIND, None, lock=lock).id == first
+
+
+def test_a_mandate_can_be_named(session: Session, regulator: Caller, auditor: str) -> None:
+    granted(session, regulator, auditor)
+    later = granted(session, regulator, auditor, valid_until=now() + 9 * DAY)
+    assert mandates.choose(session, auditor, KIND, later).id == later
+
+
+def test_why_no_mandate_pays_is_told_apart(
+    session: Session, regulator: Caller, auditor: str
+) -> None:
+    with pytest.raises(NoMandateError):
+        mandates.choose(session, auditor, KIND, None)
+    granted(session, regulator, auditor, valid_from=now() - 3 * DAY, valid_until=now() - DAY)
+    with pytest.raises(MandateExpiredError):
+        mandates.choose(session, auditor, KIND, None)
+    granted(session, regulator, auditor, valid_from=now() + DAY, valid_until=now() + 2 * DAY)
+    with pytest.raises(MandateNotYetValidError):
+        mandates.choose(session, auditor, KIND, None)
+    with pytest.raises(NoMandateError):
+        mandates.choose(session, auditor, "outcome-test", None)
+
+
+def test_another_auditors_mandate_does_not_pay(
+    session: Session, regulator: Caller, auditor: str
+) -> None:
+    stranger = AuditorRow(id=new_id("auditor"), name="Other", created_at=now())
+    session.add(stranger)
+    session.flush()
+    theirs = granted(session, regulator, stranger.id)
+    with pytest.raises(NoMandateError):
+        mandates.choose(session, auditor, KIND, theirs)
+
+
+def test_the_last_millionth_is_paid_and_one_more_is_refused(
+    session: Session, regulator: Caller, auditor: str
+) -> None:
+    granted(session, regulator, auditor, epsilon_limit="1")
+    mandate = mandates.choose(session, auditor, KIND, None, lock=True)
+    for _ in range(10):
+        mandates.debit(session, mandate, Fraction(1, 10))
+    assert mandate.spent == 1
+    with pytest.raises(BudgetExhaustedError) as refused:
+        mandates.debit(session, mandate, Fraction(1, 1_000_000))
+    shown = refused.value.members
+    assert (shown["limit"], shown["spent"]) == ("1", "1")
+    assert (shown["asked"], shown["remaining"]) == ("0.000001", "0")
+    assert mandate.spent == 1
+
+
+def test_more_than_the_whole_mandate_is_another_refusal(
+    session: Session, regulator: Caller, auditor: str
+) -> None:
+    granted(session, regulator, auditor, epsilon_limit="1")
+    mandate = mandates.choose(session, auditor, KIND, None, lock=True)
+    with pytest.raises(EpsilonAboveMandateError):
+        mandates.debit(session, mandate, Fraction(1_000_001, 1_000_000))
+    assert mandate.spent == 0
+
+
+def test_a_debit_and_its_refund_leave_what_was_there(
+    session: Session, regulator: Caller, auditor: str
+) -> None:
+    name = granted(session, regulator, auditor, epsilon_limit="3")
+    mandate = mandates.choose(session, auditor, KIND, None, lock=True)
+    mandates.debit(session, mandate, Fraction(5, 2))
+    session.flush()
+    session.expire_all()
+    assert session.get_one(MandateRow, name).spent == Fraction(5, 2)
+    mandates.refund(session, name, Fraction(5, 2))
+    session.flush()
+    session.expire_all()
+    assert session.get_one(MandateRow, name).spent == 0
+
+
+@given(st.integers(1, 50), st.lists(st.integers(1, 30)))
+def test_debits_against_an_obvious_account(limit: int, amounts: list[int]) -> None:
+    # Never stored: an account and nothing else.
+    mandate = MandateRow.model_construct(epsilon_limit=Fraction(limit), spent=Fraction(0))
+    left = limit
+    with Session() as session:
+        for amount in amounts:
+            if amount <= left:
+                mandates.debit(session, mandate, Fraction(amount))
+                left -= amount
+            else:
+                with pytest.raises((BudgetExhaustedError, EpsilonAboveMandateError)):
+                    mandates.debit(session, mandate, Fraction(amount))
+            assert mandate.epsilon_limit - mandate.spent == left
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"valid_from": "2030-01-01T00:00:00"},
+        {"valid_until": "2030-01-01T00:00:00"},
+        {"valid_from": "2030-01-02T00:00:00Z", "valid_until": "2030-01-02T00:00:00Z"},
+        {"valid_from": "2030-01-02T00:00:00Z", "valid_until": "2030-01-01T00:00:00Z"},
+    ],
+)
+def test_a_window_that_is_none_is_refused(
+    session: Session, regulator: Caller, auditor: str, changes: dict[str, str]
+) -> None:
+    with pytest.raises(InvalidRequestError):
+        mandates.grant(session, regulator, draft(auditor, **changes))
+
+
+def test_nobody_is_granted_anything_who_is_not_registered(
+    session: Session, regulator: Caller
+) -> None:
+    with pytest.raises(NotFoundError):
+        mandates.grant(session, regulator, draft(new_id("auditor")))

@@ -1,0 +1,118 @@
+"""Bins against a slow and obvious model, and what the table of an audience is."""
+
+import math
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from api.audits import AudienceFacts
+from api.audits.score_histogram import ScoreHistogram, bin_of
+from api.errors import InvalidBinsError, UnsupportedAuditError
+from api.platform import Persons, Platform
+from openapi.models import Edges, Levels, ScoreHistogramRequest
+from privacy.membership import Membership
+
+values = st.floats(-5, 5, width=16) | st.integers(-5, 5).map(float)
+increasing = st.lists(values, min_size=2, max_size=8, unique=True).map(sorted)
+odd = st.sampled_from([math.nan, math.inf, -math.inf, -0.0, 5e-324, 1e300, -1e300])
+
+
+def obvious(score: float, bins: Edges | Levels) -> int:
+    if isinstance(bins, Levels):
+        return bins.levels.index(score) if score in bins.levels else len(bins.levels)
+    last = len(bins.edges) - 2
+    for number, (low, high) in enumerate(pairwise(bins.edges)):
+        if low <= score < high or (number == last and score == high):
+            return number
+    return last + 1
+
+
+@given(increasing, st.lists(values | odd), st.booleans())
+@example([0.0, 0.5, 1.0], [0.0, 0.5, 1.0, -0.0, math.nextafter(1.0, 2.0), math.nan], False)
+@example([-0.0, 1.0], [0.0, -0.0, 1.0], True)
+def test_bins_are_the_obvious_ones(bounds: list[float], scores: list[float], levels: bool) -> None:
+    bins: Edges | Levels = Levels(levels=bounds) if levels else Edges(edges=bounds)
+    # Scores on the bounds and just beside them, too.
+    scores += bounds + [math.nextafter(b, way) for b in bounds for way in (-math.inf, math.inf)]
+    found = bin_of(np.array(scores), bins)
+    assert found.tolist() == [obvious(score, bins) for score in scores]
+
+
+def test_one_level_and_one_bin() -> None:
+    assert bin_of(np.array([3.0, 2.9, math.nan]), Levels(levels=[3])).tolist() == [0, 1, 1]
+    assert bin_of(np.array([0.0, 1.0, 1.1]), Edges(edges=[0, 1])).tolist() == [0, 0, 1]
+    assert bin_of(np.empty(0), Edges(edges=[0, 1])).tolist() == []
+
+
+class Tenths:
+    """A platform on which person n scores n / 10."""
+
+    model_digest = "sha256:" + "0" * 64
+    score_range = (0.0, 1.0)
+    context: Mapping[str, list[str | float]] = {"hour": [9.0, 21.0]}
+
+    def score(
+        self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
+    ) -> np.ndarray[Any, np.dtype[np.float64]]:
+        assert context == {"hour": 21.0}
+        return persons / 10
+
+
+def asked(**changes: Any) -> ScoreHistogramRequest:
+    ids = {"content_id": "content_" + "0" * 30, "audience_id": "audience_" + "0" * 30}
+    fields = {"bins": {"edges": [0, 0.5, 1]}, "epsilon": "1", "context": {"hour": 21}}
+    return ScoreHistogramRequest.model_validate(ids | fields | changes)
+
+
+PLATFORM = Platform("tenths", people=None, scores=Tenths())  # type: ignore[arg-type]
+KIND = ScoreHistogram()
+FACTS = AudienceFacts(labels=("g0", "g1"), groups_per_person=1, known_sizes=None)
+
+
+def test_everybody_is_in_exactly_one_cell_of_their_group() -> None:
+    request = asked()
+    question = KIND.question(request, FACTS)
+    membership = Membership.cut([np.array([1, 2, 5, 10, 11, -1, 2]), np.array([2, 7])], 1)
+    tables = KIND.reduce(request, question, {}, membership, PLATFORM)
+    assert tables["bins"].cells.tolist() == [[2, 2, 1], [0, 1, 0]]
+    assert tables["sizes"].cells.tolist() == [5, 1]
+
+
+def test_sizes_are_bought_unless_they_are_known_or_not_wanted() -> None:
+    known = AudienceFacts(("g0",), 1, known_sizes=(5,))
+    assert KIND.question(asked(), FACTS).keys() == {"bins", "sizes"}
+    assert KIND.question(asked(), known).keys() == {"bins"}
+    assert KIND.question(asked(size_epsilon=0), FACTS).keys() == {"bins"}
+
+
+def test_the_price_depends_on_declared_bounds_alone() -> None:
+    for groups in (1, 2, 100):
+        facts = AudienceFacts(tuple(f"g{n}" for n in range(groups)), 3, None)
+        question = KIND.question(asked(epsilon="0.3", size_epsilon="0.1"), facts)
+        assert question["bins"].bounds.shape == (groups, 3)
+        # Three groups a person: noise of scale 3 / epsilon.
+        assert question["bins"].scale == pytest.approx(10)
+        assert question["sizes"].scale == pytest.approx(30)
+
+
+@pytest.mark.parametrize(
+    "bins",
+    [{"edges": [0, 0]}, {"edges": [1, 0]}, {"edges": [0, 0.5, 0.5, 1]}, {"levels": [1, 1]}],
+)
+def test_bins_that_do_not_increase_are_refused(bins: dict[str, list[float]]) -> None:
+    with pytest.raises(InvalidBinsError):
+        KIND.check(asked(bins=bins), PLATFORM)
+
+
+def test_what_a_platform_cannot_freeze_is_refused() -> None:
+    KIND.check(asked(), PLATFORM)
+    for context in ({"hour": 3}, {"weather": "rain"}):
+        with pytest.raises(UnsupportedAuditError):
+            KIND.check(asked(context=context), PLATFORM)
+    with pytest.raises(UnsupportedAuditError):
+        KIND.check(asked(), Platform("mute", people=None))  # type: ignore[arg-type]
