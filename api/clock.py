@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
 
 def now() -> datetime:
     return datetime.now(UTC)

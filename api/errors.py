@@ -13,7 +13,7 @@ ApiError
 └── RefusalError                 a refused audit: also an entry of the ledger
     ├── UnsupportedAuditError    ├── InvalidBinsError          ├── EpsilonAboveMandateError
     ├── NoMandateError           ├── MandateNotYetValidError   ├── MandateExpiredError
-    └── BudgetExhaustedError
+    ├── BudgetExhaustedError     └── PlatformExhaustedError
 
 What a message says may depend on what the caller sent and on public facts, never on people (R2).
 """
@@ -158,3 +158,7 @@ class MandateExpiredError(RefusalError):
 
 class BudgetExhaustedError(RefusalError):
     code = "budget-exhausted"
+
+
+class PlatformExhaustedError(RefusalError):
+    code = "platform-exhausted"

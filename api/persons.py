@@ -24,8 +24,6 @@ from api.store import ExclusionRow, PersonBlockRow
 from api.store.types import to_pico
 from privacy.membership import Membership, Persons
 
-# The most that anybody bears in a lifetime. A setting may lower it; raising it is a change of code.
-LIFETIME_CAP = Fraction(10)
 BLOCK = 1024
 Balances = NDArray[np.int64]
 
@@ -126,7 +124,7 @@ class Blocks:
         if fresh:
             session.execute(insert(PersonBlockRow), fresh)
         session.bulk_update_mappings(
-            PersonBlockRow,  # type: ignore[arg-type]  # a SQLModel class is a mapped class
+            PersonBlockRow,
             [row for row, new in zip(rows, self.new, strict=True) if not new],
         )
 

@@ -1,5 +1,6 @@
 """Prices as they are shown before anything is paid."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 from sqlmodel import Session
@@ -8,9 +9,9 @@ from api.audiences.uploads import groups_of
 from api.audits import AudienceFacts
 from api.store import AudienceRow
 from api.store.types import as_decimal
-from openapi.models import EpsilonPrice, Price, PricePart
+from openapi.models import BothRelations, Currency, Price, PricePart
 from privacy import waist
-from privacy.price import ADD_REMOVE, CHANGE_ONE
+from privacy.price import ADD_REMOVE, CHANGE_ONE, INFINITE
 from privacy.price import Price as ExactPrice
 
 
@@ -25,33 +26,51 @@ def facts_of(session: Session, audience: AudienceRow) -> AudienceFacts:
     )
 
 
-def price_of(question: waist.Question) -> Price:
+def price_of(question: waist.Question, currency: Currency) -> Price:
     """The price of a question, with the error to expect from each of its tables."""
     exact = waist.price(question)
-    parts = [
-        PricePart(
-            name=name,
-            mechanism="discrete-laplace",
-            scale=mechanism.scale,
-            epsilon=_epsilon(mechanism.price),
-            standard_deviation=mechanism.standard_deviation,
-            error_95=mechanism.error(0.05),
-        )
-        for name, mechanism in question.items()
-    ]
-    return Price(epsilon=_epsilon(exact), debit=as_decimal(exact.debit("epsilon")), parts=parts)
+    parts = [_part(name, mechanism) for name, mechanism in question.items()]
+    return Price(
+        epsilon=_relations(exact, "epsilon"),
+        rho=BothRelations(**_both(exact, "rho")),
+        currency=currency,
+        debit=as_decimal(exact.debit(currency)),
+        parts=parts,
+    )
 
 
 def exact_price(price: Price) -> ExactPrice:
     """The price that was charged, as the waist counts it."""
-    return ExactPrice.epsilon(
-        add_remove=Fraction(price.epsilon.add_remove),
-        change_one=Fraction(price.epsilon.change_one),
+    amounts = {}
+    for currency, both in (("epsilon", price.epsilon), ("rho", price.rho)):
+        for relation, name in ((ADD_REMOVE, "add_remove"), (CHANGE_ONE, "change_one")):
+            amount = INFINITE if both is None else Fraction(getattr(both, name))
+            amounts[currency, relation] = amount
+    return ExactPrice(amounts)  # type: ignore[arg-type]  # keys are literals, which mypy widens
+
+
+def _part(name: str, mechanism: waist.Mechanism) -> PricePart:
+    return PricePart.model_validate(
+        {
+            "name": name,
+            "mechanism": mechanism.name,
+            "scale": mechanism.scale,
+            "epsilon": _relations(mechanism.price, "epsilon"),
+            "rho": _both(mechanism.price, "rho"),
+            "standard_deviation": mechanism.standard_deviation,
+            "error_95": mechanism.error(0.05),
+        }
     )
 
 
-def _epsilon(price: ExactPrice) -> EpsilonPrice:
-    return EpsilonPrice(
-        add_remove=as_decimal(price.of("epsilon", ADD_REMOVE)),
-        change_one=as_decimal(price.of("epsilon", CHANGE_ONE)),
-    )
+def _relations(price: ExactPrice, currency: Currency) -> BothRelations | None:
+    if price.debit(currency) == INFINITE:
+        return None
+    return BothRelations(**_both(price, currency))
+
+
+def _both(price: ExactPrice, currency: Currency) -> dict[str, Decimal]:
+    return {
+        "add_remove": as_decimal(price.of(currency, ADD_REMOVE)),
+        "change_one": as_decimal(price.of(currency, CHANGE_ONE)),
+    }

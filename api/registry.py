@@ -16,7 +16,7 @@ from openapi.models import (
     Auditor,
     AuditorDraft,
     Charge,
-    EpsilonPrice,
+    BothRelations,
     Researcher,
     ResearcherDraft,
     SigningKey,
@@ -80,7 +80,7 @@ def charge_view(row: ChargeRow) -> Charge:
     amounts = {"add_remove", "change_one", "debit"}
     return Charge(
         **row.model_dump(exclude=amounts | {"refunded_at"}),
-        epsilon=EpsilonPrice(
+        epsilon=BothRelations(
             add_remove=as_decimal(row.add_remove), change_one=as_decimal(row.change_one)
         ),
         debit=as_decimal(row.debit),

@@ -11,7 +11,7 @@ from api.contents import for_platform
 from api.platform import Platform
 from api.pricing import exact_price
 from api.store import AudienceRow, AuditRow, ContentRow
-from openapi.models import AuditRequest, Price, Release
+from openapi.models import RELEASE, REQUEST, Price
 from privacy import waist
 from privacy.membership import Membership
 from privacy.receipts import canonical, sign
@@ -19,7 +19,9 @@ from privacy.receipts import canonical, sign
 RULES = (
     "Two identifiers that are one person count once.",
     "A person counts in at most {k} group(s), the first by label.",
-    "People who matched nobody, or who are left out, are in no bin and in no size.",
+    "People who matched nobody are in no count. So are people who have borne, over all audits of "
+    "all auditors, what one person may bear in a lifetime: that depends on their own history "
+    "alone, and a known size includes them.",
     "A score that is not a number, or outside of all bins, counts as outside.",
     "Temporal context is the same for the whole audience; the model is a fixed input.",
 )
@@ -27,34 +29,37 @@ RULES = (
 
 def produce(
     audit: AuditRow,
-    content: ContentRow,
+    contents: list[ContentRow],
     audience: AudienceRow,
     facts: AudienceFacts,
     membership: Membership,
     platform: Platform,
 ) -> dict[str, Any]:
-    """Read, reduce, and pass the waist: what comes back is public, but for the fields unset."""
+    """Read, reduce, and pass the waist: what comes back is public."""
     kind = KINDS[audit.kind]
-    request = AuditRequest.model_validate_json(audit.request)
+    request = REQUEST.validate_json(audit.request)
     price = Price.model_validate_json(audit.price)
     question = kind.question(request, facts)
-    tables = kind.reduce(request, question, for_platform(content), membership, platform)
-    noisy = waist.release(question, tables, paid=exact_price(price))
+    shown = [for_platform(content) for content in contents]
+    tables = kind.reduce(request, question, shown, membership, platform)
+    released = waist.release(question, tables, paid=exact_price(price))
+    fields = kind.present(request, facts, released)
+    if "chosen" in fields:
+        fields["chosen_digest"] = contents[fields["chosen"]].digest
     return {
         "audit_id": audit.id,
         "kind": audit.kind,
-        "content_digest": content.digest,
+        "content_digests": [content.digest for content in contents],
         "audience_commitment": audience.commitment,
         "model_digest": platform.scores.model_digest if platform.scores else None,
         "price": price,
         "rules": [rule.format(k=facts.groups_per_person) for rule in RULES],
-        **kind.present(request, facts, noisy),
+        **fields,
     }
 
 
 def signed(fields: Mapping[str, Any], at: datetime, key: OKPKey) -> bytes:
     """The release with its receipt, in the bytes that every reader gets."""
-    statement = Release(**fields, released_at=at, receipt="").model_dump(
-        mode="json", exclude={"receipt"}
-    )
+    release = RELEASE.validate_python({**fields, "released_at": at, "receipt": ""})
+    statement = release.model_dump(mode="json", exclude={"receipt"})
     return canonical(statement | {"receipt": sign(statement, key)})

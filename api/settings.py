@@ -6,11 +6,14 @@ de-duplication are code.
 """
 
 import tomllib
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from api.ceilings import PERSON_LIFETIME_RHO, PLATFORM_RHO
 
 
 class OutsideIssuer(BaseModel):
@@ -49,6 +52,14 @@ class Settings(BaseSettings):
     platform: str = "simulated"
     platform_options: dict[str, Any] = {}
     outside_issuer: OutsideIssuer | None = None
+
+    # Stricter than the ceilings in `api.ceilings`, if at all.
+    person_lifetime_rho: Annotated[Decimal, Field(gt=0, le=int(PERSON_LIFETIME_RHO))] = Decimal(
+        int(PERSON_LIFETIME_RHO)
+    )
+    platform_rho: Annotated[Decimal, Field(gt=0, le=int(PLATFORM_RHO))] = Decimal(
+        int(PLATFORM_RHO)
+    )
 
     embedded_worker: bool = True
     lease_seconds: Annotated[float, Field(gt=0, le=600)] = 15.0

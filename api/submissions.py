@@ -1,17 +1,20 @@
 """Submitting an audit: price, then charge, then nothing but the charge has happened (R3).
 
-One transaction debits the mandate, writes the charge into the ledger and puts the audit in the
+One transaction debits all limits, writes the charge into the ledger and puts the audit in the
 queue. A retry with the same key finds it and costs nothing.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
-from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session, select
 
-from api import contents, mandates
+from api import budgets, charging, contents, mandates
+from api.advice import advise
 from api.audiences import uploads
-from api.audits import KINDS
+from api.audits import KINDS, AudienceFacts
 from api.auth.caller import Caller
 from api.clock import now
 from api.errors import (
@@ -24,43 +27,67 @@ from api.errors import (
 from api.ids import new_id
 from api.ledger import append
 from api.platform import Platform
-from api.pricing import exact_price, facts_of, price_of
-from api.store import AudienceRow, AuditRow, ChargeRow, ContentRow, MandateRow, Store
+from api.pricing import facts_of, price_of
+from api.settings import Settings
+from api.store import AudienceRow, AuditRow, ChargeRow, ContentRow, Store
 from api.store.types import as_decimal
-from openapi.models import Audit, AuditRequest, Price, Quote
-from privacy.price import ADD_REMOVE, CHANGE_ONE
+from openapi.models import REQUEST, Audit, AuditRequest, BatchQuote, Currency, Price, Quote
+from privacy import waist
 from privacy.receipts import canonical, digest
 
 
 def quote(session: Session, caller: Caller, request: AuditRequest, platform: Platform) -> Quote:
     """What it would cost and what would remain. Nothing is spent."""
-    _, _, price = _priced(session, caller, request, platform)
-    mandate = mandates.choose(session, caller.auditor, request.kind, request.mandate_id)
-    before = mandate.epsilon_limit - mandate.spent
-    after = before - Fraction(exact_price(price).debit("epsilon"))
-    return Quote(
-        price=price,
-        mandate_id=mandate.id,
-        remaining_before=as_decimal(before),
-        remaining_after=as_decimal(after),
-        covered=after >= 0,
+    [only] = quote_all(session, caller, [request], platform).quotes
+    return only
+
+
+def quote_all(
+    session: Session, caller: Caller, requests: Sequence[AuditRequest], platform: Platform
+) -> BatchQuote:
+    """Several audits priced together: each sees what those before it would leave."""
+    quotes, debits, taken = [], dict[Currency, Fraction](), dict[str, Fraction]()
+    for request in requests:
+        asked = _asked(session, caller, request, platform)
+        exact = waist.price(asked.question)
+        mandate = mandates.choose(
+            session, caller.auditor, request.kind, exact, request.mandate_id, now()
+        )
+        price = price_of(asked.question, mandate.currency)
+        debit = Fraction(price.debit)
+        before = budgets.remaining(session, mandate, now()) - taken.get(mandate.id, Fraction(0))
+        quotes.append(
+            Quote(
+                price=price,
+                mandate_id=mandate.id,
+                remaining_before=as_decimal(max(before, Fraction(0))),
+                remaining_after=as_decimal(before - debit),
+                covered=before >= debit,
+                buys=max(0, before // debit),
+                advice=advise(request, asked.facts, asked.question, price),
+            )
+        )
+        taken[mandate.id] = taken.get(mandate.id, Fraction(0)) + debit
+        debits[mandate.currency] = debits.get(mandate.currency, Fraction(0)) + debit
+    return BatchQuote(
+        quotes=quotes,
+        debits={currency: as_decimal(amount) for currency, amount in debits.items()},
+        covered=all(quote.covered for quote in quotes),
     )
 
 
 def submit(
-    store: Store, caller: Caller, request: AuditRequest, key: str, platform: Platform
+    store: Store,
+    caller: Caller,
+    request: AuditRequest,
+    key: str,
+    platform: Platform,
+    settings: Settings,
 ) -> Audit:
     """Charge the audit and put it in the queue, once per idempotency key."""
     try:
         with store.write() as session:
-            return _submit(session, caller, request, key, platform)
-    except IntegrityError:
-        # Another request with this key committed first.
-        with store.read() as session:
-            earlier = _earlier(session, caller, key, _request_digest(request))
-        if earlier is None:
-            raise
-        return earlier
+            return _submit(session, caller, request, key, platform, settings)
     except RefusalError as refusal:
         with store.write() as session:
             body = {
@@ -75,16 +102,14 @@ def submit(
 
 def cancel(session: Session, caller: Caller, audit_id: str) -> Audit:
     """Give the charge back, as long as no worker has begun to read."""
+    account = charging.lock_books(session)
     row = owned(session, caller, audit_id, lock=True)
     if row.state != "charged":
         raise NotCancellableError(f"the audit is {row.state}; a charge stays once data were read")
     charge = session.exec(select(ChargeRow).where(ChargeRow.audit_id == row.id)).one()
-    mandates.refund(session, row.mandate_id, charge.debit)
-    charge.refunded_at = row.finished_at = now()
-    row.state = "cancelled"
-    session.add_all([charge, row])
-    body = {"charge": charge.id, "audit": row.id, "debit": str(as_decimal(charge.debit))}
-    append(session, "refund", body, row.auditor_id)
+    charging.refund(session, account, charge, now())
+    row.state, row.finished_at = "cancelled", now()
+    session.add(row)
     return view(row)
 
 
@@ -103,7 +128,7 @@ def view(row: AuditRow) -> Audit:
         kind=row.kind,
         state=row.state,
         mandate_id=row.mandate_id,
-        request=AuditRequest.model_validate_json(row.request),
+        request=REQUEST.validate_json(row.request),
         price=Price.model_validate_json(row.price),
         submitted_at=row.submitted_at,
         finished_at=row.finished_at,
@@ -111,90 +136,74 @@ def view(row: AuditRow) -> Audit:
     )
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """A request that can be asked: what it is about, and the question it comes to."""
+
+    contents: list[ContentRow]
+    audience: AudienceRow
+    facts: AudienceFacts
+    question: waist.Question
+
+
 def _submit(
-    session: Session, caller: Caller, request: AuditRequest, key: str, platform: Platform
+    session: Session,
+    caller: Caller,
+    request: AuditRequest,
+    key: str,
+    platform: Platform,
+    settings: Settings,
 ) -> Audit:
-    asked = _request_digest(request)
-    if earlier := _earlier(session, caller, key, asked):
+    account = charging.lock_books(session)
+    request_digest = _request_digest(request)
+    if earlier := _earlier(session, caller, key, request_digest):
         return earlier
-    content, audience, price = _priced(session, caller, request, platform)
-    mandate = mandates.choose(session, caller.auditor, request.kind, request.mandate_id, lock=True)
-    if earlier := _earlier(session, caller, key, asked):
-        return earlier
-    mandates.debit(session, mandate, Fraction(exact_price(price).debit("epsilon")))
+    asked = _asked(session, caller, request, platform)
+    exact = waist.price(asked.question)
+    mandate = mandates.choose(
+        session,
+        caller.auditor,
+        request.kind,
+        exact,
+        request.mandate_id,
+        account.latest,
+        lock=True,
+    )
+    price = price_of(asked.question, mandate.currency)
     row = AuditRow(
         id=new_id("audit"),
         auditor_id=caller.auditor,
         researcher_id=caller.researcher_id,
         mandate_id=mandate.id,
-        content_id=content.id,
-        audience_id=audience.id,
+        audience_id=asked.audience.id,
         kind=request.kind,
         state="charged",
         request=request.model_dump_json(),
         price=price.model_dump_json(),
         idempotency_key=key,
-        request_digest=asked,
-        submitted_at=now(),
+        request_digest=request_digest,
+        submitted_at=account.latest,
     )
     session.add(row)
     session.flush()
-    _charge(session, row, mandate, content, audience, price)
+    charging.charge(
+        session, account, mandate, row, asked.audience, asked.contents, price, settings
+    )
     return view(row)
 
 
-def _charge(
-    session: Session,
-    row: AuditRow,
-    mandate: MandateRow,
-    content: ContentRow,
-    audience: AudienceRow,
-    price: Price,
-) -> None:
-    exact = exact_price(price)
-    charge = ChargeRow(
-        id=new_id("charge"),
-        audit_id=row.id,
-        auditor_id=row.auditor_id,
-        researcher_id=row.researcher_id,
-        mandate_id=mandate.id,
-        audience_id=audience.id,
-        audience_commitment=audience.commitment or "",
-        content_digest=content.digest,
-        kind=row.kind,
-        add_remove=Fraction(exact.of("epsilon", ADD_REMOVE)),
-        change_one=Fraction(exact.of("epsilon", CHANGE_ONE)),
-        debit=Fraction(exact.debit("epsilon")),
-        charged_at=row.submitted_at,
-    )
-    session.add(charge)
-    fields = charge.model_dump(
-        include={"audit_id", "researcher_id", "mandate_id", "audience_commitment", "content_digest"}
-    )
-    body = {
-        **fields,
-        "charge": charge.id,
-        "audit_kind": charge.kind,
-        "epsilon": price.epsilon.model_dump(mode="json"),
-        "debit": str(price.debit),
-        "request": row.request_digest,
-    }
-    append(session, "charge", body, row.auditor_id)
-
-
-def _priced(
-    session: Session, caller: Caller, request: AuditRequest, platform: Platform
-) -> tuple[ContentRow, AudienceRow, Price]:
-    """The request's content and audience and its price, or why it cannot be asked."""
+def _asked(session: Session, caller: Caller, request: Any, platform: Platform) -> _Asked:
+    """What the request is about, or why it cannot be asked."""
     kind = KINDS[request.kind]
-    content = contents.owned(session, caller, request.content_id)
+    about = [contents.owned(session, caller, content) for content in request.content_ids]
     audience = uploads.owned(session, caller, request.audience_id)
     if audience.state != "sealed":
         raise AudienceNotSealedError(
             f"the audience is {audience.state}: seal it first. Nothing was charged."
         )
-    kind.check(request, platform)
-    return content, audience, price_of(kind.question(request, facts_of(session, audience)))
+    facts = facts_of(session, audience)
+    kind.check(request, facts, platform)
+    return _Asked(about, audience, facts, kind.question(request, facts))
 
 
 def _earlier(session: Session, caller: Caller, key: str, asked: str) -> Audit | None:

@@ -16,9 +16,10 @@ from datetime import datetime, timedelta
 from sqlmodel import Session, and_, col, or_, select, update
 
 from api import housekeeping
-from api.audiences.sealing import keep_until, membership_of
+from api.audiences.sealing import keep_until
 from api.audits.scoring import PlatformDownError
 from api.auth.keys import SigningKeys
+from api.charging import bearers
 from api.clock import now
 from api.ledger import append
 from api.metrics import AUDITS
@@ -27,6 +28,7 @@ from api.pricing import facts_of
 from api.releases import produce, signed
 from api.settings import Settings
 from api.store import AudienceRow, AuditRow, ContentRow, ReleaseRow, Store
+from openapi.models import REQUEST
 from privacy.receipts import digest
 
 ATTEMPTS = 5
@@ -93,11 +95,12 @@ class Worker:
 
     def _run(self, audit: AuditRow) -> bytes:
         with self.store.read() as session:
-            content = session.get_one(ContentRow, audit.content_id)
+            request = REQUEST.validate_json(audit.request)
+            contents = [session.get_one(ContentRow, each) for each in request.content_ids]
             audience = session.get_one(AudienceRow, audit.audience_id)
             facts = facts_of(session, audience)
-            membership = membership_of(session, audience)
-        fields = produce(audit, content, audience, facts, membership, self.platform)
+            membership = bearers(session, audit.id, audience)
+        fields = produce(audit, contents, audience, facts, membership, self.platform)
         return signed(fields, now(), self.keys.current("receipt"))
 
     def _finish(self, audit: AuditRow, body: bytes) -> None:

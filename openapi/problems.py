@@ -39,6 +39,7 @@ TABLE: dict[str, tuple[int, str]] = {
     "mandate-not-yet-valid": (403, "The mandate is not valid yet"),
     "mandate-expired": (403, "The mandate is no longer valid"),
     "budget-exhausted": (403, "The budget does not cover this"),
+    "platform-exhausted": (403, "The platform has answered its fill for now"),
     "rate-limited": (429, "Too many requests"),
     "internal": (500, "The service failed; nothing was lost"),
     "unavailable": (503, "The service is not ready"),

@@ -3,14 +3,22 @@
 from collections.abc import Mapping
 
 from api.audits.kind import AudienceFacts, Kind
+from api.audits.match_count import MatchCount
+from api.audits.most_skewed import MostSkewed
+from api.audits.score_cdf import ScoreCdf
 from api.audits.score_histogram import ScoreHistogram
 from api.platform import Platform
 
-KINDS: Mapping[str, Kind] = {"score-histogram": ScoreHistogram()}
+KINDS: Mapping[str, Kind] = {
+    "score-histogram": ScoreHistogram(),
+    "score-cdf": ScoreCdf(),
+    "match-count": MatchCount(),
+    "most-skewed": MostSkewed(),
+}
 
 __all__ = ["KINDS", "AudienceFacts", "Kind", "offered"]
 
 
 def offered(platform: Platform) -> list[str]:
     """The kinds that this platform's capabilities carry."""
-    return ["score-histogram"] if platform.scores is not None else []
+    return list(KINDS) if platform.scores is not None else ["match-count"]

@@ -4,14 +4,13 @@
 what it makes can leave through the waist only. `present` shapes what came out of it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from api.platform import Platform
-from openapi.models import AuditRequest
 from privacy.membership import Membership
-from privacy.table import Cells, Table
+from privacy.table import Table
 from privacy.waist import Question
 
 
@@ -26,21 +25,21 @@ class AudienceFacts:
 
 
 class Kind(Protocol):
-    """One kind of audit."""
+    """One kind of audit; `request` is the wire model of that kind."""
 
-    def check(self, request: AuditRequest, platform: Platform) -> None:
+    def check(self, request: Any, audience: AudienceFacts, platform: Platform) -> None:
         """Refuse what cannot be asked (`RefusalError`), before anything is charged."""
         ...
 
-    def question(self, request: AuditRequest, audience: AudienceFacts) -> Question:
+    def question(self, request: Any, audience: AudienceFacts) -> Question:
         """Which tables will be released, with which noise: all that the price depends on."""
         ...
 
     def reduce(
         self,
-        request: AuditRequest,
+        request: Any,
         question: Question,
-        content: Mapping[str, Any],
+        contents: Sequence[Mapping[str, Any]],
         membership: Membership,
         platform: Platform,
     ) -> Mapping[str, Table]:
@@ -48,7 +47,7 @@ class Kind(Protocol):
         ...
 
     def present(
-        self, request: AuditRequest, audience: AudienceFacts, noisy: Mapping[str, Cells]
+        self, request: Any, audience: AudienceFacts, released: Mapping[str, Any]
     ) -> dict[str, Any]:
         """The kind's own fields of the release."""
         ...

@@ -9,6 +9,7 @@ from api.store.identity import (
     SigningKeyRow,
     UsedAssertionRow,
 )
+from api.store.limits import ExclusionRow, PersonBlockRow, PlatformAccountRow
 from api.store.uploads import AudienceRow, ContentRow, GroupRow, PartRow
 
 __all__ = [
@@ -18,10 +19,13 @@ __all__ = [
     "ChargeRow",
     "ContentRow",
     "EntryRow",
+    "ExclusionRow",
     "GroupRow",
     "HeadRow",
     "MandateRow",
     "PartRow",
+    "PersonBlockRow",
+    "PlatformAccountRow",
     "ReleaseRow",
     "ResearcherRow",
     "RevokedTokenRow",

@@ -7,6 +7,7 @@ from sqlalchemy import BigInteger, UniqueConstraint
 from sqlmodel import JSON, Column, Field, LargeBinary, SQLModel, Text
 
 from api.store.types import Pico, Utc
+from openapi.models import Currency
 
 
 class MandateRow(SQLModel, table=True):
@@ -17,11 +18,28 @@ class MandateRow(SQLModel, table=True):
     granted_by: str = Field(foreign_key="researchers.id")
     purpose: str = Field(sa_column=Column(Text, nullable=False))
     kinds: list[str] = Field(sa_column=Column(JSON, nullable=False))
-    epsilon_limit: Fraction = Field(sa_column=Column(Pico, nullable=False))
+    # One of the two limits is set; it says the currency of all amounts of this mandate.
+    epsilon_limit: Fraction | None = Field(default=None, sa_column=Column(Pico))
+    rho_limit: Fraction | None = Field(default=None, sa_column=Column(Pico))
+    delta: str | None = None
+    renewal: str | None = None
+    renewal_days: int | None = None
+    lifetime_limit: Fraction | None = Field(default=None, sa_column=Column(Pico))
     spent: Fraction = Field(sa_column=Column(Pico, nullable=False))
+    # Of a limit that renews at fixed times: the number of the period, and what it has spent.
+    period: int = 0
+    period_spent: Fraction = Field(sa_column=Column(Pico, nullable=False))
     valid_from: datetime = Field(sa_type=Utc)
     valid_until: datetime = Field(sa_type=Utc)
     created_at: datetime = Field(sa_type=Utc)
+
+    @property
+    def currency(self) -> Currency:
+        return "epsilon" if self.epsilon_limit is not None else "rho"
+
+    @property
+    def limit(self) -> Fraction:
+        return self.epsilon_limit or self.rho_limit or Fraction(0)
 
 
 class AuditRow(SQLModel, table=True):
@@ -34,7 +52,6 @@ class AuditRow(SQLModel, table=True):
     auditor_id: str = Field(foreign_key="auditors.id")
     researcher_id: str = Field(foreign_key="researchers.id")
     mandate_id: str = Field(foreign_key="mandates.id")
-    content_id: str = Field(foreign_key="contents.id")
     audience_id: str = Field(foreign_key="audiences.id", index=True)
     kind: str
     state: str = Field(index=True)
@@ -60,12 +77,16 @@ class ChargeRow(SQLModel, table=True):
     mandate_id: str = Field(foreign_key="mandates.id", index=True)
     audience_id: str = Field(index=True)
     audience_commitment: str
-    content_digest: str
+    content_digests: list[str] = Field(sa_column=Column(JSON, nullable=False))
     kind: str
-    add_remove: Fraction = Field(sa_column=Column(Pico, nullable=False))
-    change_one: Fraction = Field(sa_column=Column(Pico, nullable=False))
+    price: str = Field(sa_column=Column(Text, nullable=False))
+    currency: str
+    # What the mandate was charged, in its currency, and in which of its periods.
     debit: Fraction = Field(sa_column=Column(Pico, nullable=False))
-    charged_at: datetime = Field(sa_type=Utc)
+    period: int = 0
+    # What the platform's account was charged, and everybody in the audience who can bear it.
+    rho: Fraction = Field(sa_column=Column(Pico, nullable=False))
+    charged_at: datetime = Field(sa_type=Utc, index=True)
     refunded_at: datetime | None = Field(default=None, sa_type=Utc)
 
 

@@ -43,7 +43,7 @@ class Pico(TypeDecorator[Fraction]):
         return None if value is None else to_pico(value)
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> Fraction | None:
-        return None if value is None else Fraction(value, PICO)
+        return None if value is None else Fraction(int(value), PICO)
 
 
 def to_pico(value: Amount) -> int:
@@ -56,6 +56,10 @@ def to_pico(value: Amount) -> int:
 
 def as_decimal(value: Amount) -> Decimal:
     """The same amount as a decimal without trailing zeros, for the wire."""
-    units = to_pico(value)
-    text = f"{abs(units) // PICO}.{abs(units) % PICO:012d}".rstrip("0").rstrip(".")
-    return Decimal(f"-{text}" if units < 0 else text)
+    # rho = epsilon² / 2 under add/remove may end in half a unit: one digit more is exact.
+    tenths = Fraction(value) * PICO * 10
+    if tenths.denominator != 1:
+        raise ValueError(f"{value} has too many decimals")
+    whole, rest = divmod(abs(tenths.numerator), PICO * 10)
+    text = f"{whole}.{rest:013d}".rstrip("0").rstrip(".")
+    return Decimal(f"-{text}" if tenths < 0 else text)

@@ -1,8 +1,9 @@
 """What the platform offers, in public numbers: kinds of audit, identifiers, samples, limits."""
 
 from openapi.models.audiences import IdentifierKind
-from openapi.models.audits import AuditKind, ContextValue
+from openapi.models.audits import AuditKind
 from openapi.models.contents import ContentKind
+from openapi.models.requests import ContextValue
 from openapi.models.wire import Amount, Digest, Wire
 
 

@@ -1,10 +1,12 @@
 """What regulators and operators see and do: auditors, researchers, mandates, charges, keys."""
 
-from typing import Annotated, Any, Literal
+from decimal import Decimal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from openapi.models.audits import AuditKind, EpsilonPrice
+from openapi.models.audits import AuditKind
+from openapi.models.prices import BothRelations, Currency
 from openapi.models.wire import Amount, Digest, Identifier, Instant, Wire
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -46,25 +48,66 @@ class Researcher(Wire):
     created_at: Instant
 
 
+class Renewal(Wire):
+    """How a limit comes back. `lifetime_limit` on the mandate never does.
+
+    `fixed`: the limit holds in each period of so many days from `valid_from` on; a stretch of that
+    length which lies across two periods may hold twice the limit. `rolling`: it holds in every
+    stretch of that length.
+    """
+
+    kind: Literal["fixed", "rolling"]
+    days: Annotated[int, Field(ge=1, le=366)]
+
+
 class MandateDraft(Wire):
-    """What a regulator grants: purpose, kinds of audit, an epsilon limit, from and until."""
+    """What a regulator grants: purpose, kinds of audit, a limit, from and until.
+
+    The limit is in epsilon, or in rho (zCDP) where Gaussian noise is to be paid for: one of the
+    two. It bounds the sum of change-one prices. `delta` says at which delta a mandate in rho is to
+    be shown as an (epsilon, delta).
+    """
 
     auditor_id: Identifier
     purpose: Annotated[str, Field(min_length=1, max_length=2_000)]
     kinds: Annotated[list[AuditKind], Field(min_length=1)] = ["score-histogram"]
-    epsilon_limit: Annotated[Amount, Field(gt=0, le=1_000, decimal_places=6)]
+    epsilon_limit: Annotated[Amount, Field(gt=0, le=1_000, decimal_places=6)] | None = None
+    rho_limit: Annotated[Amount, Field(gt=0, le=1_000, decimal_places=6)] | None = None
+    delta: Annotated[Decimal, Field(gt=0, lt=1, decimal_places=12)] | None = None
+    renewal: Renewal | None = None
+    lifetime_limit: Annotated[Amount, Field(gt=0, le=100_000, decimal_places=6)] | None = None
     valid_from: Instant
     valid_until: Instant
 
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if (self.epsilon_limit is None) == (self.rho_limit is None):
+            raise ValueError("give either epsilon_limit or rho_limit")
+        if (self.renewal is None) != (self.lifetime_limit is None):
+            raise ValueError("a limit that renews needs a lifetime_limit, and only such a one")
+        if self.delta is not None and self.rho_limit is None:
+            raise ValueError("delta belongs to a limit in rho")
+        return self
+
 
 class Mandate(Wire):
+    """A mandate and what is left of it, in its currency."""
+
     id: Identifier
     auditor_id: Identifier
     purpose: str
     kinds: list[AuditKind]
-    epsilon_limit: Amount
-    spent: Amount
-    remaining: Amount
+    currency: Currency
+    epsilon_limit: Amount | None
+    rho_limit: Amount | None
+    approximate_epsilon: Annotated[
+        float | None, Field(description="What rho_limit amounts to at delta.")
+    ] = None
+    delta: Decimal | None = None
+    renewal: Renewal | None
+    lifetime_limit: Amount | None
+    spent: Annotated[Amount, Field(description="Since the mandate began.")]
+    remaining: Annotated[Amount, Field(description="To be spent now.")]
     valid_from: Instant
     valid_until: Instant
     created_at: Instant
@@ -86,9 +129,11 @@ class Charge(Wire):
     audit_id: Identifier
     audience_id: Identifier
     audience_commitment: Digest
-    content_digest: Digest
+    content_digests: list[Digest]
     kind: AuditKind
-    epsilon: EpsilonPrice
+    epsilon: BothRelations | None
+    rho: BothRelations
+    currency: Currency
     debit: Amount
     refunded: bool
     charged_at: Instant

@@ -15,6 +15,10 @@ Epsilon = Annotated[
     Decimal,
     Field(gt=0, le=MAX_EPSILON, decimal_places=6, allow_inf_nan=False, examples=["1", "0.25"]),
 ]
+Rho = Annotated[
+    Decimal,
+    Field(gt=0, le=MAX_EPSILON, decimal_places=6, allow_inf_nan=False, examples=["0.5"]),
+]
 Amount = Annotated[Decimal, Field(ge=0, allow_inf_nan=False, examples=["2"])]
 Label = Annotated[
     str,

@@ -11,7 +11,7 @@ from openapi.models import (
     Audit,
     Content,
     Edges,
-    EpsilonPrice,
+    BothRelations,
     GroupHistogram,
     GroupSize,
     Levels,
@@ -52,14 +52,14 @@ def price(scale: float = 1.0, size_scale: float | None = 4.0) -> Price:
             name=name,
             mechanism="discrete-laplace",
             scale=scale,
-            epsilon=EpsilonPrice(add_remove=epsilon, change_one=2 * epsilon),
+            epsilon=BothRelations(add_remove=epsilon, change_one=2 * epsilon),
             standard_deviation=1.4 * scale,
             error_95=3,
         )
 
     parts = [part("bins", scale)] + ([part("sizes", size_scale)] if size_scale else [])
     total = sum((item.epsilon.add_remove for item in parts), Decimal(0))
-    epsilon = EpsilonPrice(add_remove=total, change_one=2 * total)
+    epsilon = BothRelations(add_remove=total, change_one=2 * total)
     return Price(epsilon=epsilon, debit=2 * total, parts=parts)
 
 

@@ -1,0 +1,31 @@
+"""Erasing the members of an audience. Commitment, charges, releases and balances stay."""
+
+from sqlmodel import Session, col, delete, select
+
+from api import persons
+from api.audiences.uploads import groups_of, pending
+from api.charging import bearers, lock_books
+from api.errors import ConflictError
+from api.ledger import append
+from api.store import AudienceRow, ChargeRow, PartRow
+
+
+def erase(session: Session, audience: AudienceRow) -> None:
+    """Forget who they were; what they bore is carried forward, so that balances still check."""
+    if audience.state == "erased":
+        return
+    lock_books(session)
+    if pending(session, audience.id):
+        raise ConflictError("an audit on this audience has not finished; cancel it or wait")
+    charges = select(ChargeRow).where(
+        ChargeRow.audience_id == audience.id, col(ChargeRow.refunded_at).is_(None)
+    )
+    for charge in session.exec(charges).all():
+        persons.carry(session, bearers(session, charge.audit_id, audience), charge.rho)
+    session.exec(delete(PartRow).where(col(PartRow.audience_id) == audience.id))
+    for group in groups_of(session, audience.id):
+        group.people = None
+        session.add(group)
+    audience.state = "erased"
+    session.add(audience)
+    append(session, "erasure", {"audience": audience.id}, audience.auditor_id)

@@ -1,0 +1,80 @@
+"""Bins: which cell a score falls into, and what can be asked of bins and context."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.audits.scoring import score_or_cut
+from api.errors import InvalidBinsError, UnsupportedAuditError
+from api.platform import Platform, Scores
+from openapi.models import Edges, Levels
+from privacy.membership import Membership
+from privacy.table import Bounds, Table
+
+
+def tally(
+    content: Mapping[str, Any],
+    bins: Edges | Levels,
+    asked: Mapping[str, str | float],
+    membership: Membership,
+    platform: Platform,
+    bounds: Bounds,
+) -> Table:
+    """People by group and bin, the last one outside: score a batch, count it, add."""
+    scores = scores_of(platform)
+    context = {name: values[0] for name, values in scores.context.items()} | dict(asked)
+    table = Table.zeros(bounds)
+    for group, persons in membership.batches():
+        values = score_or_cut(scores, content, persons, context)
+        table += Table.tally(bounds, bin_of(values, bins) + group * bounds.shape[1])
+    return table
+
+
+def scores_of(platform: Platform) -> Scores:
+    if platform.scores is None:
+        raise UnsupportedAuditError("this platform offers no scores")
+    return platform.scores
+
+
+def check(bins: Edges | Levels, context: Mapping[str, Any], platform: Platform) -> None:
+    """Refuse bins and context that cannot be asked."""
+    _check_increasing(bins.levels if isinstance(bins, Levels) else bins.edges)
+    _check_context(context, scores_of(platform).context)
+
+
+def count(bins: Edges | Levels) -> int:
+    return len(bins.levels) if isinstance(bins, Levels) else len(bins.edges) - 1
+
+
+def bin_of(scores: NDArray[np.float64], bins: Edges | Levels) -> NDArray[np.intp]:
+    """The bin of each score; one past the last for scores in none, NaN and infinities included."""
+    if isinstance(bins, Levels):
+        levels = np.asarray(bins.levels)
+        found = np.minimum(np.searchsorted(levels, scores), len(levels) - 1)
+        return np.where(levels[found] == scores, found, len(levels))
+    edges = np.asarray(bins.edges)
+    found = np.searchsorted(edges, scores, side="right") - 1
+    found[scores == edges[-1]] = len(edges) - 2
+    inside = (scores >= edges[0]) & (scores <= edges[-1])
+    return np.where(inside, found, len(edges) - 1)
+
+
+def _check_increasing(values: Sequence[float]) -> None:
+    for number, (before, after) in enumerate(pairwise(values), start=1):
+        if not before < after:
+            raise InvalidBinsError(
+                f"value {number} ({after}) is not above the one before it ({before}): "
+                "levels and edges must increase. Nothing was charged."
+            )
+
+
+def _check_context(asked: Mapping[str, Any], offered: Mapping[str, Any]) -> None:
+    for name, value in asked.items():
+        if name not in offered or value not in offered[name]:
+            raise UnsupportedAuditError(
+                f"the platform cannot freeze {name} at {value!r}: see `context` in the catalogue. "
+                "Nothing was charged."
+            )

@@ -1,0 +1,51 @@
+"""Match counts: how many people of each group the platform found.
+
+Whether an identifier matched a person is private, so what an auditor may learn of matching is a
+release like any other. Unit: one person, in at most `groups_per_person` groups: that is the reach.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from api.audits.kind import AudienceFacts
+from api.platform import Platform
+from openapi.models import GroupCount, MatchCountRequest
+from privacy.membership import Membership
+from privacy.table import Bounds, Cells, Table
+from privacy.waist import DiscreteLaplace, Question
+
+MATCHED = "matched"
+
+
+class MatchCount:
+    def check(
+        self, request: MatchCountRequest, audience: AudienceFacts, platform: Platform
+    ) -> None:
+        """There is nothing to refuse."""
+
+    def question(self, request: MatchCountRequest, audience: AudienceFacts) -> Question:
+        bounds = Bounds.counts((len(audience.labels),), audience.groups_per_person)
+        return {MATCHED: DiscreteLaplace(bounds, Fraction(request.epsilon))}
+
+    def reduce(
+        self,
+        request: MatchCountRequest,
+        question: Question,
+        contents: Sequence[Mapping[str, Any]],
+        membership: Membership,
+        platform: Platform,
+    ) -> Mapping[str, Table]:
+        counts = np.array([len(group) for group in membership.groups], np.int64)
+        return {MATCHED: Table(question[MATCHED].bounds, counts)}
+
+    def present(
+        self,
+        request: MatchCountRequest,
+        audience: AudienceFacts,
+        released: Mapping[str, Cells],
+    ) -> dict[str, Any]:
+        counts = zip(audience.labels, released[MATCHED], strict=True)
+        return {"groups": [GroupCount(label=label, count=int(count)) for label, count in counts]}

@@ -1,0 +1,68 @@
+"""The most skewed of several contents, by report noisy max: one price, however many contents.
+
+For content j with counts c_j[group, bin] and weights w, the skew is
+
+    u_j = max over bins y of |w_0 c_j[0, y] − w_1 c_j[1, y]|.
+
+Unit: one person, in one group. Adding or removing them moves one count of each content by one, so
+each |…|, and with it each u_j, by at most max(w). Changing them is removing one person and adding
+another: each u_j moves by at most 2 max(w). A value may go up while another goes down.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from api.audits import bins
+from api.audits.kind import AudienceFacts
+from api.errors import UnsupportedAuditError
+from api.platform import Platform
+from openapi.models import MostSkewedRequest
+from privacy.membership import Membership
+from privacy.table import Bounds, Reach, Table
+from privacy.waist import NoisyMax, Question
+
+SKEW = "skew"
+
+
+class MostSkewed:
+    def check(
+        self, request: MostSkewedRequest, audience: AudienceFacts, platform: Platform
+    ) -> None:
+        bins.check(request.bins, request.context, platform)
+        if len(audience.labels) != 2 or audience.groups_per_person != 1:
+            raise UnsupportedAuditError(
+                "this compares two groups, with everybody in one of them. Nothing was charged."
+            )
+
+    def question(self, request: MostSkewedRequest, audience: AudienceFacts) -> Question:
+        contents, far = len(request.contents), max(request.weights)
+        added = Reach(contents * far, contents * far**2, far)
+        changed = Reach(2 * contents * far, contents * (2 * far) ** 2, 2 * far)
+        return {SKEW: NoisyMax(Bounds((contents,), added, changed), Fraction(request.epsilon))}
+
+    def reduce(
+        self,
+        request: MostSkewedRequest,
+        question: Question,
+        contents: Sequence[Mapping[str, Any]],
+        membership: Membership,
+        platform: Platform,
+    ) -> Mapping[str, Table]:
+        cells = Bounds.counts((2, bins.count(request.bins) + 1), 1)
+        weights = np.array([[request.weights[0]], [-request.weights[1]]])
+        skews = [
+            np.abs((tally.cells * weights).sum(axis=0)).max()
+            for tally in (
+                bins.tally(content, request.bins, request.context, membership, platform, cells)
+                for content in contents
+            )
+        ]
+        return {SKEW: Table(question[SKEW].bounds, np.array(skews, np.int64))}
+
+    def present(
+        self, request: MostSkewedRequest, audience: AudienceFacts, released: Mapping[str, int]
+    ) -> dict[str, Any]:
+        return {"chosen": released[SKEW]}

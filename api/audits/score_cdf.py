@@ -1,0 +1,61 @@
+"""Cumulative score counts (paper 1, eq. 5), by a consistent noisy tree.
+
+Unit: one person, counted once in at most `groups_per_person` groups. Reach: that many leaves; the
+tree adds the nodes above them. What comes out is a running count up to the end of each bin and, as
+the last one, of everybody: the number of scored people needs no table of its own.
+
+The leaves are ordered: the bins as they are, then outside.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.audits import bins
+from api.audits.kind import AudienceFacts
+from api.platform import Platform
+from openapi.models import GroupCdf, ScoreCdfRequest
+from privacy.membership import Membership
+from privacy.table import Bounds, Table
+from privacy.waist import LaplaceTree, Question
+
+TREE = "cdf"
+
+
+class ScoreCdf:
+    def check(self, request: ScoreCdfRequest, audience: AudienceFacts, platform: Platform) -> None:
+        bins.check(request.bins, request.context, platform)
+
+    def question(self, request: ScoreCdfRequest, audience: AudienceFacts) -> Question:
+        shape = (len(audience.labels), bins.count(request.bins) + 1)
+        leaves = Bounds.counts(shape, audience.groups_per_person)
+        return {TREE: LaplaceTree(leaves, Fraction(request.epsilon))}
+
+    def reduce(
+        self,
+        request: ScoreCdfRequest,
+        question: Question,
+        contents: Sequence[Mapping[str, Any]],
+        membership: Membership,
+        platform: Platform,
+    ) -> Mapping[str, Table]:
+        [content] = contents
+        bounds = question[TREE].bounds
+        table = bins.tally(content, request.bins, request.context, membership, platform, bounds)
+        return {TREE: table}
+
+    def present(
+        self,
+        request: ScoreCdfRequest,
+        audience: AudienceFacts,
+        released: Mapping[str, NDArray[np.float64]],
+    ) -> dict[str, Any]:
+        running = np.cumsum(released[TREE], axis=1)
+        groups = [
+            GroupCdf(label=label, cumulative=[round(float(value), 6) for value in row])
+            for label, row in zip(audience.labels, running, strict=True)
+        ]
+        return {"bins": request.bins, "groups": groups}

@@ -1,0 +1,130 @@
+"""The charge: three limits, debited in one transaction, or none of them (R3).
+
+The mandate (per auditor), the platform's account (per window), and every person's lifetime balance
+(over all auditors). The platform's account is locked first, so that charges happen one after the
+other and the books' time never runs backwards, whatever the clocks do.
+"""
+
+from datetime import datetime, timedelta
+from fractions import Fraction
+
+from sqlmodel import Session, select
+
+from api import budgets, persons
+from api.audiences.sealing import membership_of
+from api.audiences.uploads import groups_of
+from api.ceilings import PLATFORM_WINDOW_DAYS
+from api.clock import EPOCH, now
+from api.errors import PlatformExhaustedError
+from api.ids import new_id
+from api.ledger import append
+from api.pricing import exact_price
+from api.settings import Settings
+from api.store import AudienceRow, AuditRow, ChargeRow, ContentRow, MandateRow, PlatformAccountRow
+from api.store.types import as_decimal
+from openapi.models import Price
+
+
+def lock_books(session: Session) -> PlatformAccountRow:
+    """Take the lock that orders all charges, and move the books' time on."""
+    account = session.exec(select(PlatformAccountRow).with_for_update()).one()
+    account.latest = max(account.latest, now())
+    window = (account.latest - EPOCH) // timedelta(days=PLATFORM_WINDOW_DAYS)
+    if window > account.window:
+        account.window, account.spent = window, Fraction(0)
+    session.add(account)
+    return account
+
+
+def charge(
+    session: Session,
+    account: PlatformAccountRow,
+    mandate: MandateRow,
+    audit: AuditRow,
+    audience: AudienceRow,
+    contents: list[ContentRow],
+    price: Price,
+    settings: Settings,
+) -> ChargeRow:
+    """Debit all three limits and write the charge; whoever cannot bear it is left out."""
+    exact = exact_price(price)
+    rho = Fraction(exact.debit("rho"))
+    budgets.debit(session, mandate, Fraction(exact.debit(mandate.currency)), account.latest)
+    _debit_platform(account, rho, settings)
+    row = ChargeRow(
+        id=new_id("charge"),
+        audit_id=audit.id,
+        auditor_id=audit.auditor_id,
+        researcher_id=audit.researcher_id,
+        mandate_id=mandate.id,
+        audience_id=audience.id,
+        audience_commitment=audience.commitment or "",
+        content_digests=[content.digest for content in contents],
+        kind=audit.kind,
+        price=price.model_dump_json(),
+        currency=mandate.currency,
+        debit=Fraction(exact.debit(mandate.currency)),
+        period=mandate.period,
+        rho=rho,
+        charged_at=account.latest,
+    )
+    session.add_all([account, row])
+    _charge_people(session, audit, audience, rho, settings)
+    append(session, "charge", _entry(row, audit, price), row.auditor_id)
+    return row
+
+
+def refund(session: Session, account: PlatformAccountRow, row: ChargeRow, at: datetime) -> None:
+    """Undo a charge on which nothing was read, everywhere it was taken."""
+    budgets.refund(session, row)
+    window = (row.charged_at - EPOCH) // timedelta(days=PLATFORM_WINDOW_DAYS)
+    if window == account.window:
+        account.spent -= row.rho
+    audience = session.get_one(AudienceRow, row.audience_id)
+    persons.refund(session, bearers(session, row.audit_id, audience), row.rho)
+    row.refunded_at = at
+    session.add_all([account, row])
+    body = {"charge": row.id, "audit": row.audit_id, "debit": str(as_decimal(row.debit))}
+    append(session, "refund", body, row.auditor_id)
+
+
+def bearers(session: Session, audit_id: str, audience: AudienceRow) -> persons.Membership:
+    """The people of the audience who bear an audit: those who are scored."""
+    labels = [group.label for group in groups_of(session, audience.id)]
+    return persons.included(session, audit_id, labels, membership_of(session, audience))
+
+
+def _debit_platform(account: PlatformAccountRow, rho: Fraction, settings: Settings) -> None:
+    if account.spent + rho > Fraction(settings.platform_rho):
+        raise PlatformExhaustedError(
+            f"all audits together may cost {settings.platform_rho} of rho in "
+            f"{PLATFORM_WINDOW_DAYS} days; nothing was charged, try again in the next window"
+        )
+    account.spent += rho
+
+
+def _charge_people(
+    session: Session, audit: AuditRow, audience: AudienceRow, rho: Fraction, settings: Settings
+) -> None:
+    membership = membership_of(session, audience)
+    labels = [group.label for group in groups_of(session, audience.id)]
+    able = persons.charge(session, membership, rho, Fraction(settings.person_lifetime_rho))
+    persons.exclude(session, audit.id, labels, able)
+
+
+def _entry(row: ChargeRow, audit: AuditRow, price: Price) -> dict[str, object]:
+    return {
+        "charge": row.id,
+        "audit": row.audit_id,
+        "audit_kind": row.kind,
+        "researcher": row.researcher_id,
+        "mandate": row.mandate_id,
+        "audience": row.audience_id,
+        "audience_commitment": row.audience_commitment,
+        "content_digests": row.content_digests,
+        "request": audit.request_digest,
+        "epsilon": price.epsilon.model_dump(mode="json") if price.epsilon else None,
+        "rho": price.rho.model_dump(mode="json"),
+        "currency": row.currency,
+        "debit": str(as_decimal(row.debit)),
+    }
