@@ -23,10 +23,17 @@ _THETA = 0.8
 
 def above(groups: Sequence[Group], delta: float) -> float:
     """An upper limit of FG, missed with probability at most delta/2."""
+    found = [tests_above(more, less, delta) for more, less in permutations(groups, 2)]
+    if not all(tests.by_ratio for tests in found):
+        return 1.0
     limit = 0.0
-    for more, less in permutations(groups, 2):
-        limit = max(limit, _above(tests_above(more, less, delta), limit))
-    return limit
+    for tests, cell in sorted(_flat(found), key=_hardest_first):
+        # The people in no bin could all be in this one.
+        rest = max(limit - tests.missing, 0.0)
+        if limit < 1 and not surely_rejects(cell, rest, tests.level):
+            limit = upper_limit(cell, _constant(tests.level), rest, 1.0) + tests.missing
+        limit = max(limit, tests.missing)
+    return min(limit, 1.0)
 
 
 def below(groups: Sequence[Group], delta: float) -> float:
@@ -51,15 +58,15 @@ def _all_below(groups: Sequence[Group], delta: float) -> list[Tests]:
     return [tests_below(more, less, delta, pairs) for more, less in permutations(groups, 2)]
 
 
-def _above(tests: Tests, floor: float) -> float:
-    if not tests.by_ratio:
-        return 1.0
-    limit = max(floor - tests.missing, 0.0)
-    for cells in tests.by_ratio:
-        for cell in cells:
-            if limit + tests.missing < 1 and not surely_rejects(cell, limit, tests.level):
-                limit = upper_limit(cell, _constant(tests.level), limit, 1.0)
-    return min(limit + tests.missing, 1.0)
+def _flat(found: list[Tests]) -> list[tuple[Tests, Contrast]]:
+    return [(tests, cell) for tests in found for cells in tests.by_ratio for cell in cells]
+
+
+def _hardest_first(item: tuple[Tests, Contrast]) -> tuple[float, ...]:
+    tests, cell = item
+    guess = cell.approximate(tests.level) + tests.missing
+    # The rest only makes the order, and so the limit, independent of the order of groups.
+    return -guess, cell.first.value, cell.second.value, cell.ratio
 
 
 def _within(tests: Tests, alpha: float) -> bool:
@@ -75,16 +82,19 @@ def _within(tests: Tests, alpha: float) -> bool:
 
 
 def _below(tests: Tests) -> float:
-    if not tests.by_ratio:
-        return 0.0
-    found = min(max(_bin_below(cell, tests) for cell in cells) for cells in tests.by_ratio)
-    return max(found - tests.missing, 0.0)
+    limit = 1.0 if tests.by_ratio else 0.0
+    for cells in tests.by_ratio:
+        limit = max(_bin_below(cell, tests, limit) for cell in cells)
+    return max(limit - tests.missing, 0.0)
 
 
-def _bin_below(cell: Contrast, tests: Tests) -> float:
-    if not _positive(cell, tests):
+def _bin_below(cell: Contrast, tests: Tests, most: float) -> float:
+    """The lower limit from one bin, or `most` if it is that high."""
+    if most <= 0 or not _positive(cell, tests):
         return 0.0
     level = _shared(tests.level * _RIGHT, tests.bins)
+    if most < 1 and worst(cell, -most, level).rejected:
+        return most
     return -upper_limit(cell, level, max(cell.observed, -1.0), 0.0)
 
 

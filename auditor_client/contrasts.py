@@ -33,7 +33,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Tests:
-    """Tests of p_more - p_less: per ratio of sizes, contrasts in order of interest. Maybe none."""
+    """Tests of p_more - p_less: per ratio of sizes, contrasts of its bins. Maybe none."""
 
     by_ratio: tuple[tuple[Contrast, ...], ...]
     level: float
@@ -42,14 +42,12 @@ class Tests:
 
 
 def tests_above(more: Group, less: Group, delta: float) -> Tests:
-    """All must be rejected for a difference to be ruled out; hardest first."""
+    """All must be rejected for a difference to be ruled out."""
     level, size_level = _split(more, less, delta / 2, events=2)
     share_level, level = level * _SHARES / 4, level * (1 - _SHARES)
-    found = tuple(
-        tuple(sorted(cells, key=lambda cell: -cell.approximate(level)))
-        for cells in _contrasts(more, less, size_level, share_level, delta)
-    )
-    return Tests(found, level, len(more.table), more.size.missing(delta))
+    found = _contrasts(more, less, size_level, share_level, delta)
+    by_ratio = tuple(tuple(cells) for cells in found)
+    return Tests(by_ratio, level, len(more.table), more.size.missing(delta))
 
 
 def tests_below(more: Group, less: Group, delta: float, pairs: int) -> Tests:

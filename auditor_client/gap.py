@@ -11,6 +11,7 @@ verdict needs more, and `inconclusive` is an honest one.
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1. The proof of the interval: docs/intervals.md.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -40,7 +41,7 @@ class FairnessGap:
     delta: float
 
     def verdict(self, alpha: float) -> Verdict:
-        """`fair` within alpha, `unfair` beyond it (each wrong at most delta/2 of times), or neither."""
+        """`fair` within alpha, `unfair` beyond it (each wrong in at most delta/2), or neither."""
         _check_alpha(alpha)
         if self.high <= alpha:
             return "fair"
@@ -116,6 +117,8 @@ def _sizes(
     found = {}
     for name, table in tables.items():
         known = None if name not in sizes else _integer(sizes[name], f"size of {name}")
+        if known is None and math.isinf(rate):
+            known = sum(table)
         noisy = None if name not in noisy_sizes else _integer(noisy_sizes[name], f"size of {name}")
         found[name] = GroupSize(sum(table), len(table), rate, known, noisy, size_rate)
     return found

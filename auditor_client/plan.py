@@ -4,7 +4,7 @@
     theorem-1   noise Lap(1/ε), ε > α/2        n >= 8/α² · ln(3|A||Y|/δ)       [IKH23, eqs. 6, 8]
 
 What these promise is |EFG - FG| <= α with probability 1 - δ. Appendix A of the paper reads them as
-FG <= α whenever EFG <= α, but sets t = α/2 where its argument needs t <= (α - EFG)/2: as printed,
+FG <= α whenever EFG <= α, but sets t = α/2 where it needs t <= (α - EFG)/2: as printed,
 an EFG of α leaves FG <= 2α. `verdict_size` answers the question a study has instead: how many people
 until a fair platform is called fair, and one with a gap of 2α unfair.
 

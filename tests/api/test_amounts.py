@@ -9,23 +9,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import create_engine
 
-from api.store.types import Micro, Utc, as_decimal, to_micro
+from api.store.types import Pico, Utc, as_decimal, to_pico
 
 SQLITE = create_engine("sqlite://").dialect
-whole = st.integers(-(10**15), 10**15)
+UNIT = Fraction(1, 10**12)
+whole = st.integers(-(10**18), 10**18)
 
 
 @given(whole)
-def test_every_whole_number_of_millionths_is_kept_exactly(micro: int) -> None:
-    amount = Fraction(micro, 1_000_000)
-    assert to_micro(amount) == micro
+def test_every_whole_number_of_units_is_kept_exactly(units: int) -> None:
+    amount = units * UNIT
+    assert to_pico(amount) == units
     assert Fraction(as_decimal(amount)) == amount
-    column = Micro()
+    column = Pico()
     assert column.process_result_value(column.process_bind_param(amount, SQLITE), SQLITE) == amount
 
 
-@given(whole)
-def test_decimals_have_no_exponent_and_no_trailing_zeros(micro: int) -> None:
+@given(st.integers(-(10**10), 10**10))
+def test_epsilons_are_written_without_exponent_and_trailing_zeros(micro: int) -> None:
     text = str(as_decimal(Fraction(micro, 1_000_000)))
     assert "E" not in text
     assert "." not in text or not text.endswith(("0", "."))
@@ -39,6 +40,7 @@ def test_decimals_have_no_exponent_and_no_trailing_zeros(micro: int) -> None:
         (Fraction(5, 2), "2.5"),
         (Fraction(1, 1_000_000), "0.000001"),
         (Fraction(-1, 1_000_000), "-0.000001"),
+        (Fraction(1, 1_000_000) ** 2 * 2, "2E-12"),
         (Fraction(-3, 2), "-1.5"),
         (Fraction(1000), "1000"),
     ],
@@ -48,22 +50,28 @@ def test_known_amounts(amount: Fraction, text: str) -> None:
 
 
 @given(st.fractions(max_denominator=10**9))
-def test_what_is_not_a_whole_number_of_millionths_is_refused_never_rounded(
+def test_what_is_not_a_whole_number_of_units_is_refused_never_rounded(
     amount: Fraction,
 ) -> None:
-    if (amount * 1_000_000).denominator == 1:
+    if (amount / UNIT).denominator == 1:
         assert Fraction(as_decimal(amount)) == amount
         return
-    with pytest.raises(ValueError, match="millionths"):
-        to_micro(amount)
-    with pytest.raises(ValueError, match="millionths"):
+    with pytest.raises(ValueError, match="whole number"):
+        to_pico(amount)
+    with pytest.raises(ValueError, match="whole number"):
         as_decimal(amount)
 
 
+@given(st.integers(1, 10**7))
+def test_epsilon_in_millionths_has_an_exact_rho(micro: int) -> None:
+    epsilon = Fraction(2 * micro, 1_000_000)
+    assert Fraction(to_pico(epsilon**2 / 2), 10**12) == epsilon**2 / 2
+
+
 def test_a_tenth_as_a_float_is_not_a_tenth() -> None:
-    assert to_micro(Fraction(Decimal("0.1"))) == 100_000
-    with pytest.raises(ValueError, match="millionths"):
-        to_micro(Fraction(0.1))
+    assert to_pico(Fraction(Decimal("0.1"))) == 10**11
+    with pytest.raises(ValueError, match="whole number"):
+        to_pico(Fraction(0.1))
 
 
 def test_instants_keep_their_moment_and_need_a_zone() -> None:

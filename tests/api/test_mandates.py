@@ -157,8 +157,8 @@ def test_a_debit_and_its_refund_leave_what_was_there(
 @given(st.integers(1, 50), st.lists(st.integers(1, 30)))
 def test_debits_against_an_obvious_account(limit: int, amounts: list[int]) -> None:
     # Never stored: an account and nothing else.
-    mandate = MandateRow.model_construct(epsilon_limit=Fraction(limit), spent=Fraction(0))
-    left = limit
+    fields: dict[str, Any] = {"epsilon_limit": Fraction(limit), "spent": Fraction(0)}
+    mandate, left = MandateRow(**fields), limit
     with Session() as session:
         for amount in amounts:
             if amount <= left:

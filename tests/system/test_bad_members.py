@@ -1,4 +1,4 @@
-"""Members that cannot be read, or may not be changed: refused with the line, and nothing is kept."""
+"""Members that cannot be read or may not be changed: refused with the line, nothing is kept."""
 
 import struct
 from typing import Any
@@ -52,7 +52,7 @@ MALFORMED: list[tuple[str, bytes, int | None, str]] = [
     (JSON_LINES, b'{"username": "ada"}\n{"username": "\\ud800"}\n', 2, "surrogate"),
     (JSON_LINES, b'{"username": "ada"}\n{"username": "ada", "age": 36}\n', None, "unexpected"),
     (JSON_LINES, b'{"username": "ada"}\n{"email_sha256": "x"}\n', 1, "one column is expected"),
-    (JSON_LINES, b'{"username": "ada"\n', None, "cannot be read"),
+    (JSON_LINES, b'{"username": "ada"\n', 1, "cannot be read"),
     (JSON_LINES, b'{"username": "\xff"}\n', None, "UTF8"),
     (JSON_LINES, b'{"username":"ada"}\n' * 100_000 + b'{"username":5}\n', 100_001, "number"),
     (ARROW, b"", None, "cannot be read"),

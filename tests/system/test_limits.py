@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 
+import pyarrow as pa
 import pytest
 
 from api.platform import Platform
@@ -73,11 +74,9 @@ def test_an_audience_over_the_limit_is_refused_and_can_go_on(tight: Deployment, 
 def test_the_sdk_refuses_too_many_members_before_it_sends_any(tight: Deployment) -> None:
     auditor = tight.auditor()
     rows = [f"name{number}" for number in range(MEMBERS + 1)]
-    frame = {"username": rows, "group": ["all"] * len(rows)}
-    import pandas as pd
-
+    frame = pa.table({"username": rows, "group": ["all"] * len(rows)})
     with unchanged(tight.service.store), pytest.raises(InputError, match="over the limit of 10"):
-        auditor.audiences.upload(pd.DataFrame(frame), id="username", by="group", progress=False)
+        auditor.audiences.upload(frame, id="username", by="group", progress=False)
 
 
 def test_too_many_requests_are_told_when_to_come_back(
@@ -88,7 +87,7 @@ def test_too_many_requests_are_told_when_to_come_back(
         hasty, calm = (raw(deployment, deployment.auditor(epsilon="0")) for _ in range(2))
         answers = [hasty.get("/v1/budget") for _ in range(30)]
         late = [answer for answer in answers if answer.status_code == 429]
-        assert 20 <= len(late) <= 22  # a second may pass meanwhile
+        assert {answer.status_code for answer in answers[:8]} == {200}
         refused(late[-1], "rate-limited", "60 requests a minute", "try again in")
         pause = int(late[-1].headers["retry-after"])
         assert pause == 1

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from joserfc import jws
 from joserfc.jwk import OctKey
 from joserfc.util import urlsafe_b64encode
 from sqlmodel import select
@@ -138,6 +139,13 @@ def test_the_public_key_is_no_shared_secret(service: Service, algorithm: KeyName
 def test_an_unknown_client_is_refused(service: Service, name: str) -> None:
     ghost = Person(name, make_key(), service, "Ed25519")
     _assert_refused(ghost.ask(), "does not exist")
+
+
+def test_a_subject_that_no_database_can_hold_is_refused(ada: Person) -> None:
+    # A lone surrogate is valid JSON, and cannot be written as UTF-8.
+    claims = json.dumps(ada.claims(sub="\ud800", iss="\ud800"))
+    assertion = jws.serialize_compact({"alg": "Ed25519"}, claims, ada.key, ["Ed25519"])
+    _assert_refused(ada.ask(assertion), "does not exist")
 
 
 def test_a_subject_that_is_no_text_is_refused(ada: Person) -> None:

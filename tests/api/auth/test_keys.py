@@ -137,6 +137,17 @@ def test_keys_do_not_open_under_another_operator_key(service: Service) -> None:
         SigningKeys(service.store, other).current("receipt")
 
 
+def test_a_sealed_key_does_not_open_in_the_place_of_another(service: Service) -> None:
+    first = service.auth.keys.current("receipt")
+    second = service.auth.keys.current("access-token")
+    with service.store.write() as session:
+        row = session.get_one(SigningKeyRow, first.kid)
+        row.sealed_jwk = session.get_one(SigningKeyRow, second.kid).sealed_jwk
+        session.add(row)
+    with pytest.raises(UnavailableError, match="cannot open"):
+        another_process(service).current("receipt")
+
+
 @pytest.mark.parametrize("secret", ["", "short", "A" * 42, "A" * 44, "!" * 43, "é" * 43])
 def test_a_bad_operator_key_is_refused_at_start(service: Service, secret: str) -> None:
     bad = service.settings.model_copy(update={"key_encryption_key": SecretStr(secret)})

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 from joserfc import jws, jwt
-from joserfc.jwk import ECKey, Key
+from joserfc.jwk import ECKey, Key, OKPKey
+from joserfc.util import urlsafe_b64encode
 
 from api.auth import build_auth
 from api.auth.compact import parse
@@ -97,6 +98,33 @@ def test_own_endpoints_are_closed_and_receipt_keys_still_published(pair: Pair) -
 def test_the_claims_must_be_right(pair: Pair, changes: dict[str, Any], status: int) -> None:
     token = _signed(pair, **changes)
     assert pair.service.get("/auditor", token).status_code == status
+
+
+def test_another_key_under_the_kid_of_the_issuer_is_refused(pair: Pair) -> None:
+    kid = pair.issuer.auth.keys.current("access-token").kid
+    assert kid is not None
+    forger = OKPKey.generate_key("Ed25519", parameters={"kid": kid})
+    answer = pair.service.get("/auditor", _signed(pair, key=forger))
+    assert answer.status_code == 401
+    assert "signature" in answer.json()["detail"]
+
+
+def test_a_token_without_a_signature_is_refused(pair: Pair) -> None:
+    header, claims, _ = pair.eve.token().split(".")
+    unsigned = json.dumps({"alg": "none", "kid": parse(pair.eve.token()).kid}).encode()
+    for first in (header, urlsafe_b64encode(unsigned).decode()):
+        assert pair.service.get("/auditor", f"{first}.{claims}.").status_code == 401
+
+
+def test_only_the_configured_algorithms_are_taken(pair: Pair, tmp_path: Path) -> None:
+    outside = pair.service.settings.outside_issuer
+    assert outside is not None
+    other = outside.model_copy(update={"algorithms": ("ES256",)})
+    with running(tmp_path / "other.db", other) as service:
+        register(service, outside_subject=pair.eve.id)
+        answer = service.get("/auditor", pair.eve.token())
+        assert answer.status_code == 401
+        assert "signature" in answer.json()["detail"]
 
 
 def test_a_rotation_at_the_issuer_is_followed(pair: Pair) -> None:
@@ -223,7 +251,7 @@ def test_an_unsafe_outside_issuer_is_refused_at_start(
 
 
 def _signed(pair: Pair, **changes: Any) -> str:
-    key = pair.issuer.auth.keys.current("access-token")
+    key = changes.pop("key", pair.issuer.auth.keys.current("access-token"))
     header = {"alg": "Ed25519", "typ": changes.pop("typ", "at+jwt"), "kid": key.kid}
     claims = parse(pair.eve.token()).claims | changes
     claims = {name: value for name, value in claims.items() if value is not None}

@@ -1,0 +1,90 @@
+"""Sample sizes: the paper's printed numbers, and what a verdict needs."""
+
+import math
+
+import pytest
+
+from auditor_client.plan import sample_size, verdict_size
+from auditor_client.power import Design
+
+
+def test_known_answers_of_the_paper() -> None:
+    # ERRATA §1: 1878.53 -> 1879 and 449.36 -> 450 for α = .2, δ = .05, |A| = 2, |Y| = 100
+    assert sample_size(0.2, 0.05, 2, 100, 1.0, "theorem-1") == 1879
+    assert sample_size(0.2, 0.05, 2, 100, 1.0, "lemma-5.1") == 450
+    assert 8 / 0.04 * math.log(3 * 200 / 0.05) == pytest.approx(1878.53, abs=0.005)
+    assert 2 / 0.04 * math.log(2 * 200 / 0.05) == pytest.approx(449.36, abs=0.005)
+
+
+def test_overhead_of_privacy_stays_below_the_papers_bound() -> None:
+    # S_dp <= 4·ln 3/ln 2 = 6.33985   [IKH23, Appendix B]; rounding up may add one person
+    bound = 4 * math.log(3) / math.log(2)
+    assert bound == pytest.approx(6.33985, abs=5e-6)
+    for delta in (0.5, 0.05, 0.001):
+        for bins in (1, 10, 1000):
+            private = sample_size(0.1, delta, 2, bins, 1.0, "theorem-1")
+            assert private <= bound * sample_size(0.1, delta, 2, bins, 1.0, "lemma-5.1") + 1
+
+
+def test_theorem_1_says_why_it_refuses_little_epsilon() -> None:
+    with pytest.raises(ValueError, match=r"epsilon > alpha/2 = 0\.1"):
+        sample_size(0.2, 0.05, 2, 100, 0.1, "theorem-1")
+    assert sample_size(0.2, 0.05, 2, 100, 0.1, "lemma-5.1") == 450
+
+
+def test_fewer_matches_mean_more_uploads() -> None:
+    assert sample_size(0.2, 0.05, 2, 100, 1.0, "theorem-1", match_rate=0.6) == math.ceil(1879 / 0.6)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"alpha": 0.0},
+        {"delta": 1.0},
+        {"groups": 1},
+        {"bins": 0},
+        {"match_rate": 0.0},
+        {"method": "guess"},
+        {"epsilon": 0.0},
+    ],
+)
+def test_bad_questions_are_refused(bad: dict[str, object]) -> None:
+    question: dict[str, object] = {
+        "alpha": 0.2,
+        "delta": 0.05,
+        "groups": 2,
+        "bins": 10,
+        "epsilon": 1.0,
+        "method": "theorem-1",
+    }
+    with pytest.raises(ValueError, match=r".+"):
+        sample_size(**{**question, **bad})  # type: ignore[arg-type]
+
+
+def test_a_verdict_needs_far_fewer_people_than_theorem_1() -> None:
+    people = verdict_size(0.2, bins=100)
+    assert 120 <= people <= 1879 / 8
+    assert verdict_size(0.2, bins=100, match_rate=0.5) == 2 * people
+
+
+def test_unknown_sizes_cost_people() -> None:
+    assert verdict_size(0.2) < verdict_size(0.2, sizes="noisy")
+
+
+def test_larger_gaps_need_fewer_people() -> None:
+    assert verdict_size(0.4) < verdict_size(0.25)
+
+
+@pytest.mark.parametrize("bad", [{"power": 1.0}, {"true_gap": 0.2}, {"true_gap": -0.1}])
+def test_hopeless_plans_are_refused(bad: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="power"):
+        verdict_size(0.2, **bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("bins", [1, 2, 3, 20])
+def test_rehearsed_shares_have_the_gap_they_say(bins: int) -> None:
+    design = Design(0.2, 0.05, 3, bins, 1.0, "known", 0.25)
+    shares = design.shares(0.4 if bins > 1 else 0.0)
+    assert shares.sum(axis=1) == pytest.approx(1.0)
+    widest = (shares.max(axis=0) - shares.min(axis=0)).max()
+    assert widest == pytest.approx(0.4 if bins > 1 else 0.0)

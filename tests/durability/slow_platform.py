@@ -1,0 +1,68 @@
+"""A platform whose scoring a test can hold up and watch, from outside of the process.
+
+Everybody scores .5. In its folder, every call to score leaves a file `began-<process>-<n>`; while
+there is a file `hold`, calls wait.
+"""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from api.platform import Persons, Platform
+
+PEOPLE = 1_000
+
+
+class SlowPlatform:
+    def __init__(self, folder: Path, seconds: float) -> None:
+        self.folder = folder
+        self.seconds = seconds
+        self.calls = count()
+
+    def match(self, kind: str, identifiers: pa.Array) -> Persons:
+        return np.arange(len(identifiers)) % PEOPLE
+
+    def offers(self) -> Mapping[str, Mapping[str, int]]:
+        return {"gender": {"woman": PEOPLE // 2, "man": PEOPLE // 2}}
+
+    def sample(
+        self, attribute: str, sizes: Mapping[str, int], rng: np.random.Generator
+    ) -> Mapping[str, Persons]:
+        first = {"woman": 0, "man": PEOPLE // 2}
+        return {value: np.arange(size) + first[value] for value, size in sizes.items()}
+
+    def confirmed(self, code: str) -> Persons:
+        return np.arange(PEOPLE)
+
+    @property
+    def model_digest(self) -> str:
+        return "sha256:" + "0" * 64
+
+    @property
+    def score_range(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    @property
+    def context(self) -> Mapping[str, Sequence[str | float]]:
+        return {}
+
+    def score(
+        self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
+    ) -> NDArray[np.float64]:
+        (self.folder / f"began-{os.getpid()}-{next(self.calls)}").touch()
+        time.sleep(self.seconds)
+        while (self.folder / "hold").exists():
+            time.sleep(0.02)
+        return np.full(len(persons), 0.5)
+
+
+def make(folder: str, seconds: float = 0.0) -> Platform:
+    slow = SlowPlatform(Path(folder), seconds)
+    return Platform("slow", people=slow, scores=slow)
