@@ -6,7 +6,6 @@ Only what the request and public facts say is used; the advice costs nothing and
 import math
 from fractions import Fraction
 
-from api.audits import AudienceFacts
 from openapi.models import (
     Advice,
     MatchCountRequest,
@@ -20,7 +19,7 @@ from privacy.waist import DiscreteGaussian, Mechanism, Question
 Request = ScoreHistogramRequest | ScoreCdfRequest | MatchCountRequest | MostSkewedRequest
 
 
-def advise(request: Request, audience: AudienceFacts, question: Question, price: Price) -> Advice:
+def advise(request: Request, question: Question, price: Price) -> Advice:
     if isinstance(request, MostSkewedRequest):
         return Advice(
             mechanism="report-noisy-max",
@@ -46,11 +45,11 @@ def _noise(mechanism: Mechanism) -> Advice:
     if gaussian < laplace:
         return Advice(
             mechanism="discrete-gaussian",
-            why=f"at the same rho its standard deviation is {gaussian:.2f}, Laplace's {laplace:.2f}",
+            why=f"at the same rho its standard deviation is {gaussian:.2f}, not {laplace:.2f}",
         )
     return Advice(
         mechanism="discrete-laplace",
-        why=f"at the same rho its standard deviation is {laplace:.2f}, Gaussian's {gaussian:.2f}",
+        why=f"at the same rho its standard deviation is {laplace:.2f}, not {gaussian:.2f}",
     )
 
 
@@ -70,5 +69,3 @@ def _cumulative(tree: Mechanism) -> Advice:
         why=f"for {leaves - 1} bins the running sum of a score-histogram is off by {flat:.1f}, the "
         f"tree by {tree.standard_deviation:.1f}",
     )
-
-

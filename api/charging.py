@@ -23,6 +23,7 @@ from api.settings import Settings
 from api.store import AudienceRow, AuditRow, ChargeRow, ContentRow, MandateRow, PlatformAccountRow
 from api.store.types import as_decimal
 from openapi.models import Price
+from privacy.membership import Membership
 
 
 def lock_books(session: Session) -> PlatformAccountRow:
@@ -88,7 +89,7 @@ def refund(session: Session, account: PlatformAccountRow, row: ChargeRow, at: da
     append(session, "refund", body, row.auditor_id)
 
 
-def bearers(session: Session, audit_id: str, audience: AudienceRow) -> persons.Membership:
+def bearers(session: Session, audit_id: str, audience: AudienceRow) -> Membership:
     """The people of the audience who bear an audit: those who are scored."""
     labels = [group.label for group in groups_of(session, audience.id)]
     return persons.included(session, audit_id, labels, membership_of(session, audience))

@@ -56,8 +56,10 @@ class TooLargeError(ApiError):
 class UnauthenticatedError(ApiError):
     code = "unauthenticated"
 
-    def __init__(self, detail: str) -> None:
-        super().__init__(detail, headers={"WWW-Authenticate": 'Bearer error="invalid_token"'})
+    def __init__(self, detail: str, *, sent: bool = True) -> None:
+        """`sent`: whether there was a token at all. [RFC6750, §3.1]"""
+        challenge = 'Bearer error="invalid_token"' if sent else "Bearer"
+        super().__init__(detail, headers={"WWW-Authenticate": challenge})
 
 
 class ForbiddenError(ApiError):

@@ -3,9 +3,9 @@
 from sqlmodel import col, select
 
 from api.audiences import uploads
+from api.audiences.erasure import erase
 from api.auth import forget_expired
 from api.clock import now
-from api.ledger import append
 from api.store import AudienceRow, Store
 
 
@@ -22,5 +22,4 @@ def tidy(store: Store) -> None:
     with store.write() as session:
         for audience in session.exec(query).all():
             if not uploads.pending(session, audience.id):
-                uploads.erase(session, audience)
-                append(session, "erasure", {"audience": audience.id}, audience.auditor_id)
+                erase(session, audience)

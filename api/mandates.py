@@ -62,7 +62,7 @@ def choose(
     *,
     lock: bool = False,
 ) -> MandateRow:
-    """The mandate that pays: the one named, or the one in force that ends first.
+    """The mandate that pays: the one named, or of those in force the first to end that can.
 
     A mandate in epsilon cannot pay for what has no epsilon.
     """
@@ -72,9 +72,11 @@ def choose(
     query = query.order_by(col(MandateRow.valid_until), col(MandateRow.id))
     allowing = [row for row in session.exec(query) if kind in row.kinds]
     paying = [row for row in allowing if price.debit(row.currency) != INFINITE]
-    chosen = next((row for row in paying if row.valid_from <= at < row.valid_until), None)
-    if chosen is None:
+    in_force = [row for row in paying if row.valid_from <= at < row.valid_until]
+    if not in_force:
         raise _none_in_force(allowing, paying, kind, at)
+    able = (r for r in in_force if price.debit(r.currency) <= budgets.remaining(session, r, at))
+    chosen = next(able, in_force[0])
     if not lock:
         return chosen
     locked = select(MandateRow).where(MandateRow.id == chosen.id).with_for_update()

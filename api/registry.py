@@ -16,7 +16,7 @@ from openapi.models import (
     Auditor,
     AuditorDraft,
     Charge,
-    BothRelations,
+    Price,
     Researcher,
     ResearcherDraft,
     SigningKey,
@@ -77,12 +77,11 @@ def researcher_view(row: ResearcherRow) -> Researcher:
 
 
 def charge_view(row: ChargeRow) -> Charge:
-    amounts = {"add_remove", "change_one", "debit"}
+    price = Price.model_validate_json(row.price)
     return Charge(
-        **row.model_dump(exclude=amounts | {"refunded_at"}),
-        epsilon=BothRelations(
-            add_remove=as_decimal(row.add_remove), change_one=as_decimal(row.change_one)
-        ),
+        **row.model_dump(exclude={"debit", "period", "price", "refunded_at", "rho"}),
+        epsilon=price.epsilon,
+        rho=price.rho,
         debit=as_decimal(row.debit),
         refunded=row.refunded_at is not None,
     )

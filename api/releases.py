@@ -6,7 +6,9 @@ from typing import Any
 
 from joserfc.jwk import OKPKey
 
+from api import boundaries
 from api.audits import KINDS, AudienceFacts
+from api.boundaries import Boundary
 from api.contents import for_platform
 from api.platform import Platform
 from api.pricing import exact_price
@@ -42,7 +44,9 @@ def produce(
     question = kind.question(request, facts)
     shown = [for_platform(content) for content in contents]
     tables = kind.reduce(request, question, shown, membership, platform)
+    boundaries.reached(Boundary.REDUCED)
     released = waist.release(question, tables, paid=exact_price(price))
+    boundaries.reached(Boundary.NOISED)
     fields = kind.present(request, facts, released)
     if "chosen" in fields:
         fields["chosen_digest"] = contents[fields["chosen"]].digest

@@ -57,9 +57,7 @@ class Settings(BaseSettings):
     person_lifetime_rho: Annotated[Decimal, Field(gt=0, le=int(PERSON_LIFETIME_RHO))] = Decimal(
         int(PERSON_LIFETIME_RHO)
     )
-    platform_rho: Annotated[Decimal, Field(gt=0, le=int(PLATFORM_RHO))] = Decimal(
-        int(PLATFORM_RHO)
-    )
+    platform_rho: Annotated[Decimal, Field(gt=0, le=int(PLATFORM_RHO))] = Decimal(int(PLATFORM_RHO))
 
     embedded_worker: bool = True
     lease_seconds: Annotated[float, Field(gt=0, le=600)] = 15.0

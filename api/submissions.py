@@ -11,11 +11,12 @@ from typing import Any
 
 from sqlmodel import Session, select
 
-from api import budgets, charging, contents, mandates
+from api import boundaries, budgets, charging, contents, mandates
 from api.advice import advise
 from api.audiences import uploads
 from api.audits import KINDS, AudienceFacts
 from api.auth.caller import Caller
+from api.boundaries import Boundary
 from api.clock import now
 from api.errors import (
     AudienceNotSealedError,
@@ -64,7 +65,7 @@ def quote_all(
                 remaining_after=as_decimal(before - debit),
                 covered=before >= debit,
                 buys=max(0, before // debit),
-                advice=advise(request, asked.facts, asked.question, price),
+                advice=advise(request, asked.question, price),
             )
         )
         taken[mandate.id] = taken.get(mandate.id, Fraction(0)) + debit
@@ -87,7 +88,8 @@ def submit(
     """Charge the audit and put it in the queue, once per idempotency key."""
     try:
         with store.write() as session:
-            return _submit(session, caller, request, key, platform, settings)
+            audit = _submit(session, caller, request, key, platform, settings)
+            boundaries.reached(Boundary.CHARGE_WRITTEN)
     except RefusalError as refusal:
         with store.write() as session:
             body = {
@@ -98,6 +100,8 @@ def submit(
             }
             append(session, "refusal", body, caller.auditor)
         raise
+    boundaries.reached(Boundary.CHARGE_COMMITTED)
+    return audit
 
 
 def cancel(session: Session, caller: Caller, audit_id: str) -> Audit:
@@ -110,6 +114,8 @@ def cancel(session: Session, caller: Caller, audit_id: str) -> Audit:
     charging.refund(session, account, charge, now())
     row.state, row.finished_at = "cancelled", now()
     session.add(row)
+    session.flush()
+    boundaries.reached(Boundary.CANCEL_WRITTEN)
     return view(row)
 
 
@@ -186,9 +192,8 @@ def _submit(
     )
     session.add(row)
     session.flush()
-    charging.charge(
-        session, account, mandate, row, asked.audience, asked.contents, price, settings
-    )
+    boundaries.reached(Boundary.BEFORE_CHARGE)
+    charging.charge(session, account, mandate, row, asked.audience, asked.contents, price, settings)
     return view(row)
 
 

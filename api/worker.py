@@ -15,10 +15,11 @@ from datetime import datetime, timedelta
 
 from sqlmodel import Session, and_, col, or_, select, update
 
-from api import housekeeping
+from api import boundaries, housekeeping
 from api.audiences.sealing import keep_until
 from api.audits.scoring import PlatformDownError
 from api.auth.keys import SigningKeys
+from api.boundaries import Boundary
 from api.charging import bearers
 from api.clock import now
 from api.ledger import append
@@ -64,10 +65,13 @@ class Worker:
         audit = self._claim()
         if audit is None:
             return False
+        boundaries.reached(Boundary.CLAIMED)
         log.info("audit.running", extra={"audit": audit.id})
         with self._renewing(audit):
             try:
-                self._finish(audit, self._run(audit))
+                body = self._run(audit)
+                boundaries.reached(Boundary.SIGNED)
+                self._finish(audit, body)
             except PlatformDownError:
                 self._give_back(audit, "platform-down")
             except Exception:
@@ -115,6 +119,9 @@ class Worker:
             release = ReleaseRow(audit_id=row.id, body=body, digest=digest(body), released_at=at)
             session.add_all([row, audience, release])
             append(session, "release", {"audit": row.id, "digest": release.digest}, row.auditor_id)
+            session.flush()
+            boundaries.reached(Boundary.RELEASE_WRITTEN)
+        boundaries.reached(Boundary.RELEASE_COMMITTED)
         AUDITS.labels(state="released").inc()
         log.info("audit.released", extra={"audit": audit.id})
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from auditor_client.errors import ContractError, InputError
 from auditor_client.labels import name_of
 from auditor_client.receipts import SavedReceipt
-from openapi.models import Audit, Content, Edges, GroupHistogram, Mandate, Release
+from openapi.models import Audit, Content, Edges, GroupHistogram, Mandate, ScoreHistogramRelease
 
 if TYPE_CHECKING:
     from auditor_client.gap import FairnessGap
@@ -24,7 +24,7 @@ OUTSIDE = "outside"
 class FinishedAudit:
     """A release whose receipt was verified. Read from a receipt, it has no `audit`."""
 
-    release: Release
+    release: ScoreHistogramRelease
     keys: Mapping[str, Any] = field(repr=False)
     names: Mapping[str, str] = field(default_factory=dict)
     audit: Audit | None = None

@@ -15,13 +15,13 @@ from joserfc.jwk import KeySet
 from pydantic import ValidationError
 
 from auditor_client.errors import InputError, ReceiptError
-from openapi.models import Audit, Content, Release
+from openapi.models import Audit, Content, ScoreHistogramRelease
 from privacy import receipts
 
 FORMAT = "platform-auditor/receipt/v1"
 
 
-def verify_release(stored: bytes, keys: Mapping[str, Any]) -> Release:
+def verify_release(stored: bytes, keys: Mapping[str, Any]) -> ScoreHistogramRelease:
     """The release in these bytes, if its receipt is signed and says the same."""
     try:
         statement = json.loads(stored)
@@ -36,16 +36,16 @@ def verify_release(stored: bytes, keys: Mapping[str, Any]) -> Release:
     return _release(statement, receipt)
 
 
-def release_from_receipt(receipt: str, keys: Mapping[str, Any]) -> Release:
+def release_from_receipt(receipt: str, keys: Mapping[str, Any]) -> ScoreHistogramRelease:
     """The release that a receipt states, if one of the keys signed it."""
     return _release(json.loads(_payload(receipt, keys)), receipt)
 
 
-def hold_to(release: Release, audit: Audit, content: Content, commitment: str | None) -> None:
+def hold_to(release: ScoreHistogramRelease, audit: Audit, content: Content, commitment: str | None) -> None:
     """Refuse a release that is signed, but not of what was asked for and paid."""
     pairs = {
         "audit": (release.audit_id, audit.id),
-        "content": (release.content_digest, content.digest),
+        "content": (release.content_digests[0], content.digest),
         "audience": (release.audience_commitment, commitment or release.audience_commitment),
         "bins": (release.bins, audit.request.bins),
         "price": (release.price, audit.price),
@@ -80,9 +80,9 @@ def _payload(receipt: str, keys: Mapping[str, Any]) -> bytes:
         ) from error
 
 
-def _release(statement: dict[str, Any], receipt: str) -> Release:
+def _release(statement: dict[str, Any], receipt: str) -> ScoreHistogramRelease:
     try:
-        return Release.model_validate({**statement, "receipt": receipt})
+        return ScoreHistogramRelease.model_validate({**statement, "receipt": receipt})
     except ValidationError as error:
         raise ReceiptError("The receipt is signed, but not of a release.") from error
 
@@ -97,10 +97,10 @@ class SavedReceipt:
     content: Content | None = None
     url: str | None = None
 
-    def release(self) -> Release:
+    def release(self) -> ScoreHistogramRelease:
         """The release, verified again, and the content with it."""
         release = release_from_receipt(self.receipt, self.keys)
-        if self.content and release.content_digest not in possible_digests(self.content):
+        if self.content and release.content_digests[0] not in possible_digests(self.content):
             raise ReceiptError("The file shows another content than the one that was signed.")
         return release
 

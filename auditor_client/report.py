@@ -92,7 +92,7 @@ def _check(audit: FinishedAudit, alpha: float, delta: float) -> str:
         ("audit", release.audit_id),
         ("released", f"{release.released_at:%Y-%m-%d %H:%M:%S} UTC"),
         ("service", audit.url or "unknown"),
-        ("content", release.content_digest),
+        ("content", release.content_digests[0]),
         ("audience (commitment)", release.audience_commitment),
         ("model", release.model_digest),
         ("signing keys", ", ".join(str(key.get("kid")) for key in audit.keys["keys"])),

@@ -13,7 +13,6 @@ from api.clock import now
 from api.errors import (
     AudienceSealedError,
     AudienceTooLargeError,
-    ConflictError,
     InvalidRequestError,
     NotFoundError,
 )
@@ -102,18 +101,6 @@ def empty_group(session: Session, audience: AudienceRow, label: str, settings: S
         delete(PartRow).where(col(PartRow.audience_id) == audience.id, col(PartRow.label) == label)
     )
     _touch(session, audience, label, settings)
-
-
-def erase(session: Session, audience: AudienceRow) -> None:
-    """Forget the members. Commitment, charges and releases stay."""
-    if pending(session, audience.id):
-        raise ConflictError("an audit on this audience has not finished; cancel it or wait")
-    session.exec(delete(PartRow).where(col(PartRow.audience_id) == audience.id))
-    for group in groups_of(session, audience.id):
-        group.people = None
-        session.add(group)
-    audience.state = "erased"
-    session.add(audience)
 
 
 def pending(session: Session, audience_id: str) -> bool:

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from api import boundaries
 from api.audits.scoring import score_or_cut
+from api.boundaries import Boundary
 from api.errors import InvalidBinsError, UnsupportedAuditError
 from api.platform import Platform, Scores
 from openapi.models import Edges, Levels
@@ -29,6 +31,7 @@ def tally(
     table = Table.zeros(bounds)
     for group, persons in membership.batches():
         values = score_or_cut(scores, content, persons, context)
+        boundaries.reached(Boundary.RUNNING)
         table += Table.tally(bounds, bin_of(values, bins) + group * bounds.shape[1])
     return table
 

@@ -44,7 +44,9 @@ AuthDep = Annotated[Auth, Depends(auth_of)]
 def authenticate(auth: AuthDep, authorization: Annotated[str | None, Depends(_scheme)]) -> Caller:
     """Not async: it reads the database, in a thread of the pool."""
     if authorization is None:
-        raise UnauthenticatedError("Send an access token: Authorization: Bearer <token>.")
+        raise UnauthenticatedError(
+            "Send an access token: Authorization: Bearer <token>.", sent=False
+        )
     scheme, _, bearer = authorization.partition(" ")
     if scheme.lower() != "bearer" or not bearer.strip():
         raise UnauthenticatedError("The Authorization header must be: Bearer <token>.")

@@ -11,6 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from sqlmodel import select
 
 from api.audiences import samples, sealing, uploads
+from api.audiences.erasure import erase
 from api.audiences.members import MEDIA_TYPES
 from api.auth.access import AuditorDep
 from api.errors import (
@@ -29,7 +30,6 @@ from api.errors import (
     UnavailableSampleError,
     UnsupportedMediaTypeError,
 )
-from api.ledger import append
 from api.paging import page
 from api.problems import responses
 from api.routes.parameters import CursorQuery, LabelPath, LimitQuery, PartQuery
@@ -99,8 +99,7 @@ def delete_audience(audience_id: str, caller: AuditorDep, service: ServiceDep) -
     """Erase the members of an open or finished audience. Commitment and debits stay."""
     with service.store.write() as session:
         audience = uploads.owned(session, caller, audience_id, lock=True)
-        uploads.erase(session, audience)
-        append(session, "erasure", {"audience": audience.id}, audience.auditor_id)
+        erase(session, audience)
 
 
 @router.put(

@@ -2,15 +2,17 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Annotated
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Body, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 from sqlmodel import select
 
-from api import submissions
+from api import boundaries, submissions
 from api.auth.access import AuditorDep
 from api.auth.caller import Caller
+from api.boundaries import Boundary
 from api.errors import (
     AudienceNotSealedError,
     BudgetExhaustedError,
@@ -24,6 +26,7 @@ from api.errors import (
     NotCancellableError,
     NotFoundError,
     NotReleasedError,
+    PlatformExhaustedError,
     RateLimitedError,
     UnauthenticatedError,
     UnsupportedAuditError,
@@ -33,7 +36,16 @@ from api.problems import responses
 from api.routes.parameters import CursorQuery, KeyHeader, LimitQuery
 from api.service import ReadDep, Service, ServiceDep
 from api.store import AuditRow, ReleaseRow
-from openapi.models import Audit, AuditRequest, AuditState, Page, Progress, Quote, Release
+from openapi.models import (
+    Audit,
+    AuditRequest,
+    AuditState,
+    BatchQuote,
+    Page,
+    Progress,
+    Quote,
+    Release,
+)
 
 router = APIRouter(
     prefix="/v1/audits",
@@ -60,6 +72,17 @@ def price_audit(
     return submissions.quote(session, caller, request, service.platform)
 
 
+@router.post("/prices", responses=responses(ForbiddenError, *_REFUSALS, body=True))
+def price_audits(
+    requests: Annotated[list[AuditRequest], Body(min_length=1, max_length=100)],
+    caller: AuditorDep,
+    session: ReadDep,
+    service: ServiceDep,
+) -> BatchQuote:
+    """Several audits priced together, in the order in which they would be paid."""
+    return submissions.quote_all(session, caller, requests, service.platform)
+
+
 @router.post(
     "",
     status_code=202,
@@ -68,6 +91,7 @@ def price_audit(
         *_REFUSALS,
         EpsilonAboveMandateError,
         BudgetExhaustedError,
+        PlatformExhaustedError,
         IdempotencyConflictError,
         body=True,
     ),
@@ -80,7 +104,9 @@ def submit_audit(
     response: Response,
 ) -> Audit:
     """Charge now, run later: after a crash in between the audit resumes on its charge."""
-    audit = submissions.submit(service.store, caller, request, key, service.platform)
+    audit = submissions.submit(
+        service.store, caller, request, key, service.platform, service.settings
+    )
     service.charged.set()
     response.headers["Location"] = f"/v1/audits/{audit.id}"
     return audit
@@ -105,7 +131,9 @@ def get_audit(audit_id: str, caller: AuditorDep, session: ReadDep) -> Audit:
 def cancel_audit(audit_id: str, caller: AuditorDep, service: ServiceDep) -> Audit:
     """Cancel and refund, as long as nothing private was read."""
     with service.store.write() as session:
-        return submissions.cancel(session, caller, audit_id)
+        audit = submissions.cancel(session, caller, audit_id)
+    boundaries.reached(Boundary.CANCEL_COMMITTED)
+    return audit
 
 
 @router.get(
@@ -134,6 +162,7 @@ def get_release(audit_id: str, caller: AuditorDep, session: ReadDep) -> Response
     release = session.get(ReleaseRow, audit_id)
     if release is None:
         raise NotReleasedError(f"the audit is {audit.state}; wait for it to be released")
+    boundaries.reached(Boundary.BEFORE_SEND)
     return Response(release.body, media_type="application/json")
 
 

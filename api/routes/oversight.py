@@ -46,7 +46,7 @@ def get_budget(caller: AuditorDep, session: ReadDep) -> Budget:
     """Your mandates: limit, spent, remaining."""
     mine = select(MandateRow).where(MandateRow.auditor_id == caller.auditor)
     rows = session.exec(mine.order_by(col(MandateRow.id).desc()))
-    return Budget(mandates=[mandates.view(row) for row in rows])
+    return Budget(mandates=[mandates.view(session, row) for row in rows])
 
 
 @regulator.post("/auditors", status_code=201, responses=responses(body=True))
@@ -105,7 +105,9 @@ def list_mandates(
     query = select(MandateRow)
     if auditor_id is not None:
         query = query.where(MandateRow.auditor_id == auditor_id)
-    return page(session, query, MandateRow.id, mandates.view, cursor, limit)
+    return page(
+        session, query, MandateRow.id, lambda row: mandates.view(session, row), cursor, limit
+    )
 
 
 @regulator.get("/charges")

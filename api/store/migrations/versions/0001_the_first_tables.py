@@ -146,8 +146,15 @@ def upgrade() -> None:
         sa.Column("granted_by", sa.String(), nullable=False),
         sa.Column("purpose", sa.Text(), nullable=False),
         sa.Column("kinds", sa.JSON(), nullable=False),
-        sa.Column("epsilon_limit", sa.BigInteger(), nullable=False),
+        sa.Column("epsilon_limit", sa.BigInteger(), nullable=True),
+        sa.Column("rho_limit", sa.BigInteger(), nullable=True),
+        sa.Column("delta", sa.String(), nullable=True),
+        sa.Column("renewal", sa.String(), nullable=True),
+        sa.Column("renewal_days", sa.Integer(), nullable=True),
+        sa.Column("lifetime_limit", sa.BigInteger(), nullable=True),
         sa.Column("spent", sa.BigInteger(), nullable=False),
+        sa.Column("period", sa.Integer(), nullable=False),
+        sa.Column("period_spent", sa.BigInteger(), nullable=False),
         sa.Column("valid_from", sa.DateTime(timezone=True), nullable=False),
         sa.Column("valid_until", sa.DateTime(timezone=True), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
@@ -197,7 +204,6 @@ def upgrade() -> None:
         sa.Column("auditor_id", sa.String(), nullable=False),
         sa.Column("researcher_id", sa.String(), nullable=False),
         sa.Column("mandate_id", sa.String(), nullable=False),
-        sa.Column("content_id", sa.String(), nullable=False),
         sa.Column("audience_id", sa.String(), nullable=False),
         sa.Column("kind", sa.String(), nullable=False),
         sa.Column("state", sa.String(), nullable=False),
@@ -218,10 +224,6 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(
             ["auditor_id"],
             ["auditors.id"],
-        ),
-        sa.ForeignKeyConstraint(
-            ["content_id"],
-            ["contents.id"],
         ),
         sa.ForeignKeyConstraint(
             ["mandate_id"],
@@ -246,11 +248,13 @@ def upgrade() -> None:
         sa.Column("mandate_id", sa.String(), nullable=False),
         sa.Column("audience_id", sa.String(), nullable=False),
         sa.Column("audience_commitment", sa.String(), nullable=False),
-        sa.Column("content_digest", sa.String(), nullable=False),
+        sa.Column("content_digests", sa.JSON(), nullable=False),
         sa.Column("kind", sa.String(), nullable=False),
-        sa.Column("add_remove", sa.BigInteger(), nullable=False),
-        sa.Column("change_one", sa.BigInteger(), nullable=False),
+        sa.Column("price", sa.Text(), nullable=False),
+        sa.Column("currency", sa.String(), nullable=False),
         sa.Column("debit", sa.BigInteger(), nullable=False),
+        sa.Column("period", sa.Integer(), nullable=False),
+        sa.Column("rho", sa.BigInteger(), nullable=False),
         sa.Column("charged_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("refunded_at", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(
@@ -274,6 +278,7 @@ def upgrade() -> None:
     )
     op.create_index("ix_charges_audience_id", "charges", ["audience_id"], unique=False)
     op.create_index("ix_charges_auditor_id", "charges", ["auditor_id"], unique=False)
+    op.create_index("ix_charges_charged_at", "charges", ["charged_at"], unique=False)
     op.create_index("ix_charges_mandate_id", "charges", ["mandate_id"], unique=False)
 
     op.create_table(
@@ -295,6 +300,7 @@ def upgrade() -> None:
 def downgrade() -> None:
     op.drop_table("releases")
     op.drop_index("ix_charges_mandate_id", "charges")
+    op.drop_index("ix_charges_charged_at", "charges")
     op.drop_index("ix_charges_auditor_id", "charges")
     op.drop_index("ix_charges_audience_id", "charges")
 

@@ -1,0 +1,27 @@
+"""The step boundaries of an audit's life, so that a crash at each of them can be tried.
+
+`reached` does nothing. The fault harness (`make faults`) replaces it in a process of its own with
+one that kills the process at the boundary it was told, and loops over all of them.
+"""
+
+from enum import StrEnum
+
+
+class Boundary(StrEnum):
+    BEFORE_CHARGE = "before the charge is written"
+    CHARGE_WRITTEN = "after the charge is written, before it is committed"
+    CHARGE_COMMITTED = "after the charge is committed, before the answer is sent"
+    CLAIMED = "after the audit is claimed, before anything is read"
+    RUNNING = "while people are being scored"
+    REDUCED = "after the tables are made, before noise"
+    NOISED = "after noise, before the receipt"
+    SIGNED = "after the receipt, before the release is written"
+    RELEASE_WRITTEN = "after the release is written, before it is committed"
+    RELEASE_COMMITTED = "after the release is committed"
+    BEFORE_SEND = "after the release is read, before it is sent"
+    CANCEL_WRITTEN = "after a refund is written, before it is committed"
+    CANCEL_COMMITTED = "after a refund is committed, before the answer is sent"
+
+
+def reached(boundary: Boundary) -> None:
+    """Nothing happens here."""
