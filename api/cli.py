@@ -3,6 +3,7 @@
 import base64
 import secrets
 import threading
+from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
@@ -14,11 +15,14 @@ import uvicorn
 from api import logs, setup
 from api.app import create_app
 from api.compose import load_service
+from api.inspection import inspect
 from api.settings import Settings, load_settings
 from api.store import Store
 from api.store.schema import migrate
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+persons = typer.Typer(no_args_is_help=True, help="What people have borne.")
+app.add_typer(persons, name="persons")
 
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", "-c", exists=True, dir_okay=False, help="Settings, TOML.")
@@ -87,6 +91,20 @@ def demo(
     from api.demo import run
 
     run(folder, keep=keep, people=people)
+
+
+@persons.command("verify")
+def verify_persons(config: ConfigOption = None) -> None:
+    """Recompute every balance from sealed audiences and ledger charges. For an inspection."""
+    settings = _ready(config)
+    store = Store(settings.database_url)
+    found = inspect(store, Fraction(settings.person_lifetime_rho))
+    store.close()
+    typer.echo(
+        f"{found.people} people have a balance, from {found.charges} charges: "
+        f"{found.differing} differ, {found.above_cap} are above the cap"
+    )
+    raise typer.Exit(0 if found.sound else 1)
 
 
 def _ready(config: Path | None) -> Settings:

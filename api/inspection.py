@@ -1,0 +1,79 @@
+"""For an inspection on site: what people have borne, recomputed from audiences and the ledger.
+
+Every balance must be what erased audiences carried forward plus the charges of the ledger on the
+sealed audiences a person is in, and none may be above the cap. The outcome is for the platform and
+the inspector beside it: it is never served.
+"""
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from sqlmodel import Session, col, select
+
+from api.charging import bearers
+from api.persons import BLOCK, Blocks
+from api.store import AudienceRow, EntryRow, PersonBlockRow, Store
+from api.store.types import to_pico
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """How many people have a balance, and what is wrong with how many of them."""
+
+    people: int
+    charges: int
+    differing: int
+    above_cap: int
+
+    @property
+    def sound(self) -> bool:
+        return self.differing == 0 and self.above_cap == 0
+
+
+def inspect(store: Store, cap: Fraction) -> Inspection:
+    with store.read() as session:
+        charges = _charges(session)
+        blocks = Blocks.load(session, _all_blocks(session))
+        expected = _expected(session, blocks, charges)
+    spent = blocks.balances["spent"]
+    return Inspection(
+        people=int(np.count_nonzero(spent)),
+        charges=len(charges),
+        differing=int(np.count_nonzero(spent != expected)),
+        above_cap=int(np.count_nonzero(spent > to_pico(cap))),
+    )
+
+
+def _expected(
+    session: Session, blocks: Blocks, charges: list[tuple[str, str, Fraction]]
+) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    """Balances as they should be; people in blocks that do not exist at all would differ."""
+    found = Blocks(blocks.numbers, blocks.new, {"spent": blocks.balances["carried"].copy()})
+    for audit_id, audience_id, rho in charges:
+        audience = session.get_one(AudienceRow, audience_id)
+        if audience.state == "sealed":
+            everyone = bearers(session, audit_id, audience).everyone()
+            known = np.isin(everyone // BLOCK, blocks.numbers)
+            found.add("spent", everyone[known], to_pico(rho))
+    return found.balances["spent"]
+
+
+def _charges(session: Session) -> list[tuple[str, str, Fraction]]:
+    """Audit, audience and rho of every charge in the ledger that was not refunded."""
+    kinds = col(EntryRow.kind).in_(("charge", "refund"))
+    entries = session.exec(select(EntryRow).where(kinds).order_by(col(EntryRow.number)))
+    bodies = [json.loads(entry.body) for entry in entries]
+    refunded = Counter(body["audit"] for body in bodies if body["kind"] == "refund")
+    return [
+        (body["audit"], body["audience"], Fraction(body["rho"]["change_one"]))
+        for body in bodies
+        if body["kind"] == "charge" and not refunded[body["audit"]]
+    ]
+
+
+def _all_blocks(session: Session) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    query = select(PersonBlockRow.number).order_by(col(PersonBlockRow.number))
+    return np.array(session.exec(query).all(), np.int64)
