@@ -12,33 +12,28 @@ from api.ids import new_id
 from api.ledger import append
 from api.store import ContentRow
 from openapi.models import Content, ContentDraft
-from privacy.receipts import canonical, digest
+from privacy.content import FIELDS, content_digest
+from privacy.receipts import digest
 
 
 def create(session: Session, caller: Caller, draft: ContentDraft) -> Content:
+    fields = draft.model_dump(include=set(FIELDS))
     image = draft.image.data if draft.image else None
+    image_digest = digest(image) if image else None
+    image_type = draft.image.media_type if draft.image else None
     row = ContentRow(
         id=new_id("content"),
         auditor_id=caller.auditor,
         researcher_id=caller.researcher_id,
         image=image,
-        image_digest=digest(image) if image else None,
-        digest=content_digest(draft),
+        image_digest=image_digest,
+        digest=content_digest(fields, image_digest, image_type),
         created_at=now(),
-        **draft.model_dump(include={"kind", "title", "text", "attributes"}),
+        **fields,
     )
     session.add(row)
     append(session, "content", {"content": row.id, "digest": row.digest}, caller.auditor)
     return view(row)
-
-
-def content_digest(draft: ContentDraft) -> str:
-    """Over everything the model may see: canonical JSON, the image by its own digest."""
-    fields = draft.model_dump(include={"kind", "title", "text", "attributes"})
-    if draft.image:
-        fields["image"] = digest(draft.image.data)
-        fields["image_type"] = draft.image.media_type
-    return digest(canonical(fields))
 
 
 def owned(session: Session, caller: Caller, content_id: str) -> ContentRow:

@@ -38,7 +38,7 @@ def inspect(store: Store, cap: Fraction) -> Inspection:
         charges = _charges(session)
         blocks = Blocks.load(session, _all_blocks(session))
         expected = _expected(session, blocks, charges)
-    spent = blocks.balances["spent"]
+    spent = blocks.spent
     return Inspection(
         people=int(np.count_nonzero(spent)),
         charges=len(charges),
@@ -51,14 +51,14 @@ def _expected(
     session: Session, blocks: Blocks, charges: list[tuple[str, str, Fraction]]
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     """Balances as they should be; people in blocks that do not exist at all would differ."""
-    found = Blocks(blocks.numbers, blocks.new, {"spent": blocks.balances["carried"].copy()})
+    expected = blocks.carried.copy()
     for audit_id, audience_id, rho in charges:
         audience = session.get_one(AudienceRow, audience_id)
         if audience.state == "sealed":
             everyone = bearers(session, audit_id, audience).everyone()
             known = np.isin(everyone // BLOCK, blocks.numbers)
-            found.add("spent", everyone[known], to_pico(rho))
-    return found.balances["spent"]
+            expected[blocks.place(everyone[known])] += to_pico(rho)
+    return expected
 
 
 def _charges(session: Session) -> list[tuple[str, str, Fraction]]:

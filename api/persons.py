@@ -13,18 +13,20 @@ and never enter the ledger. Only the holder of the platform account's lock may c
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import insert
+from sqlalchemy import Table as SqlTable
+from sqlalchemy import bindparam, inspect
 from sqlmodel import Session, col, select
 
 from api.store import ExclusionRow, PersonBlockRow
 from api.store.types import to_pico
 from privacy.membership import Membership, Persons
 
-BLOCK = 1024
+_BITS = 10
+BLOCK = 1 << _BITS
 Balances = NDArray[np.int64]
 
 
@@ -34,12 +36,14 @@ def charge(
     """Charge everybody who can bear the cost; for each group, who could, or None for all."""
     blocks = Blocks.of(session, membership)
     everyone = membership.everyone()
-    borne = blocks.spent(everyone)
-    able = borne + to_pico(cost) <= to_pico(cap)
-    blocks.add("spent", everyone[able], to_pico(cost))
-    blocks.save(session)
+    place = blocks.place(everyone)
+    able = blocks.spent[place] + to_pico(cost) <= to_pico(cap)
     if able.all():
+        blocks.spent[place] += to_pico(cost)
+        blocks.save(session)
         return [None] * len(membership.groups)
+    blocks.spent[place[able]] += to_pico(cost)
+    blocks.save(session)
     exhausted = everyone[~able]
     return [~np.isin(group, exhausted) for group in membership.groups]
 
@@ -47,14 +51,14 @@ def charge(
 def refund(session: Session, membership: Membership, cost: Fraction) -> None:
     """Give the cost back to everybody who was charged it."""
     blocks = Blocks.of(session, membership)
-    blocks.add("spent", membership.everyone(), -to_pico(cost))
+    blocks.spent[blocks.place(membership.everyone())] -= to_pico(cost)
     blocks.save(session)
 
 
 def carry(session: Session, membership: Membership, cost: Fraction) -> None:
     """Remember what an audience bore, before its members are erased, so that sums still check."""
     blocks = Blocks.of(session, membership)
-    blocks.add("carried", membership.everyone(), to_pico(cost))
+    blocks.carried[blocks.place(membership.everyone())] += to_pico(cost)
     blocks.save(session)
 
 
@@ -86,61 +90,72 @@ def included(
 
 @dataclass
 class Blocks:
-    """The blocks of some people, in memory: rows of balances, by sorted block number."""
+    """The blocks of some people in memory, by sorted block number, one after the other."""
 
     numbers: NDArray[np.int64]
     new: NDArray[np.bool_]
-    balances: dict[str, Balances]
+    spent: Balances
+    carried: Balances
 
     @classmethod
     def of(cls, session: Session, membership: Membership) -> "Blocks":
-        everyone = membership.everyone()
-        return cls.load(session, np.unique(everyone // BLOCK))
+        """The blocks that these people are in; a group's people are sorted, and so its blocks."""
+        firsts = [np.empty(0, np.int64)]
+        for group in membership.groups:
+            blocks = group >> _BITS
+            firsts.append(blocks[np.flatnonzero(np.diff(blocks, prepend=-1))])
+        return cls.load(session, np.unique(np.concatenate(firsts)))
 
     @classmethod
     def load(cls, session: Session, numbers: NDArray[np.int64]) -> "Blocks":
-        balances = {
-            name: np.zeros((len(numbers), BLOCK), np.int64) for name in ("spent", "carried")
-        }
+        spent, carried = (np.zeros((len(numbers), BLOCK), np.int64) for _ in range(2))
         new = np.ones(len(numbers), bool)
-        for row in _rows(session, numbers):
-            at = int(np.searchsorted(numbers, row.number))
+        for number, borne, before in _rows(session, numbers):
+            at = np.searchsorted(numbers, number)
             new[at] = False
-            balances["spent"][at] = np.frombuffer(row.spent, "<i8")
-            if row.carried is not None:
-                balances["carried"][at] = np.frombuffer(row.carried, "<i8")
-        return cls(numbers, new, balances)
+            spent[at] = np.frombuffer(borne, "<i8")
+            if before is not None:
+                carried[at] = np.frombuffer(before, "<i8")
+        return cls(numbers, new, spent.ravel(), carried.ravel())
 
-    def spent(self, persons: Persons) -> Balances:
-        return self.balances["spent"][self._rows_of(persons), persons % BLOCK]
-
-    def add(self, name: str, persons: Persons, amount: int) -> None:
-        """Add to distinct people."""
-        self.balances[name][self._rows_of(persons), persons % BLOCK] += amount
+    def place(self, persons: Persons) -> NDArray[np.int64]:
+        """Where these people's balances are; their blocks must be here."""
+        if len(persons) == 0:
+            return persons
+        low, high = int(self.numbers[0]), int(self.numbers[-1])
+        if high - low + 1 == len(self.numbers):
+            return persons - (low << _BITS)
+        row = np.searchsorted(self.numbers, persons >> _BITS)
+        return (row << _BITS) + (persons & (BLOCK - 1))
 
     def save(self, session: Session) -> None:
         rows = [self._row(at) for at in range(len(self.numbers))]
         fresh = [row for row, new in zip(rows, self.new, strict=True) if new]
+        changed = [row for row, new in zip(rows, self.new, strict=True) if not new]
+        connection = session.connection()
+        table = cast("SqlTable", inspect(PersonBlockRow).local_table)
+        values = {"spent": bindparam("spent_"), "carried": bindparam("carried_")}
         if fresh:
-            session.execute(insert(PersonBlockRow), fresh)
-        session.bulk_update_mappings(
-            PersonBlockRow,
-            [row for row, new in zip(rows, self.new, strict=True) if not new],
-        )
+            number = {"number": bindparam("number_")}
+            connection.execute(table.insert().values(number | values), fresh)
+        if changed:
+            mine = table.c.number == bindparam("number_")
+            connection.execute(table.update().where(mine).values(values), changed)
 
     def _row(self, at: int) -> dict[str, Any]:
-        carried = self.balances["carried"][at]
+        block = slice(at * BLOCK, (at + 1) * BLOCK)
+        carried = self.carried[block]
         return {
-            "number": int(self.numbers[at]),
-            "spent": self.balances["spent"][at].astype("<i8").tobytes(),
-            "carried": carried.astype("<i8").tobytes() if carried.any() else None,
+            "number_": int(self.numbers[at]),
+            "spent_": self.spent[block].astype("<i8").tobytes(),
+            "carried_": carried.astype("<i8").tobytes() if carried.any() else None,
         }
 
-    def _rows_of(self, persons: Persons) -> NDArray[np.intp]:
-        return np.searchsorted(self.numbers, persons // BLOCK)
 
-
-def _rows(session: Session, numbers: NDArray[np.int64]) -> Iterator[PersonBlockRow]:
+def _rows(
+    session: Session, numbers: NDArray[np.int64]
+) -> Iterator[tuple[int, bytes, bytes | None]]:
+    columns = select(PersonBlockRow.number, PersonBlockRow.spent, PersonBlockRow.carried)
     for chunk in np.array_split(numbers, max(1, len(numbers) // 500)):
         wanted = col(PersonBlockRow.number).in_(chunk.tolist())
-        yield from session.exec(select(PersonBlockRow).where(wanted))
+        yield from session.exec(columns.where(wanted))

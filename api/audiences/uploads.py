@@ -2,9 +2,10 @@
 
 import secrets
 from datetime import timedelta
-from typing import IO
+from typing import IO, Any, cast
 
 import pyarrow as pa
+from sqlalchemy.orm import defer
 from sqlmodel import Session, col, delete, func, select
 
 from api.audiences.members import read_members
@@ -112,8 +113,9 @@ def pending(session: Session, audience_id: str) -> bool:
 
 
 def groups_of(session: Session, audience_id: str) -> list[GroupRow]:
-    """The groups in the order of their labels' numbers: g0, g1, …, g10."""
-    rows = session.exec(select(GroupRow).where(GroupRow.audience_id == audience_id))
+    """The groups in the order of their labels' numbers: g0, g1, …, g10. Not yet their people."""
+    query = select(GroupRow).where(GroupRow.audience_id == audience_id)
+    rows = session.exec(query.options(defer(cast("Any", GroupRow.people))))
     return sorted(rows, key=lambda group: int(group.label[1:]))
 
 
