@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-all check bench lock openapi clean
+.PHONY: help demo serve test test-all faults privacy-audit check bench lock openapi clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -20,6 +20,14 @@ test: $(READY) ## everything that proves it
 
 test-all: $(READY) ## and what takes minutes
 	$(BIN)/pytest -n 2 --dist loadfile
+	$(BIN)/python -m tests.faults --long
+	$(BIN)/python -m tests.privacy_audit --long
+
+faults: $(READY) ## kill the service at every step boundary
+	$(BIN)/python -m tests.faults
+
+privacy-audit: $(READY) ## measure epsilon from outside, per mechanism
+	$(BIN)/python -m tests.privacy_audit
 
 check: $(READY) ## lint, types, import rules, contract and lock in step
 	$(BIN)/ruff check .

@@ -134,9 +134,9 @@ class Blocks:
         changed = [row for row, new in zip(rows, self.new, strict=True) if not new]
         connection = session.connection()
         table = cast("SqlTable", inspect(PersonBlockRow).local_table)
-        values = {"spent": bindparam("spent_"), "carried": bindparam("carried_")}
+        values: dict[str, Any] = {"spent": bindparam("spent_"), "carried": bindparam("carried_")}
         if fresh:
-            number = {"number": bindparam("number_")}
+            number: dict[str, Any] = {"number": bindparam("number_")}
             connection.execute(table.insert().values(number | values), fresh)
         if changed:
             mine = table.c.number == bindparam("number_")

@@ -20,5 +20,7 @@ def draft(model: type[Model], **fields: Any) -> Model:
 def _complaints(error: ValidationError) -> list[str]:
     """One short line per field, without the value: it may be private."""
     return [
-        f"{'.'.join(str(step) for step in item['loc'])}: {item['msg']}" for item in error.errors()
+        ": ".join([*([where] if where else []), item["msg"].removeprefix("Value error, ")])
+        for item in error.errors()
+        for where in [".".join(str(step) for step in item["loc"])]
     ]

@@ -30,6 +30,7 @@
         ├── MandateError                no-mandate, mandate-not-yet-valid, mandate-expired,
         │   │                           epsilon-above-mandate
         │   └── BudgetExhaustedError    budget-exhausted
+        ├── PlatformExhaustedError      platform-exhausted
         ├── RateLimitedError            rate-limited
         └── ServiceError                internal, unavailable
 
@@ -193,6 +194,10 @@ class BudgetExhaustedError(MandateError):
         return Decimal(str(getattr(self.problem, name)))
 
 
+class PlatformExhaustedError(ProblemError):
+    """All auditors together have asked as much as the platform answers for now."""
+
+
 class RateLimitedError(ProblemError):
     pass
 
@@ -229,6 +234,7 @@ BY_CODE: dict[str, type[ProblemError]] = {
     "mandate-not-yet-valid": MandateError,
     "mandate-expired": MandateError,
     "budget-exhausted": BudgetExhaustedError,
+    "platform-exhausted": PlatformExhaustedError,
     "rate-limited": RateLimitedError,
     "internal": ServiceError,
     "unavailable": ServiceError,
