@@ -22,8 +22,11 @@ from auditor_client.errors import (
 )
 from auditor_client.finished import FinishedAudit
 from auditor_client.keys import new_key
+from auditor_client.match_count import MatchCount
+from auditor_client.most_skewed import MostSkewed
 from auditor_client.profiles import save_profile
 from auditor_client.regulator import Regulator
+from auditor_client.score_cdf import ScoreCdf
 
 __all__ = [
     "AuditFailedError",
@@ -34,10 +37,13 @@ __all__ = [
     "ConnectionBrokenError",
     "FinishedAudit",
     "InputError",
+    "MatchCount",
+    "MostSkewed",
     "NamedAudience",
     "ProblemError",
     "ReceiptError",
     "Regulator",
+    "ScoreCdf",
     "new_key",
     "save_profile",
 ]

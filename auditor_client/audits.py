@@ -1,20 +1,60 @@
 """Audits: price, run, wait, and read again later."""
 
 import secrets
-from collections.abc import Callable
-from typing import Any, Unpack
+from collections.abc import Callable, Sequence
+from typing import Any, TypedDict, TypeVar, Unpack
 
+from pydantic import RootModel
+
+from auditor_client.asking import Context, Requests
 from auditor_client.audiences import NamedAudience
-from auditor_client.errors import ConnectionBrokenError
+from auditor_client.drafts import draft
+from auditor_client.errors import ConnectionBrokenError, InputError
 from auditor_client.finished import FinishedAudit
 from auditor_client.following import follow
-from auditor_client.receipts import hold_to, verify_release
+from auditor_client.holding import hold_to
+from auditor_client.match_count import MatchCount
+from auditor_client.most_skewed import MostSkewed
+from auditor_client.receipts import verify_release
 from auditor_client.records import load_record
-from auditor_client.requests import Options, audit_request
+from auditor_client.requests import DEFAULT_BINS, Bins, Number, Options
+from auditor_client.result import Result
+from auditor_client.score_cdf import ScoreCdf
 from auditor_client.transport import Transport
-from openapi.models import Audit, AuditRequest, Budget, Catalogue, Content, Quote
+from openapi.models import (
+    Audit,
+    AuditKind,
+    AuditRequest,
+    BatchQuote,
+    Budget,
+    Content,
+    Quote,
+    ScoreHistogramRequest,
+)
 
 PATH = "/v1/audits"
+
+AnyResult = FinishedAudit | ScoreCdf | MatchCount | MostSkewed
+KINDS: dict[AuditKind, type[AnyResult]] = {
+    "score-histogram": FinishedAudit,
+    "score-cdf": ScoreCdf,
+    "match-count": MatchCount,
+    "most-skewed": MostSkewed,
+}
+Kind = TypeVar("Kind", bound=Result[Any])
+
+
+class Batch(RootModel[list[AuditRequest]]):
+    """Several requests in one body."""
+
+
+class Running(TypedDict, total=False):
+    """How an audit is waited for, beside what it asks."""
+
+    idempotency_key: str | None
+    """That of a run that was interrupted: repeating it with its key does not pay again."""
+    progress: bool
+    """Whether to show a progress bar (True)."""
 
 
 class Audits:
@@ -23,6 +63,11 @@ class Audits:
     def __init__(self, transport: Transport, keys: Callable[[], dict[str, Any]]) -> None:
         self._transport = transport
         self._keys = keys
+
+    @property
+    def requests(self) -> Requests:
+        """What `submit` and `price_all` take, of every kind."""
+        return Requests(self._transport)
 
     def run(
         self,
@@ -36,12 +81,71 @@ class Audits:
         """Pay for an audit, wait for its release, and verify its receipt.
 
         `options` are `bins=100` (a number, or edges), `levels=`, `epsilon=1`, `size_epsilon=`,
-        `context=` and `mandate_id=`: see `auditor_client.requests.Options`. To repeat a run that
-        was interrupted without paying again, give the `idempotency_key` it had.
+        `context=` and `mandate_id=`, and for Gaussian noise `mechanism="discrete-gaussian"`, `rho=`
+        and `size_rho=`: see `auditor_client.requests.Options`. To repeat a run that was interrupted
+        without paying again, give the `idempotency_key` it had.
         """
         request = self.request(content, audience, **options)
-        audit = self.submit(request, idempotency_key)
-        return self.wait(audit.id, progress=progress)
+        running = Running(idempotency_key=idempotency_key, progress=progress)
+        return self._run(request, FinishedAudit, running)
+
+    def cdf(
+        self,
+        content: Content | str,
+        audience: NamedAudience | str,
+        *,
+        bins: Bins = DEFAULT_BINS,
+        epsilon: Number = 1,
+        context: Context | None = None,
+        mandate_id: str | None = None,
+        **running: Unpack[Running],
+    ) -> ScoreCdf:
+        """How many people of each group score up to each edge, by a tree of noisy counts."""
+        request = self.requests.cdf(
+            content, audience, bins=bins, epsilon=epsilon, context=context, mandate_id=mandate_id
+        )
+        return self._run(request, ScoreCdf, running)
+
+    def match_count(
+        self,
+        audience: NamedAudience | str,
+        epsilon: Number = 1,
+        *,
+        mandate_id: str | None = None,
+        **running: Unpack[Running],
+    ) -> MatchCount:
+        """How many people of each group the platform found, with noise of scale 1 / epsilon."""
+        request = self.requests.match_count(audience, epsilon, mandate_id=mandate_id)
+        return self._run(request, MatchCount, running)
+
+    def most_skewed(
+        self,
+        contents: Sequence[Content | str],
+        audience: NamedAudience | str,
+        *,
+        bins: Bins = DEFAULT_BINS,
+        levels: Sequence[float] | None = None,
+        epsilon: Number = 1,
+        weights: tuple[int, int] = (1, 1),
+        context: Context | None = None,
+        mandate_id: str | None = None,
+        **running: Unpack[Running],
+    ) -> MostSkewed:
+        """Which of the contents is scored most differently between two groups, at one price.
+
+        `weights` make up for groups of unequal size: (2, 1) where the second is twice as large.
+        """
+        request = self.requests.most_skewed(
+            contents,
+            audience,
+            bins=bins,
+            levels=levels,
+            epsilon=epsilon,
+            weights=weights,
+            context=context,
+            mandate_id=mandate_id,
+        )
+        return self._run(request, MostSkewed, running)
 
     def price(
         self, content: Content | str, audience: NamedAudience | str, **options: Unpack[Options]
@@ -50,12 +154,19 @@ class Audits:
         request = self.request(content, audience, **options)
         return self._transport.post(f"{PATH}/price", request, Quote, again=True)
 
+    def price_all(self, requests: Sequence[AuditRequest]) -> BatchQuote:
+        """What several audits would cost together, paid in this order; asking spends nothing.
+
+        Requests of every kind are made by `request` and by `requests`.
+        """
+        body = draft(Batch, root=list(requests))
+        return self._transport.post(f"{PATH}/prices", body, BatchQuote, again=True)
+
     def request(
         self, content: Content | str, audience: NamedAudience | str, **options: Unpack[Options]
-    ) -> AuditRequest:
+    ) -> ScoreHistogramRequest:
         """The request that `run` would submit."""
-        scores = self._transport.get("/v1/catalogue", Catalogue).score_range
-        return audit_request(content, audience, scores, options)
+        return self.requests.score_histogram(content, audience, **options)
 
     def submit(self, request: AuditRequest, idempotency_key: str | None = None) -> Audit:
         """Pay for an audit and return at once. The same key never pays twice."""
@@ -68,12 +179,17 @@ class Audits:
             raise
 
     def wait(self, audit_id: str, *, progress: bool = True) -> FinishedAudit:
-        """The finished audit, as soon as it is released."""
-        return self._finished(follow(self._transport, audit_id, progress=progress))
+        """The finished score histogram, as soon as it is released."""
+        return self._finished(follow(self._transport, audit_id, progress=progress), FinishedAudit)
 
     def get(self, audit_id: str) -> FinishedAudit:
-        """An audit that is released; `NotReleasedError` until then."""
-        return self._finished(self.state(audit_id))
+        """A score histogram that is released; `NotReleasedError` until then."""
+        return self._finished(self.state(audit_id), FinishedAudit)
+
+    def result(self, audit_id: str) -> AnyResult:
+        """A released audit of any kind; `NotReleasedError` until then."""
+        audit = self.state(audit_id)
+        return self._finished(audit, KINDS[audit.kind])
 
     def state(self, audit_id: str) -> Audit:
         """How far an audit is."""
@@ -87,20 +203,31 @@ class Audits:
         """All audits of this auditor."""
         return list(self._transport.items(PATH, Audit))
 
-    def _finished(self, audit: Audit) -> FinishedAudit:
+    def _run(self, request: AuditRequest, kind: type[Kind], running: Running) -> Kind:
+        audit = self.submit(request, running.get("idempotency_key"))
+        progress = running.get("progress", True)
+        return self._finished(follow(self._transport, audit.id, progress=progress), kind)
+
+    def _finished(self, audit: Audit, kind: type[Kind]) -> Kind:
+        if audit.kind != kind.kind:
+            raise InputError(f"{audit.id} is a {audit.kind}: read it with `audits.result`.")
         keys = self._keys()
         stored = self._transport.send("GET", f"{PATH}/{audit.id}/release").content
-        content = self._transport.get(f"/v1/contents/{audit.request.content_id}", Content)
+        contents = tuple(self._content(name) for name in audit.request.content_ids)
         record = load_record(audit.request.audience_id)
+        names = record.names if record else {}
         release = verify_release(stored, keys)
-        hold_to(release, audit, content, record.commitment if record else None)
+        hold_to(release, audit, contents, record.commitment if record else None, tuple(names))
         mandates = self._transport.get("/v1/budget", Budget).mandates
-        return FinishedAudit(
+        return kind(
             release=release,
             keys=keys,
-            names=record.names if record else {},
+            names=names,
             audit=audit,
-            content=content,
+            contents=contents,
             mandate=next((item for item in mandates if item.id == audit.mandate_id), None),
             url=self._transport.url,
         )
+
+    def _content(self, content_id: str) -> Content:
+        return self._transport.get(f"/v1/contents/{content_id}", Content)

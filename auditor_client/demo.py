@@ -20,6 +20,7 @@ from auditor_client.keys import new_key
 from auditor_client.plan import sample_size, verdict_size
 from auditor_client.profiles import save_profile
 from auditor_client.regulator import Regulator
+from auditor_client.wording import both_relations
 
 ALPHA, DELTA, BINS, EPSILON = 0.2, 0.05, 20, 1.0
 JOB_AD: dict[str, Any] = {
@@ -70,8 +71,7 @@ def _study(host: dict[str, Any], folder: Path) -> str:
     quote = auditor.audits.price(content, audience, bins=BINS, epsilon=EPSILON)
     price = quote.price
     console.print(
-        f"Price    ε {price.epsilon.add_remove} if a person is added or removed, "
-        f"{price.epsilon.change_one} if one changes: {price.debit} is debited.\n"
+        f"Price    {both_relations(price)} {price.debit} ({price.currency}) is debited.\n"
         f"Budget   {quote.remaining_before} before, {quote.remaining_after} after."
     )
     audit = auditor.audits.run(content, audience, bins=BINS, epsilon=EPSILON)

@@ -3,6 +3,7 @@
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from auditor_client.errors import InputError
 
@@ -19,8 +20,12 @@ def draft(model: type[Model], **fields: Any) -> Model:
 
 def _complaints(error: ValidationError) -> list[str]:
     """One short line per field, without the value: it may be private."""
-    return [
-        ": ".join([*([where] if where else []), item["msg"].removeprefix("Value error, ")])
-        for item in error.errors()
-        for where in [".".join(str(step) for step in item["loc"])]
-    ]
+    return [": ".join(filter(None, (_where(item), _what(item)))) for item in error.errors()]
+
+
+def _where(item: ErrorDetails) -> str:
+    return ".".join(str(step) for step in item["loc"])
+
+
+def _what(item: ErrorDetails) -> str:
+    return item["msg"].removeprefix("Value error, ")

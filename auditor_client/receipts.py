@@ -5,7 +5,7 @@ time, and, because only the auditor knows them, the names of the groups.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,24 @@ from joserfc.jwk import KeySet
 from pydantic import ValidationError
 
 from auditor_client.errors import InputError, ReceiptError
-from openapi.models import Audit, Content, ScoreHistogramRelease
+from openapi.models import (
+    RELEASE,
+    Audit,
+    Content,
+    MatchCountRelease,
+    MostSkewedRelease,
+    ScoreCdfRelease,
+    ScoreHistogramRelease,
+)
 from privacy import receipts
+from privacy.content import content_digest
+
+AnyRelease = ScoreHistogramRelease | ScoreCdfRelease | MatchCountRelease | MostSkewedRelease
 
 FORMAT = "platform-auditor/receipt/v1"
 
 
-def verify_release(stored: bytes, keys: Mapping[str, Any]) -> ScoreHistogramRelease:
+def verify_release(stored: bytes, keys: Mapping[str, Any]) -> AnyRelease:
     """The release in these bytes, if its receipt is signed and says the same."""
     try:
         statement = json.loads(stored)
@@ -36,38 +47,25 @@ def verify_release(stored: bytes, keys: Mapping[str, Any]) -> ScoreHistogramRele
     return _release(statement, receipt)
 
 
-def release_from_receipt(receipt: str, keys: Mapping[str, Any]) -> ScoreHistogramRelease:
+def release_from_receipt(receipt: str, keys: Mapping[str, Any]) -> AnyRelease:
     """The release that a receipt states, if one of the keys signed it."""
     return _release(json.loads(_payload(receipt, keys)), receipt)
 
 
-def hold_to(release: ScoreHistogramRelease, audit: Audit, content: Content, commitment: str | None) -> None:
-    """Refuse a release that is signed, but not of what was asked for and paid."""
-    pairs = {
-        "audit": (release.audit_id, audit.id),
-        "content": (release.content_digests[0], content.digest),
-        "audience": (release.audience_commitment, commitment or release.audience_commitment),
-        "bins": (release.bins, audit.request.bins),
-        "price": (release.price, audit.price),
-    }
-    wrong = [name for name, (stated, asked) in pairs.items() if stated != asked]
-    if content.digest not in possible_digests(content):
-        wrong.append("content")
-    if wrong:
-        raise ReceiptError(
-            f"The receipt is signed, but of another {' and '.join(wrong)} than {audit.id} asked"
-            " for. Keep it and tell the regulator."
-        )
-
-
 def possible_digests(content: Content) -> set[str]:
     """The digests this content may have: they cover the image's type, which is not kept."""
-    fields = content.model_dump(include={"kind", "title", "text", "attributes"})
-    if content.image_digest is None:
-        return {receipts.digest(receipts.canonical(fields))}
-    image = {"image": content.image_digest}
-    types = ("image/png", "image/jpeg", "image/webp")
-    return {receipts.digest(receipts.canonical(fields | image | {"image_type": t})) for t in types}
+    image = content.image_digest
+    types = [None] if image is None else ["image/png", "image/jpeg", "image/webp"]
+    return {content_digest(content.model_dump(), image, kind) for kind in types}
+
+
+def same_contents(release: AnyRelease, contents: Sequence[Content]) -> bool:
+    """Whether the release is of these contents, in this order, as they are shown."""
+    digests = release.content_digests
+    return len(digests) == len(contents) and all(
+        stated in possible_digests(content)
+        for stated, content in zip(digests, contents, strict=True)
+    )
 
 
 def _payload(receipt: str, keys: Mapping[str, Any]) -> bytes:
@@ -80,9 +78,9 @@ def _payload(receipt: str, keys: Mapping[str, Any]) -> bytes:
         ) from error
 
 
-def _release(statement: dict[str, Any], receipt: str) -> ScoreHistogramRelease:
+def _release(statement: dict[str, Any], receipt: str) -> AnyRelease:
     try:
-        return ScoreHistogramRelease.model_validate({**statement, "receipt": receipt})
+        return RELEASE.validate_python({**statement, "receipt": receipt})
     except ValidationError as error:
         raise ReceiptError("The receipt is signed, but not of a release.") from error
 
@@ -94,25 +92,24 @@ class SavedReceipt:
     receipt: str
     keys: dict[str, Any]
     names: dict[str, str] = field(default_factory=dict)
-    content: Content | None = None
+    contents: tuple[Content, ...] = ()
     url: str | None = None
 
-    def release(self) -> ScoreHistogramRelease:
-        """The release, verified again, and the content with it."""
+    def release(self) -> AnyRelease:
+        """The release, verified again, and the contents with it."""
         release = release_from_receipt(self.receipt, self.keys)
-        if self.content and release.content_digests[0] not in possible_digests(self.content):
+        if self.contents and not same_contents(release, self.contents):
             raise ReceiptError("The file shows another content than the one that was signed.")
         return release
 
     def save(self, path: str | Path) -> None:
-        content = self.content.model_dump(mode="json") if self.content else None
         document = {
             "format": FORMAT,
             "url": self.url,
             "receipt": self.receipt,
             "keys": self.keys,
             "names": self.names,
-            "content": content,
+            "contents": [content.model_dump(mode="json") for content in self.contents],
         }
         text = json.dumps(document, ensure_ascii=False, indent=1)
         Path(path).write_text(text + "\n", encoding="utf-8")
@@ -123,8 +120,8 @@ class SavedReceipt:
             document = json.loads(Path(path).read_text(encoding="utf-8"))
             if document.pop("format") != FORMAT:
                 raise InputError(f"{path} is a receipt of another format.")
-            content = document.pop("content")
-            return cls(content=content and Content.model_validate(content), **document)
+            contents = tuple(map(Content.model_validate, document.pop("contents")))
+            return cls(contents=contents, **document)
         except OSError as error:
             raise InputError(f"{path} cannot be read: {error.strerror}.") from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:

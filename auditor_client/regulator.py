@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from auditor_client.connection import Connection
 from auditor_client.drafts import draft
 from auditor_client.errors import InputError
-from auditor_client.requests import Number, exact_epsilon
+from auditor_client.requests import Number, exact_or_none
 from auditor_client.transport import Transport
 from openapi.models import (
     AuditKind,
@@ -17,12 +17,16 @@ from openapi.models import (
     Entry,
     Mandate,
     MandateDraft,
+    Renewal,
     Researcher,
     ResearcherDraft,
     Role,
 )
 
 PATH = "/v1/regulator"
+DELTA_PLACES = 12
+
+RenewalKind = Literal["fixed", "rolling"]
 
 
 class Auditors:
@@ -82,18 +86,35 @@ class Mandates:
         auditor_id: str,
         *,
         purpose: str,
-        epsilon_limit: Number,
         valid_until: datetime,
+        epsilon_limit: Number | None = None,
+        rho_limit: Number | None = None,
+        delta: Number | None = None,
+        renewal: tuple[RenewalKind, int] | None = None,
+        lifetime_limit: Number | None = None,
         valid_from: datetime | None = None,
         kinds: Sequence[AuditKind] = ("score-histogram",),
     ) -> Mandate:
-        """Grant a mandate, from now on unless told. `epsilon_limit` is under change-one."""
+        """Grant a mandate, from now on unless told.
+
+        The limit is in epsilon, or in rho where Gaussian noise is to be paid for, and bounds the
+        sum of change-one prices. `delta` says at which delta a limit in rho is to be shown as an
+        epsilon. With `renewal` the limit holds per so many days: in every stretch of that length
+        (`("rolling", 30)`), or in each period from `valid_from` on (`("fixed", 30)`: a stretch
+        across two periods may hold twice the limit). Such a mandate needs a `lifetime_limit`, which
+        never comes back.
+        """
         body = draft(
             MandateDraft,
+            Renewal,
             auditor_id=auditor_id,
             purpose=purpose,
             kinds=list(kinds),
-            epsilon_limit=exact_epsilon(epsilon_limit),
+            epsilon_limit=exact_or_none(epsilon_limit, "epsilon_limit"),
+            rho_limit=exact_or_none(rho_limit, "rho_limit"),
+            delta=exact_or_none(delta, "delta", DELTA_PLACES),
+            renewal=renewal and draft(Renewal, kind=renewal[0], days=renewal[1]),
+            lifetime_limit=exact_or_none(lifetime_limit, "lifetime_limit"),
             valid_from=valid_from or datetime.now(UTC),
             valid_until=valid_until,
         )

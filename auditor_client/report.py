@@ -76,12 +76,13 @@ def _people(audit: FinishedAudit) -> str:
 
 
 def _cost(audit: FinishedAudit) -> str:
-    words = f"The audit cost {audit.release.price.debit} of the auditor’s budget."
+    price = audit.release.price
+    words = f"The audit cost {price.debit} ({price.currency}) of the auditor’s budget."
     mandate = audit.mandate
     if mandate:
         words += (
-            f" Of the mandate “{mandate.purpose}”, {mandate.spent} of {mandate.epsilon_limit} were"
-            f" spent and {mandate.remaining} remained when this was fetched."
+            f" Of the mandate “{mandate.purpose}”, {mandate.spent} were spent since it began and"
+            f" {mandate.remaining} remained to be spent when this was fetched."
         )
     return f"<p>{escape(words)}</p>"
 
@@ -94,7 +95,7 @@ def _check(audit: FinishedAudit, alpha: float, delta: float) -> str:
         ("service", audit.url or "unknown"),
         ("content", release.content_digests[0]),
         ("audience (commitment)", release.audience_commitment),
-        ("model", release.model_digest),
+        ("model", release.model_digest or "not stated"),
         ("signing keys", ", ".join(str(key.get("kid")) for key in audit.keys["keys"])),
         ("α and δ", f"{alpha:g} and {delta:g}"),
     ]

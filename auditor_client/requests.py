@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from itertools import pairwise
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from auditor_client.audiences import NamedAudience
 from auditor_client.drafts import draft
 from auditor_client.errors import InputError
 from openapi.models import (
-    AuditRequest,
     Content,
     Edges,
     Levels,
@@ -25,18 +24,22 @@ PLACES = 6
 DEFAULT_BINS = 100
 
 
-def exact_epsilon(value: Number) -> Decimal:
-    """The very number that was typed, as a decimal of at most six places; never rounded."""
+def exact(value: Number, name: str = "epsilon", places: int = PLACES) -> Decimal:
+    """The very number that was typed, as a decimal of at most so many places; never rounded."""
     try:
         # A float's shortest representation is what was typed: 0.1 means 0.1.
         number = Decimal(str(value)).normalize()
     except InvalidOperation as error:
-        raise InputError(f"Epsilon {value!r} is not a number.") from error
+        raise InputError(f"{value!r} is not a number: {name} must be one.") from error
     if not number.is_finite():
-        raise InputError(f"Epsilon {value!r} is not a number.")
-    if int(number.as_tuple().exponent) < -PLACES:
-        raise InputError(f"Epsilon {value} has more than {PLACES} decimal places: write fewer.")
+        raise InputError(f"{value!r} is not a number: {name} must be one.")
+    if int(number.as_tuple().exponent) < -places:
+        raise InputError(f"{value} has more than {places} decimal places: write {name} with fewer.")
     return number
+
+
+def exact_or_none(value: Number | None, name: str, places: int = PLACES) -> Decimal | None:
+    return None if value is None else exact(value, name, places)
 
 
 def equal_edges(count: int, scores: ScoreRange) -> list[float]:
@@ -69,10 +72,16 @@ class Options(TypedDict, total=False):
     """A number of equal bins over the platform's range of scores, or their edges (100 bins)."""
     levels: Sequence[float] | None
     """In place of bins, the values of a discrete score."""
-    epsilon: Number
+    epsilon: Number | None
     """The noise on each bin has scale 1 / epsilon (1)."""
     size_epsilon: Number | None
     """Buys noisy numbers of scored people; a quarter of epsilon unless told, 0 for none."""
+    mechanism: Literal["discrete-laplace", "discrete-gaussian"]
+    """Which noise. Gaussian needs a mandate in rho, and has no verdict yet (discrete-laplace)."""
+    rho: Number | None
+    """In place of epsilon, for Gaussian noise: the variance on each bin is 1 / (2 rho)."""
+    size_rho: Number | None
+    """In place of size_epsilon, for Gaussian noise; a sixteenth of rho unless told, 0 for none."""
     context: Mapping[str, str | float] | None
     """Temporal variables to freeze, see `catalogue().context`."""
     mandate_id: str | None
@@ -84,16 +93,26 @@ def audit_request(
     audience: NamedAudience | str,
     scores: ScoreRange,
     options: Options,
-) -> AuditRequest:
+) -> ScoreHistogramRequest:
     """The wire model, checked as far as this side can."""
-    size_epsilon = options.get("size_epsilon")
+    mechanism = options.get("mechanism", "discrete-laplace")
+    epsilon = options.get("epsilon")
+    if epsilon is None and mechanism == "discrete-laplace":
+        epsilon = 1
     return draft(
         ScoreHistogramRequest,
-        content_id=content if isinstance(content, str) else content.id,
-        audience_id=audience if isinstance(audience, str) else audience.id,
+        content_id=id_of(content),
+        audience_id=id_of(audience),
         bins=bins_of(options.get("bins", DEFAULT_BINS), options.get("levels"), scores),
-        epsilon=exact_epsilon(options.get("epsilon", 1)),
-        size_epsilon=None if size_epsilon is None else exact_epsilon(size_epsilon),
+        mechanism=mechanism,
+        epsilon=exact_or_none(epsilon, "epsilon"),
+        size_epsilon=exact_or_none(options.get("size_epsilon"), "size_epsilon"),
+        rho=exact_or_none(options.get("rho"), "rho"),
+        size_rho=exact_or_none(options.get("size_rho"), "size_rho"),
         context=dict(options.get("context") or {}),
         mandate_id=options.get("mandate_id"),
     )
+
+
+def id_of(thing: Content | NamedAudience | str) -> str:
+    return thing if isinstance(thing, str) else thing.id

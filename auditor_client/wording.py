@@ -4,6 +4,7 @@ import math
 
 from auditor_client.finished import OUTSIDE, FinishedAudit
 from auditor_client.gap import FairnessGap
+from openapi.models import Price
 
 
 def question(audit: FinishedAudit) -> str:
@@ -65,14 +66,23 @@ def privacy(audit: FinishedAudit) -> list[str]:
         " 100 numbers."
         for part in price.parts
     ]
+    kinds = " and ".join(sorted({part.mechanism.replace("-", " ") for part in price.parts}))
     return [
         "Everything above was computed from counts to which the platform added random noise"
-        " (discrete Laplace) before they left it. The promise is differential privacy: whatever is"
+        f" ({kinds}) before they left it. The promise is differential privacy: whatever is"
         " done with these numbers, it is almost as likely with or without any one person.",
-        f"If one person is added or removed: ε = {price.epsilon.add_remove}. If one person’s data"
-        f" change in any way: ε = {price.epsilon.change_one}.",
+        both_relations(price),
         *noise,
     ]
+
+
+def both_relations(price: Price) -> str:
+    """What one person has at stake, under both relations."""
+    letter, both = ("ρ", price.rho) if price.epsilon is None else ("ε", price.epsilon)
+    return (
+        f"If one person is added or removed: {letter} = {both.add_remove}. If one person’s data"
+        f" change in any way: {letter} = {both.change_one}."
+    )
 
 
 def assumptions(audit: FinishedAudit) -> list[str]:

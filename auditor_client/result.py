@@ -1,0 +1,70 @@
+"""What every finished audit has, of whichever kind: a verified release and its receipt."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from auditor_client.errors import ContractError, InputError
+from auditor_client.labels import name_of
+from auditor_client.receipts import SavedReceipt
+from openapi.models import Audit, AuditKind, Content, Mandate, PricePart, Released
+
+R = TypeVar("R", bound=Released)
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Result(Generic[R]):
+    """A release whose receipt was verified. Read from a receipt, it has no `audit`."""
+
+    kind: ClassVar[AuditKind]
+
+    release: R
+    keys: Mapping[str, Any] = field(repr=False)
+    names: Mapping[str, str] = field(default_factory=dict)
+    audit: Audit | None = None
+    contents: tuple[Content, ...] = ()
+    mandate: Mandate | None = None
+    url: str | None = None
+
+    def __post_init__(self) -> None:
+        found = getattr(self.release, "kind", None)
+        if found != self.kind:
+            raise InputError(f"This is a {found}, not a {self.kind}: another class reads it.")
+        labels = [group.label for group in getattr(self.release, "groups", ())]
+        if len({name_of(self.names, label) for label in labels}) != len(labels):
+            raise InputError("Two groups have the same name.")
+
+    @classmethod
+    def from_receipt(cls, path: str | Path) -> Self:
+        """The audit of a receipt file, verified against the keys in it. Needs no network."""
+        saved = SavedReceipt.load(path)
+        release: Any = saved.release()  # of any kind; `__post_init__` refuses others than ours
+        return cls(release, saved.keys, saved.names, contents=saved.contents, url=saved.url)
+
+    def save_receipt(self, path: str | Path, *, names: bool = True) -> Path:
+        """Write the receipt with the keys to verify it; `names=False` leaves names out."""
+        kept = dict(self.names) if names else {}
+        SavedReceipt(self.receipt, dict(self.keys), kept, self.contents, self.url).save(path)
+        return Path(path)
+
+    @property
+    def id(self) -> str:
+        return self.release.audit_id
+
+    @property
+    def receipt(self) -> str:
+        """The platform's signed statement: a compact JWS."""
+        return self.release.receipt
+
+    def part(self, name: str) -> PricePart:
+        """Price, noise and error of one table of the release."""
+        for part in self.release.price.parts:
+            if part.name == name:
+                return part
+        raise ContractError(f"The release does not state the noise of its {name}.")
+
+    def by_name(self, values: Mapping[str, Value]) -> dict[str, Value]:
+        """Values by name of group, from values by label."""
+        return {name_of(self.names, label): value for label, value in values.items()}

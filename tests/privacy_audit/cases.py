@@ -1,0 +1,52 @@
+"""What is audited: every kind and mechanism, under both relations."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from privacy.price import ADD_REMOVE, CHANGE_ONE, Relation
+from tests.privacy_audit.runs import IDS, Case
+
+RELATIONS: tuple[Relation, ...] = (ADD_REMOVE, CHANGE_ONE)
+AUDIENCE = {"audience_id": IDS["audience_id"]}
+ONE_BIN: Mapping[str, Any] = IDS | {"bins": {"edges": [0, 1]}, "kind": "score-histogram"}
+
+
+def cases() -> Iterator[Case]:
+    for relation in RELATIONS:
+        yield Case("histogram, Laplace, noisy sizes", ONE_BIN | {"epsilon": "1"}, relation)
+        yield Case(
+            "histogram, Laplace, known sizes",
+            ONE_BIN | {"epsilon": "1"},
+            relation,
+            known_sizes=True,
+        )
+        yield Case(
+            "histogram, Laplace, two groups each",
+            ONE_BIN | {"epsilon": "1", "size_epsilon": "0"},
+            relation,
+            groups_per_person=2,
+        )
+        yield Case(
+            "histogram, Gaussian, noisy sizes",
+            ONE_BIN | {"mechanism": "discrete-gaussian", "rho": "0.5"},
+            relation,
+            currency="rho",
+        )
+        yield Case(
+            "cdf, Laplace tree",
+            IDS | {"kind": "score-cdf", "bins": {"edges": [0, 1, 2, 3]}, "epsilon": "1"},
+            relation,
+            share=0.5,
+        )
+        yield Case("match count", AUDIENCE | {"kind": "match-count", "epsilon": "1"}, relation)
+        yield Case(
+            "most skewed, noisy max",
+            AUDIENCE
+            | {
+                "kind": "most-skewed",
+                "contents": [IDS["content_id"]] * 2,
+                "bins": {"edges": [0, 1, 2, 3, 4]},
+                "epsilon": "1",
+            },
+            relation,
+        )

@@ -1,0 +1,145 @@
+"""Worst-case neighbours: two platforms that differ in one person, and one upload for both.
+
+There is a replica of the person in every few groups, each with noise of its own, so that one
+release is many independent runs. The person is uploaded under two identifiers, and into one group
+more than they may count in.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from api.audiences.sealing import _match
+from api.platform import NOBODY, Persons, Platform
+from privacy.membership import Membership
+from privacy.price import ADD_REMOVE, Relation
+
+Part = tuple[str, pa.Array]
+_PERSON = 99
+
+
+@dataclass(frozen=True)
+class SmallPlatform:
+    """Who holds which identifier; by content, what a person scores (0.5 unless told)."""
+
+    holders: Mapping[str, int]
+    likes: Mapping[str, Mapping[int, float]]
+    model_digest: str = "sha256:" + "0" * 64
+    score_range: tuple[float, float] = (0.0, 1.0)
+
+    @property
+    def context(self) -> Mapping[str, Sequence[str | float]]:
+        return {}
+
+    def match(self, kind: str, identifiers: pa.Array) -> Persons:
+        names = (f"{kind}:{name}" for name in identifiers.to_pylist())
+        return np.array([self.holders.get(name, NOBODY) for name in names], np.int64)
+
+    def offers(self) -> Mapping[str, Mapping[str, int]]:
+        return {}
+
+    def sample(
+        self, attribute: str, sizes: Mapping[str, int], rng: np.random.Generator
+    ) -> Mapping[str, Persons]:
+        raise NotImplementedError
+
+    def confirmed(self, code: str) -> Persons:
+        raise NotImplementedError
+
+    def score(
+        self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
+    ) -> NDArray[np.float64]:
+        likes = self.likes.get(content["title"], {})
+        return np.array([likes.get(int(person), 0.5) for person in persons])
+
+
+@dataclass(frozen=True)
+class World:
+    """One of two neighbours, with what was uploaded."""
+
+    people: SmallPlatform
+    upload: list[list[Part]]
+
+    @property
+    def platform(self) -> Platform:
+        return Platform("small", self.people, self.people)
+
+    def membership(self, groups_per_person: int) -> Membership:
+        """Matched and cut as in sealing."""
+        matched = [_match(self.people, parts) for parts in self.upload]
+        return Membership.cut(matched, groups_per_person)
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The person is there in one; in the other they are gone, or called something else."""
+
+    one: World
+    other: World
+    replicas: int
+
+
+def in_groups(relation: Relation, k: int, replicas: int) -> Neighbours:
+    """Neighbours who move k cells or, changed, 2k: out of k groups and into k others."""
+    gone = relation == ADD_REMOVE
+    upload = []
+    for replica in range(replicas):
+        names = _names("old", replica)
+        upload += [names] * (k + 1)
+        if not gone:
+            # Into the last one of these the person may not be counted under the old names.
+            upload.pop()
+            upload.append(names + _names("new", replica))
+            upload += [_names("new", replica)] * (k - 1)
+    old, new = (
+        {name: number for who in range(replicas) for name, number in _known_as(word, who).items()}
+        for word in ("old", "new")
+    )
+    return Neighbours(
+        World(SmallPlatform(old, {}), upload),
+        World(SmallPlatform({} if gone else new, {}), upload),
+        replicas,
+    )
+
+
+def in_contents(relation: Relation) -> Neighbours:
+    """Neighbours of two groups between whom one content's skew goes up and the other's down.
+
+    In `one` both skews are the same: the person is absent, or of the second group. In `other` they
+    are of the first group, where they add to the skew of `up` and take from that of `down`.
+    """
+    gone = relation == ADD_REMOVE
+    first, second = range(6), range(6, 12)
+    a, b, c, d = 0.5, 1.5, 2.5, 3.5
+    # How many of the second group outnumber the first in bin a: six, or five with the person.
+    heavy = [a] * (6 if gone else 4) + [d] * (0 if gone else 2)
+    likes = {
+        "up": dict(zip([*first, *second], [a] * 6 + [b] * 3 + [c] * 3, strict=True)),
+        "down": dict(zip([*first, *second], [b, b, c, c, d, d, *heavy], strict=True)),
+    }
+    names = [pa.array([f"bystander{number}" for number in group]) for group in (first, second)]
+    upload = [
+        [("username", names[0]), *_names("new", _PERSON)],
+        [("username", names[1]), *_names("old", _PERSON), *_names("new", _PERSON)],
+    ]
+    bystanders = {f"username:bystander{number}": number for number in range(12)}
+    before = bystanders if gone else bystanders | _known_as("old", _PERSON)
+    after = bystanders | _known_as("new", _PERSON)
+    return Neighbours(
+        World(SmallPlatform(before, likes), upload),
+        World(SmallPlatform(after, likes), upload),
+        replicas=1,
+    )
+
+
+def _names(word: str, person: int) -> list[Part]:
+    name = pa.array([f"{word}{person}"])
+    return [("username", name), ("email_sha256", name)]
+
+
+def _known_as(word: str, person: int) -> dict[str, int]:
+    return {f"{kind}:{word}{person}": person for kind in ("username", "email_sha256")}

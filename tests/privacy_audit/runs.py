@@ -1,0 +1,164 @@
+"""Runs of one kind of audit on two neighbours, and what an adversary makes of the releases.
+
+The adversary knows both tables and the noise, and so computes the log-likelihood ratio of what came
+out; for a selection, whether the less likely one was chosen.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.audits import KINDS, AudienceFacts
+from openapi.models import REQUEST
+from privacy import waist
+from privacy.price import Currency, Relation
+from privacy.table import Table
+from privacy.waist import tree
+from tests.privacy_audit.estimate import Samples
+from tests.privacy_audit.neighbours import Neighbours, World, in_contents, in_groups
+
+IDS = {"audience_id": "audience_" + "0" * 30, "content_id": "content_" + "0" * 30}
+# One release holds so many replicas: tables grow with their square when they are added up.
+REPLICAS = 100
+
+
+@dataclass(frozen=True)
+class Case:
+    """One kind of audit, asked in one way, under one relation."""
+
+    name: str
+    request: Mapping[str, Any]
+    relation: Relation
+    currency: Currency = "epsilon"
+    groups_per_person: int = 1
+    known_sizes: bool = False
+    # Of the runs that the others get: some mechanisms are slow.
+    share: float = 1.0
+
+    def neighbours(self) -> Neighbours:
+        if self.request["kind"] == "most-skewed":
+            return in_contents(self.relation)
+        return in_groups(self.relation, self.groups_per_person, REPLICAS)
+
+
+def question_of(case: Case, groups: int) -> waist.Question:
+    sizes = (1,) * groups if case.known_sizes else None
+    labels = tuple(f"g{number}" for number in range(groups))
+    facts = AudienceFacts(labels, case.groups_per_person, sizes)
+    return KINDS[case.request["kind"]].question(REQUEST.validate_python(case.request), facts)
+
+
+def claimed(case: Case) -> float:
+    """What the price says."""
+    question = question_of(case, len(case.neighbours().one.upload))
+    return float(waist.price(question).of(case.currency, case.relation))
+
+
+def statistics(case: Case, runs: int) -> dict[str, tuple[Samples, Samples]]:
+    """Samples on both neighbours, by the name of what the adversary looked at."""
+    neighbours = case.neighbours()
+    question = question_of(case, len(neighbours.one.upload))
+    tables = [_tables(case, question, world) for world in (neighbours.one, neighbours.other)]
+    sides = [_releases(case, question, own, tables, neighbours.replicas, runs) for own in tables]
+    return {name: (sides[0][name], sides[1][name]) for name in sides[0]}
+
+
+def _tables(case: Case, question: waist.Question, world: World) -> Mapping[str, Table]:
+    """Matching, cutting and reduction, as in a worker."""
+    membership = world.membership(case.groups_per_person)
+    request = REQUEST.validate_python(case.request)
+    titles = ("up", "down") if case.request["kind"] == "most-skewed" else ("",)
+    contents = [{"title": title} for title in titles]
+    return KINDS[request.kind].reduce(request, question, contents, membership, world.platform)
+
+
+def _releases(
+    case: Case,
+    question: waist.Question,
+    own: Mapping[str, Table],
+    both: Sequence[Mapping[str, Table]],
+    replicas: int,
+    runs: int,
+) -> dict[str, Samples]:
+    price, found = waist.price(question), list[dict[str, Samples]]()
+    for _ in range(-(-runs // replicas)):
+        with _nodes_kept() as nodes:
+            released = waist.release(question, own, paid=price)
+        found.append(_judged(question, released, both, np.array(nodes), replicas))
+    return {name: np.concatenate([each[name] for each in found])[:runs] for name in found[0]}
+
+
+def _judged(
+    question: waist.Question,
+    released: Mapping[str, Any],
+    both: Sequence[Mapping[str, Table]],
+    nodes: NDArray[np.int64],
+    replicas: int,
+) -> dict[str, Samples]:
+    """The statistic of each replica, by what it is a statistic of."""
+    total = np.zeros(replicas)
+    seen = {"": total}
+    for name, mechanism in question.items():
+        cells = [tables[name].cells for tables in both]
+        if isinstance(mechanism, waist.NoisyMax):
+            total += released[name]
+        elif isinstance(mechanism, waist.LaplaceTree):
+            one, other = (_raised(mechanism, each) for each in cells)
+            total += _ratio(mechanism.nodes, nodes, one, other, replicas)
+            # The best linear statistic of what least squares made of the nodes.
+            moved = (one - other) * _raised(mechanism, released[name])
+            seen[", released"] = moved.reshape(replicas, -1).sum(axis=1)
+        else:
+            total += _ratio(mechanism, released[name], *cells, replicas)
+    if ", released" in seen:
+        seen = {", nodes": total, ", released": seen[", released"]}
+    return seen
+
+
+def _ratio(
+    mechanism: waist.Mechanism,
+    released: NDArray[np.int64],
+    one: NDArray[np.int64],
+    other: NDArray[np.int64],
+    replicas: int,
+) -> Samples:
+    """The log-likelihood ratio, from the mechanism's own scale."""
+    from_one, from_other = np.abs(released - one), np.abs(released - other)
+    if isinstance(mechanism, waist.DiscreteGaussian):
+        ratio = (from_other**2 - from_one**2) / (2 * mechanism.scale**2)
+    else:
+        ratio = (from_other - from_one) / mechanism.scale
+    summed: Samples = ratio.reshape(replicas, -1).sum(axis=1)
+    return summed
+
+
+def _raised(mechanism: waist.LaplaceTree, leaves: NDArray[Any]) -> NDArray[Any]:
+    """The nodes above the leaves, in the order of the mechanism."""
+    grow = tree._tree(mechanism.leaves, mechanism.branching)
+    incidence = np.array([grow(leaf) for leaf in np.eye(mechanism.leaves, dtype=np.int64)])
+    return leaves @ incidence
+
+
+@contextmanager
+def _nodes_kept() -> Iterator[list[Any]]:
+    """Look over the shoulder of the tree: its noisy nodes must be private before they are made
+    consistent, which is post-processing."""
+    kept: list[Any] = []
+    original = tree._consistent
+
+    def looking(branching: int) -> Any:
+        consistent = original(branching)
+
+        def keep(nodes: Any) -> Any:
+            kept.append(nodes)
+            return consistent(nodes)
+
+        return keep
+
+    with patch.object(tree, "_consistent", looking):
+        yield kept
