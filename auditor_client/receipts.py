@@ -17,7 +17,6 @@ from pydantic import ValidationError
 from auditor_client.errors import InputError, ReceiptError
 from openapi.models import (
     RELEASE,
-    Audit,
     Content,
     MatchCountRelease,
     MostSkewedRelease,

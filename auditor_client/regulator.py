@@ -106,7 +106,6 @@ class Mandates:
         """
         body = draft(
             MandateDraft,
-            Renewal,
             auditor_id=auditor_id,
             purpose=purpose,
             kinds=list(kinds),

@@ -35,7 +35,7 @@ def exact(value: Number, name: str = "epsilon", places: int = PLACES) -> Decimal
         raise InputError(f"{value!r} is not a number: {name} must be one.")
     if int(number.as_tuple().exponent) < -places:
         raise InputError(f"{value} has more than {places} decimal places: write {name} with fewer.")
-    return number
+    return Decimal(f"{number:f}")  # 20, where `normalize` says 2E+1
 
 
 def exact_or_none(value: Number | None, name: str, places: int = PLACES) -> Decimal | None:

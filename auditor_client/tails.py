@@ -45,7 +45,7 @@ class _Lattice:
 
     @property
     def rest(self) -> Floats:
-        return np.maximum(1.0 - self.masses.sum(axis=1), 0.0)
+        return np.asarray(np.maximum(1.0 - self.masses.sum(axis=1), 0.0))
 
 
 def at_most(first: Count, second: Count, ratio: float, p_first: Floats, p_second: Floats) -> Floats:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.json
 
+from api.audiences.arrow_streams import read_stream
 from api.errors import MalformedMembersError, UnsupportedMediaTypeError
 from openapi.models.audiences import IDENTIFIER_KINDS
 from privacy.commitment import username_tokens
@@ -31,7 +32,7 @@ def read_members(body: IO[bytes], media_type: str) -> tuple[str, pa.Array]:
         table = _parse(body, media_type)
         # What an Arrow stream says of its own offsets and characters may be false.
         table.validate(full=True)
-        kind = _kind(table)
+        kind = _kind(table.schema)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _unreadable(error, media_type) from error
     header = 0 if media_type == JSON_LINES else 1
@@ -53,7 +54,7 @@ def tokens(kind: str, identifiers: pa.Array) -> bytes:
 
 def _parse(body: IO[bytes], media_type: str) -> pa.Table:
     if media_type == ARROW:
-        return pa.ipc.open_stream(body).read_all()
+        return read_stream(body, _check_schema)
     if media_type == CSV:
         strings = {kind: pa.string() for kind in IDENTIFIER_KINDS}
         # Only nothing is nothing: Nan and NA are names.
@@ -91,30 +92,38 @@ def _unreadable(error: Exception, media_type: str) -> MalformedMembersError:
     return MalformedMembersError(f"the members cannot be read: {message}", line=line)
 
 
-def _kind(table: pa.Table) -> str:
-    if table.num_columns != 1 or table.column_names[0] not in IDENTIFIER_KINDS:
-        names = ", ".join(table.column_names[:5])
+def _kind(schema: pa.Schema) -> str:
+    if len(schema) != 1 or schema.names[0] not in IDENTIFIER_KINDS:
+        names = ", ".join(schema.names[:5])
         raise MalformedMembersError(
             f"one column is expected, named {' or '.join(IDENTIFIER_KINDS)}; found: {names}", line=1
         )
-    return cast("str", table.column_names[0])
+    return cast("str", schema.names[0])
+
+
+def _check_schema(schema: pa.Schema) -> None:
+    """Refuse types that no identifier has."""
+    kind, found = _kind(schema), schema.types[0]
+    if pa.types.is_string(found) or pa.types.is_large_string(found):
+        return
+    if kind == "username":
+        raise MalformedMembersError("user names must be strings", line=1)
+    if found != DIGEST_TYPE:
+        raise MalformedMembersError("hashes must be 64 hexadecimal digits or 32 bytes", line=1)
 
 
 def _usernames(column: pa.Array, header: int) -> pa.Array:
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        raise MalformedMembersError("user names must be strings", line=1)
     column = column.cast(pa.string())
     size = pc.utf8_length(column)
     _refuse(pc.or_(pc.less(size, 1), pc.greater(size, 200)), "is not a user name", header)
     _refuse(pc.match_substring_regex(column, r"\s"), "has white space in it", header)
+    _refuse(pc.match_substring_regex(column, "[[:cntrl:]]"), "has control characters in it", header)
     return column
 
 
 def _hashes(column: pa.Array, header: int) -> pa.Array:
     if column.type == DIGEST_TYPE:
         return column
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        raise MalformedMembersError("hashes must be 64 hexadecimal digits or 32 bytes", line=1)
     well_formed = pc.match_substring_regex(column, "^[0-9a-fA-F]{64}$")
     _refuse(pc.invert(well_formed), "is not a SHA-256 of 64 hexadecimal digits", header)
     raw = bytes.fromhex("".join(column.to_pylist()))

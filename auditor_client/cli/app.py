@@ -6,7 +6,17 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
-from auditor_client.cli import audiences, audits, contents, keys, planning, regulator, reports
+from auditor_client.cli import (
+    audiences,
+    audits,
+    contents,
+    keys,
+    kinds,
+    mandates,
+    planning,
+    regulator,
+    reports,
+)
 from auditor_client.cli.showing import printable
 from auditor_client.errors import AuditorError
 
@@ -37,11 +47,12 @@ app.add_typer(keys.profile_app, name="profile")
 app.add_typer(contents.app, name="content")
 app.add_typer(audiences.app, name="audience")
 app.add_typer(audits.app, name="audit")
+kinds.add_to(audits.app)
 app.add_typer(regulator.app, name="regulator")
 app.command("catalogue")(contents.catalogue)
 app.command("plan")(planning.plan)
 app.command("price")(audits.price)
-app.command("budget")(audits.budget)
+app.command("budget")(mandates.budget)
 app.command("report")(reports.report)
 
 

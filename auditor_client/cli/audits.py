@@ -1,36 +1,41 @@
-"""`auditor audit`, `auditor price` and `auditor budget`: what it costs, and what it says."""
+"""`auditor audit` and `auditor price`: what it costs, and what it says."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from auditor_client.auditor import Auditor
-from auditor_client.cli.options import (
-    DEFAULT_PROFILE,
-    AsJson,
-    ProfileName,
-    Quiet,
-    numbers,
-    pairs,
+from auditor_client.cli.asking import (
+    AudienceId,
+    Bins,
+    ContentId,
+    Context,
+    EdgeList,
+    Epsilon,
+    Key,
+    LevelList,
+    MandateId,
+    Mechanism,
+    ReceiptFile,
+    ReportFile,
+    Rho,
+    SizeEpsilon,
+    SizeRho,
+    options_of,
 )
-from auditor_client.cli.reports import Alpha, Delta, finding
+from auditor_client.cli.findings import finding, result_row
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet
+from auditor_client.cli.prices import price_row
+from auditor_client.cli.reports import Alpha, Delta
 from auditor_client.cli.showing import show_row, show_rows
-from auditor_client.requests import DEFAULT_BINS, Options
+from auditor_client.errors import InputError
+from auditor_client.finished import FinishedAudit
+from auditor_client.requests import DEFAULT_BINS
 from openapi.models import Audit
 
 app = typer.Typer(help="Audits: run, follow, read again.")
 
-ContentId = Annotated[str, typer.Argument(metavar="CONTENT")]
-AudienceId = Annotated[str, typer.Argument(metavar="AUDIENCE")]
 AuditId = Annotated[str, typer.Argument(metavar="AUDIT")]
-Bins = Annotated[int, typer.Option(help="Equal bins over the range of scores.")]
-EdgeList = Annotated[str | None, typer.Option(help="Edges of bins: 0,0.5,1.")]
-LevelList = Annotated[str | None, typer.Option(help="Values of a discrete score: 1,2,3.")]
-Epsilon = Annotated[str, typer.Option(help="At most six decimal places.")]
-SizeEpsilon = Annotated[str | None, typer.Option(help="For the numbers of scored people.")]
-Context = Annotated[list[str] | None, typer.Option(help="name=value, repeatable.")]
-MandateId = Annotated[str | None, typer.Option("--mandate", help="The mandate that pays.")]
 
 
 @app.command("run")
@@ -40,21 +45,37 @@ def run(
     bins: Bins = DEFAULT_BINS,
     edges: EdgeList = None,
     levels: LevelList = None,
-    epsilon: Epsilon = "1",
+    epsilon: Epsilon = None,
     size_epsilon: SizeEpsilon = None,
+    mechanism: Mechanism = "discrete-laplace",
+    rho: Rho = None,
+    size_rho: SizeRho = None,
     context: Context = None,
     mandate: MandateId = None,
     alpha: Alpha = 0.2,
     delta: Delta = 0.05,
-    report: Annotated[Path | None, typer.Option(help="Write the HTML report here.")] = None,
-    receipt: Annotated[Path | None, typer.Option(help="Write the receipt here.")] = None,
-    idempotency_key: Annotated[str | None, typer.Option(help="Of an interrupted run.")] = None,
+    report: ReportFile = None,
+    receipt: ReceiptFile = None,
+    idempotency_key: Key = None,
     quiet: Quiet = False,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
     """Pay for an audit, wait for its release, verify its receipt, and judge."""
-    options = options_of(bins, edges, levels, epsilon, size_epsilon, context, mandate)
+    if report and mechanism != "discrete-laplace":
+        raise InputError(f"There is no report for {mechanism} yet: leave --report out.")
+    options = options_of(
+        bins,
+        edges,
+        levels,
+        context,
+        mandate,
+        epsilon=epsilon,
+        size_epsilon=size_epsilon,
+        mechanism=mechanism,
+        rho=rho,
+        size_rho=size_rho,
+    )
     with Auditor.from_profile(profile) as auditor:
         audit = auditor.audits.run(
             content, audience, idempotency_key=idempotency_key, progress=not quiet, **options
@@ -72,30 +93,32 @@ def price(
     bins: Bins = DEFAULT_BINS,
     edges: EdgeList = None,
     levels: LevelList = None,
-    epsilon: Epsilon = "1",
+    epsilon: Epsilon = None,
     size_epsilon: SizeEpsilon = None,
+    mechanism: Mechanism = "discrete-laplace",
+    rho: Rho = None,
+    size_rho: SizeRho = None,
     context: Context = None,
     mandate: MandateId = None,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
     """What such an audit would cost; asking spends nothing."""
-    options = options_of(bins, edges, levels, epsilon, size_epsilon, context, mandate)
+    options = options_of(
+        bins,
+        edges,
+        levels,
+        context,
+        mandate,
+        epsilon=epsilon,
+        size_epsilon=size_epsilon,
+        mechanism=mechanism,
+        rho=rho,
+        size_rho=size_rho,
+    )
     with Auditor.from_profile(profile) as auditor:
         quote = auditor.audits.price(content, audience, **options)
-    if as_json:
-        show_row(quote.model_dump(), as_json=True)
-        return
-    show_row(
-        {
-            "debit": quote.price.debit,
-            "remaining_before": quote.remaining_before,
-            "remaining_after": quote.remaining_after,
-            "covered": "yes" if quote.covered else "no",
-            **{f"error_of_{part.name}": f"±{part.error_95} (95 %)" for part in quote.price.parts},
-        },
-        as_json=False,
-    )
+    show_row(quote.model_dump() if as_json else price_row(quote), as_json=as_json)
 
 
 @app.command("list")
@@ -103,7 +126,7 @@ def list_audits(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False)
     """Your audits."""
     with Auditor.from_profile(profile) as auditor:
         rows = [row_of(audit, as_json) for audit in auditor.audits.list()]
-    columns = ["id", "state", "debit", "submitted_at"]
+    columns = ["id", "kind", "state", "debit", "currency", "submitted_at"]
     show_rows(rows, columns, as_json=as_json)
 
 
@@ -119,7 +142,11 @@ def show(
     with Auditor.from_profile(profile) as auditor:
         audit = auditor.audits.state(audit_id)
         if audit.state == "released":
-            row = finding(auditor.audits.get(audit_id), alpha, delta)
+            found = auditor.audits.result(audit_id)
+            if isinstance(found, FinishedAudit):
+                row = finding(found, alpha, delta)
+            else:
+                row = result_row(found)
         else:
             row = row_of(audit, as_json)
     show_row(row, as_json=as_json)
@@ -134,44 +161,14 @@ def cancel(
         show_row(row_of(auditor.audits.cancel(audit_id), as_json), as_json=as_json)
 
 
-def budget(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
-    """Your mandates: what is spent and what remains."""
-    with Auditor.from_profile(profile) as auditor:
-        rows = [mandate.model_dump() for mandate in auditor.budget().mandates]
-    columns = ["id", "purpose", "spent", "remaining", "valid_until"]
-    show_rows(rows, columns, as_json=as_json)
-
-
-def options_of(
-    bins: int,
-    edges: str | None,
-    levels: str | None,
-    epsilon: str,
-    size_epsilon: str | None,
-    context: list[str] | None,
-    mandate: str | None,
-) -> Options:
-    return Options(
-        bins=numbers(edges) or bins,
-        levels=numbers(levels),
-        epsilon=epsilon,
-        size_epsilon=size_epsilon,
-        context={name: _number_or_word(value) for name, value in pairs(context or []).items()},
-        mandate_id=mandate,
-    )
-
-
 def row_of(audit: Audit, as_json: bool) -> dict[str, Any]:
-    fields = audit.model_dump()
+    fields = audit.model_dump(exclude={"request", "price"})
     if as_json:
-        return fields
-    request = fields.pop("request")
-    ids = {name: request[name] for name in ("content_id", "audience_id")}
-    return {**fields, **ids, "debit": fields.pop("price")["debit"]}
-
-
-def _number_or_word(value: str) -> str | float:
-    try:
-        return float(value)
-    except ValueError:
-        return value
+        return audit.model_dump()
+    return {
+        **fields,
+        "contents": audit.request.content_ids,
+        "audience_id": audit.request.audience_id,
+        "debit": audit.price.debit,
+        "currency": audit.price.currency,
+    }

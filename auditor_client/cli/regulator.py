@@ -1,8 +1,7 @@
-"""`auditor regulator`: vet auditors, grant mandates, watch charges and the ledger."""
+"""`auditor regulator`: vet auditors, watch charges and the ledger."""
 
 import json
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -10,6 +9,7 @@ from typing import Annotated, Any, cast
 import typer
 from pydantic import BaseModel
 
+from auditor_client.cli import mandates
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
 from auditor_client.cli.showing import show_row, show_rows
 from auditor_client.errors import InputError
@@ -19,12 +19,9 @@ from openapi.models import Role
 app = typer.Typer(help="For regulators.")
 auditors = typer.Typer(help="Vetted organisations.", invoke_without_command=True)
 researchers = typer.Typer(help="Their people and public keys.", invoke_without_command=True)
-mandates = typer.Typer(help="What was granted to whom.", invoke_without_command=True)
 app.add_typer(auditors, name="auditors")
 app.add_typer(researchers, name="researchers")
-app.add_typer(mandates, name="mandates")
-
-AuditorId = Annotated[str, typer.Argument(metavar="AUDITOR")]
+app.add_typer(mandates.app, name="mandates")
 
 
 @auditors.callback()
@@ -75,38 +72,6 @@ def add_researcher(
     show_row(made.model_dump(), as_json=as_json)
 
 
-@mandates.callback()
-def list_mandates(
-    context: typer.Context, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
-) -> None:
-    """List them, or `grant` one."""
-    if context.invoked_subcommand is None:
-        columns = ["id", "purpose", "spent", "remaining", "valid_until"]
-        _list(profile, lambda regulator: regulator.mandates.list(), columns, as_json)
-
-
-@mandates.command("grant")
-def grant(
-    auditor: AuditorId,
-    purpose: Annotated[str, typer.Option()],
-    epsilon: Annotated[str, typer.Option(help="The limit, under change-one.")],
-    days: Annotated[int, typer.Option(help="Valid from now for so many days.")] = 365,
-    profile: ProfileName = DEFAULT_PROFILE,
-    as_json: AsJson = False,
-) -> None:
-    """Grant a mandate."""
-    now = datetime.now(UTC)
-    with Regulator.from_profile(profile) as regulator:
-        made = regulator.mandates.grant(
-            auditor,
-            purpose=purpose,
-            epsilon_limit=epsilon,
-            valid_from=now,
-            valid_until=now + timedelta(days=days),
-        )
-    show_row(made.model_dump(), as_json=as_json)
-
-
 @app.command("charges")
 def charges(
     auditor: Annotated[str | None, typer.Option(help="Of this organisation.")] = None,
@@ -115,7 +80,7 @@ def charges(
     as_json: AsJson = False,
 ) -> None:
     """Who paid what for which audit on which audience."""
-    columns = ["id", "debit", "refunded", "charged_at"]
+    columns = ["id", "kind", "debit", "currency", "refunded", "charged_at"]
     _list(
         profile,
         lambda regulator: regulator.charges(auditor_id=auditor, audience_id=audience),

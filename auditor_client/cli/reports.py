@@ -1,10 +1,11 @@
 """`auditor report`: from a receipt to a report, offline."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from auditor_client.cli.findings import finding
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
 from auditor_client.cli.showing import show_row
 from auditor_client.finished import FinishedAudit
@@ -25,18 +26,3 @@ def report(
     audit = FinishedAudit.from_receipt(receipt)
     audit.report(out, alpha=alpha, delta=delta)
     show_row({**finding(audit, alpha, delta), "report": str(out)}, as_json=as_json)
-
-
-def finding(audit: FinishedAudit, alpha: float, delta: float) -> dict[str, Any]:
-    """The gap and the verdict, as the command prints them."""
-    gap = audit.fairness_gap(delta=delta)
-    return {
-        "audit": audit.id,
-        "efg": gap.efg,
-        "low": gap.low,
-        "high": gap.high,
-        "alpha": alpha,
-        "delta": delta,
-        "verdict": gap.verdict(alpha),
-        "debit": str(audit.release.price.debit),
-    }

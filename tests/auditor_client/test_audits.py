@@ -10,7 +10,7 @@ from joserfc.jwk import OKPKey
 from auditor_client import AuditFailedError, Auditor, ConnectionBrokenError, ReceiptError
 from auditor_client.records import Record, save_record
 from auditor_client.retries import Retries
-from openapi.models import Release
+from openapi.models import Released
 from tests.auditor_client.examples import (
     AUDIENCE_ID,
     AUDIT_ID,
@@ -20,6 +20,7 @@ from tests.auditor_client.examples import (
     content,
     key_set,
     platform_key,
+    quote,
     release,
 )
 from tests.auditor_client.scripted import HANG_UP, Answer, Asked, ScriptedService, answer
@@ -58,7 +59,7 @@ class Stage:
     def audit(self, state: str, status: int = 200) -> Answer:
         return answer(audit_of(self.made, state).model_dump(mode="json"), status)
 
-    def release(self, made: Release) -> None:
+    def release(self, made: Released) -> None:
         stored = Answer(200, made.model_dump_json().encode())
         self.service.on("GET", f"{PATH}/release", stored)
 
@@ -170,20 +171,11 @@ def test_asking_for_the_price_sends_the_same_request(
 ) -> None:
     seen: list[Asked] = []
 
-    def quote(asked: Asked) -> Answer:
+    def quoted(asked: Asked) -> Answer:
         seen.append(asked)
-        price = stage.made.price.model_dump(mode="json")
-        return answer(
-            {
-                "price": price,
-                "mandate_id": audit_of(stage.made).mandate_id,
-                "remaining_before": "10",
-                "remaining_after": "7.5",
-                "covered": True,
-            }
-        )
+        return answer(quote(stage.made.price).model_dump(mode="json"))
 
-    service.on("POST", "/v1/audits/price", quote)
+    service.on("POST", "/v1/audits/price", quoted)
     assert auditor.audits.price(CONTENT_ID, AUDIENCE_ID, bins=2, epsilon=1.0).covered
     run(auditor)
     assert seen[0].body == service.requests("POST", "/v1/audits")[0].body

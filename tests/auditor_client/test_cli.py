@@ -10,9 +10,17 @@ from typer.testing import CliRunner
 
 from auditor_client.cli import app
 from auditor_client.cli.audiences import read_table
+from auditor_client.cli.kinds import weights_of
 from auditor_client.cli.showing import printable
 from auditor_client.errors import InputError
-from tests.auditor_client.examples import finished
+from tests.auditor_client.examples import (
+    AUDIENCE_ID,
+    CONTENT_ID,
+    finished,
+    mandate,
+    price,
+    quote,
+)
 from tests.auditor_client.scripted import ScriptedService, answer, refuse
 from tests.auditor_client.test_audiences import CATALOGUE
 
@@ -30,7 +38,8 @@ def test_every_command_has_help_json_and_profile() -> None:
     commands = [
         "catalogue", "plan", "price", "budget", "report", "key new", "profile add",
         "content upload", "content list", "audience upload", "audience list", "audience sample",
-        "audit run", "audit list", "audit show", "audit cancel", "regulator auditors",
+        "audit run", "audit list", "audit show", "audit cancel", "audit match-count",
+        "audit most-skewed", "audit cdf", "regulator auditors", "regulator mandates",
         "regulator auditors add", "regulator researchers add", "regulator mandates grant",
         "regulator charges", "regulator ledger",
     ]  # fmt: skip
@@ -98,6 +107,82 @@ def test_a_private_key_is_not_sent_to_be_registered(service: ScriptedService, ho
     assert done.exit_code == 1
     assert "This is a private key" in done.stderr
     assert not service.asked
+
+
+def test_the_budget_shows_currency_renewal_and_lifetime(service: ScriptedService) -> None:
+    sign_up(service)
+    rolling = {"kind": "rolling", "days": 30}
+    in_rho = {"currency": "rho", "epsilon_limit": None, "rho_limit": "2"}
+    given = mandate(**in_rho, renewal=rolling, lifetime_limit="24").model_dump(mode="json")
+    service.on("GET", "/v1/budget", answer({"mandates": [given]}))
+    shown = run(app, ["budget", "-p", "demo"], env={"COLUMNS": "200"}).stdout
+    assert "2 rho in any 30 days" in shown
+    assert "24" in shown
+    [printed] = json.loads(run(app, ["budget", "-p", "demo", "--json"]).stdout)
+    assert (printed["currency"], printed["renewal"]) == ("rho", rolling)
+
+
+def test_the_price_shows_both_relations_and_the_advice(service: ScriptedService) -> None:
+    sign_up(service)
+    service.on("GET", "/v1/catalogue", answer(CATALOGUE))
+    service.on("POST", "/v1/audits/price", answer(quote(price()).model_dump(mode="json")))
+    command = ["price", CONTENT_ID, AUDIENCE_ID, "--bins", "2", "-p", "demo"]
+    shown = " ".join(run(app, command, env={"COLUMNS": "200"}).stdout.split())
+    for words in (
+        "epsilon 1.25 (one person more or less), 2.50 (one person changed)",
+        "rho 0.53125 (one person more or less), 2.1250 (one person changed)",
+        "debit 2.50 epsilon",
+        "error of bins ±3 (95 %)",
+        "remaining before 10",
+        "remaining after 7.5",
+        "such audits it buys 4",
+        "advice discrete-laplace: the mandate is in epsilon",
+    ):
+        assert words in shown
+    assert json.loads(run(app, [*command, "--json"]).stdout)["buys"] == 4
+
+
+def test_gaussian_noise_is_priced_in_rho(service: ScriptedService) -> None:
+    sign_up(service)
+    service.on("GET", "/v1/catalogue", answer(CATALOGUE))
+    paid = quote(price(1.0, None, "discrete-gaussian")).model_dump(mode="json")
+    service.on("POST", "/v1/audits/price", answer(paid))
+    gaussian = ["--mechanism", "discrete-gaussian", "--rho", "0.5"]
+    done = run(app, ["price", CONTENT_ID, AUDIENCE_ID, *gaussian, "-p", "demo"])
+    assert "none: Gaussian noise has a rho" in " ".join(done.stdout.split())
+    [asked] = service.requests("POST", "/v1/audits/price")
+    assert json.loads(asked.body)["rho"] == "0.5"
+
+
+def test_a_report_that_cannot_be_made_is_refused_before_it_is_paid(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    sign_up(service)
+    gaussian = ["--mechanism", "discrete-gaussian", "--rho", "0.5"]
+    report = ["--report", str(tmp_path / "r.html")]
+    done = run(app, ["audit", "run", CONTENT_ID, AUDIENCE_ID, *gaussian, *report, "-p", "demo"])
+    assert done.exit_code == 1
+    assert "no report for discrete-gaussian" in done.stderr
+    assert not service.asked
+
+
+def test_a_mandate_is_granted_in_rho(service: ScriptedService) -> None:
+    sign_up(service)
+    service.on("POST", "/v1/regulator/mandates", answer(mandate().model_dump(mode="json"), 201))
+    limits = ["--rho", "2", "--delta", "0.000001", "--renewal", "rolling:30", "--lifetime", "24"]
+    kinds = ["--kind", "score-histogram", "--kind", "score-cdf"]
+    grant = ["regulator", "mandates", "grant", "auditor_" + "f" * 30, "--purpose", "p"]
+    assert run(app, [*grant, *limits, *kinds, "-p", "demo"]).exit_code == 0
+    [asked] = service.requests("POST", "/v1/regulator/mandates")
+    body = json.loads(asked.body)
+    assert (body["rho_limit"], body["lifetime_limit"]) == ("2", "24")
+    assert body["kinds"] == ["score-histogram", "score-cdf"]
+
+
+@pytest.mark.parametrize("weights", ["1", "1,2,3", "a,b", ""])
+def test_weights_are_two_whole_numbers(weights: str) -> None:
+    with pytest.raises(InputError, match="2,1"):
+        weights_of(weights)
 
 
 def test_a_plan_needs_no_service() -> None:

@@ -14,10 +14,13 @@ def test_the_public_surface_is_this_and_no_more() -> None:
         "ConnectionBrokenError",
         "FinishedAudit",
         "InputError",
+        "MatchCount",
+        "MostSkewed",
         "NamedAudience",
         "ProblemError",
         "ReceiptError",
         "Regulator",
+        "ScoreCdf",
         "new_key",
         "save_profile",
     ]

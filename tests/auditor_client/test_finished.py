@@ -1,10 +1,12 @@
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
 from auditor_client import InputError
 from auditor_client.errors import ContractError
 from auditor_client.gap import fairness_gap
+from auditor_client.wording import both_relations
 from openapi.models import Levels
 from tests.auditor_client.examples import finished, price
 
@@ -64,3 +66,39 @@ def test_the_frame_has_a_row_per_group_and_bin() -> None:
 def test_levels_are_named_by_their_value() -> None:
     audit = finished(COUNTS, bins=Levels(levels=[1, 2.5]))
     assert audit.bin_names() == ["1", "2.5", "outside"]
+
+
+def test_gaussian_noise_has_counts_and_says_how_to_get_a_verdict() -> None:
+    audit = finished(COUNTS, paid=price(2.0, 8.0, "discrete-gaussian"))
+    assert audit.counts == NAMED
+    assert audit.frame().num_rows == 6
+    with pytest.raises(InputError, match=r"run the audit with discrete-laplace") as caught:
+        audit.fairness_gap()
+    assert "no gap to compute" not in str(caught.value)
+
+
+def test_gaussian_noise_has_no_report(tmp_path: Path) -> None:
+    audit = finished(COUNTS, paid=price(2.0, 8.0, "discrete-gaussian"))
+    with pytest.raises(InputError, match="discrete-gaussian"):
+        audit.report(tmp_path / "report.html")
+    assert not (tmp_path / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "sizes", "total"),
+    [("known", {"g0": 90, "g1": 90}, 90), ("noisy", {"g0": 80, "g1": 80}, 80), ("bins", None, 98)],
+)
+def test_the_consistent_frame_adds_up_to_what_is_known(
+    kind: str, sizes: dict[str, int] | None, total: int
+) -> None:
+    counts = {"g0": [40, 60, -2], "g1": [45, 54, -1]}
+    audit = finished(counts, kind=kind, sizes=sizes)
+    rows = audit.frame(consistent=True).to_pylist()
+    assert [row["count"] for row in audit.frame().to_pylist()] == [40, 60, -2, 45, 54, -1]
+    assert min(row["count"] for row in rows) == 0
+    assert sum(row["count"] for row in rows if row["group"] == "man") == pytest.approx(total)
+
+
+def test_a_price_in_rho_is_put_in_words() -> None:
+    assert "ε = 1.25" in both_relations(price())
+    assert "ρ = 0.5" in both_relations(price(1.0, None, "discrete-gaussian"))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from auditor_client.gap import FairnessGap, fairness_gap
+from auditor_client.gap import FairnessGap, Verdict, fairness_gap
 from auditor_client.power import discrete_laplace
 
 Floats = NDArray[np.float64]
@@ -110,7 +110,8 @@ def test_verdicts_at_the_planned_size(sizes: str) -> None:
     # Power is about .98 and more at 300 (known) and 400 (noisy) people: 25 of 40 suffice, which
     # fails falsely in less than 1e-12.
     generator, people = np.random.default_rng(8), 300 if sizes == "known" else 400
-    for gap, verdict in ((0.0, "fair"), (0.4, "unfair")):
+    expected: list[tuple[float, Verdict]] = [(0.0, "fair"), (0.4, "unfair")]
+    for gap, verdict in expected:
         shares = apart(20, gap, 3)
         found = [
             fairness_gap(**release(generator, (people, people), shares, 1.0, sizes)).verdict(0.2)

@@ -3,7 +3,7 @@ from decimal import Decimal
 import pytest
 
 from auditor_client.errors import InputError
-from auditor_client.requests import audit_request, bins_of, equal_edges, exact_epsilon
+from auditor_client.requests import Options, audit_request, bins_of, equal_edges, exact
 from openapi.models import Edges, Levels, ScoreRange
 from tests.auditor_client.examples import AUDIENCE_ID, CONTENT_ID, content
 
@@ -15,15 +15,15 @@ UNIT = ScoreRange(low=0, high=1)
     [(1, "1"), (1.0, "1"), (0.1, "0.1"), ("0.25", "0.25"), (Decimal("0.000001"), "0.000001")],
 )
 def test_epsilon_is_the_number_that_was_typed(typed: object, meant: str) -> None:
-    assert exact_epsilon(typed) == Decimal(meant)  # type: ignore[arg-type]
+    assert exact(typed) == Decimal(meant)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     "typed", [0.1 + 0.2, 1 / 3, "0.0000001", "nan", "inf", "one", float("nan")]
 )
 def test_epsilon_is_never_rounded(typed: object) -> None:
-    with pytest.raises(InputError, match="Epsilon"):
-        exact_epsilon(typed)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="epsilon"):
+        exact(typed)  # type: ignore[arg-type]
 
 
 def test_equal_edges_are_exact() -> None:
@@ -59,3 +59,28 @@ def test_a_request_takes_things_or_their_identifiers() -> None:
 def test_an_epsilon_outside_of_the_contract_is_refused_here(epsilon: int) -> None:
     with pytest.raises(InputError, match="epsilon"):
         audit_request(CONTENT_ID, AUDIENCE_ID, UNIT, {"epsilon": epsilon})
+
+
+def test_gaussian_noise_takes_rho_in_place_of_epsilon() -> None:
+    options: Options = {"bins": 3, "mechanism": "discrete-gaussian", "rho": 0.5}
+    made = audit_request(CONTENT_ID, AUDIENCE_ID, UNIT, options)
+    assert (made.epsilon, made.rho, made.size_rho) == (None, Decimal("0.5"), None)
+    told = audit_request(CONTENT_ID, AUDIENCE_ID, UNIT, {**options, "size_rho": 0})
+    assert told.size_rho == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"rho": 1}, "discrete-laplace takes epsilon"),
+        ({"mechanism": "discrete-gaussian"}, "discrete-gaussian needs rho"),
+        ({"mechanism": "discrete-gaussian", "rho": 1, "epsilon": 1}, "takes rho"),
+        ({"mechanism": "discrete-gaussian", "rho": 1, "size_epsilon": 1}, "takes rho"),
+        ({"mechanism": "discrete-gaussian", "rho": "1e-7"}, "write rho with fewer"),
+        ({"mechanism": "uniform"}, "mechanism"),
+    ],
+)
+def test_epsilon_and_rho_are_not_mixed(options: Options, why: str) -> None:
+    with pytest.raises(InputError, match=why) as caught:
+        audit_request(CONTENT_ID, AUDIENCE_ID, UNIT, options)
+    assert "Value error" not in str(caught.value)

@@ -33,9 +33,7 @@ class Finding:
 def audit(case: Case, runs: int) -> list[Finding]:
     at_least = epsilon_at_least if case.currency == "epsilon" else rho_at_least
     return [
-        Finding(
-            case.name + look, case.relation, case.currency, claimed(case), at_least(one, other)
-        )
+        Finding(case.name + look, case.relation, case.currency, claimed(case), at_least(one, other))
         for look, (one, other) in statistics(case, int(runs * case.share)).items()
     ]
 

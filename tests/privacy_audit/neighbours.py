@@ -1,8 +1,8 @@
 """Worst-case neighbours: two platforms that differ in one person, and one upload for both.
 
 There is a replica of the person in every few groups, each with noise of its own, so that one
-release is many independent runs. The person is uploaded under two identifiers, and into one group
-more than they may count in.
+release is many independent runs. The person is uploaded under two identifiers and, where they are
+added or removed, into one group more than they may count in.
 """
 
 from collections.abc import Mapping, Sequence
@@ -86,22 +86,17 @@ class Neighbours:
 def in_groups(relation: Relation, k: int, replicas: int) -> Neighbours:
     """Neighbours who move k cells or, changed, 2k: out of k groups and into k others."""
     gone = relation == ADD_REMOVE
-    upload = []
+    upload: list[list[Part]] = []
     for replica in range(replicas):
-        names = _names("old", replica)
-        upload += [names] * (k + 1)
-        if not gone:
-            # Into the last one of these the person may not be counted under the old names.
-            upload.pop()
-            upload.append(names + _names("new", replica))
-            upload += [_names("new", replica)] * (k - 1)
-    old, new = (
+        old, new = (_names(word, replica) for word in ("old", "new"))
+        upload += [old] * (k + 1) if gone else [old] * k + [new] * k
+    before, after = (
         {name: number for who in range(replicas) for name, number in _known_as(word, who).items()}
         for word in ("old", "new")
     )
     return Neighbours(
-        World(SmallPlatform(old, {}), upload),
-        World(SmallPlatform({} if gone else new, {}), upload),
+        World(SmallPlatform(before, {}), upload),
+        World(SmallPlatform({} if gone else after, {}), upload),
         replicas,
     )
 

@@ -64,7 +64,7 @@ def statistics(case: Case, runs: int) -> dict[str, tuple[Samples, Samples]]:
     neighbours = case.neighbours()
     question = question_of(case, len(neighbours.one.upload))
     tables = [_tables(case, question, world) for world in (neighbours.one, neighbours.other)]
-    sides = [_releases(case, question, own, tables, neighbours.replicas, runs) for own in tables]
+    sides = [_releases(question, own, tables, neighbours.replicas, runs) for own in tables]
     return {name: (sides[0][name], sides[1][name]) for name in sides[0]}
 
 
@@ -78,7 +78,6 @@ def _tables(case: Case, question: waist.Question, world: World) -> Mapping[str, 
 
 
 def _releases(
-    case: Case,
     question: waist.Question,
     own: Mapping[str, Table],
     both: Sequence[Mapping[str, Table]],
@@ -86,10 +85,11 @@ def _releases(
     runs: int,
 ) -> dict[str, Samples]:
     price, found = waist.price(question), list[dict[str, Samples]]()
-    for _ in range(-(-runs // replicas)):
-        with _nodes_kept() as nodes:
+    with _nodes_kept() as nodes:
+        for _ in range(-(-runs // replicas)):
+            nodes.clear()
             released = waist.release(question, own, paid=price)
-        found.append(_judged(question, released, both, np.array(nodes), replicas))
+            found.append(_judged(question, released, both, np.array(nodes), replicas))
     return {name: np.concatenate([each[name] for each in found])[:runs] for name in found[0]}
 
 
@@ -114,7 +114,7 @@ def _judged(
             moved = (one - other) * _raised(mechanism, released[name])
             seen[", released"] = moved.reshape(replicas, -1).sum(axis=1)
         else:
-            total += _ratio(mechanism, released[name], *cells, replicas)
+            total += _ratio(mechanism, released[name], cells[0], cells[1], replicas)
     if ", released" in seen:
         seen = {", nodes": total, ", released": seen[", released"]}
     return seen
@@ -141,13 +141,15 @@ def _raised(mechanism: waist.LaplaceTree, leaves: NDArray[Any]) -> NDArray[Any]:
     """The nodes above the leaves, in the order of the mechanism."""
     grow = tree._tree(mechanism.leaves, mechanism.branching)
     incidence = np.array([grow(leaf) for leaf in np.eye(mechanism.leaves, dtype=np.int64)])
-    return leaves @ incidence
+    raised: NDArray[Any] = leaves @ incidence
+    return raised
 
 
 @contextmanager
 def _nodes_kept() -> Iterator[list[Any]]:
     """Look over the shoulder of the tree: its noisy nodes must be private before they are made
-    consistent, which is post-processing."""
+    consistent, which is post-processing.
+    """
     kept: list[Any] = []
     original = tree._consistent
 

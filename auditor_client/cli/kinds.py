@@ -1,0 +1,135 @@
+"""`auditor audit match-count`, `most-skewed` and `cdf`: the other kinds of audit."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from auditor_client.auditor import Auditor
+from auditor_client.cli.asking import (
+    AudienceId,
+    Bins,
+    ContentId,
+    Context,
+    EdgeList,
+    Key,
+    LevelList,
+    MandateId,
+    ReceiptFile,
+    context_of,
+)
+from auditor_client.cli.findings import result_row
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, numbers
+from auditor_client.cli.showing import show_row
+from auditor_client.errors import InputError
+from auditor_client.match_count import MatchCount
+from auditor_client.most_skewed import MostSkewed
+from auditor_client.requests import DEFAULT_BINS
+from auditor_client.score_cdf import ScoreCdf
+
+ContentIds = Annotated[list[str], typer.Argument(metavar="CONTENT...")]
+Epsilon = Annotated[str, typer.Option(help="At most six decimal places.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("match-count")(match_count)
+    app.command("cdf")(cdf)
+    app.command("most-skewed")(most_skewed)
+
+
+def match_count(
+    audience: AudienceId,
+    epsilon: Epsilon = "1",
+    mandate: MandateId = None,
+    receipt: ReceiptFile = None,
+    idempotency_key: Key = None,
+    quiet: Quiet = False,
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """How many people of each group the platform found, with noise."""
+    with Auditor.from_profile(profile) as auditor:
+        audit = auditor.audits.match_count(
+            audience,
+            epsilon,
+            mandate_id=mandate,
+            idempotency_key=idempotency_key,
+            progress=not quiet,
+        )
+    _show(audit, receipt, as_json)
+
+
+def cdf(
+    content: ContentId,
+    audience: AudienceId,
+    bins: Bins = DEFAULT_BINS,
+    edges: EdgeList = None,
+    epsilon: Epsilon = "1",
+    context: Context = None,
+    mandate: MandateId = None,
+    receipt: ReceiptFile = None,
+    idempotency_key: Key = None,
+    quiet: Quiet = False,
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """How many people of each group score up to each edge, with noise."""
+    with Auditor.from_profile(profile) as auditor:
+        audit = auditor.audits.cdf(
+            content,
+            audience,
+            bins=numbers(edges) or bins,
+            epsilon=epsilon,
+            context=context_of(context),
+            mandate_id=mandate,
+            idempotency_key=idempotency_key,
+            progress=not quiet,
+        )
+    _show(audit, receipt, as_json)
+
+
+def most_skewed(
+    audience: AudienceId,
+    contents: ContentIds,
+    bins: Bins = DEFAULT_BINS,
+    edges: EdgeList = None,
+    levels: LevelList = None,
+    epsilon: Epsilon = "1",
+    weights: Annotated[str, typer.Option(help="Of the two groups, e.g. 2,1.")] = "1,1",
+    context: Context = None,
+    mandate: MandateId = None,
+    receipt: ReceiptFile = None,
+    idempotency_key: Key = None,
+    quiet: Quiet = False,
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Which of several contents is scored most differently between two groups, at one price."""
+    with Auditor.from_profile(profile) as auditor:
+        audit = auditor.audits.most_skewed(
+            contents,
+            audience,
+            bins=numbers(edges) or bins,
+            levels=numbers(levels),
+            epsilon=epsilon,
+            weights=weights_of(weights),
+            context=context_of(context),
+            mandate_id=mandate,
+            idempotency_key=idempotency_key,
+            progress=not quiet,
+        )
+    _show(audit, receipt, as_json)
+
+
+def weights_of(text: str) -> tuple[int, int]:
+    try:
+        first, second = (int(word) for word in text.split(","))
+    except ValueError as error:
+        raise InputError(f"{text!r} is not a pair of whole numbers like 2,1.") from error
+    return first, second
+
+
+def _show(audit: ScoreCdf | MatchCount | MostSkewed, receipt: Path | None, as_json: bool) -> None:
+    if receipt:
+        audit.save_receipt(receipt)
+    show_row(result_row(audit), as_json=as_json)

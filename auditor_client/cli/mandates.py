@@ -1,0 +1,107 @@
+"""`auditor budget` and `auditor regulator mandates`: what was granted, and what is left of it."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, cast
+
+import typer
+
+from auditor_client.auditor import Auditor
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
+from auditor_client.cli.showing import show_row, show_rows
+from auditor_client.errors import InputError
+from auditor_client.regulator import Regulator, RenewalKind
+from openapi.models import AuditKind, Mandate
+
+app = typer.Typer(help="What was granted to whom.", invoke_without_command=True)
+
+AuditorId = Annotated[str, typer.Argument(metavar="AUDITOR")]
+Limit = Annotated[str | None, typer.Option(help="The limit, under change-one.")]
+RhoLimit = Annotated[str | None, typer.Option(help="The limit in rho instead: pays for Gaussian.")]
+Delta = Annotated[str | None, typer.Option(help="At which a limit in rho is shown as an epsilon.")]
+RenewalWords = Annotated[str | None, typer.Option(help="rolling:30 or fixed:30, in days.")]
+Lifetime = Annotated[str | None, typer.Option(help="What never comes back, with --renewal.")]
+Kinds = Annotated[list[str] | None, typer.Option("--kind", help="Kinds of audit, repeatable.")]
+
+
+def budget(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
+    """Your mandates: what is spent and what remains."""
+    with Auditor.from_profile(profile) as auditor:
+        show_mandates(auditor.budget().mandates, as_json)
+
+
+@app.callback()
+def list_mandates(
+    context: typer.Context, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
+) -> None:
+    """List them, or `grant` one."""
+    if context.invoked_subcommand is None:
+        with Regulator.from_profile(profile) as regulator:
+            show_mandates(regulator.mandates.list(), as_json)
+
+
+@app.command("grant")
+def grant(
+    auditor: AuditorId,
+    purpose: Annotated[str, typer.Option()],
+    epsilon: Limit = None,
+    rho: RhoLimit = None,
+    delta: Delta = None,
+    renewal: RenewalWords = None,
+    lifetime: Lifetime = None,
+    kind: Kinds = None,
+    days: Annotated[int, typer.Option(help="Valid from now for so many days.")] = 365,
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Grant a mandate, in epsilon or in rho."""
+    now = datetime.now(UTC)
+    with Regulator.from_profile(profile) as regulator:
+        made = regulator.mandates.grant(
+            auditor,
+            purpose=purpose,
+            epsilon_limit=epsilon,
+            rho_limit=rho,
+            delta=delta,
+            renewal=renewal_of(renewal),
+            lifetime_limit=lifetime,
+            kinds=cast("list[AuditKind]", kind or ["score-histogram"]),
+            valid_from=now,
+            valid_until=now + timedelta(days=days),
+        )
+    show_row(made.model_dump() if as_json else mandate_row(made), as_json=as_json)
+
+
+def show_mandates(mandates: Sequence[Mandate], as_json: bool) -> None:
+    rows = [item.model_dump() if as_json else mandate_row(item) for item in mandates]
+    columns = ["id", "purpose", "limit", "spent", "remaining", "lifetime", "valid_until"]
+    show_rows(rows, columns, as_json=as_json)
+
+
+def mandate_row(mandate: Mandate) -> dict[str, Any]:
+    fields = mandate.model_dump(
+        include={"id", "auditor_id", "purpose", "kinds", "spent", "remaining"}
+        | {"valid_from", "valid_until"}
+    )
+    return {**fields, "limit": limit_words(mandate), "lifetime": mandate.lifetime_limit}
+
+
+def limit_words(mandate: Mandate) -> str:
+    """The limit with its currency and how it comes back: "2 rho in any 30 days"."""
+    limit = mandate.rho_limit if mandate.epsilon_limit is None else mandate.epsilon_limit
+    words = f"{limit} {mandate.currency}"
+    if mandate.approximate_epsilon is not None:
+        words += f" (epsilon {mandate.approximate_epsilon:.3g} at delta {mandate.delta})"
+    if mandate.renewal is None:
+        return words
+    kind = {"rolling": "any", "fixed": "each period of"}[mandate.renewal.kind]
+    return f"{words} in {kind} {mandate.renewal.days} days"
+
+
+def renewal_of(text: str | None) -> tuple[RenewalKind, int] | None:
+    if text is None:
+        return None
+    kind, _, days = text.partition(":")
+    if kind not in ("rolling", "fixed") or not days.isdecimal():
+        raise InputError(f"{text!r} is not of the form rolling:30 or fixed:30.")
+    return cast("RenewalKind", kind), int(days)

@@ -1,0 +1,26 @@
+"""A quote as the command prints it, before anything is paid."""
+
+from typing import Any
+
+from openapi.models import BothRelations, Quote
+
+
+def price_row(quote: Quote) -> dict[str, Any]:
+    """Both relations, the debit, the error to expect, what remains, and the advice."""
+    price = quote.price
+    return {
+        "epsilon": _words(price.epsilon) if price.epsilon else "none: Gaussian noise has a rho",
+        "rho": _words(price.rho),
+        "debit": f"{price.debit} {price.currency}",
+        **{f"error_of_{part.name}": f"±{part.error_95} (95 %)" for part in price.parts},
+        "mandate": quote.mandate_id,
+        "remaining_before": quote.remaining_before,
+        "remaining_after": quote.remaining_after,
+        "covered": "yes" if quote.covered else "no",
+        "such_audits_it_buys": quote.buys,
+        "advice": f"{quote.advice.mechanism}: {quote.advice.why}",
+    }
+
+
+def _words(both: BothRelations) -> str:
+    return f"{both.add_remove} (one person more or less), {both.change_one} (one person changed)"

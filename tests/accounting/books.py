@@ -1,0 +1,259 @@
+"""A real SQLite with one auditor, some mandates and some audiences, and a clock to turn."""
+
+import base64
+import secrets
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from joserfc.jwk import OKPKey
+from sqlalchemy import event
+from sqlmodel import Session, select
+
+from api import budgets, charging, mandates, persons
+from api.audiences.erasure import erase
+from api.audiences.sealing import membership_of
+from api.ids import new_id
+from api.inspection import inspect
+from api.pricing import exact_price
+from api.settings import Settings
+from api.setup import register_first
+from api.store import (
+    AudienceRow,
+    AuditorRow,
+    AuditRow,
+    ChargeRow,
+    GroupRow,
+    MandateRow,
+    PersonBlockRow,
+    PlatformAccountRow,
+    Store,
+)
+from api.store.schema import migrate
+from api.store.types import as_decimal
+from openapi.models import Price
+from tests.accounting import model
+
+# A multiple of thirty days since 1970, and twenty days: the platform's window ends in ten.
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=30 * 680 + 20)
+
+
+@cache
+def template() -> Path:
+    """An empty, migrated database."""
+    path = Path(tempfile.mkdtemp(prefix="accounting-")) / "template.sqlite"
+    store = Store(f"sqlite:///{path}")
+    migrate(store)
+    store.close()
+    return path
+
+
+@dataclass
+class Books:
+    """The accountant itself, spoken to in the words of the model."""
+
+    store: Store
+    settings: Settings
+    researcher_id: str
+    auditor_id: str
+    folder: Path
+
+    @classmethod
+    def open(cls, platform_limit: Fraction, person_cap: Fraction) -> "Books":
+        folder = Path(tempfile.mkdtemp(prefix="accounting-"))
+        path = folder / "books.sqlite"
+        shutil.copy(template(), path)
+        store = Store(f"sqlite:///{path}")
+        event.listen(store.engine, "connect", _hurry)
+        settings = Settings(
+            database_url=store.url,
+            issuer="http://127.0.0.1:9",
+            key_encryption_key=base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),
+            platform_rho=as_decimal(platform_limit),
+            person_lifetime_rho=as_decimal(person_cap),
+        )
+        regulator = register_first(
+            store, "regulator", OKPKey.generate_key("Ed25519").as_dict(private=False)
+        )
+        auditor = AuditorRow(id=new_id("auditor"), name="Lab", created_at=BEGINNING)
+        with store.write() as session:
+            session.add(auditor)
+        return cls(store, settings, regulator, auditor.id, folder)
+
+    def close(self) -> None:
+        self.store.close()
+        shutil.rmtree(self.folder)
+
+    def grant(self, mandate: model.Mandate) -> None:
+        row = MandateRow(
+            epsilon_limit=mandate.limit if mandate.currency == "epsilon" else None,
+            rho_limit=mandate.limit if mandate.currency == "rho" else None,
+            id=mandate.name,
+            auditor_id=self.auditor_id,
+            granted_by=self.researcher_id,
+            purpose="test",
+            kinds=["score-histogram"],
+            renewal=mandate.renewal,
+            renewal_days=mandate.days or None,
+            lifetime_limit=mandate.lifetime,
+            spent=Fraction(0),
+            period_spent=Fraction(0),
+            valid_from=instant(mandate.begins),
+            valid_until=instant(mandate.ends),
+            created_at=BEGINNING,
+        )
+        with self.store.write() as session:
+            session.add(row)
+
+    def seal(self, name: str, groups: Mapping[str, set[int]], groups_per_person: int) -> None:
+        row = AudienceRow(
+            id=name,
+            auditor_id=self.auditor_id,
+            researcher_id=self.researcher_id,
+            state="sealed",
+            source="sample",
+            groups_per_person=groups_per_person,
+            commitment="sha256:" + "0" * 64,
+            created_at=BEGINNING,
+            expires_at=BEGINNING + timedelta(days=10_000),
+        )
+        with self.store.write() as session:
+            session.add(row)
+            session.flush()
+            for label, people in groups.items():
+                packed = np.array(sorted(people), "<i8").tobytes()
+                session.add(GroupRow(audience_id=name, label=label, people=packed))
+
+    def charge(self, audience: str, cost: model.Cost, mandate_id: str | None) -> str:
+        """The steps of a submission that have to do with money; the audit's identifier."""
+        price = _price(cost)
+        with self.store.write() as session:
+            account = charging.lock_books(session)
+            mandate = mandates.choose(
+                session,
+                self.auditor_id,
+                "score-histogram",
+                exact_price(price),
+                mandate_id,
+                account.latest,
+                lock=True,
+            )
+            price = price.model_copy(update={"currency": mandate.currency})
+            audit = self._audit(mandate, audience, price, account.latest)
+            session.add(audit)
+            session.flush()
+            whom = session.get_one(AudienceRow, audience)
+            charging.charge(session, account, mandate, audit, whom, [], price, self.settings)
+        return audit.id
+
+    def refund(self, audit_id: str) -> None:
+        with self.store.write() as session:
+            account = charging.lock_books(session)
+            row = session.exec(select(ChargeRow).where(ChargeRow.audit_id == audit_id)).one()
+            charging.refund(session, account, row, account.latest)
+            self._end(session, audit_id, "cancelled")
+
+    def release(self, audit_id: str) -> None:
+        with self.store.write() as session:
+            self._end(session, audit_id, "released")
+
+    def erase(self, audience: str) -> None:
+        with self.store.write() as session:
+            erase(session, session.get_one(AudienceRow, audience))
+
+    def _end(self, session: Session, audit_id: str, state: str) -> None:
+        audit = session.get_one(AuditRow, audit_id)
+        audit.state = state
+        session.add(audit)
+
+    def _audit(self, mandate: MandateRow, audience: str, price: Price, at: datetime) -> AuditRow:
+        return AuditRow(
+            id=new_id("audit"),
+            auditor_id=self.auditor_id,
+            researcher_id=self.researcher_id,
+            mandate_id=mandate.id,
+            audience_id=audience,
+            kind="score-histogram",
+            state="charged",
+            request="{}",
+            price=price.model_dump_json(),
+            idempotency_key=secrets.token_hex(8),
+            request_digest="sha256:" + "0" * 64,
+            submitted_at=at,
+        )
+
+    # --- questions
+
+    def mandate(self, name: str, at: int) -> tuple[Fraction, Fraction]:
+        """What was spent and what remains."""
+        with self.store.read() as session:
+            row = session.get_one(MandateRow, name)
+            return row.spent, budgets.remaining(session, row, instant(at))
+
+    def platform(self) -> tuple[int, Fraction, int]:
+        """The window by its number in the model, what it has spent, and the books' time."""
+        with self.store.read() as session:
+            account = session.exec(select(PlatformAccountRow)).one()
+        hours = (account.latest - BEGINNING) // timedelta(hours=1)
+        return account.window - 681, account.spent, hours
+
+    def balances(self) -> dict[int, Fraction]:
+        with self.store.read() as session:
+            rows = session.exec(select(PersonBlockRow)).all()
+        return {
+            row.number * persons.BLOCK + place: Fraction(int(spent), 10**12)
+            for row in rows
+            for place, spent in enumerate(np.frombuffer(row.spent, "<i8"))
+            if spent
+        }
+
+    def bearers(self, audit_id: str) -> set[int]:
+        with self.store.read() as session:
+            audience = session.get_one(AudienceRow, session.get_one(AuditRow, audit_id).audience_id)
+            everyone = charging.bearers(session, audit_id, audience).everyone()
+        assert len(everyone) == len(set(everyone.tolist()))
+        return set(everyone.tolist())
+
+    def everyone(self, audience: str) -> set[int]:
+        with self.store.read() as session:
+            row = session.get_one(AudienceRow, audience)
+            return set(membership_of(session, row).everyone().tolist())
+
+    def sound(self) -> bool:
+        return inspect(self.store, Fraction(self.settings.person_lifetime_rho)).sound
+
+
+def instant(hours: int) -> datetime:
+    return BEGINNING + timedelta(hours=hours)
+
+
+def at_time(read: Callable[[], int]) -> Any:
+    """The clock of the books, for as long as the block runs."""
+    return patch.object(charging, "now", lambda: instant(read()))
+
+
+def _price(cost: model.Cost) -> Price:
+    def both(amount: Fraction) -> dict[str, Any]:
+        return {"add_remove": as_decimal(amount), "change_one": as_decimal(amount)}
+
+    return Price.model_validate(
+        {
+            "epsilon": both(cost.epsilon) if cost.epsilon is not None else None,
+            "rho": both(cost.rho),
+            "currency": "rho",
+            "debit": "0",
+            "parts": [],
+        }
+    )
+
+
+def _hurry(connection: Any, _: Any) -> None:
+    connection.execute("PRAGMA synchronous=OFF")

@@ -1,0 +1,94 @@
+"""What an auditor can see of an audit, from the first upload to the release."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+
+from tests.system.raw import SALT, Raw, csv, raw, request_for
+from tests.world import Deployment
+
+HISTOGRAM = "score-histogram"
+# What is random or the time of day: identifiers, digests, instants and signatures.
+VARYING = re.compile(
+    r"[a-z]+_[0-9a-f]{30}|sha256:[0-9a-f]{64}|\d{4}-\d\d-\d\dT[0-9:.]+(Z|\+00:00)"
+    r"|ey[\w-]+\.[\w-]+\.[\w-]+"
+)
+View = tuple[str, int, dict[str, str], str, int]
+
+
+def seen(what: str, answer: httpx2.Response) -> View:
+    """All of an answer but what varies by itself: status, headers, text, and its length."""
+    text = VARYING.sub("…", answer.text)
+    headers = {
+        name: VARYING.sub("…", value)
+        for name, value in answer.headers.items()
+        if name not in ("date", "content-length")
+    }
+    return what, answer.status_code, headers, text, len(text)
+
+
+def look(deployment: Deployment, names: list[str], **asked: object) -> Iterator[View]:
+    """Upload, seal, price, submit, follow and fetch, and look at everything in between."""
+    me = raw(deployment, deployment.auditor())
+    content = me.content(title=str(asked.pop("title", "a job")))
+    made = me.post("/v1/audiences", {"groups": ["g0", "g1"]})
+    audience, half = made.json(), len(names) // 2
+    path = f"/v1/audiences/{audience['id']}"
+    yield seen("upload", me.put(audience["id"], "g0", csv(names[:half])))
+    yield seen("upload", me.put(audience["id"], "g1", csv(names[half:])))
+    yield seen("seal", me.post(f"{path}/seal", {"salt": SALT}))
+    yield seen("audience", me.get(path))
+    yield seen("audiences", me.get("/v1/audiences"))
+    body = request_for(content, audience, kind=HISTOGRAM, **asked)
+    yield seen("price", me.post("/v1/audits/price", body))
+    submitted = me.submit(body)
+    yield seen("submit", submitted)
+    if submitted.is_success:
+        yield from follow(deployment, me, submitted.json()["id"])
+    yield seen("budget", me.get("/v1/budget"))
+
+
+def follow(deployment: Deployment, me: Raw, audit_id: str) -> Iterator[View]:
+    path = f"/v1/audits/{audit_id}"
+    yield seen("queued", me.get(path))
+    yield seen("not yet", me.get(f"{path}/release"))
+    run(deployment)
+    yield seen("audit", me.get(path))
+    yield seen("audits", me.get("/v1/audits"))
+    if me.get(path).json()["state"] == "released":
+        yield seen("progress", me.get(f"{path}/events"))
+    what, status, headers, text, _ = seen("release", me.get(f"{path}/release"))
+    quiet = without_noise(text) if status == 200 else text
+    yield what, status, headers, quiet, len(quiet)
+
+
+def without_noise(release: str) -> str:
+    """A release without what went through the waist."""
+    body: dict[str, Any] = json.loads(release)
+    for group in body["groups"]:
+        group["counts"] = len(group["counts"])
+        group["outside"] = "noisy"
+        if group["size"]["kind"] == "noisy":
+            group["size"]["value"] = "noisy"
+    return json.dumps(body)
+
+
+def run(deployment: Deployment) -> None:
+    """Let a worker do what there is to do."""
+    worker = deployment.service.worker()
+    while worker.run_one():
+        pass
+
+
+def release_of(deployment: Deployment, me: Raw, body: object) -> dict[str, Any]:
+    """Submit, run, fetch."""
+    submitted = me.submit(body)
+    assert submitted.is_success, submitted.text
+    run(deployment)
+    answer = me.get(f"/v1/audits/{submitted.json()['id']}/release")
+    assert answer.is_success, answer.text
+    released: dict[str, Any] = answer.json()
+    return released

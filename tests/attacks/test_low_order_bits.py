@@ -1,0 +1,54 @@
+"""Floating-point noise: its low-order bits tell what it was added to (Mironov, CCS 2012)."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from privacy.table import Bounds, Table
+from privacy.waist import DiscreteGaussian, DiscreteLaplace, LaplaceTree, Mechanism
+
+RUNS = 20_000
+# Sums of 1 and a double near −1 are whole multiples of this; doubles near 0 need not be.
+GRID = 2.0**-53
+
+
+def fine(released: NDArray[np.float64]) -> float:
+    """How many releases near 0 have bits that no sum with 1 has."""
+    near = released[np.abs(released) < 1 / 16]
+    return float(np.mean(near / GRID != np.round(near / GRID))) if len(near) else 0.0
+
+
+def test_the_bits_of_floating_noise_tell_a_count_of_0_from_a_count_of_1() -> None:
+    """The twin: NumPy's Laplace noise on a count, as in many a tutorial."""
+    noise = np.random.default_rng(1).laplace(size=(2, RUNS))
+    assert fine(0 + noise[0]) > 0.9
+    assert fine(1 + noise[1]) == 0
+
+
+BOUNDS = Bounds.counts((1, 1), 1)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [DiscreteLaplace(BOUNDS, Fraction(1)), DiscreteGaussian(BOUNDS, Fraction(1, 2))],
+    ids=lambda mechanism: mechanism.name,
+)
+def test_ours_has_no_bits_below_one(mechanism: Mechanism) -> None:
+    for count in (0, 1):
+        table = Table(BOUNDS, np.array([[count]], np.int64))
+        released = np.array([mechanism.release(table) for _ in range(500)])
+        assert released.dtype == np.int64
+        assert fine(released.astype(np.float64)) == 0
+
+
+def test_the_fractions_of_a_consistent_tree_come_from_integers_alone() -> None:
+    """Least squares over noisy integers: every value is a whole number of fixed fractions."""
+    bounds = Bounds.counts((1, 4), 1)
+    mechanism = LaplaceTree(bounds, Fraction(1))
+    # (AᵀA)⁻¹ of this tree has the denominator 5: all that came out does so for any counts.
+    for counts in ([0, 0, 0, 0], [1, 0, 0, 0]):
+        table = Table(bounds, np.array([counts], np.int64))
+        released = np.array([mechanism.release(table) for _ in range(200)])
+        assert np.allclose(released * 5, np.round(released * 5), atol=1e-9)

@@ -1,0 +1,171 @@
+"""Probing: does anything but the noise depend on whether the people I uploaded are there?
+
+`look` goes through everything an auditor can see. Against each twin two audiences, of members and
+of strangers, look different somewhere; against ours nowhere.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from api import pricing, submissions
+from api.audiences import sealing, uploads
+from api.audits import bins
+from api.errors import EmptyGroupError
+from api.platform import Platform
+from platform_sim import World
+from tests.attacks.conftest import GENEROUS
+from tests.attacks.outside import look
+from tests.system.adapters import Faulty, on
+from tests.system.raw import usernames
+from tests.world import Deployment, deployed, sqlite_url
+
+
+def told_apart(target: Deployment, world: World, **asked: object) -> set[str]:
+    """Where members and strangers look different."""
+    members, strangers = usernames(world, 20), usernames(world, 20, strangers=True)
+    assert [len(name) for name in members] == [len(name) for name in strangers]
+    views = [list(look(target, names, **asked)) for names in (members, strangers)]
+    if len(views[0]) != len(views[1]):
+        return {"number of answers"}
+    return {one[0] for one, other in zip(*views, strict=True) if one != other}
+
+
+def test_nothing_tells_members_from_strangers(target: Deployment, world: World) -> None:
+    assert told_apart(target, world) == set()
+    assert told_apart(target, world, size_epsilon="0") == set()
+
+
+def matched(session: Any, audience: Any) -> int:
+    return int(sum(len(group.people or b"") for group in uploads.groups_of(session, audience.id)))
+
+
+def test_a_count_of_matches_in_the_audience_would_tell(
+    target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = uploads.view
+
+    def counting(session: Any, row: Any) -> Any:
+        shown = original(session, row)
+        found = matched(session, row) // 8 // len(shown.groups)
+        groups = [group.model_copy(update={"members": found}) for group in shown.groups]
+        return shown.model_copy(update={"groups": groups})
+
+    monkeypatch.setattr(uploads, "view", counting)
+    assert told_apart(target, world) >= {"seal", "audience", "audiences"}
+
+
+def test_an_error_about_an_empty_match_would_tell(
+    target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = sealing.close
+
+    def helpful(session: Any, audience: Any, groups: Any, membership: Any, *rest: Any, **k: Any) -> None:
+        if not all(len(group) for group in membership.groups):
+            raise EmptyGroupError("nobody of this group was found")
+        original(session, audience, groups, membership, *rest, **k)
+
+    monkeypatch.setattr(sealing, "close", helpful)
+    assert told_apart(target, world) >= {"number of answers"}
+
+
+def test_a_status_that_depends_on_people_would_tell(
+    target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = bins.tally
+
+    def fussy(content: Any, asked: Any, context: Any, membership: Any, *rest: Any) -> Any:
+        if not len(membership.everyone()):
+            raise ValueError("there is nobody to score")
+        return original(content, asked, context, membership, *rest)
+
+    monkeypatch.setattr(bins, "tally", fussy)
+    assert told_apart(target, world) & {"audit", "number of answers"}
+    with target.service.store.write() as session:  # or the worker would try again
+        session.connection().exec_driver_sql("UPDATE audits SET state='failed' WHERE state='running'")
+
+
+def test_a_figure_of_progress_would_tell(
+    target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = submissions.view
+
+    def chatty(row: Any) -> Any:
+        with target.service.store.read() as session:
+            groups = uploads.groups_of(session, row.audience_id)
+            scored = sum(len(group.people or b"") // 8 for group in groups)
+        return original(row).model_copy(update={"failure": f"{scored} people scored"})
+
+    monkeypatch.setattr(submissions, "view", chatty)
+    assert told_apart(target, world) >= {"queued", "audit", "audits"}
+
+
+def test_a_price_that_looks_at_the_data_would_tell(
+    target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = pricing.facts_of
+
+    def thrifty(session: Any, audience: Any) -> Any:
+        """Nobody is there, so nobody's number has to be hidden."""
+        facts = original(session, audience)
+        nobody = (0,) * len(facts.labels)
+        return facts if matched(session, audience) else replace(facts, known_sizes=nobody)
+
+    for module in (pricing, submissions):
+        monkeypatch.setattr(module, "facts_of", thrifty)
+    assert told_apart(target, world) >= {"price", "submit", "budget"}
+
+
+@pytest.fixture(scope="module")
+def down(tmp_path_factory: pytest.TempPathFactory, platform: Platform) -> Iterator[Deployment]:
+    """A platform that cannot score a content with the title `down`, whoever it is asked about."""
+    assert platform.scores is not None
+    url = sqlite_url(tmp_path_factory.mktemp("down"))
+    scores = Faulty(platform.scores, victim=-1)
+    settings = GENEROUS | {"embedded_worker": False, "lease_seconds": 0.001}
+    with deployed(url, on(platform, scores), **settings) as running:
+        yield running
+
+
+def test_a_content_that_breaks_the_model_does_not_tell(down: Deployment, world: World) -> None:
+    assert told_apart(down, world, title="down") == set()
+
+
+def test_a_model_that_is_asked_only_where_somebody_matched_would_tell(
+    down: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bins, "refuse_when_down", lambda *_: None)
+    assert told_apart(down, world, title="down") != set()
+
+
+def test_a_release_without_a_fixed_number_of_cells_would_tell(
+    target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The twin leaves out groups that nobody matched: the size of the answer is the answer."""
+    from api.audits.score_histogram import ScoreHistogram
+
+    original = ScoreHistogram.present
+    everybody = list[int]()
+    reduce = ScoreHistogram.reduce
+
+    def counted(self: Any, request: Any, question: Any, contents: Any, membership: Any, *rest: Any) -> Any:
+        everybody[:] = [len(group) for group in membership.groups]
+        return reduce(self, request, question, contents, membership, *rest)
+
+    def sparse(self: Any, request: Any, audience: Any, released: Any) -> Any:
+        fields = original(self, request, audience, released)
+        kept = [group for group, size in zip(fields["groups"], everybody, strict=True) if size]
+        return fields | {"groups": kept}
+
+    monkeypatch.setattr(ScoreHistogram, "reduce", counted)
+    monkeypatch.setattr(ScoreHistogram, "present", sparse)
+    assert told_apart(target, world) == {"release"}
+
+
+def test_the_length_of_a_release_depends_on_nothing_but_its_noisy_numbers(
+    target: Deployment, world: World
+) -> None:
+    assert np.all([view[4] > 0 for view in look(target, usernames(world, 20))])

@@ -1,0 +1,101 @@
+"""`make faults`: kill -9 at every step boundary, on both databases, and look at what is left.
+
+python -m tests.faults            each boundary, the first and the second time it is reached
+python -m tests.faults --long     and many sequences of several kills, drawn at random
+"""
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from api.boundaries import Boundary
+from tests.faults.case import CANCELLING, Case, scenario_of
+from tests.faults.host import Kill
+from tests.faults.scene import Databases, on_postgresql, on_sqlite
+
+SEQUENCES = 100
+KILLS = 6
+
+
+@dataclass(frozen=True)
+class Outcome:
+    line: str
+    kills: int
+    violations: list[str]
+
+
+def once(name: str, databases: Databases, folder: Path, kill: Kill) -> Outcome:
+    """One boundary, which must be reached."""
+    folder.mkdir()
+    began = time.monotonic()
+    case = Case(databases.copy(), folder, (kill,))
+    violations = case.run(scenario_of(case.plan))
+    if case.orders.killed != 1:
+        violations.append("the boundary was not reached")
+    line = f"{name}: killed {kill}: {_verdict(violations)}, {time.monotonic() - began:.1f} s"
+    return Outcome(line, case.orders.killed, violations)
+
+
+def in_a_row(name: str, databases: Databases, folder: Path, plan: tuple[Kill, ...]) -> Outcome:
+    """Several kills, one after the other, as many as are reached."""
+    folder.mkdir()
+    case = Case(databases.copy(), folder, plan, patience=60.0)
+    violations = case.run(Case.everything)
+    done = "; ".join(kill.boundary.name for kill in plan[: case.orders.killed])
+    line = f"{name}: killed at {done}: {_verdict(violations)}"
+    return Outcome(line, case.orders.killed, violations)
+
+
+def plans(rng: random.Random, count: int) -> Iterator[tuple[Kill, ...]]:
+    for _ in range(count):
+        ordinary = [each for each in Boundary if each not in CANCELLING]
+        kills = [Kill(rng.choice(ordinary), rng.choice((1, 1, 2))) for _ in range(KILLS)]
+        yield (*kills, Kill(rng.choice(CANCELLING)))
+
+
+def run(folder: Path, *, long: bool, seed: int, jobs: int) -> list[Outcome]:
+    outcomes = []
+    rng = random.Random(seed)
+    with on_postgresql(folder) as postgresql, ThreadPoolExecutor(jobs) as pool:
+        waiting = []
+        for name, databases in (("sqlite", on_sqlite(folder)), ("postgresql", postgresql)):
+            for kill in (Kill(boundary, nth) for boundary in Boundary for nth in (1, 2)):
+                place = folder / f"{name}-{kill.boundary.name}-{kill.time}"
+                waiting.append(pool.submit(once, name, databases, place, kill))
+            for number, plan in enumerate(plans(rng, SEQUENCES if long else 0)):
+                place = folder / f"{name}-row-{number}"
+                waiting.append(pool.submit(in_a_row, name, databases, place, plan))
+        for future in waiting:
+            outcome = future.result()
+            print(outcome.line, flush=True)
+            outcomes.append(outcome)
+    return outcomes
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.faults")
+    parser.add_argument("--long", action="store_true", help="several kills in a row as well")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
+    parser.add_argument("--jobs", type=int, default=2)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="faults-") as folder:
+        outcomes = run(Path(folder), long=given.long, seed=given.seed, jobs=given.jobs)
+    violations = sum(len(outcome.violations) for outcome in outcomes)
+    if given.long:
+        print(f"seed {given.seed}, {sum(outcome.kills for outcome in outcomes)} kills")
+    print(f"{len(outcomes)} boundaries tried, {violations} violations")
+    return 1 if violations else 0
+
+
+def _verdict(violations: list[str]) -> str:
+    return "VIOLATED: " + "; ".join(violations) if violations else "all holds"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

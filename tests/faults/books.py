@@ -1,0 +1,261 @@
+"""What must hold in the books whatever happened, recomputed from scratch and slowly.
+
+The ledger is replayed entry by entry: what every mandate has spent, what the platform's account
+has, what every person has borne and who was left out follow from it, and must be what the tables
+say. Nothing of the accountant's own code is used.
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sqlmodel import Session, col, select
+
+from api.ceilings import PLATFORM_WINDOW_DAYS
+from api.clock import EPOCH
+from api.store import (
+    AuditRow,
+    ChargeRow,
+    ContentRow,
+    EntryRow,
+    ExclusionRow,
+    GroupRow,
+    HeadRow,
+    MandateRow,
+    PersonBlockRow,
+    PlatformAccountRow,
+    ReleaseRow,
+    Store,
+)
+from privacy.receipts import canonical, digest
+
+PICO = 10**12
+BLOCK = 1024
+
+
+@dataclass(frozen=True)
+class Books:
+    """Every row there is."""
+
+    audits: dict[str, AuditRow]
+    charges: dict[str, ChargeRow]
+    mandates: list[MandateRow]
+    releases: dict[str, ReleaseRow]
+    entries: list[EntryRow]
+    account: PlatformAccountRow
+    head: HeadRow
+    titles: dict[str, str]
+    people: dict[str, dict[str, list[int]]]
+    balances: dict[int, int]
+    able: dict[tuple[str, str], list[bool]]
+
+    @classmethod
+    def of(cls, store: Store) -> "Books":
+        with store.read() as session:
+            people: dict[str, dict[str, list[int]]] = defaultdict(dict)
+            for group in session.exec(select(GroupRow)):
+                persons = np.frombuffer(group.people or b"", "<i8").tolist()
+                people[group.audience_id][group.label] = persons
+            by_number = select(EntryRow).order_by(col(EntryRow.number))
+            return cls(
+                audits={row.id: row for row in session.exec(select(AuditRow))},
+                charges={row.id: row for row in session.exec(select(ChargeRow))},
+                mandates=list(session.exec(select(MandateRow))),
+                releases={row.audit_id: row for row in session.exec(select(ReleaseRow))},
+                entries=list(session.exec(by_number)),
+                account=session.exec(select(PlatformAccountRow)).one(),
+                head=session.exec(select(HeadRow)).one(),
+                titles={row.digest: row.title for row in session.exec(select(ContentRow))},
+                people=people,
+                balances=_balances(session),
+                able={
+                    (row.audit_id, row.label): _bits(row.able)
+                    for row in session.exec(select(ExclusionRow))
+                },
+            )
+
+    def bodies(self, kind: str) -> list[dict[str, Any]]:
+        return [json.loads(entry.body) for entry in self.entries if entry.kind == kind]
+
+    def violations(self, cap: Fraction) -> Iterator[str]:
+        """What is wrong at any moment."""
+        yield from self._ledger()
+        yield from self._spent()
+        yield from self._releases()
+        yield from self._people(cap)
+
+    def unfinished(self) -> Iterator[str]:
+        """Audits that are not in a final state."""
+        for audit in self.audits.values():
+            if audit.state in ("charged", "running"):
+                yield f"{audit.id} is stuck: it is {audit.state}"
+
+    def _ledger(self) -> Iterator[str]:
+        numbers = [entry.number for entry in self.entries]
+        if numbers != list(range(self.head.size)):
+            yield f"entries are not numbered 0 to {self.head.size - 1}: {numbers}"
+        for entry in self.entries:
+            text = canonical(json.loads(entry.body))
+            if entry.digest != digest(text) or entry.body != text.decode():
+                yield f"entry {entry.number} is not what its digest says"
+        charged = Counter(body["charge"] for body in self.bodies("charge"))
+        refunded = Counter(body["charge"] for body in self.bodies("refund"))
+        released = Counter((body["audit"], body["digest"]) for body in self.bodies("release"))
+        yield from _differ("charge entries", charged, Counter(list(self.charges)))
+        undone = Counter(row.id for row in self.charges.values() if row.refunded_at)
+        yield from _differ("refund entries", refunded, undone)
+        kept = Counter((row.audit_id, digest(row.body)) for row in self.releases.values())
+        yield from _differ("release entries", released, kept)
+
+    def _spent(self) -> Iterator[str]:
+        for mandate in self.mandates:
+            mine = [row for row in self.charges.values() if row.mandate_id == mandate.id]
+            kept = sum((row.debit for row in mine if not row.refunded_at), Fraction(0))
+            entered = sum(
+                (Fraction(body["debit"]) for body in self._kept() if body["mandate"] == mandate.id),
+                Fraction(0),
+            )
+            if not mandate.spent == kept == entered:
+                yield (
+                    f"{mandate.id} has spent {mandate.spent}, its charges are {kept}, "
+                    f"its entries {entered}"
+                )
+            current = [row for row in mine if row.period == mandate.period and not row.refunded_at]
+            in_period = sum((row.debit for row in current), Fraction(0))
+            if mandate.period_spent != in_period or in_period > mandate.limit:
+                yield f"{mandate.id} has {mandate.period_spent} in its period, not {in_period}"
+        window = timedelta(days=PLATFORM_WINDOW_DAYS)
+        now = [
+            row.rho
+            for row in self.charges.values()
+            if not row.refunded_at and (row.charged_at - EPOCH) // window == self.account.window
+        ]
+        if self.account.spent != sum(now, Fraction(0)):
+            yield f"the platform's account has {self.account.spent}, its charges are {sum(now)}"
+
+    def _releases(self) -> Iterator[str]:
+        by_audit = Counter(row.audit_id for row in self.charges.values())
+        yield from _differ("charges of audits", by_audit, Counter(list(self.audits)))
+        refunded = {row.audit_id for row in self.charges.values() if row.refunded_at}
+        for audit in self.audits.values():
+            if (audit.state == "released") != (audit.id in self.releases):
+                yield f"{audit.id} is {audit.state}, has a release: {audit.id in self.releases}"
+            if (audit.state == "cancelled") != (audit.id in refunded):
+                yield f"{audit.id} is {audit.state}, refunded: {audit.id in refunded}"
+        for audit_id, release in self.releases.items():
+            if by_audit[audit_id] != 1 or audit_id in refunded:
+                yield f"the release of {audit_id} is not paid for exactly once"
+            if release.digest != digest(release.body):
+                yield f"the release of {audit_id} is not what its digest says"
+
+    def _people(self, cap: Fraction) -> Iterator[str]:
+        balances, left_out = self.replay(cap)
+        wrong = {
+            person: (self.balances.get(person, 0), balances.get(person, 0))
+            for person in self.balances.keys() | balances.keys()
+            if self.balances.get(person, 0) != balances.get(person, 0)
+        }
+        if wrong:
+            person, (has, should) = min(wrong.items())
+            yield f"{len(wrong)} people's balances differ: {person} has {has}, should have {should}"
+        for audit_id, people in left_out.items():
+            charge = next(row for row in self.charges.values() if row.audit_id == audit_id)
+            if self.excluded(audit_id, charge.audience_id) != people:
+                yield f"others than those who could not bear it are left out of {audit_id}"
+
+    def excluded(self, audit_id: str, audience_id: str) -> set[int]:
+        """Who the tables say is left out."""
+        return {
+            person
+            for label, persons in self.people[audience_id].items()
+            for person, able in zip(persons, self.able.get((audit_id, label), ()), strict=False)
+            if not able
+        }
+
+    def replay(self, cap: Fraction) -> tuple[dict[int, int], dict[str, set[int]]]:
+        """Balances, and who must be left out of each audit, from the ledger alone."""
+        balances: dict[int, int] = defaultdict(int)
+        left_out: dict[str, set[int]] = {}
+        costs: dict[str, tuple[int, set[int]]] = {}
+        for entry in self.entries:
+            body = json.loads(entry.body)
+            if entry.kind == "charge":
+                cost = int(Fraction(body["rho"]["change_one"]) * PICO)
+                everybody = set[int]().union(*self.people[body["audience"]].values())
+                able = {who for who in everybody if balances[who] + cost <= cap * PICO}
+                for person in able:
+                    balances[person] += cost
+                left_out[body["audit"]] = everybody - able
+                costs[body["charge"]] = (cost, able)
+            elif entry.kind == "refund" and body["charge"] in costs:
+                cost, able = costs[body["charge"]]
+                for person in able:
+                    balances[person] -= cost
+        return {who: spent for who, spent in balances.items() if spent}, left_out
+
+    def _kept(self) -> list[dict[str, Any]]:
+        refunded = {body["charge"] for body in self.bodies("refund")}
+        return [body for body in self.bodies("charge") if body["charge"] not in refunded]
+
+
+@dataclass
+class Seen:
+    """What the outside saw: answers to keys, deliveries, and whom the platform scored."""
+
+    scored: Path
+    keys: set[str] = field(default_factory=set)
+    answers: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    delivered: dict[str, set[bytes]] = field(default_factory=lambda: defaultdict(set))
+
+    def violations(self, books: Books) -> Iterator[str]:
+        if len(books.audits) > len(self.keys):
+            yield f"{len(books.audits)} audits for {len(self.keys)} keys"
+        for key, audits in self.answers.items():
+            if len(audits) > 1:
+                yield f"the key {key} was answered with {len(audits)} audits"
+        known = {audit for audits in self.answers.values() for audit in audits}
+        for audit_id in sorted(known - books.audits.keys()):
+            yield f"{audit_id} was answered, and is not there"
+        for audit_id, bodies in self.delivered.items():
+            stored = books.releases.get(audit_id)
+            if stored is None or bodies != {stored.body}:
+                yield f"{audit_id} was delivered {len(bodies)} ways, or other than it is stored"
+        yield from self._scored(books)
+
+    def _scored(self, books: Books) -> Iterator[str]:
+        paid: dict[str, set[int]] = defaultdict(set)
+        for charge in books.charges.values():
+            everybody = set[int]().union(*books.people[charge.audience_id].values())
+            bearing = everybody - books.excluded(charge.audit_id, charge.audience_id)
+            for each in charge.content_digests:
+                paid[books.titles[each]] |= bearing
+        lines = self.scored.read_text().splitlines() if self.scored.exists() else []
+        for line in {line: json.loads(line) for line in lines}.values():
+            if line["title"] not in paid:
+                yield f"people were scored for {line['title']} before any charge"
+            elif unpaid := set(line["persons"]) - paid[line["title"]]:
+                yield f"{len(unpaid)} people were scored for {line['title']} who do not bear it"
+
+
+def _differ(what: str, found: Mapping[Any, int], expected: Mapping[Any, int]) -> Iterator[str]:
+    if found != expected:
+        yield f"{what} are {dict(found)}, should be {dict(expected)}"
+
+
+def _balances(session: Session) -> dict[int, int]:
+    return {
+        block.number * BLOCK + place: int(spent)
+        for block in session.exec(select(PersonBlockRow))
+        for place, spent in enumerate(np.frombuffer(block.spent, "<i8"))
+        if spent
+    }
+
+
+def _bits(packed: bytes) -> list[bool]:
+    return [bool(bit) for bit in np.unpackbits(np.frombuffer(packed, np.uint8))]

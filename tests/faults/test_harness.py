@@ -1,0 +1,51 @@
+"""The fault harness must be able to fail: every mutant of the service is found out."""
+
+from pathlib import Path
+
+import pytest
+
+from api.boundaries import Boundary
+from tests.faults.case import Case, scenario_of
+from tests.faults.host import Kill
+from tests.faults.mutants import MUTANTS
+from tests.faults.scene import Databases, on_sqlite
+
+# Where to kill each mutant, and what must be noticed.
+FOUND = {
+    "charge_in_two_transactions": (Boundary.CHARGE_WRITTEN, "its charges are"),
+    "entry_in_its_own_transaction": (Boundary.CHARGE_WRITTEN, "charge entries are"),
+    "charge_after_the_answer": (Boundary.RELEASE_COMMITTED, "before any charge"),
+    "lease_without_end": (Boundary.RUNNING, "is stuck"),
+    "noise_drawn_again": (Boundary.RELEASE_COMMITTED, "was delivered 2 ways"),
+    "everybody_is_scored": (Boundary.RUNNING, "left out"),
+    "keys_are_forgotten": (Boundary.CHARGE_COMMITTED, "audits for 2 keys"),
+    "refund_without_the_people": (Boundary.CANCEL_WRITTEN, "people's balances differ"),
+}
+
+
+@pytest.fixture(scope="module")
+def databases(tmp_path_factory: pytest.TempPathFactory) -> Databases:
+    return on_sqlite(tmp_path_factory.mktemp("faults"))
+
+
+def test_there_is_a_kill_for_every_mutant() -> None:
+    assert FOUND.keys() == MUTANTS.keys()
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_the_harness_finds_the_mutant(mutant: str, databases: Databases, tmp_path: Path) -> None:
+    boundary, words = FOUND[mutant]
+    # Something must have been delivered before it can be delivered otherwise.
+    plan = (Kill(boundary, 2 if mutant == "noise_drawn_again" else 1),)
+    patience = 4.0 if mutant == "lease_without_end" else 20.0
+    case = Case(databases.copy(), tmp_path, plan, mutant, patience)
+    violations = case.run(scenario_of(plan))
+    assert case.orders.killed == 1, (tmp_path / "log").read_text()
+    assert any(words in violation for violation in violations), violations
+
+
+def test_the_service_as_it_is_violates_nothing(databases: Databases, tmp_path: Path) -> None:
+    plan = (Kill(Boundary.RELEASE_WRITTEN), Kill(Boundary.RUNNING, 2), Kill(Boundary.NOISED))
+    case = Case(databases.copy(), tmp_path, plan)
+    assert case.run(Case.everything) == []
+    assert case.orders.killed == 3

@@ -1,0 +1,70 @@
+"""A platform of ninety people that takes no time, and writes down whom it scored for what.
+
+Two attributes offer audiences that overlap: the people 30 to 59 are in both.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from api.platform import Persons, Platform
+
+OFFERS: dict[str, dict[str, range]] = {
+    "first": {"a": range(40), "b": range(40, 60)},
+    "second": {"a": range(30, 60), "b": range(60, 90)},
+}
+
+
+class TinyPlatform:
+    def __init__(self, scored: Path) -> None:
+        self.scored = scored
+
+    def match(self, kind: str, identifiers: pa.Array) -> Persons:
+        return np.arange(len(identifiers), dtype=np.int64)
+
+    def offers(self) -> Mapping[str, Mapping[str, int]]:
+        return {
+            name: {value: len(people) for value, people in values.items()}
+            for name, values in OFFERS.items()
+        }
+
+    def sample(
+        self, attribute: str, sizes: Mapping[str, int], rng: np.random.Generator
+    ) -> Mapping[str, Persons]:
+        return {
+            value: np.array(OFFERS[attribute][value][:size], np.int64)
+            for value, size in sizes.items()
+        }
+
+    def confirmed(self, code: str) -> Persons:
+        return np.empty(0, np.int64)
+
+    @property
+    def model_digest(self) -> str:
+        return "sha256:" + "0" * 64
+
+    @property
+    def score_range(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    @property
+    def context(self) -> Mapping[str, Sequence[str | float]]:
+        return {}
+
+    def score(
+        self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
+    ) -> NDArray[np.float64]:
+        line = json.dumps({"title": content["title"], "persons": persons.tolist()})
+        with self.scored.open("a") as file:
+            file.write(line + "\n")
+        return np.full(len(persons), 0.5)
+
+
+def make(folder: str) -> Platform:
+    tiny = TinyPlatform(Path(folder) / "scored")
+    return Platform("tiny", people=tiny, scores=tiny)

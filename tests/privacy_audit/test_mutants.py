@@ -1,0 +1,133 @@
+"""The audit catches mistakes: mutants of the code it audits, at the size that CI runs.
+
+A mutant that survives by bad luck would fail these tests: every one of them is at least six
+standard deviations from that, so the false-failure probability is below 1e-8 each.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from privacy.membership import Membership, Persons
+from privacy.table import Bounds, Table
+from privacy.waist import gaussian, laplace, selection
+from tests.privacy_audit.__main__ import LONG_RUNS, RUNS, audit
+from tests.privacy_audit.cases import cases
+from tests.privacy_audit.runs import Case
+
+Mutate = Callable[[pytest.MonkeyPatch], None]
+CASES = {f"{case.name}, {case.relation}": case for case in cases()}
+LAPLACE = "histogram, Laplace, known sizes"
+# One of each mechanism; the others take minutes.
+QUICK = {
+    f"{LAPLACE}, add-remove",
+    f"{LAPLACE}, change-one",
+    "histogram, Gaussian, noisy sizes, add-remove",
+    "match count, add-remove",
+    "most skewed, noisy max, add-remove",
+}
+
+
+def each(*without: str, relation: str = "") -> pytest.MarkDecorator:
+    """The cases in which a mutant changes anything, the slow ones marked."""
+    return pytest.mark.parametrize(
+        "case",
+        [
+            pytest.param(case, id=name, marks=[] if name in QUICK else [pytest.mark.long])
+            for name, case in CASES.items()
+            if case.name not in without and case.relation.startswith(relation)
+        ],
+    )
+
+
+def caught(case: Case, runs: int = RUNS) -> bool:
+    return any(finding.violated for finding in audit(case, runs))
+
+
+def narrower(factor: float) -> Mutate:
+    """Noise of a scale that is a factor of what is priced and told."""
+
+    def mutate(monkeypatch: pytest.MonkeyPatch) -> None:
+        def calibrated(least: float, make: Callable[[float], Any], _: object) -> tuple[float, Any]:
+            return least, make(least * factor)
+
+        for module in (laplace, gaussian, selection):
+            monkeypatch.setattr(module, "calibrated", calibrated)
+
+    return mutate
+
+
+def no_deduplication(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is uploaded twice counts twice; the check that nobody does is gone, too."""
+
+    def cut(groups: list[Persons], groups_per_person: int) -> Membership:
+        found = tuple(np.sort(group[group >= 0]) for group in groups)
+        return Membership(found, groups_per_person)
+
+    monkeypatch.setattr(Membership, "__post_init__", lambda _: None)
+    monkeypatch.setattr(Membership, "cut", cut)
+
+
+def twice_as_many_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A person counts in twice as many groups as was declared and priced."""
+    original = Membership.cut
+
+    def cut(groups: list[Persons], groups_per_person: int) -> Membership:
+        return replace(original(groups, 2 * groups_per_person), groups_per_person=groups_per_person)
+
+    monkeypatch.setattr(Membership, "cut", cut)
+
+
+def counted_double(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every person adds two."""
+    original = Table.tally
+
+    def tally(bounds: Bounds, cell: Any) -> Table:
+        return original(bounds, np.repeat(cell, 2))
+
+    monkeypatch.setattr(Table, "tally", tally)
+
+
+@each()
+def test_a_halved_scale_is_caught(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    narrower(0.5)(monkeypatch)
+    assert caught(case)
+
+
+@each("most skewed, noisy max")
+def test_a_missing_deduplication_is_caught(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    no_deduplication(monkeypatch)
+    assert caught(case)
+
+
+@each("most skewed, noisy max", relation="add-remove")
+def test_a_doubled_number_of_groups_is_caught(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    twice_as_many_groups(monkeypatch)
+    assert caught(case)
+
+
+@each("match count")
+def test_a_doubled_reach_is_caught(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted_double(monkeypatch)
+    assert caught(case)
+
+
+@pytest.mark.parametrize("name", [f"{LAPLACE}, add-remove", "match count, add-remove"])
+def test_a_scale_that_is_a_fifth_too_small_is_caught(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    narrower(0.8)(monkeypatch)
+    assert caught(CASES[name])
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("name", CASES)
+def test_a_scale_that_is_a_fifth_too_small_is_caught_everywhere(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    narrower(0.8)(monkeypatch)
+    assert caught(CASES[name], LONG_RUNS)
