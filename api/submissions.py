@@ -117,7 +117,8 @@ def _submit(
     asked = _request_digest(request)
     if earlier := _earlier(session, caller, key, asked):
         return earlier
-    content, audience, price = _priced(session, caller, request, platform)
+    # Locked, so that the audience is not erased before the charge is committed.
+    content, audience, price = _priced(session, caller, request, platform, lock=True)
     mandate = mandates.choose(session, caller.auditor, request.kind, request.mandate_id, lock=True)
     if earlier := _earlier(session, caller, key, asked):
         return earlier
@@ -183,12 +184,17 @@ def _charge(
 
 
 def _priced(
-    session: Session, caller: Caller, request: AuditRequest, platform: Platform
+    session: Session,
+    caller: Caller,
+    request: AuditRequest,
+    platform: Platform,
+    *,
+    lock: bool = False,
 ) -> tuple[ContentRow, AudienceRow, Price]:
     """The request's content and audience and its price, or why it cannot be asked."""
     kind = KINDS[request.kind]
     content = contents.owned(session, caller, request.content_id)
-    audience = uploads.owned(session, caller, request.audience_id)
+    audience = uploads.owned(session, caller, request.audience_id, lock=lock)
     if audience.state != "sealed":
         raise AudienceNotSealedError(
             f"the audience is {audience.state}: seal it first. Nothing was charged."

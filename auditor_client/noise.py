@@ -125,7 +125,7 @@ def _chernoff_quantile(terms: tuple[tuple[int, float, int], ...], level: float) 
 def convolve(masses: Floats, kernel: Floats) -> Floats:
     """Each row of `masses` convolved with `kernel`."""
     if len(kernel) == 1:
-        return masses * kernel[0]
+        return np.asarray(masses * kernel[0])
     length = masses.shape[1] + len(kernel) - 1
     size = fft.next_fast_len(length, real=True)
     spectrum = fft.rfft(masses, size, axis=1) * fft.rfft(kernel, size)

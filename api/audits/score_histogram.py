@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.audits.kind import AudienceFacts
-from api.audits.scoring import score_or_cut
+from api.audits.scoring import refuse_when_down, score_or_cut
 from api.errors import InvalidBinsError, UnsupportedAuditError
 from api.platform import Platform
 from openapi.models import Edges, GroupHistogram, GroupSize, Levels, ScoreHistogramRequest
@@ -59,6 +59,7 @@ class ScoreHistogram:
             raise UnsupportedAuditError("this platform offers no scores")
         scores = platform.scores
         context = {name: values[0] for name, values in scores.context.items()} | request.context
+        refuse_when_down(scores, content, context)
         bounds = question[BINS].bounds
         table = Table.zeros(bounds)
         for group, persons in membership.batches():

@@ -53,12 +53,15 @@ def _attempt(
     try:
         values = np.asarray(scores.score(content, persons, context), dtype=np.float64)
     except Exception:  # an adapter may raise anything; nothing of it may be seen outside
-        _probe(scores, content, context)
+        refuse_when_down(scores, content, context)
         return None
     return values if values.shape == persons.shape else None
 
 
-def _probe(scores: Scores, content: Mapping[str, Any], context: Mapping[str, str | float]) -> None:
+def refuse_when_down(
+    scores: Scores, content: Mapping[str, Any], context: Mapping[str, str | float]
+) -> None:
+    """Ask for nobody's score, so that an audience that matched nobody fails like any other."""
     try:
         scores.score(content, np.empty(0, np.int64), context)
     except Exception as error:

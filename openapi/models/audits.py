@@ -14,6 +14,7 @@ from openapi.models.wire import (
     Instant,
     Label,
     Wire,
+    example,
 )
 
 AuditKind = Literal["score-histogram"]
@@ -48,6 +49,15 @@ class ScoreHistogramRequest(Wire):
     `size_epsilon` buys a noisy number of scored people per group beside the bins (a quarter of
     `epsilon` unless told, 0 for none); where the number is known it is exact and costs nothing.
     """
+
+    model_config = example(
+        kind="score-histogram",
+        content_id="content_0193c2a5f0d1000000000000000001",
+        audience_id="audience_0193c2a5f0d1000000000000000002",
+        bins={"edges": [0, 0.25, 0.5, 0.75, 1]},
+        epsilon="1",
+        size_epsilon="0.25",
+    )
 
     kind: Literal["score-histogram"] = "score-histogram"
     content_id: Identifier
