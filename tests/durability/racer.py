@@ -1,4 +1,4 @@
-"""One of several processes that submit the same audit from many threads at once.
+"""One of several processes that submit audits from many threads at once.
 
 `python -m tests.durability.racer settings.toml go-file < race.json`: it says `ready`, waits for the
 file, and prints one line of JSON per attempt, the audit or the code of the refusal.
@@ -20,9 +20,9 @@ from api.settings import load_settings
 from openapi.models import ScoreHistogramRequest
 
 
-def attempt(service: Service, race: dict[str, Any], key: str, go: Path) -> dict[str, Any]:
-    caller = Caller(**race["caller"])
-    request = ScoreHistogramRequest.model_validate(race["request"])
+def attempt(service: Service, caller: Caller, wish: Any, go: Path) -> dict[str, Any]:
+    key, fields = wish
+    request = ScoreHistogramRequest.model_validate(fields)
     while not go.exists():
         time.sleep(0.005)
     try:
@@ -35,8 +35,9 @@ def attempt(service: Service, race: dict[str, Any], key: str, go: Path) -> dict[
 def main(settings: str, go: str) -> None:
     race = json.loads(sys.stdin.read())
     service = load_service(load_settings(Path(settings)))
-    with ThreadPoolExecutor(len(race["keys"])) as threads:
-        attempts = [threads.submit(attempt, service, race, key, Path(go)) for key in race["keys"]]
+    caller, wishes = Caller(**race["caller"]), race["wishes"]
+    with ThreadPoolExecutor(len(wishes)) as threads:
+        attempts = [threads.submit(attempt, service, caller, wish, Path(go)) for wish in wishes]
         print("ready", flush=True)
         for future in attempts:
             print(json.dumps(future.result()), flush=True)

@@ -29,7 +29,13 @@ def worker(host: Host, name: str) -> tuple[Worker, Path]:
 def running(host: Host, run: Callable[[], object]) -> threading.Thread:
     thread = threading.Thread(target=run)
     thread.start()
-    host.stack.callback(thread.join)
+
+    def finish() -> None:
+        for hold in host.folder.glob("*/hold"):
+            hold.unlink()
+        thread.join()
+
+    host.stack.callback(finish)
     return thread
 
 

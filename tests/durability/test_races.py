@@ -8,13 +8,18 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlmodel import select
 
+from api import submissions
 from api.audiences import uploads
+from api.clock import now
+from api.store import AuditRow
 from auditor_client import Auditor
 from auditor_client.errors import AudienceNotSealedError, BudgetExhaustedError, NotCancellableError
 from openapi.models import AuditRequest
@@ -29,44 +34,50 @@ from tests.durability.processes import (
     until,
 )
 
-PROCESSES, THREADS = 2, 6
+PROCESSES, THREADS, CLIENTS = 2, 6, 8
+ATTEMPTS = CLIENTS + PROCESSES * THREADS
+
+REFUSED = {"refused": "budget-exhausted"}
+
+Wish = tuple[str, AuditRequest]
 
 
-def race(host: Host, auditor: Auditor, asked: AuditRequest, keys: Iterator[str]) -> list[Any]:
-    """The outcome of every attempt: by HTTP from threads, and in processes with threads."""
+def race(host: Host, auditor: Auditor, wishes: list[Wish]) -> list[dict[str, Any]]:
+    """The outcome of every wish: by HTTP from threads, and in processes with threads."""
     go = host.folder / "go"
-    go.unlink(missing_ok=True)
 
-    def by_http(key: str) -> dict[str, Any]:
+    def by_http(wish: Wish) -> dict[str, Any]:
         until(go.exists, "the start")
         try:
-            audit = auditor.audits.submit(asked, idempotency_key=key)
+            audit = auditor.audits.submit(wish[1], idempotency_key=wish[0])
         except BudgetExhaustedError as refused:
             return {"refused": refused.code}
         return {"audit": audit.model_dump(mode="json")}
 
-    with racing(host, auditor, asked, keys) as racers, ThreadPoolExecutor(8) as clients:
-        attempts = [clients.submit(by_http, next(keys)) for _ in range(8)]
+    mine, theirs = wishes[:CLIENTS], wishes[CLIENTS:]
+    with racing(host, auditor, theirs) as racers, ThreadPoolExecutor(CLIENTS) as clients:
+        attempts = [clients.submit(by_http, wish) for wish in mine]
         go.touch()
         outcomes = [attempt.result() for attempt in attempts]
         for racer in racers:
             text, complaint = racer.communicate()
             assert racer.returncode == 0, complaint
             outcomes += [json.loads(line) for line in text.splitlines()]
-    assert len(outcomes) == 8 + PROCESSES * THREADS
+    assert len(outcomes) == len(wishes) == ATTEMPTS
     return outcomes
 
 
 @contextmanager
 def racing(
-    host: Host, auditor: Auditor, asked: AuditRequest, keys: Iterator[str]
+    host: Host, auditor: Auditor, wishes: list[Wish]
 ) -> Iterator[list[subprocess.Popen[str]]]:
+    """Processes that are ready to submit their share of the wishes."""
     caller = asdict(caller_of(host.store, auditor))
-    command = [sys.executable, "-m", "tests.durability.racer", str(host.folder / "settings.toml")]
+    words = [str(host.folder / "settings.toml"), str(host.folder / "go")]
     racers = []
-    for _ in range(PROCESSES):
+    for number in range(PROCESSES):
         racer = subprocess.Popen(
-            [*command, str(host.folder / "go")],
+            [sys.executable, "-m", "tests.durability.racer", *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -74,9 +85,8 @@ def racing(
         )
         racers.append(racer)
         assert racer.stdin
-        keys_of_one = [next(keys) for _ in range(THREADS)]
-        fields = {"caller": caller, "request": asked.model_dump(mode="json"), "keys": keys_of_one}
-        racer.stdin.write(json.dumps(fields))
+        share = [(key, asked.model_dump(mode="json")) for key, asked in wishes[number::PROCESSES]]
+        racer.stdin.write(json.dumps({"caller": caller, "wishes": share}))
         racer.stdin.close()
         racer.stdin = None
     try:
@@ -93,26 +103,25 @@ def racing(
 
 def test_the_last_epsilon_is_spent_once_however_many_want_it(served: Host) -> None:
     host = served
-    buys = 5
+    buys = ATTEMPTS // 4
     auditor = host.auditor(budget=buys * PRICE)
-    keys = (f"attempt-{number}" for number in range(1_000))
-    outcomes = race(host, auditor, request(auditor), keys)
-    assert len(outcomes) == 4 * buys
+    # On audiences of their own: nothing but the mandate is shared.
+    wishes = [(f"attempt-{number}", request(auditor)) for number in range(ATTEMPTS)]
+    outcomes = race(host, auditor, wishes)
     paid = [outcome["audit"]["id"] for outcome in outcomes if "audit" in outcome]
     assert len(set(paid)) == len(paid) == buys
-    assert [o for o in outcomes if "audit" not in o] == [{"refused": "budget-exhausted"}] * 15
+    assert [o for o in outcomes if "audit" not in o] == [REFUSED] * (ATTEMPTS - buys)
     books = Books.of(host.store)
     books.check()
     assert set(books.states) == set(paid)
     assert books.mandates[0].spent == books.mandates[0].epsilon_limit == buys * PRICE
-    assert len(books.entries_of("refusal")) == 15
+    assert len(books.entries_of("refusal")) == ATTEMPTS - buys
 
 
 def test_identical_requests_at_once_are_one_charge_and_one_answer(served: Host) -> None:
     host = served
     auditor = host.auditor(budget=Fraction(100))
-    same = iter(["the-same-key-for-all"] * 1_000)
-    outcomes = race(host, auditor, request(auditor), same)
+    outcomes = race(host, auditor, [("the-same-key", request(auditor))] * ATTEMPTS)
     assert all(outcome == outcomes[0] for outcome in outcomes)
     books = Books.of(host.store)
     books.check()
@@ -145,6 +154,44 @@ def test_a_cancel_that_races_with_a_worker_refunds_or_comes_too_late(served: Hos
     assert {books.states[a] for a, cancelled in outcomes.items() if not cancelled} <= {"released"}
     late = sum(not cancelled for cancelled in outcomes.values())
     assert books.mandates[0].spent == (1 + late) * PRICE
+
+
+def test_a_cancel_waits_for_a_claim_and_comes_too_late(served: Host) -> None:
+    auditor = served.auditor()
+    audit = auditor.audits.submit(request(auditor))
+    with ThreadPoolExecutor(1) as client:
+        with served.store.write() as session:
+            # What a worker does, seen in the middle of its transaction.
+            claim = select(AuditRow).where(AuditRow.id == audit.id).with_for_update()
+            row = session.exec(claim).one()
+            row.state, row.lease_until = "running", now() + timedelta(seconds=60)
+            session.add(row)
+            session.flush()
+            attempt = client.submit(auditor.audits.cancel, audit.id)
+            time.sleep(0.5)
+        with pytest.raises(NotCancellableError):
+            attempt.result()
+    books = Books.of(served.store)
+    books.check()
+    assert books.states == {audit.id: "running"}
+    assert books.mandates[0].spent == PRICE
+
+
+def test_a_worker_does_not_claim_what_is_being_cancelled(host: Host) -> None:
+    with host.serving() as service, ThreadPoolExecutor(1) as thread:
+        auditor = host.auditor()
+        audit = auditor.audits.submit(request(auditor))
+        caller = caller_of(host.store, auditor)
+        with host.store.write() as session:
+            submissions.cancel(session, caller, audit.id)
+            session.flush()
+            attempt = thread.submit(service.worker().run_one)
+            time.sleep(0.5)
+        assert not attempt.result()
+    books = Books.of(host.store)
+    books.check()
+    assert books.states == {audit.id: "cancelled"}
+    assert (books.mandates[0].spent, host.began()) == (0, 0)
 
 
 def test_an_audience_erased_meanwhile_is_refused_and_not_charged(served: Host) -> None:

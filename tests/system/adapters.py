@@ -12,7 +12,7 @@ from api.platform import Persons, Platform, Scores
 from platform_sim import SimulatedPlatform
 
 # What an adapter that breaks may well say: everything that must not get out.
-GOSSIP = "person 4711 (gossip.victim@example.org) has score 0.123456789"
+GOSSIP = "person 471147114711 (gossip.victim@example.org) has score 0.123456789"
 
 
 @dataclass

@@ -149,7 +149,7 @@ def test_neither_logs_nor_figures_hold_anything_private(process: Process, world:
         *names, *(name.lower() for name in names), *emails,
         *(base64.b64encode(bytes.fromhex(each)).decode() for each in emails),
         token, *token.split("."), SALT, base64.b64decode(SALT).decode(),
-        "gossip", "victim", "example.org", "4711", "0.123456789",
+        "gossip", "victim", "example.org", "471147114711", "0.123456789",
         "Ada Private", "A lab with a name", "Software engineer", "data pipelines",
         *(release["receipt"] for release in releases),
     ]  # fmt: skip
