@@ -69,7 +69,14 @@ def serve(
     if metrics_port is not None:
         prometheus_client.start_http_server(metrics_port, addr="127.0.0.1")
     application = create_app(load_service(settings))
-    uvicorn.run(application, host=host, port=port, log_config=None, server_header=False)
+    uvicorn.run(
+        application,
+        host=host,
+        port=port,
+        log_config=None,
+        server_header=False,
+        timeout_graceful_shutdown=10,
+    )
 
 
 @app.command()

@@ -66,7 +66,7 @@ class Settings(BaseSettings):
     max_body_bytes: Annotated[int, Field(ge=1024)] = 2 * 1024 * 1024
     max_part_bytes: Annotated[int, Field(ge=1024)] = 64 * 1024 * 1024
     max_members: Annotated[int, Field(ge=1)] = 20_000_000
-    members_kept_days: Annotated[int, Field(ge=0, le=30)] = 30
+    members_kept_days: Annotated[int, Field(ge=1, le=30)] = 30
     upload_kept_hours: Annotated[int, Field(ge=1, le=168)] = 24
     requests_per_minute: Annotated[int, Field(ge=1)] = 1_200
     burst: Annotated[int, Field(ge=1)] = 200

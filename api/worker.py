@@ -16,8 +16,8 @@ from datetime import datetime, timedelta
 from sqlmodel import Session, and_, col, or_, select, update
 
 from api import boundaries, housekeeping
+from api.adapters import PlatformDownError
 from api.audiences.sealing import keep_until
-from api.audits.scoring import PlatformDownError
 from api.auth.keys import SigningKeys
 from api.boundaries import Boundary
 from api.charging import bearers

@@ -13,8 +13,9 @@ from itertools import permutations
 import numpy as np
 
 from auditor_client.contrasts import Group, Tests, tests_above, tests_below
-from auditor_client.limits import Contrast, Level, surely_rejects, upper_limit, worst
+from auditor_client.limits import upper_limit
 from auditor_client.noise import Floats
+from auditor_client.rejection import Contrast, Level, surely_rejects, worst
 
 # Parts of the level below: for claims of the right sign, and for claims of the wrong sign.
 _RIGHT, _WRONG = 0.8, 0.1

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from heapq import nsmallest
 
 from auditor_client import shares
-from auditor_client.limits import Contrast
+from auditor_client.rejection import Contrast
 from auditor_client.sizes import GroupSize
 from auditor_client.tails import Count
 
@@ -43,7 +43,7 @@ class Tests:
 
 def tests_above(more: Group, less: Group, delta: float) -> Tests:
     """All must be rejected for a difference to be ruled out."""
-    level, size_level = _split(more, less, delta / 2, events=2)
+    level, size_level = _split(more, less, delta / 2)
     share_level, level = level * _SHARES / 4, level * (1 - _SHARES)
     found = _contrasts(more, less, size_level, share_level, delta)
     by_ratio = tuple(tuple(cells) for cells in found)
@@ -52,7 +52,7 @@ def tests_above(more: Group, less: Group, delta: float) -> Tests:
 
 def tests_below(more: Group, less: Group, delta: float, pairs: int) -> Tests:
     """Contrasts of p_less - p_more: minus its upper limit is a lower limit of p_more - p_less."""
-    level, size_level = _split(more, less, delta / 2 / pairs, events=4)
+    level, size_level = _split(more, less, delta / 2 / pairs)
     bins = len(more.table)
     share_level, level = level * _SHARES / (4 * bins), level * (1 - _SHARES)
     found = tuple(
@@ -62,11 +62,11 @@ def tests_below(more: Group, less: Group, delta: float, pairs: int) -> Tests:
     return Tests(found, level, bins, less.size.missing(delta))
 
 
-def _split(one: Group, other: Group, level: float, events: int) -> tuple[float, float]:
-    """The level left for the counts, and that of each of the `events` limits of sizes."""
+def _split(one: Group, other: Group, level: float) -> tuple[float, float]:
+    """The level left for the counts, and that of each of the four limits of two sizes."""
     if one.size.kind == other.size.kind == "known":
         return level, level
-    return level * (1 - _SIZES), level * _SIZES / events
+    return level * (1 - _SIZES), level * _SIZES / 4
 
 
 def _contrasts(

@@ -1,134 +1,17 @@
-"""Confidence limits for a difference of two shares, from two noisy counts.
+"""The upper confidence limit for a difference of two shares: where `rejection` begins.
 
-`Contrast` asks about p_first - p_second in one bin. A difference d is rejected when, for every
-pair of shares at least d apart that the counts leave plausible, so low a first count (against the
-second) has a probability of at most `level`. The plausible pairs form a box (`shares`), paid for by
-a small part of the level. It is cut in cells, and on a cell the probability is largest at one
-corner, since it falls in p_first and grows in p_second: the search over shares is a proof, not a
-grid of samples. The proof is in docs/intervals.md.
-
-[BB94] Berger, Boos, J. Amer. Statist. Assoc. 89, 1994 (limits for the nuisance parameter first).
+The search may start and aim anywhere: a limit is returned only after it was rejected, and a
+rejected difference rejects all larger ones.
 """
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from auditor_client.rejection import Contrast, Level, worst
 
-import numpy as np
-from scipy import special
-
-from auditor_client import noise
-from auditor_client.noise import Floats
-from auditor_client.shares import tilts
-from auditor_client.tails import Count, at_most
-
-# Level allowed for a cell, given the lowest p_first in it.
-Level = Callable[[Floats], Floats]
-
-# Width of a cell of shares and precision of a limit, in standard deviations.
-_CELL = 0.035
+# Precision of a limit, in standard deviations.
 _TOLERANCE = 0.03
-_MOST_CELLS = 400
 # Where a search starts; the level itself may differ.
 _USUAL = 0.02
 # Steps that aim by a normal approximation; after them the search halves.
 _AIMED = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Contrast:
-    """Two noisy counts of one bin and what else is known of the two shares."""
-
-    first: Count
-    second: Count
-    ratio: float
-    p_first: tuple[float, float]
-    p_second: tuple[float, float]
-
-    @property
-    def observed(self) -> float:
-        return (self.first.value - self.ratio * self.second.value) / self.first.people
-
-    def spread(self, p_first: float, p_second: float) -> float:
-        """Standard deviation of the observed difference."""
-        first, second = self.first, self.second
-        sampling = first.people * p_first * (1 - p_first)
-        sampling += self.ratio**2 * second.people * p_second * (1 - p_second)
-        noises = noise.variance(first.rate) + self.ratio**2 * noise.variance(second.rate)
-        return math.sqrt(max(sampling + noises, 0.01)) / first.people
-
-    def approximate(self, level: float) -> float:
-        """The upper limit as a normal approximation has it: where to look first, never a result."""
-        share = np.clip(self.first.value / self.first.people, 0.0, 1.0)
-        other = np.clip(self.second.value / self.second.people, 0.0, 1.0)
-        half = 0.5 / math.sqrt(self.first.people)
-        pooled = min(max(float(share + other) / 2 + half, half), 1.0)
-        return self.observed - float(special.ndtri(level)) * self.spread(pooled, pooled)
-
-
-def surely_rejects(contrast: Contrast, difference: float, level: float) -> bool:
-    """A quick sufficient condition for `rejects` at a constant level: Chernoff's bound."""
-    low, high = _range(contrast, difference)
-    if low > high:
-        return True
-    first, second, r = contrast.first, contrast.second, contrast.ratio
-    s = tilts(min(first.rate, second.rate / r))
-    less, more = -np.expm1(-s), np.expm1(np.minimum(r * s, 300.0))
-    n, m = first.people, second.people
-    # n·log(1 - vA) + m·log(1 + (v - d)B) is concave in v: its maximum solves a linear equation
-    best = (m * more - n * less + n * less * more * difference) / (less * more * (n + m))
-    v = np.clip(best, low, high)
-    logs = n * np.log1p(-v * less) + m * np.log1p(np.maximum(v - difference, 0.0) * more)
-    logs += noise.log_mgf(s, first.rate) + noise.log_mgf(r * s, second.rate)
-    return bool(np.min(logs + s * (first.value - r * second.value)) <= math.log(level))
-
-
-def _range(contrast: Contrast, difference: float) -> tuple[float, float]:
-    low = max(contrast.p_first[0], contrast.p_second[0] + difference, difference, 0.0)
-    return low, min(contrast.p_first[1], 1.0)
-
-
-def _cells(contrast: Contrast, difference: float) -> Floats:
-    low, high = _range(contrast, difference)
-    if low > high:
-        return np.empty(0)
-    middle = float(np.clip(0.5 + difference / 2, low, high))
-    other = float(np.clip(middle - difference, 0.0, contrast.p_second[1]))
-    width = _CELL * contrast.spread(middle, other)
-    return np.linspace(low, high, min(max(math.ceil((high - low) / width), 4), _MOST_CELLS) + 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Worst:
-    """The cell of shares that comes closest to being plausible, and its probability and level."""
-
-    probability: float
-    level: float
-    spread: float
-
-    @property
-    def rejected(self) -> bool:
-        return self.probability <= self.level
-
-    @property
-    def missing(self) -> float:
-        """By how much, if all were normal, the difference would have to grow."""
-        found, wanted = np.clip([self.probability, self.level], 1e-12, 1 - 1e-12)
-        return self.spread * float(special.ndtri(found) - special.ndtri(wanted))
-
-
-def worst(contrast: Contrast, difference: float, level: Level) -> Worst:
-    """Rejected here means: no plausible pair of shares is that far apart, or further."""
-    edges = _cells(contrast, difference)
-    if not len(edges):
-        return Worst(0.0, 1.0, contrast.spread(0.0, 0.0))
-    low, high = edges[:-1], edges[1:]
-    second = np.clip(high - difference, 0.0, contrast.p_second[1])
-    found = at_most(contrast.first, contrast.second, contrast.ratio, low, second)
-    allowed = level(low)
-    at = int(np.argmax(found / allowed))
-    spread = contrast.spread(float(low[at]), float(second[at]))
-    return Worst(float(found[at]), float(allowed[at]), spread)
 
 
 def upper_limit(contrast: Contrast, level: Level, low: float, high: float) -> float:

@@ -12,7 +12,7 @@ from typing import Literal
 from auditor_client import noise
 
 # Integer weights of the two sources add up to this.
-_PARTS = 12
+PARTS = 12
 # The bins' sum and a stated number this unlikely together do not describe the same people.
 _SURPRISE = 1e-6
 
@@ -40,18 +40,24 @@ class GroupSize:
         if self.known is not None:
             return max(float(self.known), 1.0)
         weight = self._weight
-        value = weight * self.total + (_PARTS - weight) * (self.noisy or 0)
-        return max(value / _PARTS, 1.0)
+        value = weight * self.total + (PARTS - weight) * (self.noisy or 0)
+        return max(value / PARTS, 1.0)
+
+    @property
+    def terms(self) -> tuple[tuple[int, float, int], ...]:
+        """The noises in PARTS times the estimate, for `noise.sum_quantile`; none if it is known."""
+        if self.known is not None:
+            return ()
+        return (self.bins, self.rate, self._weight), (1, self.noisy_rate, PARTS - self._weight)
 
     def limits(self, level: float) -> tuple[int, int]:
         """Lower and upper limit, each missed with probability at most `level`."""
         if self.known is not None:
             return self.known, self.known
         weight = self._weight
-        value = weight * self.total + (_PARTS - weight) * (self.noisy or 0)
-        terms = ((self.bins, self.rate, weight), (1, self.noisy_rate, _PARTS - weight))
-        reach = noise.sum_quantile(terms, level) - 1
-        low, high = -((reach - value) // _PARTS), (value + reach) // _PARTS
+        value = weight * self.total + (PARTS - weight) * (self.noisy or 0)
+        reach = noise.sum_quantile(self.terms, level) - 1
+        low, high = -((reach - value) // PARTS), (value + reach) // PARTS
         if self.noisy is not None and abs(self.total - self.noisy) >= self._reach(_SURPRISE):
             own = noise.sum_quantile(((1, self.noisy_rate, 1),), level) - 1
             low, high = min(low, self.noisy - own), max(high, self.noisy + own)
@@ -87,9 +93,9 @@ class GroupSize:
 
     @property
     def _weight(self) -> int:
-        """Parts of `_PARTS` given to the bins' sum: inverse to the variances."""
+        """Parts of `PARTS` given to the bins' sum: inverse to the variances."""
         if self.noisy is None:
-            return _PARTS
+            return PARTS
         own = noise.variance(self.noisy_rate)
         both = own + self.bins * noise.variance(self.rate)
-        return 0 if both == 0 else round(_PARTS * own / both)
+        return 0 if both == 0 else round(PARTS * own / both)

@@ -9,6 +9,7 @@ are grouped in blocks, each moved to the side that makes the probability larger:
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -50,11 +51,26 @@ class _Lattice:
 
 def at_most(first: Count, second: Count, ratio: float, p_first: Floats, p_second: Floats) -> Floats:
     """An upper bound of P(C_f - ratio·C_s <= observed), for each pair of probabilities."""
+
+    def line(values: Floats) -> Floats:
+        return first.value + ratio * (values - second.value)
+
+    return below_line(first, second, p_first, p_second, line)
+
+
+def below_line(
+    first: Count,
+    second: Count,
+    p_first: Floats,
+    p_second: Floats,
+    line: Callable[[Floats], Floats],
+) -> Floats:
+    """An upper bound of P(C_f <= line(C_s)) for a line that does not fall; rows are pairs."""
     low, high = _rounded(first, p_first, up=False), _rounded(second, p_second, up=True)
     columns = np.arange(high.masses.shape[1])
-    values = (high.start[:, None] + columns) * high.width
-    # The tiny shift makes ties count, whatever the rounding of `ratio`.
-    allowed = np.floor(first.value + ratio * (values - second.value) + 1e-7)
+    values = ((high.start[:, None] + columns) * high.width).astype(np.float64)
+    # The tiny shift makes ties count, whatever the rounding of the line.
+    allowed = np.floor(line(values) + 1e-7)
     index = np.floor_divide(allowed, low.width).astype(np.int64) - low.start[:, None]
     below = _cumulative(low, index)
     total = np.einsum("ij,ij->i", high.masses, below) + low.rest + high.rest

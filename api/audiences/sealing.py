@@ -11,12 +11,13 @@ import numpy as np
 import pyarrow as pa
 from sqlmodel import Session, col, delete, select
 
+from api.adapters import PlatformDownError, call_or_cut
 from api.audiences.members import tokens
 from api.audiences.uploads import groups_of
 from api.clock import now
-from api.errors import AudienceSealedError, EmptyGroupError
+from api.errors import AudienceSealedError, EmptyGroupError, UnavailableError
 from api.ledger import append
-from api.platform import People, Persons
+from api.platform import NOBODY, People, Persons
 from api.settings import Settings
 from api.store import AudienceRow, GroupRow, PartRow
 from privacy.commitment import commit, group_digest
@@ -99,5 +100,20 @@ def _unpack(part: PartRow) -> tuple[str, pa.Array]:
 
 
 def _match(people: People, parts: list[tuple[str, pa.Array]]) -> Persons:
-    found = [people.match(kind, column) for kind, column in parts]
+    found = [_match_or_cut(people, kind, column) for kind, column in parts]
     return np.concatenate([*found, np.empty(0, np.int64)])
+
+
+def _match_or_cut(people: People, kind: str, identifiers: pa.Array) -> Persons:
+    """Whom the identifiers find; one for which the adapter fails finds nobody."""
+
+    def match(start: int, stop: int) -> Persons:
+        return np.asarray(people.match(kind, identifiers[start:stop]), dtype=np.int64)
+
+    try:
+        return call_or_cut(match, np.full(len(identifiers), NOBODY, np.int64))
+    except PlatformDownError as error:
+        raise UnavailableError(
+            "the platform does not answer; the audience is still open, try again",
+            headers={"Retry-After": "5"},
+        ) from error

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api import boundaries
-from api.audits.scoring import refuse_when_down, score_or_cut
+from api.audits.scoring import refuse_when_not_scoring, score_or_cut
 from api.boundaries import Boundary
 from api.errors import InvalidBinsError, UnsupportedAuditError
 from api.platform import Platform, Scores
@@ -28,7 +28,7 @@ def tally(
     """People by group and bin, the last one outside: score a batch, count it, add."""
     scores = scores_of(platform)
     context = {name: values[0] for name, values in scores.context.items()} | dict(asked)
-    refuse_when_down(scores, content, context)
+    refuse_when_not_scoring(scores, content, context)
     table = Table.zeros(bounds)
     for group, persons in membership.batches():
         values = score_or_cut(scores, content, persons, context)

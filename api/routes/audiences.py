@@ -122,7 +122,7 @@ async def put_members(
     caller: AuditorDep,
     service: ServiceDep,
     part: PartQuery = 0,
-    content_type: Annotated[str, Header()] = "",
+    content_type: Annotated[str, Header(include_in_schema=False)] = "",
     content_digest: Annotated[
         str | None, Header(description="RFC 9530, `sha-256=:…:`", max_length=200)
     ] = None,

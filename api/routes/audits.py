@@ -53,6 +53,19 @@ router = APIRouter(
     responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
 )
 _FINAL = ("released", "failed", "cancelled")
+# One event of the stream.
+_EVENT = {
+    "type": "object",
+    "required": ["event", "data"],
+    "properties": {
+        "event": {"const": "progress"},
+        "data": {
+            "type": "string",
+            "contentMediaType": "application/json",
+            "contentSchema": Progress.model_json_schema(),
+        },
+    },
+}
 _REFUSALS = (
     NotFoundError,
     AudienceNotSealedError,
@@ -140,7 +153,7 @@ def cancel_audit(audit_id: str, caller: AuditorDep, service: ServiceDep) -> Audi
     "/{audit_id}/events",
     response_class=StreamingResponse,
     responses=responses(NotFoundError)
-    | {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    | {200: {"content": {"text/event-stream": {"schema": _EVENT}}}},
 )
 async def follow_audit(audit_id: str, caller: AuditorDep, service: ServiceDep) -> Response:
     """Server-sent events: the audit's state whenever it changes, until it is final."""

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Base64Bytes, Field
 
-from openapi.models.wire import Digest, Identifier, Instant, Label, Wire
+from openapi.models.wire import Digest, Identifier, Instant, Label, Wire, example
 
 IdentifierKind = Literal["username", "email_sha256", "phone_sha256"]
 IDENTIFIER_KINDS: tuple[IdentifierKind, ...] = get_args(IdentifierKind)
@@ -18,6 +18,8 @@ class AudienceDraft(Wire):
     With `confirmed`, only people who confirmed on the platform that they take part are scored, and
     their number is exact in the release: they told the platform that it may be.
     """
+
+    model_config = example(groups=["g0", "g1"])
 
     groups: Annotated[list[Label], Field(min_length=1, max_length=100, examples=[["g0", "g1"]])]
     groups_per_person: Annotated[int, Field(ge=1, le=10)] = 1
@@ -56,6 +58,8 @@ class Audience(Wire):
 class Seal(Wire):
     """The salt the auditor keeps; the service hashes it in and forgets it."""
 
+    model_config = example(salt="bWFrZSB5b3VyIG93biAzMiByYW5kb20gYnl0ZXMhISE=")
+
     salt: Annotated[Base64Bytes, Field(min_length=16, max_length=128)]
 
 
@@ -67,6 +71,14 @@ class SampleGroup(Wire):
 
 class SampleDraft(Wire):
     """A random sample, drawn by the platform among people who declared the attribute to it."""
+
+    model_config = example(
+        attribute="gender",
+        groups=[
+            {"label": "g0", "value": "woman", "size": 200},
+            {"label": "g1", "value": "man", "size": 200},
+        ],
+    )
 
     attribute: Annotated[str, Field(min_length=1, max_length=100, examples=["gender"])]
     groups: Annotated[list[SampleGroup], Field(min_length=1, max_length=100)]

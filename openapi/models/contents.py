@@ -4,7 +4,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Base64Bytes, Field
 
-from openapi.models.wire import Digest, Identifier, Instant, Wire
+from openapi.models.wire import Digest, Identifier, Instant, Wire, example
 
 ContentKind = Literal["job", "housing", "credit", "news", "political", "other"]
 CONTENT_KINDS: tuple[ContentKind, ...] = get_args(ContentKind)
@@ -18,6 +18,13 @@ class Image(Wire):
 
 class ContentDraft(Wire):
     """Content as the auditor uploads it."""
+
+    model_config = example(
+        kind="job",
+        title="Software engineer",
+        text="Build and run data pipelines.",
+        attributes={"occupation": "software"},
+    )
 
     kind: ContentKind
     title: Annotated[str, Field(min_length=1, max_length=200, examples=["Software engineer"])]

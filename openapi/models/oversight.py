@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from openapi.models.audits import AuditKind
 from openapi.models.prices import BothRelations, Currency
-from openapi.models.wire import Amount, Digest, Identifier, Instant, Wire
+from openapi.models.wire import Amount, Digest, Identifier, Instant, Wire, example
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Role = Literal["auditor", "regulator", "operator"]
@@ -15,6 +15,8 @@ Role = Literal["auditor", "regulator", "operator"]
 
 class AuditorDraft(Wire):
     """A research organisation that was vetted."""
+
+    model_config = example(name="Open Audit Lab")
 
     name: Annotated[str, Field(min_length=1, max_length=200, examples=["Open Audit Lab"])]
 
@@ -31,6 +33,17 @@ class ResearcherDraft(Wire):
     `auditor_id` is needed for researchers of an auditor, and absent for a regulator's or an
     operator's staff. `outside_subject` maps tokens of an outside issuer to this person.
     """
+
+    model_config = example(
+        name="Ada Lovelace",
+        role="auditor",
+        auditor_id="auditor_0193c2a5f0d1000000000000000003",
+        jwk={
+            "kty": "OKP",
+            "crv": "Ed25519",
+            "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+        },
+    )
 
     name: Name
     role: Role = "auditor"
@@ -67,6 +80,15 @@ class MandateDraft(Wire):
     two. It bounds the sum of change-one prices. `delta` says at which delta a mandate in rho is to
     be shown as an (epsilon, delta).
     """
+
+    model_config = example(
+        auditor_id="auditor_0193c2a5f0d1000000000000000003",
+        purpose="Systemic risks of discrimination in job ads (DSA Article 34)",
+        kinds=["score-histogram"],
+        epsilon_limit="20",
+        valid_from="2026-01-01T00:00:00Z",
+        valid_until="2099-01-01T00:00:00Z",
+    )
 
     auditor_id: Identifier
     purpose: Annotated[str, Field(min_length=1, max_length=2_000)]

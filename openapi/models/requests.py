@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, TypeAdapter, model_validator
 
-from openapi.models.wire import MAX_EPSILON, Epsilon, Identifier, Rho, Wire
+from openapi.models.wire import MAX_EPSILON, Epsilon, Identifier, Rho, Wire, example
 
 MAX_BINS = 1_000
 MAX_CONTENTS = 100
@@ -48,6 +48,15 @@ class ScoreHistogramRequest(Asked):
     place, and a mandate in rho pays.
     """
 
+    model_config = example(
+        kind="score-histogram",
+        content_id="content_0193c2a5f0d1000000000000000001",
+        audience_id="audience_0193c2a5f0d1000000000000000002",
+        bins={"edges": [0, 0.25, 0.5, 0.75, 1]},
+        epsilon="1",
+        size_epsilon="0.25",
+    )
+
     kind: Literal["score-histogram"] = "score-histogram"
     content_id: Identifier
     bins: Edges | Levels
@@ -82,6 +91,14 @@ class ScoreHistogramRequest(Asked):
 class ScoreCdfRequest(Asked):
     """How many people score below each edge, in each group: paper 1's eq. 5, done privately."""
 
+    model_config = example(
+        kind="score-cdf",
+        content_id="content_0193c2a5f0d1000000000000000001",
+        audience_id="audience_0193c2a5f0d1000000000000000002",
+        bins={"edges": [0, 0.25, 0.5, 0.75, 1]},
+        epsilon="1",
+    )
+
     kind: Literal["score-cdf"]
     content_id: Identifier
     bins: Edges
@@ -95,6 +112,12 @@ class ScoreCdfRequest(Asked):
 
 class MatchCountRequest(Asked):
     """How many people of each group the platform found, with noise."""
+
+    model_config = example(
+        kind="match-count",
+        audience_id="audience_0193c2a5f0d1000000000000000002",
+        epsilon="0.5",
+    )
 
     kind: Literal["match-count"]
     epsilon: Epsilon
@@ -110,6 +133,17 @@ class MostSkewedRequest(Asked):
     The skew of a content is the largest difference over bins of `weights`-ed counts; only which
     content has (about) the largest comes out, at the price of one release however many there are.
     """
+
+    model_config = example(
+        kind="most-skewed",
+        contents=[
+            "content_0193c2a5f0d1000000000000000001",
+            "content_0193c2a5f0d1000000000000000003",
+        ],
+        audience_id="audience_0193c2a5f0d1000000000000000002",
+        bins={"edges": [0, 0.25, 0.5, 0.75, 1]},
+        epsilon="1",
+    )
 
     kind: Literal["most-skewed"]
     contents: Annotated[list[Identifier], Field(min_length=2, max_length=MAX_CONTENTS)]

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -37,6 +37,11 @@ class Wire(BaseModel):
     """A message: immutable, and an unknown field is refused rather than ignored."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def example(**fields: Any) -> ConfigDict:
+    """The settings of a message that is sent, with a body for the contract to show."""
+    return ConfigDict(json_schema_extra={"examples": [fields]})
 
 
 class Page(Wire, Generic[Item]):

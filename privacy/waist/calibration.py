@@ -9,9 +9,11 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-import opendp.prelude as dp
+from opendp.domains import atom_domain, vector_domain
+from opendp.mod import enable_features
 
-dp.enable_features("contrib")
+# Not opendp.prelude: that imports scikit-learn and pandas too, for seconds.
+enable_features("contrib")
 
 
 def calibrated(
@@ -40,4 +42,4 @@ def root_at_least(value: Fraction) -> float:
 
 def integers() -> Any:
     """The domain of all our tables."""
-    return dp.vector_domain(dp.atom_domain(T="i64"))
+    return vector_domain(atom_domain(T="i64"))

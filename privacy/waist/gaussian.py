@@ -15,7 +15,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import opendp.prelude as dp
+from opendp.measurements import make_gaussian
+from opendp.metrics import l2_distance
 
 from privacy.price import Price
 from privacy.table import Bounds, Cells, Noisable, Noisy
@@ -70,4 +71,4 @@ class DiscreteGaussian:
 
 
 def _opendp_gaussian(scale: float) -> Any:
-    return dp.m.make_gaussian(integers(), dp.l2_distance(T="f64"), scale=scale)
+    return make_gaussian(integers(), l2_distance(T="f64"), scale=scale)

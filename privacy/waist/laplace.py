@@ -16,7 +16,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import opendp.prelude as dp
+from opendp.measurements import make_laplace
+from opendp.metrics import l1_distance
 
 from privacy.price import Price
 from privacy.table import Bounds, Cells, Noisable, Noisy
@@ -76,4 +77,4 @@ class DiscreteLaplace:
 
 
 def _opendp_laplace(scale: float) -> Any:
-    return dp.m.make_laplace(integers(), dp.l1_distance(T="i64"), scale=scale)
+    return make_laplace(integers(), l1_distance(T="i64"), scale=scale)

@@ -14,7 +14,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
-import opendp.prelude as dp
+from opendp.measurements import make_noisy_max
+from opendp.measures import max_divergence
+from opendp.metrics import linf_distance
 
 from privacy.price import Price
 from privacy.table import Bounds, Table
@@ -68,5 +70,5 @@ class NoisyMax:
 
 
 def _opendp_noisy_max(scale: float) -> Any:
-    space = integers(), dp.linf_distance(T="i64")
-    return dp.m.make_noisy_max(*space, dp.max_divergence(), scale=scale)
+    space = integers(), linf_distance(T="i64")
+    return make_noisy_max(*space, max_divergence(), scale=scale)

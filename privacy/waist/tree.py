@@ -19,8 +19,9 @@ from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-import opendp.prelude as dp
 from numpy.typing import NDArray
+from opendp.metrics import l1_distance
+from opendp.transformations import make_b_ary_tree, make_consistent_b_ary_tree
 
 from privacy.price import Price
 from privacy.table import Bounds, Reach, Table
@@ -90,14 +91,14 @@ def _raised(reach: Reach, levels: int) -> Reach:
 
 @lru_cache(maxsize=256)
 def _tree(leaves: int, branching: int) -> Any:
-    return dp.t.make_b_ary_tree(
-        integers(), dp.l1_distance(T="i64"), leaf_count=leaves, branching_factor=branching
+    return make_b_ary_tree(
+        integers(), l1_distance(T="i64"), leaf_count=leaves, branching_factor=branching
     )
 
 
 @lru_cache(maxsize=256)
 def _consistent(branching: int) -> Any:
-    return dp.t.make_consistent_b_ary_tree(branching, TIA="i64", TOA="f64")
+    return make_consistent_b_ary_tree(branching, TIA="i64", TOA="f64")
 
 
 @lru_cache(maxsize=256)

@@ -63,7 +63,7 @@ class Model:
     audiences: dict[str, set[int]]
     charges: list[Charge] = field(default_factory=list)
     # The latest instant at which the books changed: their time does not run backwards.
-    latest: int = 0
+    latest: int = -1_000_000
 
     def spent(self, mandate: Mandate) -> Fraction:
         return sum((c.debit for c in self._kept() if c.mandate == mandate), Fraction(0))

@@ -11,7 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from api.audits import AudienceFacts
-from api.audits.score_histogram import ScoreHistogram, bin_of
+from api.audits.bins import bin_of
+from api.audits.score_histogram import ScoreHistogram
 from api.errors import InvalidBinsError, UnsupportedAuditError
 from api.platform import Persons, Platform
 from openapi.models import Edges, Levels, ScoreHistogramRequest

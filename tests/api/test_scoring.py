@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.audits.scoring import PlatformDownError, score_or_cut
+from api.adapters import PlatformDownError
+from api.audits.scoring import score_or_cut
 from api.platform import Persons
 
 

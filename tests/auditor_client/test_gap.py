@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
+from auditor_client import bounds
+from auditor_client.contrasts import Group
 from auditor_client.gap import FairnessGap, Verdict, fairness_gap
 from auditor_client.power import discrete_laplace
+from auditor_client.sizes import GroupSize
 
 Floats = NDArray[np.float64]
 
@@ -81,7 +84,7 @@ def test_all_pairs_count() -> None:
 def test_limits_miss_no_more_often_than_delta_says(
     people: tuple[int, ...], shares: list[Floats], epsilon: float, sizes: str
 ) -> None:
-    runs, delta = 70, 0.2
+    runs, delta = 25 if sizes == "estimated" else 50, 0.2
     generator = np.random.default_rng(11)
     gaps = [
         fairness_gap(**release(generator, people, shares, epsilon, sizes), delta=delta)
@@ -95,14 +98,38 @@ def test_limits_miss_no_more_often_than_delta_says(
 
 
 def test_interval_is_not_wasteful() -> None:
-    # Two equal bins, known sizes: the upper limit misses only where the gap is clearly positive;
-    # at a gap of .3 it should miss in about delta/2 = .1 of runs. P(none in 200) < 1e-6 for .07.
+    # Two bins, known sizes, a gap of .3: the upper limit should miss in about delta/2 = .1 of runs.
+    # P(none in 200) < 1e-6 for a rate of .07.
     generator, shares = np.random.default_rng(3), apart(2, 0.3, 2)
-    gaps = [
-        fairness_gap(**release(generator, (200, 200), shares, 4.0, "known"), delta=0.2)
-        for _ in range(200)
-    ]
-    assert sum(gap.high < 0.3 for gap in gaps) >= 1
+    missed = 0
+    for _ in range(200):
+        given = release(generator, (200, 200), shares, 4.0, "known")
+        tables = [tuple(table) for table in given["counts"].values()]
+        groups = [Group(t, GroupSize(sum(t), 2, 4.0, known=200), 4.0) for t in tables]
+        missed += bounds.within(groups, 0.2, 0.3)
+    assert missed >= 1
+
+
+def test_quick_verdicts_agree_with_the_limits() -> None:
+    generator = np.random.default_rng(12)
+    for gap in (0.0, 0.2, 0.4, 0.6):
+        for sizes in ("known", "noisy", "estimated"):
+            given = release(generator, (250, 200), apart(5, gap, 3), 1.0, sizes)
+            found = fairness_gap(**given)
+            noisy = given.get("noisy_sizes", {})
+            known = given.get("sizes", {})
+            groups = [
+                Group(
+                    tuple(table),
+                    GroupSize(sum(table), 5, 1.0, known.get(name), noisy.get(name), 0.25),
+                    1.0,
+                )
+                for name, table in given["counts"].items()
+            ]
+            assert bounds.within(groups, 0.05, min(found.high + 1e-9, 1.0))
+            assert not bounds.within(groups, 0.05, found.high - 0.02)
+            assert not bounds.beyond(groups, 0.05, min(found.low + 0.02, 1.0))
+            assert found.low == 0 or bounds.beyond(groups, 0.05, found.low - 1e-9)
 
 
 @pytest.mark.parametrize("sizes", ["known", "noisy"])

@@ -8,7 +8,8 @@ import pytest
 from scipy import stats
 
 from auditor_client import noise, shares, tails
-from auditor_client.limits import Contrast, Level, surely_rejects, upper_limit, worst
+from auditor_client.limits import upper_limit
+from auditor_client.rejection import Contrast, Level, surely_rejects, worst
 from auditor_client.tails import Count, at_most
 
 

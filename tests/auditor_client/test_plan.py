@@ -2,10 +2,14 @@
 
 import math
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from auditor_client.plan import sample_size, verdict_size
-from auditor_client.power import Design
+from auditor_client.power import Design, discrete_laplace
+from auditor_client.promise import Promise
+from auditor_client.sizes import GroupSize
 
 
 def test_known_answers_of_the_paper() -> None:
@@ -30,6 +34,41 @@ def test_theorem_1_says_why_it_refuses_little_epsilon() -> None:
     with pytest.raises(ValueError, match=r"epsilon > alpha/2 = 0\.1"):
         sample_size(0.2, 0.05, 2, 100, 0.1, "theorem-1")
     assert sample_size(0.2, 0.05, 2, 100, 0.1, "lemma-5.1") == 450
+
+
+def test_exact_tails_need_a_twentieth_of_theorem_1() -> None:
+    people = sample_size(0.2, 0.05, 2, 100, 1.0, "exact")
+    # ERRATA §1: an independent linear programme needs about 75, and 69 is known to fail.
+    assert 70 <= people <= 1879 / 20
+    assert sample_size(0.2, 0.05, 2, 100, 1.0, "exact", match_rate=0.5) == 2 * people
+
+
+@pytest.mark.parametrize("filled", [1, 2, 3, 5, 100])
+def test_exact_promise_holds_for_hard_platforms(filled: int) -> None:
+    # P(|EFG - FG| > α) <= δ = .05 with 79 people. 20000 audits, a binomial test at 1e-8 in each of
+    # 5 cases: fails falsely in less than 1e-7.
+    generator, people, runs = np.random.default_rng(filled), 79, 20_000
+    shares = np.repeat([1 / filled, 0.0], [filled, 100 - filled])
+    counts = generator.multinomial(people, shares, (2, runs)).astype(np.float64)
+    counts += discrete_laplace(generator, 1.0, counts.size).reshape(counts.shape)
+    efg = np.abs(counts[0] - counts[1]).max(axis=1) / people
+    assert (efg > 0.2).sum() <= stats.binom.ppf(1 - 1e-8, runs, 0.05)
+
+
+@pytest.mark.parametrize("people", [79, 90])
+def test_certified_error_bounds_the_exact_sum(people: int) -> None:
+    promise = Promise(0.2, 0.05, 2, 100, 1.0, GroupSize(0, 100, 1.0, known=0))
+    generator, width = np.random.default_rng(1), 1 / 64
+    p, q = generator.uniform(0, 1 - width, (2, 20))
+    bound = promise._error(people, 0, p, q, width)
+    for _ in range(5):
+        inside = p + width * generator.uniform(size=20), q + width * generator.uniform(size=20)
+        assert (promise._error(people, 0, *inside, 0.0) <= bound + 1e-9).all()
+
+
+def test_exact_refuses_what_it_cannot_answer() -> None:
+    with pytest.raises(ValueError, match="alpha"):
+        sample_size(0.01, 0.05, 2, 10, 1.0, "exact")
 
 
 def test_fewer_matches_mean_more_uploads() -> None:

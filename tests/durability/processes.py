@@ -1,4 +1,4 @@
-"""A deployment of real processes that can be killed: the API, workers, and what they left behind."""
+"""A deployment of real processes that can be killed, and the books that they leave behind."""
 
 import base64
 import secrets
@@ -16,15 +16,29 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 from joserfc.jwk import OKPKey
-from sqlmodel import select
+from sqlmodel import col, select
 
+from api.app import build_service
+from api.auth.caller import Caller, caller_by_id
+from api.platform import Platform
+from api.service import Service
+from api.settings import load_settings
 from api.setup import register_first, write_settings
-from api.store import AuditRow, ChargeRow, EntryRow, MandateRow, ReleaseRow, Store
+from api.store import (
+    AuditRow,
+    ChargeRow,
+    EntryRow,
+    MandateRow,
+    ReleaseRow,
+    ResearcherRow,
+    Store,
+)
 from api.store.schema import migrate
 from auditor_client import Auditor, Regulator
 from auditor_client.retries import Retries
 from openapi.models import AuditRequest
-from tests.world import free_port
+from tests.durability import slow_platform
+from tests.world import free_port, serving
 
 LEASE = 1.0
 PATIENCE = 60.0
@@ -65,6 +79,16 @@ class Host:
         process = self.start("serve", "--port", str(self.port))
         until(lambda: self.ready(process), "the API to answer")
         return process
+
+    @contextmanager
+    def serving(self) -> Iterator[Service]:
+        """The API in this process, where the test does not kill it: quicker to start."""
+        service = build_service(load_settings(self.folder / "settings.toml"), self.platform())
+        with serving(service, self.port):
+            yield service
+
+    def platform(self, folder: Path | None = None) -> Platform:
+        return slow_platform.make(str(folder or self.folder))
 
     def ready(self, process: Process) -> bool:
         assert process.poll() is None, (self.folder / "log").read_text()
@@ -153,6 +177,16 @@ def request(auditor: Auditor) -> AuditRequest:
     return auditor.audits.request(content, audience, bins=2, epsilon=EPSILON)
 
 
+def caller_of(store: Store, auditor: Auditor) -> Caller:
+    """The researcher as the service knows them."""
+    [mandate] = auditor.budget().mandates
+    with store.read() as session:
+        query = select(ResearcherRow).where(ResearcherRow.auditor_id == mandate.auditor_id)
+        caller = caller_by_id(session, session.exec(query).one().id)
+    assert caller is not None
+    return caller
+
+
 def until(condition: Callable[[], object], what: str) -> None:
     deadline = time.monotonic() + PATIENCE
     while not condition():
@@ -184,7 +218,7 @@ class Books:
                 list(session.exec(select(ChargeRow))),
                 list(session.exec(select(MandateRow))),
                 list(session.exec(select(ReleaseRow))),
-                list(session.exec(select(EntryRow).order_by(EntryRow.number))),  # type: ignore[arg-type]
+                list(session.exec(select(EntryRow).order_by(col(EntryRow.number)))),
             )
 
     def entries_of(self, kind: str) -> list[EntryRow]:

@@ -6,6 +6,7 @@ python -m tests.faults --long     and many sequences of several kills, drawn at 
 
 import argparse
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -84,6 +85,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
+    # Stopped from outside, it still stops the database and the processes that it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
         outcomes = run(Path(folder), long=given.long, seed=given.seed, jobs=given.jobs)
     violations = sum(len(outcome.violations) for outcome in outcomes)

@@ -1,5 +1,6 @@
 """One case: an auditor who does not give up, and a service that is killed under them."""
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ from tests.world import free_port
 CANCELLING = (Boundary.CANCEL_WRITTEN, Boundary.CANCEL_COMMITTED)
 FINAL = ("released", "failed", "cancelled")
 KILLED = -9
+# Starting a process looks after all others too, and only one may read how another ended.
+PROCESSES = threading.Lock()
 
 
 class GaveUpError(Exception):
@@ -54,21 +57,25 @@ class Case:
 
     def start(self) -> None:
         self.port = free_port()
-        self.process = start(self.orders, self.port)
+        with PROCESSES:
+            self.process = start(self.orders, self.port)
 
     def stop(self) -> None:
         if self.process is not None:
-            self.process.kill()
-            self.process.join()
+            with PROCESSES:
+                self.process.kill()
+                self.process.join()
 
     def revive(self) -> None:
         """Called when there was no answer: a process that was killed is started again."""
         assert self.process
-        self.process.join(0.01)
-        if self.process.exitcode is None:
+        with PROCESSES:
+            code = self.process.exitcode
+        if code is None:
+            time.sleep(0.01)
             return  # it only begins to listen
-        if self.process.exitcode != KILLED:
-            raise GaveUpError(f"the process ended by itself: {self.process.exitcode}")
+        if code != KILLED:
+            raise GaveUpError(f"the process ended by itself: {code}")
         self.check()
         self.start()
 

@@ -7,10 +7,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import opendp.prelude as dp
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from opendp.domains import atom_domain, vector_domain
+from opendp.measurements import make_laplace
+from opendp.metrics import l1_distance
 from scipy.stats import chi2
 
 from privacy.price import ADD_REMOVE, CHANGE_ONE, Relation
@@ -28,8 +30,8 @@ def mechanism(epsilon: Fraction | int, reach: int = 1, cells: int = 1) -> Discre
 
 
 def opendp_map(scale: float, distance: int) -> Fraction:
-    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
-    made: Any = dp.m.make_laplace(*space, scale=scale)
+    space = vector_domain(atom_domain(T="i64")), l1_distance(T="i64")
+    made: Any = make_laplace(*space, scale=scale)
     return Fraction(made.map(distance))
 
 

@@ -12,7 +12,7 @@ from api.platform import Persons, Platform, Scores
 from platform_sim import SimulatedPlatform
 
 # What an adapter that breaks may well say: everything that must not get out.
-GOSSIP = "person 4711 (gossip.victim@example.org) has score 0.123456789"
+GOSSIP = "person 471147114711 (gossip.victim@example.org) has score 0.123456789"
 
 
 @dataclass
@@ -74,7 +74,7 @@ FAULTS: Mapping[str, Callable[[Any, Any], Any]] = {
     "a square": lambda scores, odd: np.stack([scores, scores]),
     "nothing": lambda scores, odd: None,
     "words": lambda scores, odd: np.where(odd, GOSSIP, scores.astype(str)),
-    "objects": lambda scores, odd: np.where(odd, object(), scores),
+    "objects": lambda scores, odd: np.where(odd, cast("Any", object()), scores),
     "complex numbers": lambda scores, odd: np.where(odd, 1j, scores),
 }
 
@@ -95,7 +95,7 @@ class Gossips(SimulatedPlatform):
         return super().match(kind, identifiers)
 
 
-def faulty_platform(people: int = 2_000) -> Platform:
+def faulty_platform(people: int = 6_000) -> Platform:
     """For `platform-auditor serve`, by its settings."""
     world = simulated(people=people, seed=7).people
     assert isinstance(world, SimulatedPlatform)

@@ -72,8 +72,8 @@ def test_every_protected_route_needs_a_bearer_token(scene: Scene, header: str | 
 
 @pytest.mark.parametrize("token", ["abc", "a.b.c", "e30.e30.", "é.é.é", "x" * 20_000])
 def test_a_malformed_token_is_refused(scene: Scene, token: str) -> None:
-    bearer = f"Bearer {token}".encode()
-    answer = httpx2.get(f"{scene.deployment.url}/v1/budget", headers={"authorization": bearer})
+    headers = {b"authorization": f"Bearer {token}".encode()}
+    answer = httpx2.get(f"{scene.deployment.url}/v1/budget", headers=headers)
     refused(answer, "unauthenticated", "access token")
 
 

@@ -1,15 +1,18 @@
 """Uploading an audience: formats, parts, resuming, the commitment, and what is forgotten when."""
 
 import json
+import threading
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
+import httpx2
 import pyarrow as pa
 import pytest
 from sqlalchemy import MetaData, select, text
 
+from api.audiences.uploads import erase
 from api.clock import now
 from api.housekeeping import tidy
 from api.platform import Platform
@@ -323,3 +326,23 @@ def test_open_and_finished_audiences_can_be_deleted(deployment: Deployment, worl
     assert not people_kept(store, sealed["id"])
     assert me.get(f"/v1/audiences/{sealed['id']}").json()["commitment"] == sealed["commitment"]
     assert me.get(f"/v1/audits/{audit['id']}/release").is_success
+
+
+def test_nobody_pays_for_an_audience_that_is_being_erased(
+    deployment: Deployment, world: World
+) -> None:
+    store, me = deployment.service.store, raw(deployment, deployment.auditor())
+    sealed, content = me.audience({"g0": usernames(world, 5)}), me.content()
+    answers: list[httpx2.Response] = []
+    body = request_for(content, sealed)
+    submitting = threading.Thread(target=lambda: answers.append(me.submit(body)))
+    with store.write() as session:
+        row = session.get_one(AudienceRow, sealed["id"], with_for_update=True)
+        erase(session, row)
+        session.flush()
+        submitting.start()
+        submitting.join(0.5)  # it finds the audience as it was, and has to wait
+        assert not answers
+    submitting.join()
+    refused(answers[0], "audience-not-sealed", "erased", "Nothing was charged")
+    assert me.get("/v1/budget").json()["mandates"][0]["spent"] == "0"

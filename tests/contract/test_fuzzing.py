@@ -1,0 +1,121 @@
+"""Schemathesis against the real server: no server error, and nothing outside of the contract.
+
+On PostgreSQL, which is the stricter of the two about what it stores.
+"""
+
+import copy
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.platform import Platform
+from platform_sim import SimulatedPlatform, World
+from tests.conftest import new_postgresql
+from tests.contract.test_document import DOCUMENT, METHODS
+from tests.system.raw import Raw, usernames
+from tests.system.scene import Scene, set_scene
+from tests.world import deployed
+
+COMMAND = str(Path(sys.executable).parent / "schemathesis")
+CHECKS = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_schema_conformance",
+    "response_headers_conformance",
+)
+HOW = (
+    *("--checks", ",".join(CHECKS)),
+    *("--phases", "examples,coverage,fuzzing"),
+    *("--max-examples", "5", "--continue-on-failure", "--no-shrink", "--request-timeout", "20"),
+    *("--warnings", "off", "--generation-database", "none", "--no-color"),
+)
+NO_CACHE = "PYTHONDONTWRITEBYTECODE"  # a second start is much faster without it
+TAGS = {
+    "auditor": {"public", "contents", "audiences", "audits", "budget", "OAuth 2"},
+    "regulator": {"regulator", "operator", "budget"},
+}
+NOWHERE = "0" * 30
+
+
+@pytest.fixture(scope="module")
+def scene(postgresql: str, platform: Platform) -> Iterator[Scene]:
+    assert isinstance(platform.people, SimulatedPlatform)
+    unhurried = {"requests_per_minute": 10**6, "burst": 10**6}
+    with deployed(new_postgresql(postgresql), platform, **unhurried) as running:
+        yield set_scene(running, platform.people.world)
+
+
+def narrowed(scene: Scene, role: str) -> dict[str, Any]:
+    """The routes of a role, with identifiers of things that are there: else all would be 404."""
+    document = copy.deepcopy(DOCUMENT)
+    ids = known_ids(scene)
+    for path, item in list(document["paths"].items()):
+        for method in METHODS & item.keys():
+            if not TAGS[role] & set(item[method]["tags"]):
+                del item[method]
+                continue
+            for parameter in item[method].get("parameters", []):
+                if parameter["name"] in ids:
+                    parameter["schema"] = {"enum": ids[parameter["name"]]}
+        if not item:
+            del document["paths"][path]
+    for component in document["components"]["schemas"].values():
+        for name in component.get("properties", {}).keys() & ids.keys():
+            if "const" not in component["properties"][name]:
+                component["properties"][name] = {"enum": ids[name]}
+    return document
+
+
+def known_ids(scene: Scene) -> dict[str, list[str]]:
+    opened, sealed = (
+        [audience(scene.me, scene.world, seal)["id"] for _ in range(4)] for seal in (False, True)
+    )
+    found = {
+        "content_id": [scene.content["id"]],
+        "audience_id": [*sealed, *opened],
+        "audit_id": [scene.audit["id"]],
+        "auditor_id": [scene.auditor_id],
+    }
+    return {name: [*ids, f"{name[:-3]}_{NOWHERE}"] for name, ids in found.items()}
+
+
+def audience(me: Raw, world: World, seal: bool) -> dict[str, Any]:
+    names = usernames(world, 6)
+    return me.audience({"g0": names[:3], "g1": names[3:]}, seal=seal)
+
+
+@pytest.mark.parametrize("role", TAGS)
+def test_no_request_is_a_server_error_and_every_answer_is_in_the_contract(
+    scene: Scene, tmp_path: Path, role: str
+) -> None:
+    who = {"auditor": scene.me, "regulator": scene.regulator}[role]
+    # What a role sees of itself is in the answers, so only what it sends is narrowed.
+    sent = narrowed(scene, role)
+    sent["components"]["schemas"] |= {
+        name: DOCUMENT["components"]["schemas"][name]
+        for name in DOCUMENT["components"]["schemas"]
+        if not name.endswith(("Draft", "Request"))
+    }
+    file = tmp_path / "openapi.json"
+    file.write_text(json.dumps(sent))
+    found = subprocess.run(
+        [COMMAND, "run", str(file), "--url", scene.deployment.url, "--header", header(who), *HOW],
+        cwd=tmp_path,
+        env={name: value for name, value in os.environ.items() if name != NO_CACHE},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stdout[-8_000:] + found.stderr[-2_000:]
+    assert "Test cases:" in found.stdout
+
+
+def header(who: Raw) -> str:
+    return f"Authorization: {who.http.headers['authorization']}"

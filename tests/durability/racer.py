@@ -1,0 +1,48 @@
+"""One of several processes that submit audits from many threads at once.
+
+`python -m tests.durability.racer settings.toml go-file < race.json`: it says `ready`, waits for the
+file, and prints one line of JSON per attempt, the audit or the code of the refusal.
+"""
+
+import json
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from api import submissions
+from api.auth.caller import Caller
+from api.compose import load_service
+from api.errors import RefusalError
+from api.service import Service
+from api.settings import load_settings
+from openapi.models import ScoreHistogramRequest
+
+
+def attempt(service: Service, caller: Caller, wish: Any, go: Path) -> dict[str, Any]:
+    key, fields = wish
+    request = ScoreHistogramRequest.model_validate(fields)
+    while not go.exists():
+        time.sleep(0.005)
+    try:
+        audit = submissions.submit(service.store, caller, request, key, service.platform)
+    except RefusalError as refusal:
+        return {"refused": refusal.code}
+    return {"audit": audit.model_dump(mode="json")}
+
+
+def main(settings: str, go: str) -> None:
+    race = json.loads(sys.stdin.read())
+    service = load_service(load_settings(Path(settings)))
+    caller, wishes = Caller(**race["caller"]), race["wishes"]
+    with ThreadPoolExecutor(len(wishes)) as threads:
+        attempts = [threads.submit(attempt, service, caller, wish, Path(go)) for wish in wishes]
+        print("ready", flush=True)
+        for future in attempts:
+            print(json.dumps(future.result()), flush=True)
+    service.store.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
