@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlmodel import Session
 
-from api import mandates
+from api import budgets, mandates
 from api.auth.caller import Caller
 from api.clock import now
 from api.errors import (
@@ -23,9 +23,11 @@ from api.errors import (
     NotFoundError,
 )
 from api.ids import new_id
-from api.store import AuditorRow, MandateRow, ResearcherRow, Store
+from api.store import AuditorRow, ChargeRow, MandateRow, ResearcherRow, Store
 from openapi.models import MandateDraft
+from privacy.price import Price
 
+PRICE = Price.epsilon(add_remove=Fraction(1, 4), change_one=Fraction(1, 2))
 KIND = "score-histogram"
 DAY = timedelta(days=1)
 
@@ -78,28 +80,28 @@ def test_the_mandate_in_force_that_ends_first_pays(
     granted(session, regulator, auditor, valid_from=now() - 3 * DAY, valid_until=now() - DAY)
     granted(session, regulator, auditor, valid_from=now() + DAY / 2, valid_until=now() + DAY)
     for lock in (False, True):
-        assert mandates.choose(session, auditor, KIND, None, lock=lock).id == first
+        assert mandates.choose(session, auditor, KIND, PRICE, None, now(), lock=lock).id == first
 
 
 def test_a_mandate_can_be_named(session: Session, regulator: Caller, auditor: str) -> None:
     granted(session, regulator, auditor)
     later = granted(session, regulator, auditor, valid_until=now() + 9 * DAY)
-    assert mandates.choose(session, auditor, KIND, later).id == later
+    assert mandates.choose(session, auditor, KIND, PRICE, later, now()).id == later
 
 
 def test_why_no_mandate_pays_is_told_apart(
     session: Session, regulator: Caller, auditor: str
 ) -> None:
     with pytest.raises(NoMandateError):
-        mandates.choose(session, auditor, KIND, None)
+        mandates.choose(session, auditor, KIND, PRICE, None, now())
     granted(session, regulator, auditor, valid_from=now() - 3 * DAY, valid_until=now() - DAY)
     with pytest.raises(MandateExpiredError):
-        mandates.choose(session, auditor, KIND, None)
+        mandates.choose(session, auditor, KIND, PRICE, None, now())
     granted(session, regulator, auditor, valid_from=now() + DAY, valid_until=now() + 2 * DAY)
     with pytest.raises(MandateNotYetValidError):
-        mandates.choose(session, auditor, KIND, None)
+        mandates.choose(session, auditor, KIND, PRICE, None, now())
     with pytest.raises(NoMandateError):
-        mandates.choose(session, auditor, "outcome-test", None)
+        mandates.choose(session, auditor, "outcome-test", PRICE, None, now())
 
 
 def test_another_auditors_mandate_does_not_pay(
@@ -110,19 +112,19 @@ def test_another_auditors_mandate_does_not_pay(
     session.flush()
     theirs = granted(session, regulator, stranger.id)
     with pytest.raises(NoMandateError):
-        mandates.choose(session, auditor, KIND, theirs)
+        mandates.choose(session, auditor, KIND, PRICE, theirs, now())
 
 
 def test_the_last_millionth_is_paid_and_one_more_is_refused(
     session: Session, regulator: Caller, auditor: str
 ) -> None:
     granted(session, regulator, auditor, epsilon_limit="1")
-    mandate = mandates.choose(session, auditor, KIND, None, lock=True)
+    mandate = mandates.choose(session, auditor, KIND, PRICE, None, now(), lock=True)
     for _ in range(10):
-        mandates.debit(session, mandate, Fraction(1, 10))
+        budgets.debit(session, mandate, Fraction(1, 10), now())
     assert mandate.spent == 1
     with pytest.raises(BudgetExhaustedError) as refused:
-        mandates.debit(session, mandate, Fraction(1, 1_000_000))
+        budgets.debit(session, mandate, Fraction(1, 1_000_000), now())
     shown = refused.value.members
     assert (shown["limit"], shown["spent"]) == ("1", "1")
     assert (shown["asked"], shown["remaining"]) == ("0.000001", "0")
@@ -133,9 +135,9 @@ def test_more_than_the_whole_mandate_is_another_refusal(
     session: Session, regulator: Caller, auditor: str
 ) -> None:
     granted(session, regulator, auditor, epsilon_limit="1")
-    mandate = mandates.choose(session, auditor, KIND, None, lock=True)
+    mandate = mandates.choose(session, auditor, KIND, PRICE, None, now(), lock=True)
     with pytest.raises(EpsilonAboveMandateError):
-        mandates.debit(session, mandate, Fraction(1_000_001, 1_000_000))
+        budgets.debit(session, mandate, Fraction(1_000_001, 1_000_000), now())
     assert mandate.spent == 0
 
 
@@ -143,12 +145,14 @@ def test_a_debit_and_its_refund_leave_what_was_there(
     session: Session, regulator: Caller, auditor: str
 ) -> None:
     name = granted(session, regulator, auditor, epsilon_limit="3")
-    mandate = mandates.choose(session, auditor, KIND, None, lock=True)
-    mandates.debit(session, mandate, Fraction(5, 2))
+    mandate = mandates.choose(session, auditor, KIND, PRICE, None, now(), lock=True)
+    budgets.debit(session, mandate, Fraction(5, 2), now())
     session.flush()
     session.expire_all()
     assert session.get_one(MandateRow, name).spent == Fraction(5, 2)
-    mandates.refund(session, name, Fraction(5, 2))
+    taken: dict[str, Any] = {"mandate_id": name, "debit": Fraction(5, 2), "period": 0}
+    charge = ChargeRow(**taken)
+    budgets.refund(session, charge)
     session.flush()
     session.expire_all()
     assert session.get_one(MandateRow, name).spent == 0
@@ -158,16 +162,17 @@ def test_a_debit_and_its_refund_leave_what_was_there(
 def test_debits_against_an_obvious_account(limit: int, amounts: list[int]) -> None:
     # Never stored: an account and nothing else.
     fields: dict[str, Any] = {"epsilon_limit": Fraction(limit), "spent": Fraction(0)}
+    fields |= {"period": 0, "period_spent": Fraction(0)}
     mandate, left = MandateRow(**fields), limit
     with Session() as session:
         for amount in amounts:
             if amount <= left:
-                mandates.debit(session, mandate, Fraction(amount))
+                budgets.debit(session, mandate, Fraction(amount), now())
                 left -= amount
             else:
                 with pytest.raises((BudgetExhaustedError, EpsilonAboveMandateError)):
-                    mandates.debit(session, mandate, Fraction(amount))
-            assert mandate.epsilon_limit - mandate.spent == left
+                    budgets.debit(session, mandate, Fraction(amount), now())
+            assert mandate.limit - mandate.spent == left
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_everybody_is_in_exactly_one_cell_of_their_group() -> None:
     request = asked()
     question = KIND.question(request, FACTS)
     membership = Membership.cut([np.array([1, 2, 5, 10, 11, -1, 2]), np.array([2, 7])], 1)
-    tables = KIND.reduce(request, question, {}, membership, PLATFORM)
+    tables = KIND.reduce(request, question, [{}], membership, PLATFORM)
     assert tables["bins"].cells.tolist() == [[2, 2, 1], [0, 1, 0]]
     assert tables["sizes"].cells.tolist() == [5, 1]
 
@@ -107,13 +107,13 @@ def test_the_price_depends_on_declared_bounds_alone() -> None:
 )
 def test_bins_that_do_not_increase_are_refused(bins: dict[str, list[float]]) -> None:
     with pytest.raises(InvalidBinsError):
-        KIND.check(asked(bins=bins), PLATFORM)
+        KIND.check(asked(bins=bins), FACTS, PLATFORM)
 
 
 def test_what_a_platform_cannot_freeze_is_refused() -> None:
-    KIND.check(asked(), PLATFORM)
+    KIND.check(asked(), FACTS, PLATFORM)
     for context in ({"hour": 3}, {"weather": "rain"}):
         with pytest.raises(UnsupportedAuditError):
-            KIND.check(asked(context=context), PLATFORM)
+            KIND.check(asked(context=context), FACTS, PLATFORM)
     with pytest.raises(UnsupportedAuditError):
-        KIND.check(asked(), Platform("mute", people=None))  # type: ignore[arg-type]
+        KIND.check(asked(), FACTS, Platform("mute", people=None))  # type: ignore[arg-type]

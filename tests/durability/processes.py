@@ -36,7 +36,7 @@ from api.store import (
 from api.store.schema import migrate
 from auditor_client import Auditor, Regulator
 from auditor_client.retries import Retries
-from openapi.models import AuditRequest
+from openapi.models import ScoreHistogramRequest
 from tests.durability import slow_platform
 from tests.world import free_port, serving
 
@@ -170,7 +170,7 @@ def hosted(folder: Path, database_url: str, seconds: float = 0.0) -> Iterator[Ho
         yield host
 
 
-def request(auditor: Auditor) -> AuditRequest:
+def request(auditor: Auditor) -> ScoreHistogramRequest:
     """An audit at `PRICE` on a fresh sample."""
     content = auditor.contents.upload(kind="job", title="Engineer", text="Build bridges.")
     audience = auditor.audiences.sample("gender", {"woman": 30, "man": 40})
@@ -229,7 +229,7 @@ class Books:
         for mandate in self.mandates:
             kept = [c for c in self.charges if c.mandate_id == mandate.id and not c.refunded_at]
             assert mandate.spent == sum((c.debit for c in kept), Fraction(0))
-            assert mandate.spent <= mandate.epsilon_limit
+            assert mandate.spent <= mandate.limit
         assert sorted(c.audit_id for c in self.charges) == sorted(self.states)
         assert {r.audit_id for r in self.releases} == {
             audit for audit, state in self.states.items() if state == "released"

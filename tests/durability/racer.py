@@ -26,7 +26,9 @@ def attempt(service: Service, caller: Caller, wish: Any, go: Path) -> dict[str, 
     while not go.exists():
         time.sleep(0.005)
     try:
-        audit = submissions.submit(service.store, caller, request, key, service.platform)
+        audit = submissions.submit(
+            service.store, caller, request, key, service.platform, service.settings
+        )
     except RefusalError as refusal:
         return {"refused": refusal.code}
     return {"audit": audit.model_dump(mode="json")}

@@ -19,6 +19,7 @@ from api import boundaries
 from api.app import build_service, create_app
 from api.boundaries import Boundary
 from api.settings import Settings
+from tests.faults.environment import live_in
 from tests.faults.mutants import MUTANTS
 from tests.faults.tiny_platform import make
 
@@ -81,6 +82,7 @@ def serve(orders: Orders, port: int) -> None:
     if orders.mutant:
         MUTANTS[orders.mutant](orders.settings)
     service = build_service(Settings(**orders.settings), make(str(orders.folder)))
+    live_in(orders.folder, service.store.engine)
     uvicorn.run(create_app(service), host="127.0.0.1", port=port, log_config=None)
 
 

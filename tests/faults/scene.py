@@ -8,7 +8,7 @@ left out of whichever comes second.
 import base64
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -41,6 +41,14 @@ from tests.faults.tiny_platform import OFFERS, TinyPlatform
 # Tokens are for this address, wherever a process of a case listens.
 ISSUER = "http://127.0.0.1:9"
 PERSON_CAP = "0.8"
+LIMITS: tuple[dict[str, Any], ...] = (
+    {"epsilon_limit": "100"},
+    {
+        "rho_limit": "50",
+        "renewal": {"kind": "fixed", "days": 30},
+        "lifetime_limit": "100",
+    },
+)
 
 
 @dataclass(frozen=True)
@@ -49,6 +57,7 @@ class Scene:
 
     settings: dict[str, Any]
     researcher_id: str
+    key: OKPKey
     requests: dict[str, dict[str, Any]]
 
     @property
@@ -63,7 +72,9 @@ class Scene:
         return OwnTokens(store, keys, ISSUER).issue(self.researcher_id, "auditor")
 
 
-def prepare(database_url: str, **settings: Any) -> Scene:
+def prepare(
+    database_url: str, limits: Sequence[Mapping[str, Any]] = LIMITS, **settings: Any
+) -> Scene:
     """Migrate the database and put everything into it but an audit."""
     fields: dict[str, Any] = {
         "database_url": database_url,
@@ -79,22 +90,23 @@ def prepare(database_url: str, **settings: Any) -> Scene:
     store = Store(database_url)
     try:
         migrate(store)
-        caller = _people(store)
+        key = OKPKey.generate_key("Ed25519")
+        caller = _people(store, key, limits)
         requests = _belongings(store, caller, Settings(**fields))
-        scene = Scene(fields, caller.researcher_id, requests)
+        scene = Scene(fields, caller.researcher_id, key, requests)
         scene.token(store)  # makes the signing keys
     finally:
         store.close()
     return scene
 
 
-def _people(store: Store) -> Caller:
-    regulator_id = register_first(store, "regulator", _public_key())
+def _people(store: Store, key: OKPKey, limits: Sequence[Mapping[str, Any]]) -> Caller:
+    regulator_id = register_first(store, "regulator", _public(OKPKey.generate_key("Ed25519")))
     with store.write() as session:
         regulator = caller_by_id(session, regulator_id)
         assert regulator
         auditor = registry.register_auditor(session, regulator, AuditorDraft(name="Lab"))
-        draft = ResearcherDraft(name="Ada", auditor_id=auditor.id, jwk=_public_key())
+        draft = ResearcherDraft(name="Ada", auditor_id=auditor.id, jwk=_public(key))
         researcher = registry.register_researcher(session, regulator_id, draft)
         window = {
             "auditor_id": auditor.id,
@@ -102,8 +114,7 @@ def _people(store: Store) -> Caller:
             "valid_from": now() - timedelta(days=100),
             "valid_until": now() + timedelta(days=100),
         }
-        renewing = {"renewal": {"kind": "fixed", "days": 30}, "lifetime_limit": "100"}
-        for limit in ({"epsilon_limit": "100"}, {"rho_limit": "50", **renewing}):
+        for limit in limits:
             mandates.grant(session, regulator, MandateDraft.model_validate({**window, **limit}))
         caller = caller_by_id(session, researcher.id)
         assert caller
@@ -137,8 +148,8 @@ def _belongings(store: Store, caller: Caller, settings: Settings) -> dict[str, d
     return requests
 
 
-def _public_key() -> dict[str, Any]:
-    return dict(OKPKey.generate_key("Ed25519").as_dict(private=False))
+def _public(key: OKPKey) -> dict[str, Any]:
+    return dict(key.as_dict(private=False))
 
 
 # --- databases

@@ -13,7 +13,7 @@ from joserfc.jwk import OKPKey
 
 from api.auth.tokens import TYPE
 from api.contract import PATH
-from openapi.models import Release
+from openapi.models import RELEASE
 from tests.system.raw import SALT, Raw, raw, refused, request_for, unchanged
 from tests.system.scene import Scene
 
@@ -56,7 +56,7 @@ def signed(scene: Scene, key: OKPKey | None = None, **changes: object) -> str:
 def test_the_scene_reads_a_release(scene: Scene) -> None:
     """The refusals below mean something: the owner is not refused."""
     found = scene.me.get(f"/v1/audits/{scene.audit['id']}/release")
-    assert Release.model_validate_json(found.content).audit_id == scene.audit["id"]
+    assert RELEASE.validate_json(found.content).audit_id == scene.audit["id"]
     assert raw(scene.deployment, signed(scene)).get("/v1/budget").is_success
 
 

@@ -104,7 +104,7 @@ def test_charges_tell_who_spent_what_on_which_audience(scene: Scene) -> None:
     on_second = charges(audience_id=second["id"])
     assert on_second == mine[:2]
     assert {charge.audience_commitment for charge in on_second} == {second["commitment"]}
-    assert {charge.content_digest for charge in mine} == {content["digest"]}
+    assert {digest for charge in mine for digest in charge.content_digests} == {content["digest"]}
     assert charges(auditor_id=mandate.auditor_id, audience_id=first["id"]) == mine[2:]
     assert charges(auditor_id=scene.auditor_id, audience_id=first["id"]) == []
     assert charges(auditor_id="nobody") == []

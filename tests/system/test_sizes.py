@@ -205,5 +205,6 @@ def test_prices_are_exact_under_both_relations(
     [mandate] = auditor.budget().mandates
     assert Fraction(mandate.spent) == 2 * total
     [charge] = deployment.regulator.charges(auditor_id=mandate.auditor_id)
+    assert charge.epsilon is not None
     assert Fraction(charge.epsilon.add_remove) == total
     assert Fraction(charge.debit) == 2 * total

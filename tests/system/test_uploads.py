@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from sqlalchemy import MetaData, select, text
 
-from api.audiences.uploads import erase
+from api.audiences.erasure import erase
 from api.clock import now
 from api.housekeeping import tidy
 from api.platform import Platform

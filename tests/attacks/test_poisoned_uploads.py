@@ -1,0 +1,155 @@
+"""Poisoned uploads: small bodies that say they are large, nested, aliased, or something else.
+
+Each is refused with a problem, the service lives on, nothing is kept, and Arrow never holds more
+than a little more than the body.
+"""
+
+import io
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+import pytest
+
+from api.audiences import members
+from api.audiences.members import ARROW, CSV, JSON_LINES, read_members
+from api.errors import MalformedMembersError
+from tests.system.raw import Raw, raw, refused, unchanged
+from tests.world import Deployment
+
+ROWS = 4_000_000
+
+
+def stream(column: pa.Array, name: str = "username", compression: str | None = None) -> bytes:
+    sink = pa.BufferOutputStream()
+    batch = pa.record_batch({name: column})
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_stream(sink, batch.schema, options=options) as writer:
+        writer.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+def zeros(rows: int) -> pa.Array:
+    return pa.Array.from_buffers(pa.binary(32), rows, [None, pa.py_buffer(bytes(32 * rows))])
+
+
+def nested(depth: int) -> pa.Array:
+    kind = pa.string()
+    for _ in range(depth):
+        kind = pa.list_(kind)
+    return pa.nulls(1, kind)
+
+
+def encoded(rows: int) -> pa.Array:
+    return pa.RunEndEncodedArray.from_arrays(pa.array([rows], pa.int64()), pa.array(["ada"]))
+
+
+def dictionary(rows: int) -> pa.Array:
+    codes = pa.Array.from_buffers(pa.int8(), rows, [None, pa.py_buffer(bytes(rows))])
+    return pa.DictionaryArray.from_arrays(codes, pa.array(["a" * 200]))
+
+
+def lying(declared: int) -> bytes:
+    """A good stream whose record batch declares another length of its body."""
+    honest = stream(pa.array(["ada", "grace"]))
+    reader = pa.ipc.MessageReader.open_stream(honest)
+    reader.read_next_message()
+    message = reader.read_next_message()
+    metadata, body = bytes(message.metadata), len(message.body)
+    place = honest.index(metadata) + metadata.index(struct.pack("<q", body))
+    return honest[:place] + struct.pack("<q", declared) + honest[place + 8 :]
+
+
+def offsets(*values: int) -> bytes:
+    raw_offsets = pa.py_buffer(struct.pack(f"<{len(values)}i", *values))
+    return stream(pa.Array.from_buffers(pa.string(), len(values) - 1, [None, raw_offsets, None]))
+
+
+POISONED: dict[str, tuple[str, bytes]] = {
+    "compressed with zstd": (ARROW, stream(zeros(ROWS), "email_sha256", "zstd")),
+    "compressed with lz4": (ARROW, stream(zeros(ROWS), "email_sha256", "lz4")),
+    "a compressed dictionary": (ARROW, stream(dictionary(ROWS), "username", "zstd")),
+    "two billion nulls": (ARROW, stream(pa.nulls(2**31 - 1))),
+    "two billion times the same": (ARROW, stream(encoded(2**31 - 1))),
+    "a nested type": (ARROW, stream(nested(50))),
+    "a struct of nothing": (ARROW, stream(pa.array([{}] * 10, pa.struct([])))),
+    "a view": (ARROW, stream(pa.array(["ada"], pa.string_view()))),
+    "a body of four terabytes": (ARROW, lying(2**42)),
+    "a body of a negative length": (ARROW, lying(-8)),
+    "offsets beyond the data": (ARROW, offsets(0, 2**31 - 1)),
+    "offsets that go back": (ARROW, offsets(0, -1)),
+    "not a stream": (ARROW, b"\xff\xff\xff\xff\xff\xff\xff\x7f" + bytes(64)),
+    "NUL in Arrow": (ARROW, stream(pa.array(["ada\x00"]))),
+    "NUL in CSV": (CSV, b"username\nada\x00\n"),
+    "a control character": (CSV, b"username\nada\x1b[31m\n"),
+    "a formula with arguments": (CSV, b"username\n\"=cmd|' /C calc'!A0\"\n"),
+    "many columns": (CSV, b"username" + b"," * 1_000_000 + b"\n"),
+    "one endless line": (CSV, b"username\n" + b"a" * 8_000_000),
+    "an open quote": (CSV, b'username\n"' + b"a\n" * 1_000_000),
+    "deep JSON arrays": (JSON_LINES, b'{"username": ' + b"[" * 1_000_000),
+    "deep JSON objects": (JSON_LINES, b'{"username":' * 500_000),
+    "NUL in JSON": (JSON_LINES, b'{"username": "ada\\u0000"}\n'),
+}
+
+
+@pytest.fixture(scope="module")
+def me(target: Deployment) -> Raw:
+    return raw(target, target.auditor())
+
+
+@pytest.mark.parametrize("name", POISONED)
+def test_a_poisoned_upload_is_refused_and_the_service_lives_on(
+    target: Deployment, me: Raw, name: str
+) -> None:
+    media_type, body = POISONED[name]
+    audience = me.made("/v1/audiences", {"groups": ["g0"]})
+    with unchanged(target.service.store):
+        refused(me.put(audience["id"], "g0", body, media_type), "malformed-members")
+    assert me.put(audience["id"], "g0", b"username\nada\n").is_success
+
+
+@contextmanager
+def counting() -> Iterator[pa.MemoryPool]:
+    """A pool that knows the most that Arrow held at once."""
+    pool, before = pa.proxy_memory_pool(pa.default_memory_pool()), pa.default_memory_pool()
+    pa.set_memory_pool(pool)
+    try:
+        yield pool
+    finally:
+        pa.set_memory_pool(before)
+
+
+@pytest.mark.parametrize("name", POISONED)
+def test_memory_is_bounded_by_the_body(name: str) -> None:
+    media_type, body = POISONED[name]
+    with counting() as pool, pytest.raises(MalformedMembersError):
+        read_members(io.BytesIO(body), media_type)
+    # What CSV and JSON are parsed into is a few times as large as they are.
+    assert pool.max_memory() <= 8 * len(body) + 2_000_000
+
+
+def test_a_reader_that_trusts_the_stream_holds_thousands_of_times_the_body(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The twin: pyarrow's own reader."""
+    monkeypatch.setattr(
+        members, "read_stream", lambda body, check: pa.ipc.open_stream(body).read_all()
+    )
+    _, body = POISONED["compressed with zstd"]
+    with counting() as pool:
+        kind, column = read_members(io.BytesIO(body), ARROW)
+        assert (kind, len(column)) == ("email_sha256", ROWS)
+        assert pool.max_memory() > 1_000 * len(body)
+
+
+def test_a_formula_is_a_name_like_any_other(target: Deployment, me: Raw) -> None:
+    """Names are never interpreted, and never come back: there is no sheet for them to run in."""
+    formula = "=HYPERLINK(evil)"
+    audience = me.made("/v1/audiences", {"groups": ["g0"]})
+    put = me.put(audience["id"], "g0", f"username\n{formula}\n".encode())
+    assert put.json()["rows"] == 1
+    path = f"/v1/audiences/{audience['id']}"
+    answers = [put, me.get(path), me.get("/v1/audiences")]
+    answers.append(me.post(f"{path}/seal", {"salt": "A" * 32}))
+    assert not any("HYPERLINK" in answer.text for answer in answers)

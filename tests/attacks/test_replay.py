@@ -1,0 +1,81 @@
+"""Replaying what was overheard: assertions and access tokens."""
+
+import httpx2
+import pytest
+
+from api.auth.assertions import SignedAssertion
+from api.auth.caller import Caller, caller_by_id
+from api.auth.tokens import OwnTokens
+from auditor_client.tokens import Tokens
+from tests.system.raw import raw, refused
+from tests.world import Deployment
+
+
+@pytest.fixture
+def tokens(target: Deployment) -> Tokens:
+    return target.auditor()._tokens
+
+
+def ask(target: Deployment, form: dict[str, str]) -> httpx2.Response:
+    return httpx2.post(f"{target.url}/oauth/token", data=form)
+
+
+def overheard(target: Deployment, tokens: Tokens) -> dict[str, str]:
+    """A form that was sent to the service and worked."""
+    form = tokens._form(f"{target.url}/oauth/token")
+    assert ask(target, form).is_success
+    return form
+
+
+def test_an_assertion_works_once(target: Deployment, tokens: Tokens) -> None:
+    form = overheard(target, tokens)
+    for _ in range(3):
+        answer = ask(target, form)
+        assert (answer.status_code, answer.json()["error"]) == (400, "invalid_client")
+
+
+def test_without_memory_of_assertions_a_replay_buys_a_token(
+    target: Deployment, tokens: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SignedAssertion, "validate_jti", lambda *_: True)
+    stolen = ask(target, overheard(target, tokens)).json()["access_token"]
+    assert raw(target, stolen).get("/v1/budget").is_success
+
+
+def revoked(target: Deployment, tokens: Tokens) -> str:
+    token = tokens.current()
+    form = tokens._form(f"{target.url}/oauth/token") | {"token": token}
+    del form["grant_type"]
+    assert httpx2.post(f"{target.url}/oauth/revoke", data=form).is_success
+    return token
+
+
+def test_a_revoked_token_is_dead(target: Deployment, tokens: Tokens) -> None:
+    token = revoked(target, tokens)
+    refused(raw(target, token).get("/v1/budget"), "unauthenticated", "revoked")
+
+
+def test_without_memory_of_revocations_it_lives_on(
+    target: Deployment, tokens: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def authenticate(self: OwnTokens, bearer: str) -> Caller:
+        with self._store.read() as session:
+            caller = caller_by_id(session, self.read(bearer)["sub"])
+        assert caller is not None
+        return caller
+
+    monkeypatch.setattr(OwnTokens, "authenticate", authenticate)
+    assert raw(target, revoked(target, tokens)).get("/v1/budget").is_success
+
+
+def test_a_token_of_another_service_is_refused(
+    target: Deployment, tokens: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Signed by our very key, for somebody else's ears."""
+    elsewhere = OwnTokens(
+        target.service.store, target.service.auth.keys, "https://elsewhere.example"
+    )
+    token = elsewhere.issue(tokens._researcher_id, "auditor")
+    refused(raw(target, token).get("/v1/budget"), "unauthenticated", "not meant for this service")
+    monkeypatch.setattr(OwnTokens, "_validate", lambda *_: None)
+    assert raw(target, token).get("/v1/budget").is_success

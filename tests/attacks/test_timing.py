@@ -1,0 +1,114 @@
+"""Timing: does it take longer when somebody matched?
+
+Twenty identifiers of members against twenty of strangers, interleaved. Caught is what is slower by
+more than 25 ms, a good deal less than what varies on the way to a service, with a Mann–Whitney
+p below 1e-6: so a difference of less than that fails with less than 1e-6 (four tests).
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import mannwhitneyu
+
+from api.platform import NOBODY, Persons
+from platform_sim import SimulatedPlatform, World
+from tests.attacks.outside import HISTOGRAM, run
+from tests.system.adapters import Watched
+from tests.system.raw import Raw, raw, request_for, usernames
+from tests.world import Deployment
+
+REPETITIONS = 40
+TOLERATED = 0.025
+ALARM = 2.5e-7
+# What the twins take for each person: twenty of them are a fifth of a second.
+DELAY = 0.01
+Seconds = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Laps:
+    """How long each step took, by repetition."""
+
+    seal: Seconds
+    submit: Seconds
+    run: Seconds
+
+
+def lap(step: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    step()
+    return time.perf_counter() - started
+
+
+def once(target: Deployment, me: Raw, content: Mapping[str, Any], names: list[str]) -> list[float]:
+    audience = me.audience({"g0": names[:10], "g1": names[10:]}, seal=False)
+    body = request_for(content, audience, kind=HISTOGRAM, epsilon="0.001")
+    return [
+        lap(lambda: me.seal(audience["id"])),
+        lap(lambda: me.submit(body)),
+        lap(lambda: run(target)),
+    ]
+
+
+def measure(target: Deployment, world: World, repetitions: int) -> tuple[Laps, Laps]:
+    """Laps with members, all over the platform, and with strangers, in turn."""
+    me = raw(target, target.auditor())
+    content = me.content()
+    names = [usernames(world, 5_000, strangers=strangers)[::250] for strangers in (False, True)]
+    laps: list[list[list[float]]] = [[], []]
+    for repetition in range(repetitions + 3):
+        for side in (0, 1) if repetition % 2 else (1, 0):
+            laps[side].append(once(target, me, content, names[side]))
+    members, strangers = (Laps(*np.array(side[3:]).T) for side in laps)
+    return members, strangers
+
+
+def slower(members: Seconds, strangers: Seconds) -> bool:
+    found = mannwhitneyu(members - TOLERATED, strangers, alternative="greater")
+    return bool(found.pvalue < ALARM)
+
+
+@pytest.mark.parametrize("step", ["seal", "submit", "run"])
+def test_members_take_no_longer_than_strangers(laps: tuple[Laps, Laps], step: str) -> None:
+    members, strangers = (getattr(side, step) for side in laps)
+    assert not slower(members, strangers)
+
+
+@pytest.fixture(scope="module")
+def laps(target: Deployment, world: World) -> tuple[Laps, Laps]:
+    return measure(target, world, REPETITIONS)
+
+
+def test_a_model_that_takes_its_time_for_each_person_is_caught(
+    target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = Watched.score
+
+    def slow(self: Watched, content: Any, persons: Persons, context: Any) -> Any:
+        time.sleep(DELAY * len(persons))
+        return original(self, content, persons, context)
+
+    monkeypatch.setattr(Watched, "score", slow)
+    members, strangers = measure(target, world, 25)
+    assert slower(members.run, strangers.run)
+    assert not slower(members.seal, strangers.seal)
+
+
+def test_matching_that_takes_its_time_for_each_person_is_caught(
+    target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = SimulatedPlatform.match
+
+    def slow(self: SimulatedPlatform, kind: str, identifiers: Any) -> Persons:
+        found = original(self, kind, identifiers)
+        time.sleep(DELAY * np.count_nonzero(found != NOBODY))
+        return found
+
+    monkeypatch.setattr(SimulatedPlatform, "match", slow)
+    members, strangers = measure(target, world, 25)
+    assert slower(members.seal, strangers.seal)

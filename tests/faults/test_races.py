@@ -1,0 +1,118 @@
+"""Processes and threads that race for the last of every limit, on both databases.
+
+`tests/durability` races for a mandate without renewal; here are the limits that renew, the lifetime
+limit, the platform's, and the people's.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.store import Store
+from tests.faults.books import Books
+from tests.faults.racer import Attempts, race
+from tests.faults.scene import Scene, prepare
+
+PROCESSES, THREADS = 3, 4
+MONTHLY = {"days": 30}
+# What one audit of the scene costs: the first 1 of epsilon (½ of rho), the second 0.4 of rho.
+LIMITS: dict[str, tuple[dict[str, Any], dict[str, Any], str, int, str]] = {
+    "for ever": ({"epsilon_limit": "5"}, {}, "first", 5, "budget-exhausted"),
+    "fixed": (
+        {
+            "epsilon_limit": "5",
+            "renewal": {"kind": "fixed", **MONTHLY},
+            "lifetime_limit": "100",
+        },
+        {},
+        "first",
+        5,
+        "budget-exhausted",
+    ),
+    "rolling": (
+        {
+            "epsilon_limit": "5.5",
+            "renewal": {"kind": "rolling", **MONTHLY},
+            "lifetime_limit": "100",
+        },
+        {},
+        "first",
+        5,
+        "budget-exhausted",
+    ),
+    "lifetime": (
+        {
+            "rho_limit": "3",
+            "renewal": {"kind": "rolling", **MONTHLY},
+            "lifetime_limit": "2",
+        },
+        {},
+        "second",
+        5,
+        "budget-exhausted",
+    ),
+    "platform": (
+        {"epsilon_limit": "50"},
+        {"platform_rho": "2.4"},
+        "first",
+        4,
+        "platform-exhausted",
+    ),
+}
+
+
+def run(scene: Scene, folder: Path, names: Callable[[int], str]) -> dict[str, str]:
+    """The outcome of every attempt; `names` says which request the n-th attempt makes."""
+    attempts = {f"attempt-{n}": scene.requests[names(n)] for n in range(PROCESSES * THREADS)}
+    keys = list(attempts)
+    return race(
+        [
+            Attempts(
+                scene.settings,
+                scene.researcher_id,
+                {key: attempts[key] for key in keys[number::PROCESSES]},
+                folder,
+            )
+            for number in range(PROCESSES)
+        ]
+    )
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_as_many_succeed_as_the_limit_pays_for(
+    limit: str, new_database: Callable[[], str], tmp_path: Path
+) -> None:
+    mandate, settings, request, pays_for, refusal = LIMITS[limit]
+    scene = prepare(new_database(), [mandate], person_lifetime_rho="10", **settings)
+    outcomes = run(scene, tmp_path, lambda _: request)
+    store = Store(scene.database_url)
+    books = Books.of(store)
+    store.close()
+    assert list(books.violations(Fraction(10))) == []
+    refused = PROCESSES * THREADS - pays_for
+    assert set(books.audits) == {code for code in outcomes.values() if code != refusal}
+    assert len(books.audits) == pays_for
+    assert Counter(outcomes.values())[refusal] == refused == len(books.bodies("refusal"))
+
+
+def test_nobody_bears_more_than_the_cap_however_many_ask_at_once(
+    new_database: Callable[[], str], tmp_path: Path
+) -> None:
+    """Nobody can bear two audits: each person is in exactly one of those that name them."""
+    scene = prepare(new_database(), person_lifetime_rho="0.8")
+    outcomes = run(scene, tmp_path, lambda n: ("first", "second")[n % 2])
+    store = Store(scene.database_url)
+    books = Books.of(store)
+    store.close()
+    assert list(books.violations(Fraction("0.8"))) == []
+    assert set(outcomes.values()) == set(books.audits)
+    assert len(books.audits) == PROCESSES * THREADS
+    bearing: Counter[int] = Counter()
+    for charge in books.charges.values():
+        everybody = set[int]().union(*books.people[charge.audience_id].values())
+        bearing.update(everybody - books.excluded(charge.audit_id, charge.audience_id))
+    assert bearing == Counter(range(90))
