@@ -17,7 +17,7 @@ def tidy(store: Store) -> None:
         select(AudienceRow)
         .where(col(AudienceRow.state) != "erased", col(AudienceRow.expires_at) < now())
         .limit(100)
-        .with_for_update(skip_locked=True)
+        .with_for_update(skip_locked=True, key_share=True)
     )
     with store.write() as session:
         for audience in session.exec(query).all():

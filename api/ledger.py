@@ -22,13 +22,15 @@ def append(
     """Write one entry; it is there if and only if the transaction commits."""
     head = session.exec(select(HeadRow).with_for_update()).one()
     text = canonical({"kind": kind, **body})
+    last = session.get(EntryRow, head.size - 1)
     entry = EntryRow(
         number=head.size,
         kind=kind,
         auditor_id=auditor_id,
         body=text.decode(),
         digest=digest(text),
-        written_at=now(),
+        # Whatever the clocks do, the ledger's time does not run backwards.
+        written_at=max(now(), last.written_at) if last else now(),
     )
     head.size += 1
     session.add_all([head, entry])

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
-from sqlalchemy.exc import DataError, OperationalError
+from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
 
 from api.errors import (
@@ -18,6 +18,7 @@ from api.errors import (
     UnavailableError,
     UnsupportedMediaTypeError,
 )
+from api.store import UNAVAILABLE
 from openapi.problems import TABLE, Problem, problem
 
 MEDIA_TYPE = "application/problem+json"
@@ -50,14 +51,17 @@ def install(app: FastAPI) -> None:
         shown = problem(code, str(error.detail), request.url.path)
         return _response(shown, error.headers or {})
 
-    @app.exception_handler(OperationalError)
-    def database(request: Request, error: OperationalError) -> Response:
-        log.error("database.unavailable", extra={"error": type(error.orig).__name__})
+    def database(request: Request, error: Exception) -> Response:
+        cause = getattr(error, "orig", None) or error
+        log.error("database.unavailable", extra={"error": type(cause).__name__})
         gone = UnavailableError(
             "the database does not answer; nothing was lost, try again",
             headers={"Retry-After": "2"},
         )
         return respond(gone, request.url.path)
+
+    for unavailable in UNAVAILABLE:
+        app.add_exception_handler(unavailable, database)
 
     @app.exception_handler(DataError)
     def unstorable(request: Request, _: DataError) -> Response:

@@ -111,8 +111,8 @@ def cancel(session: Session, caller: Caller, audit_id: str) -> Audit:
     if row.state != "charged":
         raise NotCancellableError(f"the audit is {row.state}; a charge stays once data were read")
     charge = session.exec(select(ChargeRow).where(ChargeRow.audit_id == row.id)).one()
-    charging.refund(session, account, charge, now())
-    row.state, row.finished_at = "cancelled", now()
+    charging.refund(session, account, charge, account.latest)
+    row.state, row.finished_at = "cancelled", account.latest
     session.add(row)
     session.flush()
     boundaries.reached(Boundary.CANCEL_WRITTEN)

@@ -8,6 +8,7 @@ holder of the token, so nothing is released twice.
 import logging
 import secrets
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,11 +29,14 @@ from api.platform import Platform
 from api.pricing import facts_of
 from api.releases import produce, signed
 from api.settings import Settings
-from api.store import AudienceRow, AuditRow, ContentRow, ReleaseRow, Store
+from api.store import UNAVAILABLE, AudienceRow, AuditRow, ContentRow, ReleaseRow, Store
 from openapi.models import REQUEST
 from privacy.receipts import digest
 
 ATTEMPTS = 5
+TIDY_SECONDS = 60.0
+# What settings allow at most.
+LONGEST_LEASE = timedelta(seconds=600)
 
 log = logging.getLogger(__name__)
 
@@ -49,9 +53,9 @@ class Worker:
         tidied = None
         while not stop.is_set():
             try:
-                if tidied is None or now() - tidied > timedelta(minutes=1):
+                if tidied is None or time.monotonic() - tidied > TIDY_SECONDS:
                     housekeeping.tidy(self.store)
-                    tidied = now()
+                    tidied = time.monotonic()
                 busy = self.run_one()
             except Exception:  # one bad moment must not end the worker
                 log.exception("worker.error")
@@ -74,13 +78,19 @@ class Worker:
                 self._finish(audit, body)
             except PlatformDownError:
                 self._give_back(audit, "platform-down")
+            except UNAVAILABLE:
+                raise  # no attempt of the audit's: it waits for the database, however long
             except Exception:
                 log.exception("audit.error", extra={"audit": audit.id})
                 self._give_back(audit, "internal")
         return True
 
     def _claim(self) -> AuditRow | None:
-        abandoned = and_(col(AuditRow.state) == "running", col(AuditRow.lease_until) < now())
+        lease = col(AuditRow.lease_until)
+        # A lease longer than any that is given is of a clock that was turned back since. To take
+        # over too early does no harm: only the holder of the claim can release.
+        over = or_(lease < now(), lease > now() + LONGEST_LEASE)
+        abandoned = and_(col(AuditRow.state) == "running", over)
         query = (
             select(AuditRow)
             .where(or_(col(AuditRow.state) == "charged", abandoned))

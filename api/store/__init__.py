@@ -1,7 +1,7 @@
 """What the service remembers."""
 
 from api.store.accounts import AuditRow, ChargeRow, EntryRow, HeadRow, MandateRow, ReleaseRow
-from api.store.engine import Store
+from api.store.engine import UNAVAILABLE, Store
 from api.store.identity import (
     AuditorRow,
     ResearcherRow,
@@ -13,6 +13,7 @@ from api.store.limits import ExclusionRow, PersonBlockRow, PlatformAccountRow
 from api.store.uploads import AudienceRow, ContentRow, GroupRow, PartRow
 
 __all__ = [
+    "UNAVAILABLE",
     "AudienceRow",
     "AuditRow",
     "AuditorRow",

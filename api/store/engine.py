@@ -10,8 +10,20 @@ from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Engine, create_engine, event, make_url
+from sqlalchemy.exc import InterfaceError, OperationalError, TimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlmodel import Session
+
+# Whatever the database is asked, it cannot do it now: gone, full, locked, or all connections taken.
+UNAVAILABLE = (OperationalError, InterfaceError, TimeoutError)
+# Seconds (and milliseconds) after which a PostgreSQL that is unreachable is given up.
+_IMPATIENCE = {
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,
+}
 
 
 class Store:
@@ -40,8 +52,12 @@ class Store:
 
 
 def _engine(url: str) -> Engine:
-    if make_url(url).get_backend_name() != "sqlite":
-        return create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=20)
+    address = make_url(url)
+    if address.get_backend_name() != "sqlite":
+        asked = {name: value for name, value in _IMPATIENCE.items() if name not in address.query}
+        return create_engine(
+            url, connect_args=asked, pool_pre_ping=True, pool_size=10, max_overflow=20
+        )
     engine = create_engine(url, connect_args={"timeout": 30, "check_same_thread": False})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)

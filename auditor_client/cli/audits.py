@@ -126,7 +126,7 @@ def list_audits(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False)
     """Your audits."""
     with Auditor.from_profile(profile) as auditor:
         rows = [row_of(audit, as_json) for audit in auditor.audits.list()]
-    columns = ["id", "kind", "state", "debit", "currency", "submitted_at"]
+    columns = ["id", "kind", "state", "debit", "submitted_at"]
     show_rows(rows, columns, as_json=as_json)
 
 
@@ -169,6 +169,5 @@ def row_of(audit: Audit, as_json: bool) -> dict[str, Any]:
         **fields,
         "contents": audit.request.content_ids,
         "audience_id": audit.request.audience_id,
-        "debit": audit.price.debit,
-        "currency": audit.price.currency,
+        "debit": f"{audit.price.debit} {audit.price.currency}",
     }

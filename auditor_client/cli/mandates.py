@@ -73,17 +73,28 @@ def grant(
 
 
 def show_mandates(mandates: Sequence[Mandate], as_json: bool) -> None:
-    rows = [item.model_dump() if as_json else mandate_row(item) for item in mandates]
-    columns = ["id", "purpose", "limit", "spent", "remaining", "lifetime", "valid_until"]
-    show_rows(rows, columns, as_json=as_json)
+    """One after the other: there are few, and there is much to say of each."""
+    if as_json or not mandates:
+        show_rows([mandate.model_dump() for mandate in mandates], [], as_json=as_json)
+        return
+    for number, mandate in enumerate(mandates):
+        if number:
+            typer.echo()
+        show_row(mandate_row(mandate), as_json=False)
 
 
 def mandate_row(mandate: Mandate) -> dict[str, Any]:
-    fields = mandate.model_dump(
-        include={"id", "auditor_id", "purpose", "kinds", "spent", "remaining"}
-        | {"valid_from", "valid_until"}
-    )
-    return {**fields, "limit": limit_words(mandate), "lifetime": mandate.lifetime_limit}
+    return {
+        "id": mandate.id,
+        "purpose": mandate.purpose,
+        "kinds": mandate.kinds,
+        "limit": limit_words(mandate),
+        "lifetime_limit": mandate.lifetime_limit,
+        "spent": mandate.spent,
+        "remaining": mandate.remaining,
+        "valid_from": mandate.valid_from,
+        "valid_until": mandate.valid_until,
+    }
 
 
 def limit_words(mandate: Mandate) -> str:

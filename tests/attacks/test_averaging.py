@@ -47,7 +47,7 @@ def test_without_charges_the_mean_of_many_is_the_exact_answer(
     me = raw(target, target.auditor(epsilon="1"))
     body = question(me, world)
     mean = np.mean([cells(release_of(target, me, body)) for _ in range(ROUNDS)], axis=0)
-    assert np.round(mean).tolist() == exact(world, watched)
+    assert [round(cell) for cell in mean] == exact(world, watched)
 
 
 def test_with_charges_the_mandate_runs_out(target: Deployment, world: World) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from api import charging
+from api import charging, persons
+from api.audiences.sealing import membership_of
 from api.ceilings import PERSON_LIFETIME_RHO
 from platform_sim import World
 from privacy.membership import Membership
@@ -29,7 +30,7 @@ def attack(target: Deployment, watched: Watched, names: list[str], victim: int) 
     for _ in range(4):
         for ask in asks:
             ask()
-    scored = sum(victim in persons for persons in watched.seen)
+    scored = sum(victim in batch for batch in watched.seen)
     return scored * RHO
 
 
@@ -49,7 +50,7 @@ def test_the_lifetime_cap_of_a_person_holds_over_both(
 def test_balances_per_auditor_would_let_each_start_anew(
     target: Deployment, watched: Watched, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = charging.persons.charge
+    original = persons.charge
     accounts = dict[str, int]()
 
     def charge_people(
@@ -57,10 +58,10 @@ def test_balances_per_auditor_would_let_each_start_anew(
     ) -> None:
         """The twin: the same person is somebody else for each auditor."""
         account = accounts.setdefault(audit.auditor_id, (len(accounts) + 1) << 40)
-        real = charging.membership_of(session, audience)
+        real = membership_of(session, audience)
         theirs = Membership(tuple(np.array(g) + account for g in real.groups), 1)
         able = original(session, theirs, rho, Fraction(settings.person_lifetime_rho))
-        charging.persons.exclude(session, audit.id, ["g0"], able)
+        persons.exclude(session, audit.id, ["g0"], able)
 
     monkeypatch.setattr(charging, "_charge_people", charge_people)
     victim = int(world.directory.holders("username")[200])

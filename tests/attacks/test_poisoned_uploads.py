@@ -19,6 +19,8 @@ from tests.system.raw import Raw, raw, refused, unchanged
 from tests.world import Deployment
 
 ROWS = 4_000_000
+# A pool must outlive what was taken from it.
+_POOLS: list[pa.MemoryPool] = []
 
 
 def stream(column: pa.Array, name: str = "username", compression: str | None = None) -> bytes:
@@ -62,8 +64,8 @@ def lying(declared: int) -> bytes:
 
 
 def offsets(*values: int) -> bytes:
-    raw_offsets = pa.py_buffer(struct.pack(f"<{len(values)}i", *values))
-    return stream(pa.Array.from_buffers(pa.string(), len(values) - 1, [None, raw_offsets, None]))
+    raw_offsets, data = pa.py_buffer(struct.pack(f"<{len(values)}i", *values)), pa.py_buffer(b"ada")
+    return stream(pa.Array.from_buffers(pa.string(), len(values) - 1, [None, raw_offsets, data]))
 
 
 POISONED: dict[str, tuple[str, bytes]] = {
@@ -77,8 +79,8 @@ POISONED: dict[str, tuple[str, bytes]] = {
     "a view": (ARROW, stream(pa.array(["ada"], pa.string_view()))),
     "a body of four terabytes": (ARROW, lying(2**42)),
     "a body of a negative length": (ARROW, lying(-8)),
-    "offsets beyond the data": (ARROW, offsets(0, 2**31 - 1)),
-    "offsets that go back": (ARROW, offsets(0, -1)),
+    "offsets beyond the data": (ARROW, offsets(0, 2**31 - 1, 3)),
+    "offsets that go back": (ARROW, offsets(0, -5, 3)),
     "not a stream": (ARROW, b"\xff\xff\xff\xff\xff\xff\xff\x7f" + bytes(64)),
     "NUL in Arrow": (ARROW, stream(pa.array(["ada\x00"]))),
     "NUL in CSV": (CSV, b"username\nada\x00\n"),
@@ -112,7 +114,9 @@ def test_a_poisoned_upload_is_refused_and_the_service_lives_on(
 @contextmanager
 def counting() -> Iterator[pa.MemoryPool]:
     """A pool that knows the most that Arrow held at once."""
-    pool, before = pa.proxy_memory_pool(pa.default_memory_pool()), pa.default_memory_pool()
+    before = pa.default_memory_pool()
+    pool = pa.proxy_memory_pool(before)
+    _POOLS.append(pool)
     pa.set_memory_pool(pool)
     try:
         yield pool

@@ -146,7 +146,7 @@ def test_a_content_that_breaks_the_model_does_not_tell(down: Deployment, world: 
 def test_a_model_that_is_asked_only_where_somebody_matched_would_tell(
     down: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bins, "refuse_when_down", lambda *_: None)
+    monkeypatch.setattr(bins, "refuse_when_not_scoring", lambda *_: None)
     assert told_apart(down, world, title="down") != set()
 
 

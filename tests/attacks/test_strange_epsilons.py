@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from sqlmodel import Session
 
 from api import budgets
 from api.audits import KINDS, AudienceFacts
@@ -92,27 +93,37 @@ def test_a_negative_epsilon_would_fill_the_budget() -> None:
     request = Trusting.model_validate(ONE_BIN | {"epsilon": "-1", "size_epsilon": "0"})
     question = KINDS[HISTOGRAM].question(request, AudienceFacts(("g0",), 1, None))
     mandate = mandate_of(Fraction(2))
-    budgets.debit(Session, mandate, Fraction(waist.price(question).debit("epsilon")), now())
+    with Session() as session:
+        debit = Fraction(waist.price(question).debit("epsilon"))
+        budgets.debit(session, mandate, debit, now())
     assert mandate.limit - mandate.spent == 4
 
 
 def test_a_tiny_epsilon_would_cost_nothing_in_floating_point() -> None:
-    """The twin adds up floats: 1 + 1e-17 is 1, for ever. Ours adds, or refuses, exactly."""
-    assert sum([1e-17] * 1000, start=1.0) == 1.0
-    mandate = mandate_of(Fraction(1))
+    """The twin adds up floats: 1 + 1e-17 is 1, for ever. Ours adds exactly."""
+    spent = 1.0
     for _ in range(1000):
-        budgets.debit(Session, mandate, Fraction(1, 10**6), now())
+        spent += 1e-17
+    assert spent == 1.0
+    mandate = mandate_of(Fraction(1))
+    with Session() as session:
+        for _ in range(1000):
+            budgets.debit(session, mandate, Fraction(1, 10**6), now())
     assert mandate.spent == Fraction(1, 1000)
 
 
-class Session:
-    """All that a debit asks of a session here."""
-
-    @staticmethod
-    def add(_: object) -> None:
-        """Nothing is written down."""
-
-
 def mandate_of(limit: Fraction) -> MandateRow:
-    zero = Fraction(0)
-    return MandateRow(id="m", epsilon_limit=limit, spent=zero, period_spent=zero, renewal=None)
+    """A mandate that no database has seen."""
+    return MandateRow(
+        id="mandate",
+        auditor_id="auditor",
+        granted_by="regulator",
+        purpose="test",
+        kinds=[HISTOGRAM],
+        epsilon_limit=limit,
+        spent=Fraction(0),
+        period_spent=Fraction(0),
+        valid_from=now(),
+        valid_until=now(),
+        created_at=now(),
+    )

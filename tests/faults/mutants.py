@@ -82,7 +82,7 @@ def lease_without_end(_: dict[str, Any]) -> None:
     """What a dead worker had claimed is never claimed again."""
 
     def lease(worker: Worker) -> datetime:
-        return now() + timedelta(days=1)
+        return now() + timedelta(minutes=9)
 
     put(Worker, "_lease", lease)
 

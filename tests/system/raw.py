@@ -91,7 +91,7 @@ def request_for(
     """The body of a small audit, changed as told."""
     bins = {"edges": [0, 0.25, 0.5, 0.75, 1]}
     ids = {"content_id": content["id"], "audience_id": audience["id"]}
-    return {**ids, "bins": bins, "epsilon": "1", **changes}
+    return {"kind": "score-histogram", **ids, "bins": bins, "epsilon": "1", **changes}
 
 
 def raw(deployment: Deployment, who: Connection | str) -> Raw:

