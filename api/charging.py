@@ -15,7 +15,7 @@ from api.audiences.sealing import membership_of
 from api.audiences.uploads import groups_of
 from api.ceilings import PLATFORM_WINDOW_DAYS
 from api.clock import EPOCH, now
-from api.errors import PlatformExhaustedError
+from api.errors import AboveLifetimeCapError, PlatformExhaustedError
 from api.ids import new_id
 from api.ledger import append
 from api.pricing import exact_price
@@ -73,6 +73,20 @@ def charge(
     _charge_people(session, audit, audience, rho, settings)
     append(session, "charge", _entry(row, audit, price), row.auditor_id)
     return row
+
+
+def refuse_unbearable(price: Price, settings: Settings) -> None:
+    """Refuse what nobody could ever bear: everybody would be left out, and the auditor would pay.
+
+    The price and the cap are public, so this tells nothing about anyone.
+    """
+    if price.rho.change_one > settings.person_lifetime_rho:
+        raise AboveLifetimeCapError(
+            f"this costs {price.rho.change_one} of rho; one person may bear "
+            f"{settings.person_lifetime_rho} in a lifetime. Nothing was charged: ask for less.",
+            asked=str(price.rho.change_one),
+            cap=str(settings.person_lifetime_rho),
+        )
 
 
 def refund(session: Session, account: PlatformAccountRow, row: ChargeRow, at: datetime) -> None:

@@ -13,7 +13,7 @@ ApiError
 └── RefusalError                 a refused audit: also an entry of the ledger
     ├── UnsupportedAuditError    ├── InvalidBinsError          ├── EpsilonAboveMandateError
     ├── NoMandateError           ├── MandateNotYetValidError   ├── MandateExpiredError
-    ├── BudgetExhaustedError     └── PlatformExhaustedError
+    ├── BudgetExhaustedError     ├── PlatformExhaustedError    └── AboveLifetimeCapError
 
 What a message says may depend on what the caller sent and on public facts, never on people (R2).
 """
@@ -164,3 +164,7 @@ class BudgetExhaustedError(RefusalError):
 
 class PlatformExhaustedError(RefusalError):
     code = "platform-exhausted"
+
+
+class AboveLifetimeCapError(RefusalError):
+    code = "above-lifetime-cap"

@@ -37,14 +37,24 @@ from privacy import waist
 from privacy.receipts import canonical, digest
 
 
-def quote(session: Session, caller: Caller, request: AuditRequest, platform: Platform) -> Quote:
+def quote(
+    session: Session,
+    caller: Caller,
+    request: AuditRequest,
+    platform: Platform,
+    settings: Settings,
+) -> Quote:
     """What it would cost and what would remain. Nothing is spent."""
-    [only] = quote_all(session, caller, [request], platform).quotes
+    [only] = quote_all(session, caller, [request], platform, settings).quotes
     return only
 
 
 def quote_all(
-    session: Session, caller: Caller, requests: Sequence[AuditRequest], platform: Platform
+    session: Session,
+    caller: Caller,
+    requests: Sequence[AuditRequest],
+    platform: Platform,
+    settings: Settings,
 ) -> BatchQuote:
     """Several audits priced together: each sees what those before it would leave."""
     quotes, debits, taken = [], dict[Currency, Fraction](), dict[str, Fraction]()
@@ -55,6 +65,7 @@ def quote_all(
             session, caller.auditor, request.kind, exact, request.mandate_id, now()
         )
         price = price_of(asked.question, mandate.currency)
+        charging.refuse_unbearable(price, settings)
         debit = Fraction(price.debit)
         before = budgets.remaining(session, mandate, now()) - taken.get(mandate.id, Fraction(0))
         quotes.append(
@@ -176,6 +187,7 @@ def _submit(
         lock=True,
     )
     price = price_of(asked.question, mandate.currency)
+    charging.refuse_unbearable(price, settings)
     row = AuditRow(
         id=new_id("audit"),
         auditor_id=caller.auditor,

@@ -35,6 +35,7 @@ TABLE: dict[str, tuple[int, str]] = {
     "unsupported-audit": (422, "The platform does not offer this"),
     "invalid-bins": (422, "The bins cannot be used"),
     "epsilon-above-mandate": (422, "The price is above the whole mandate"),
+    "above-lifetime-cap": (422, "The price is above what one person may bear in a lifetime"),
     "no-mandate": (403, "No mandate in force allows this"),
     "mandate-not-yet-valid": (403, "The mandate is not valid yet"),
     "mandate-expired": (403, "The mandate is no longer valid"),

@@ -49,8 +49,8 @@ def owned(session: Session, caller: Caller, audience_id: str, *, lock: bool = Fa
     query = select(AudienceRow).where(
         AudienceRow.id == audience_id, AudienceRow.auditor_id == caller.auditor
     )
-    # A charge refers to the audience while it holds the books, for which an erasure may wait: a lock
-    # that lets it refer keeps the two from waiting for each other.
+    # A charge refers to the audience while it holds the books, for which an erasure may wait: a
+    # lock that lets it refer keeps the two from waiting for each other.
     row = session.exec(query.with_for_update(key_share=True) if lock else query).first()
     if row is None:
         raise NotFoundError(f"no audience {audience_id}: make one with POST /v1/audiences")

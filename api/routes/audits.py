@@ -14,6 +14,7 @@ from api.auth.access import AuditorDep
 from api.auth.caller import Caller
 from api.boundaries import Boundary
 from api.errors import (
+    AboveLifetimeCapError,
     AudienceNotSealedError,
     BudgetExhaustedError,
     EpsilonAboveMandateError,
@@ -37,6 +38,7 @@ from api.routes.parameters import CursorQuery, KeyHeader, LimitQuery
 from api.service import ReadDep, Service, ServiceDep
 from api.store import AuditRow, ReleaseRow
 from openapi.models import (
+    EXAMPLES,
     Audit,
     AuditRequest,
     AuditState,
@@ -52,6 +54,9 @@ router = APIRouter(
     tags=["audits"],
     responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
 )
+RequestBody = Annotated[
+    AuditRequest, Body(openapi_examples={each["kind"]: {"value": each} for each in EXAMPLES})
+]
 _FINAL = ("released", "failed", "cancelled")
 # One event of the stream.
 _EVENT = {
@@ -67,6 +72,7 @@ _EVENT = {
     },
 }
 _REFUSALS = (
+    AboveLifetimeCapError,
     NotFoundError,
     AudienceNotSealedError,
     InvalidBinsError,
@@ -79,21 +85,24 @@ _REFUSALS = (
 
 @router.post("/price", responses=responses(ForbiddenError, *_REFUSALS, body=True))
 def price_audit(
-    request: AuditRequest, caller: AuditorDep, session: ReadDep, service: ServiceDep
+    request: RequestBody, caller: AuditorDep, session: ReadDep, service: ServiceDep
 ) -> Quote:
     """What an audit would cost, the error to expect, and what would remain. Spends nothing."""
-    return submissions.quote(session, caller, request, service.platform)
+    return submissions.quote(session, caller, request, service.platform, service.settings)
 
 
 @router.post("/prices", responses=responses(ForbiddenError, *_REFUSALS, body=True))
 def price_audits(
-    requests: Annotated[list[AuditRequest], Body(min_length=1, max_length=100)],
+    requests: Annotated[
+        list[AuditRequest],
+        Body(min_length=1, max_length=100, openapi_examples={"two": {"value": EXAMPLES[:2]}}),
+    ],
     caller: AuditorDep,
     session: ReadDep,
     service: ServiceDep,
 ) -> BatchQuote:
     """Several audits priced together, in the order in which they would be paid."""
-    return submissions.quote_all(session, caller, requests, service.platform)
+    return submissions.quote_all(session, caller, requests, service.platform, service.settings)
 
 
 @router.post(
@@ -110,7 +119,7 @@ def price_audits(
     ),
 )
 def submit_audit(
-    request: AuditRequest,
+    request: RequestBody,
     key: KeyHeader,
     caller: AuditorDep,
     service: ServiceDep,

@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Engine, create_engine, event, make_url
-from sqlalchemy.exc import InterfaceError, OperationalError, TimeoutError
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlmodel import Session
 
 # Whatever the database is asked, it cannot do it now: gone, full, locked, or all connections taken.
-UNAVAILABLE = (OperationalError, InterfaceError, TimeoutError)
+UNAVAILABLE = (OperationalError, InterfaceError, PoolTimeoutError)
 # Seconds (and milliseconds) after which a PostgreSQL that is unreachable is given up.
 _IMPATIENCE = {
     "connect_timeout": 5,

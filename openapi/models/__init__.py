@@ -59,6 +59,7 @@ from openapi.models.releases import (
     ScoreHistogramRelease,
 )
 from openapi.models.requests import (
+    EXAMPLES,
     MAX_BINS,
     REQUEST,
     AuditRequest,
@@ -72,6 +73,7 @@ from openapi.models.requests import (
 from openapi.models.wire import Page, Wire
 
 __all__ = [
+    "EXAMPLES",
     "MAX_BINS",
     "RELEASE",
     "REQUEST",

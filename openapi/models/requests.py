@@ -1,7 +1,7 @@
 """What can be asked: one request model per kind of audit."""
 
 from decimal import Decimal
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, TypeAdapter, model_validator
 
@@ -163,6 +163,11 @@ class MostSkewedRequest(Asked):
 AuditRequest = Annotated[
     ScoreHistogramRequest | ScoreCdfRequest | MatchCountRequest | MostSkewedRequest,
     Field(discriminator="kind"),
+]
+# One body of each kind, for the contract to show.
+EXAMPLES: list[dict[str, Any]] = [
+    model.model_json_schema()["examples"][0]
+    for model in (ScoreHistogramRequest, ScoreCdfRequest, MatchCountRequest, MostSkewedRequest)
 ]
 REQUEST: TypeAdapter[
     ScoreHistogramRequest | ScoreCdfRequest | MatchCountRequest | MostSkewedRequest

@@ -86,12 +86,12 @@ def test_an_answer_of_the_wrong_shape_or_type_is_never_raised(
     assert all(np.isnan(value) or value == number / 100 for number, value in enumerate(values))
 
 
-def test_an_adapter_that_fails_on_everybody_is_asked_a_bounded_number_of_times() -> None:
-    adapter = Adapter(failing_on(set(range(1_000_000))))
-    values = scored(adapter, 100_000)
-    assert np.isnan(values).all()
-    # Each failing call is followed by one that asks whether the platform is there at all.
-    assert adapter.calls <= 2_000
+def test_an_adapter_that_fails_on_many_still_scores_everybody_else() -> None:
+    # However many there are: one bad person more changes one value, never another person's.
+    adapter = Adapter(failing_on(set(range(0, 4_000, 2))))
+    values = np.asarray(scored(adapter, 4_000))
+    assert np.isnan(values[::2]).all()
+    assert not np.isnan(values[1::2]).any()
 
 
 def test_a_platform_that_cannot_score_nobody_is_down() -> None:

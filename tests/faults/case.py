@@ -66,6 +66,11 @@ class Case:
                 self.process.kill()
                 self.process.join()
 
+    def close(self) -> None:
+        self.stop()
+        self.http.close()
+        self.store.close()
+
     def revive(self) -> None:
         """Called when there was no answer: a process that was killed is started again."""
         assert self.process
@@ -183,9 +188,8 @@ class Case:
             self.violations.append(str(error))
         finally:
             self.stop()
-            self.http.close()
         self.violations += self.check().unfinished()
-        self.store.close()
+        self.close()
         return list(dict.fromkeys(self.violations))
 
 

@@ -4,18 +4,30 @@
 limit, the platform's, and the people's.
 """
 
+import threading
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from api import submissions
+from api.app import build_service
+from api.audiences import uploads
+from api.audiences.erasure import erase
+from api.auth.caller import caller_by_id
+from api.errors import AudienceNotSealedError, ConflictError
+from api.settings import Settings
 from api.store import Store
+from openapi.models import REQUEST
 from tests.faults.books import Books
 from tests.faults.racer import Attempts, race
 from tests.faults.scene import Scene, prepare
+from tests.faults.tiny_platform import make
 
 PROCESSES, THREADS = 3, 4
 MONTHLY = {"days": 30}
@@ -116,3 +128,45 @@ def test_nobody_bears_more_than_the_cap_however_many_ask_at_once(
         everybody = set[int]().union(*books.people[charge.audience_id].values())
         bearing.update(everybody - books.excluded(charge.audit_id, charge.audience_id))
     assert bearing == Counter(range(90))
+
+
+def test_erasing_an_audience_and_charging_it_do_not_wait_for_each_other(
+    new_database: Callable[[], str], tmp_path: Path
+) -> None:
+    """Each may come first; a deadlock would be neither, and is what raises here."""
+    scene = prepare(new_database(), person_lifetime_rho="10")
+    service = build_service(Settings(**scene.settings), make(str(tmp_path)))
+    request = REQUEST.validate_python(scene.requests["first"])
+    with service.store.read() as session:
+        caller = caller_by_id(session, scene.researcher_id)
+    assert caller
+    begun = threading.Barrier(3)
+
+    def charge(name: str) -> None:
+        begun.wait()
+        for number in range(20):
+            key = f"{name}-{number}-of-many"
+            try:
+                audit = submissions.submit(
+                    service.store, caller, request, key, service.platform, service.settings
+                )
+            except AudienceNotSealedError:
+                return
+            with service.store.write() as session:
+                submissions.cancel(session, caller, audit.id)
+
+    def erase_it() -> None:
+        begun.wait()
+        for _ in range(40):
+            with suppress(ConflictError), service.store.write() as session:
+                erase(session, uploads.owned(session, caller, request.audience_id, lock=True))
+
+    with ThreadPoolExecutor(3) as threads:
+        jobs = [threads.submit(charge, "one"), threads.submit(charge, "two")]
+        jobs.append(threads.submit(erase_it))
+        for job in jobs:
+            job.result()
+    books = Books.of(service.store)
+    service.store.close()
+    assert list(books._spent()) == list(books._ledger()) == []
+    assert books.balances == {}

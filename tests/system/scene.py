@@ -2,9 +2,10 @@
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from auditor_client.connection import Connection
+from openapi.models import AuditKind
 from platform_sim import World
 from tests.system.raw import Raw, raw, request_for, usernames
 from tests.world import Deployment
@@ -32,7 +33,7 @@ class Scene:
 
 
 def set_scene(deployment: Deployment, world: World) -> Scene:
-    owner = deployment.auditor(epsilon="20")
+    owner = deployment.auditor(epsilon="20", kinds=list(get_args(AuditKind)))
     me = raw(deployment, owner)
     names = usernames(world, 40)
     groups = {"g0": names[:20], "g1": names[20:]}

@@ -236,7 +236,12 @@ MANDATES = [
     ({"kinds": []}, "kinds"),
     ({"kinds": ["everything"]}, "kinds"),
     ({"purpose": ""}, "purpose"),
-    ({"renewal": "monthly"}, "not permitted"),
+    ({"renewal": "monthly"}, "renewal"),
+    ({"renewal": {"kind": "fixed", "days": 30}}, "lifetime_limit"),
+    ({"lifetime_limit": "5"}, "lifetime_limit"),
+    ({"rho_limit": "1"}, "epsilon_limit or rho_limit"),
+    ({"delta": "0.000001"}, "delta belongs"),
+    ({"colour": "red"}, "not permitted"),
 ]
 
 

@@ -251,7 +251,7 @@ def test_the_catalogue_is_public_and_says_what_is_offered(scene: Scene, platform
     answer = httpx2.get(f"{scene.deployment.url}/v1/catalogue")
     catalogue = answer.json()
     assert platform.scores is not None
-    assert catalogue["kinds"] == ["score-histogram"]
+    assert catalogue["kinds"] == ["score-histogram", "score-cdf", "match-count", "most-skewed"]
     assert catalogue["model_digest"] == platform.scores.model_digest
     assert catalogue["limits"]["epsilon_per_audit"] == "10"
     offers = platform.people.offers()
