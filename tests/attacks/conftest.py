@@ -4,12 +4,19 @@ from collections.abc import Iterator
 
 import pytest
 
+from api.ceilings import PERSON_LIFETIME_RHO
 from api.platform import Platform
 from platform_sim import SimulatedPlatform, World
 from tests.system.adapters import Watched, on
 from tests.world import Deployment, deployed, sqlite_url
 
-GENEROUS = {"requests_per_minute": 1_000_000, "burst": 1_000_000}
+# What a deployment has, but for the worker and the rate; other tests have people who bear more.
+REAL = {
+    "person_lifetime_rho": int(PERSON_LIFETIME_RHO),
+    "requests_per_minute": 1_000_000,
+    "burst": 1_000_000,
+    "embedded_worker": False,
+}
 
 
 @pytest.fixture(scope="session")
@@ -31,5 +38,5 @@ def target(
 ) -> Iterator[Deployment]:
     """A service without a worker of its own."""
     url = sqlite_url(tmp_path_factory.mktemp("target"))
-    with deployed(url, on(platform, watched), embedded_worker=False, **GENEROUS) as running:
+    with deployed(url, on(platform, watched), **REAL) as running:
         yield running

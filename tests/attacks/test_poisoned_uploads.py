@@ -5,9 +5,12 @@ than a little more than the body.
 """
 
 import io
+import random
 import struct
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import get_context
 
 import pyarrow as pa
 import pytest
@@ -145,6 +148,37 @@ def test_a_reader_that_trusts_the_stream_holds_thousands_of_times_the_body(
         kind, column = read_members(io.BytesIO(body), ARROW)
         assert (kind, len(column)) == ("email_sha256", ROWS)
         assert pool.max_memory() > 1_000 * len(body)
+
+
+GOOD = [
+    (ARROW, stream(pa.array(["ada", "grace"]))),
+    (ARROW, stream(pa.array(["ada", "grace"], pa.large_string()))),
+    (ARROW, stream(zeros(3), "email_sha256")),
+    (ARROW, stream(pa.array(["ada", "grace"]), "username", "zstd")),
+    (CSV, b'username\nada\n"grace"\n'),
+    (JSON_LINES, b'{"username": "ada"}\n{"username": "gr\\u0061ce"}\n'),
+]
+
+
+def survived(mutations: int) -> int:
+    """How many spoilt uploads were refused; anything but a refusal or a good answer raises."""
+    rng, refusals = random.Random(4), 0
+    for _ in range(mutations):
+        media_type, good = rng.choice(GOOD)
+        body = bytearray(good)
+        for _ in range(rng.choice((1, 1, 2, 4, 8))):
+            body[rng.randrange(len(body))] = rng.choice((0, 1, 127, 128, 255, rng.randrange(256)))
+        try:
+            read_members(io.BytesIO(bytes(body)), media_type)
+        except MalformedMembersError:
+            refusals += 1
+    return refusals
+
+
+def test_no_spoilt_upload_kills_the_process() -> None:
+    """In a process of its own: Arrow aborts where it is handed a message of the wrong type."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        assert pool.submit(survived, 30_000).result() > 10_000
 
 
 def test_a_formula_is_a_name_like_any_other(target: Deployment, me: Raw) -> None:

@@ -19,7 +19,7 @@ from api.errors import EmptyGroupError
 from api.platform import Platform
 from api.store import AuditRow
 from platform_sim import World
-from tests.attacks.conftest import GENEROUS
+from tests.attacks.conftest import REAL
 from tests.attacks.outside import look
 from tests.system.adapters import Faulty, on
 from tests.system.raw import usernames
@@ -134,7 +134,7 @@ def down(tmp_path_factory: pytest.TempPathFactory, platform: Platform) -> Iterat
     assert platform.scores is not None
     url = sqlite_url(tmp_path_factory.mktemp("down"))
     scores = Faulty(platform.scores, victim=-1)
-    settings = GENEROUS | {"embedded_worker": False, "lease_seconds": 0.001}
+    settings = REAL | {"lease_seconds": 0.001}
     with deployed(url, on(platform, scores), **settings) as running:
         yield running
 

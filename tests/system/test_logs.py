@@ -175,8 +175,5 @@ def check_lines(text: str) -> None:
         assert all(re.fullmatch(r"[^:]+\.py:\d+", each) for each in line.get("raised_at", []))
     events = {line["event"] for line in lines}
     assert {"request", "audit.running", "audit.released", "audit.given_back"} <= events
-    # The errors did happen, and are told by their type and place.
-    [failure] = [line for line in lines if line["event"] == "request.failed"]
-    assert failure["exception"] == "ValueError"
-    assert any("adapters.py" in frame for frame in failure["raised_at"])
+    # The faults did happen, and are told by their reason alone.
     assert {line["reason"] for line in lines if "reason" in line} == {"platform-down"}
