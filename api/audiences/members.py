@@ -56,6 +56,7 @@ def _parse(body: IO[bytes], media_type: str) -> pa.Table:
     if media_type == ARROW:
         return read_stream(body, _check_schema)
     if media_type == CSV:
+        _refuse_wide(body)
         strings = {kind: pa.string() for kind in IDENTIFIER_KINDS}
         # Only nothing is nothing: Nan and NA are names.
         options = pyarrow.csv.ConvertOptions(
@@ -75,6 +76,14 @@ def _parse(body: IO[bytes], media_type: str) -> pa.Table:
         reading = pyarrow.json.ReadOptions(block_size=min(size + 1, 2**31 - 1))
         return _only_filled(pyarrow.json.read_json(body, reading, options))
     raise UnsupportedMediaTypeError(f"send one of {', '.join(MEDIA_TYPES)}")
+
+
+def _refuse_wide(body: IO[bytes]) -> None:
+    """Refuse a header of very many columns, each of which would cost the parser far more."""
+    header = body.read(2**21)
+    body.seek(0)
+    if re.split(rb"[\r\n]", header, maxsplit=1)[0].count(b",") > 100:
+        raise MalformedMembersError("one column is expected; found: more than a hundred", line=1)
 
 
 def _only_filled(table: pa.Table) -> pa.Table:
