@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlmodel import Session, col, select
 
 from api.charging import bearers
-from api.persons import BLOCK, Blocks
+from api.persons import BLOCK, Balances, Blocks
 from api.store import AudienceRow, EntryRow, PersonBlockRow, Store
 from api.store.types import to_pico
 
@@ -37,28 +38,29 @@ def inspect(store: Store, cap: Fraction) -> Inspection:
     with store.read() as session:
         charges = _charges(session)
         blocks = Blocks.load(session, _all_blocks(session))
-        expected = _expected(session, blocks, charges)
+        expected, lost = _expected(session, blocks, charges)
     spent = blocks.spent
     return Inspection(
         people=int(np.count_nonzero(spent)),
         charges=len(charges),
-        differing=int(np.count_nonzero(spent != expected)),
+        differing=int(np.count_nonzero(spent != expected)) + lost,
         above_cap=int(np.count_nonzero(spent > to_pico(cap))),
     )
 
 
 def _expected(
     session: Session, blocks: Blocks, charges: list[tuple[str, str, Fraction]]
-) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """Balances as they should be; people in blocks that do not exist at all would differ."""
-    expected = blocks.carried.copy()
+) -> tuple[Balances, int]:
+    """Balances as they should be, and how many people should have one who have no block at all."""
+    expected, lost = blocks.carried.copy(), np.empty(0, np.int64)
     for audit_id, audience_id, rho in charges:
         audience = session.get_one(AudienceRow, audience_id)
         if audience.state == "sealed":
             everyone = bearers(session, audit_id, audience).everyone()
             known = np.isin(everyone // BLOCK, blocks.numbers)
             expected[blocks.place(everyone[known])] += to_pico(rho)
-    return expected
+            lost = np.union1d(lost, everyone[~known])
+    return expected, len(lost)
 
 
 def _charges(session: Session) -> list[tuple[str, str, Fraction]]:
@@ -74,6 +76,6 @@ def _charges(session: Session) -> list[tuple[str, str, Fraction]]:
     ]
 
 
-def _all_blocks(session: Session) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+def _all_blocks(session: Session) -> NDArray[np.int64]:
     query = select(PersonBlockRow.number).order_by(col(PersonBlockRow.number))
     return np.array(session.exec(query).all(), np.int64)

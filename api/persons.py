@@ -10,7 +10,6 @@ touches a thousand rows, one of a hundred at most a hundred. They live in the pl
 and never enter the ledger. Only the holder of the platform account's lock may change them.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
@@ -109,13 +108,13 @@ class Blocks:
     @classmethod
     def load(cls, session: Session, numbers: NDArray[np.int64]) -> "Blocks":
         spent, carried = (np.zeros((len(numbers), BLOCK), np.int64) for _ in range(2))
+        rows = _rows(session, numbers)
+        at = np.searchsorted(numbers, [number for number, _, _ in rows])
         new = np.ones(len(numbers), bool)
-        for number, borne, before in _rows(session, numbers):
-            at = np.searchsorted(numbers, number)
-            new[at] = False
-            spent[at] = np.frombuffer(borne, "<i8")
-            if before is not None:
-                carried[at] = np.frombuffer(before, "<i8")
+        new[at] = False
+        spent[at] = _joined([borne for _, borne, _ in rows])
+        kept = [i for i, (_, _, before) in enumerate(rows) if before is not None]
+        carried[at[kept]] = _joined([before for _, _, before in rows if before is not None])
         return cls(numbers, new, spent.ravel(), carried.ravel())
 
     def place(self, persons: Persons) -> NDArray[np.int64]:
@@ -129,7 +128,7 @@ class Blocks:
         return (row << _BITS) + (persons & (BLOCK - 1))
 
     def save(self, session: Session) -> None:
-        rows = [self._row(at) for at in range(len(self.numbers))]
+        rows = self._as_rows()
         fresh = [row for row, new in zip(rows, self.new, strict=True) if new]
         changed = [row for row, new in zip(rows, self.new, strict=True) if not new]
         connection = session.connection()
@@ -142,20 +141,28 @@ class Blocks:
             mine = table.c.number == bindparam("number_")
             connection.execute(table.update().where(mine).values(values), changed)
 
-    def _row(self, at: int) -> dict[str, Any]:
-        block = slice(at * BLOCK, (at + 1) * BLOCK)
-        carried = self.carried[block]
-        return {
-            "number_": int(self.numbers[at]),
-            "spent_": self.spent[block].astype("<i8").tobytes(),
-            "carried_": carried.astype("<i8").tobytes() if carried.any() else None,
-        }
+    def _as_rows(self) -> list[dict[str, Any]]:
+        spent, carried = (part.astype("<i8").tobytes() for part in (self.spent, self.carried))
+        kept = np.asarray(self.carried.reshape(-1, BLOCK).any(axis=1))
+        size = BLOCK * 8
+        return [
+            {
+                "number_": number,
+                "spent_": spent[at * size : (at + 1) * size],
+                "carried_": carried[at * size : (at + 1) * size] if kept[at] else None,
+            }
+            for at, number in enumerate(self.numbers.tolist())
+        ]
 
 
-def _rows(
-    session: Session, numbers: NDArray[np.int64]
-) -> Iterator[tuple[int, bytes, bytes | None]]:
+def _joined(blobs: list[bytes]) -> Balances:
+    return np.frombuffer(b"".join(blobs), "<i8").reshape(-1, BLOCK)
+
+
+def _rows(session: Session, numbers: NDArray[np.int64]) -> list[tuple[int, bytes, bytes | None]]:
     columns = select(PersonBlockRow.number, PersonBlockRow.spent, PersonBlockRow.carried)
+    found: list[tuple[int, bytes, bytes | None]] = []
     for chunk in np.array_split(numbers, max(1, len(numbers) // 500)):
         wanted = col(PersonBlockRow.number).in_(chunk.tolist())
-        yield from session.exec(columns.where(wanted))
+        found += session.exec(columns.where(wanted)).all()
+    return found

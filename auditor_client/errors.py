@@ -31,6 +31,7 @@
         │   │                           epsilon-above-mandate
         │   └── BudgetExhaustedError    budget-exhausted
         ├── PlatformExhaustedError      platform-exhausted
+        ├── AboveLifetimeCapError       above-lifetime-cap
         ├── RateLimitedError            rate-limited
         └── ServiceError                internal, unavailable
 
@@ -198,6 +199,10 @@ class PlatformExhaustedError(ProblemError):
     """All auditors together have asked as much as the platform answers for now."""
 
 
+class AboveLifetimeCapError(ProblemError):
+    """It costs more than one person may bear in a lifetime, so that nobody could be in it."""
+
+
 class RateLimitedError(ProblemError):
     pass
 
@@ -235,6 +240,7 @@ BY_CODE: dict[str, type[ProblemError]] = {
     "mandate-expired": MandateError,
     "budget-exhausted": BudgetExhaustedError,
     "platform-exhausted": PlatformExhaustedError,
+    "above-lifetime-cap": AboveLifetimeCapError,
     "rate-limited": RateLimitedError,
     "internal": ServiceError,
     "unavailable": ServiceError,

@@ -47,13 +47,18 @@ BEGINNING = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=30 * 680 + 20)
 
 
 @cache
-def template() -> Path:
-    """An empty, migrated database."""
+def template() -> tuple[Path, str, str]:
+    """A migrated database with a regulator and an auditor, whose identifiers are given."""
     path = Path(tempfile.mkdtemp(prefix="accounting-")) / "template.sqlite"
     store = Store(f"sqlite:///{path}")
     migrate(store)
+    key = OKPKey.generate_key("Ed25519").as_dict(private=False)
+    regulator_id = register_first(store, "regulator", key)
+    auditor = AuditorRow(id=new_id("auditor"), name="Lab", created_at=BEGINNING)
+    with store.write() as session:
+        session.add(auditor)
     store.close()
-    return path
+    return path, regulator_id, auditor.id
 
 
 @dataclass
@@ -69,8 +74,9 @@ class Books:
     @classmethod
     def open(cls, platform_limit: Fraction, person_cap: Fraction) -> "Books":
         folder = Path(tempfile.mkdtemp(prefix="accounting-"))
+        prepared, regulator_id, auditor_id = template()
         path = folder / "books.sqlite"
-        shutil.copy(template(), path)
+        shutil.copy(prepared, path)
         store = Store(f"sqlite:///{path}")
         event.listen(store.engine, "connect", _hurry)
         settings = Settings(
@@ -80,13 +86,7 @@ class Books:
             platform_rho=as_decimal(platform_limit),
             person_lifetime_rho=as_decimal(person_cap),
         )
-        regulator = register_first(
-            store, "regulator", OKPKey.generate_key("Ed25519").as_dict(private=False)
-        )
-        auditor = AuditorRow(id=new_id("auditor"), name="Lab", created_at=BEGINNING)
-        with store.write() as session:
-            session.add(auditor)
-        return cls(store, settings, regulator, auditor.id, folder)
+        return cls(store, settings, regulator_id, auditor_id, folder)
 
     def close(self) -> None:
         self.store.close()

@@ -37,7 +37,7 @@ def test_the_combined_advantage_is_within_the_sum_of_the_prices(times: int) -> N
 
 def test_more_audiences_do_tell_more_which_is_why_each_is_charged() -> None:
     """The twin without charges could go on: beyond what one price allows, and to certainty."""
-    # False failure: 1e-7 each; the true advantages are about 0.67 and 0.96.
+    # False failure: 1e-7 each; the true advantages are 0.64 and 0.90.
     assert together(3) - margin(RUNS) > allowed(claimed(CASE))
     assert together(12) - margin(RUNS) > 0.8
 

@@ -7,6 +7,7 @@ than a little more than the body.
 import io
 import random
 import struct
+import tracemalloc
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -15,9 +16,10 @@ from multiprocessing import get_context
 import pyarrow as pa
 import pytest
 
-from api.audiences import members
+from api.audiences import members, sealing
 from api.audiences.members import ARROW, CSV, JSON_LINES, read_members
 from api.errors import MalformedMembersError
+from privacy.commitment import group_digest
 from tests.system.raw import Raw, raw, refused, unchanged
 from tests.world import Deployment
 
@@ -148,6 +150,24 @@ def test_a_reader_that_trusts_the_stream_holds_thousands_of_times_the_body(
         kind, column = read_members(io.BytesIO(body), ARROW)
         assert (kind, len(column)) == ("email_sha256", ROWS)
         assert pool.max_memory() > 1_000 * len(body)
+
+
+def test_sealing_many_short_names_takes_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = [("username", pa.array([f"{number:x}" for number in range(400_000)]))]
+    ours, digest = peak(parts)
+    monkeypatch.setattr(sealing, "_AT_ONCE", len(parts[0][1]))
+    twins, same = peak(parts)
+    assert digest == same
+    assert ours < twins / 3
+
+
+def peak(parts: list[tuple[str, pa.Array]]) -> tuple[int, bytes]:
+    """The most bytes that Python held while committing to these, and the commitment."""
+    tracemalloc.start()
+    digest = group_digest(sealing._tokens(parts))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most, digest
 
 
 GOOD = [

@@ -1,7 +1,7 @@
 """Every kind of audit from end to end, over a socket, on both databases."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -22,20 +22,13 @@ from auditor_client import (
     save_profile,
 )
 from auditor_client.cli import app
-from auditor_client.errors import MandateError, UnsupportedAuditError
+from auditor_client.errors import AboveLifetimeCapError, MandateError, UnsupportedAuditError
 from auditor_client.frames import read_members
 from openapi.models import AuditKind, AuditRequest, Content
 from platform_sim import SOFTWARE_JOB, SimulatedPlatform, recruit
-from tests.world import Deployment, deployed
+from tests.world import Deployment, deployed, sqlite_url
 
 KINDS: list[AuditKind] = ["score-histogram", "score-cdf", "match-count", "most-skewed"]
-
-
-@pytest.fixture
-def fresh(new_database: Callable[[], str], platform: Platform) -> Iterator[Deployment]:
-    """A service where nobody has borne anything yet: a lifetime's rho is soon used up."""
-    with deployed(new_database(), platform) as running:
-        yield running
 
 
 def vetted(deployment: Deployment, **mandate: Any) -> str:
@@ -81,9 +74,9 @@ def spent(auditor: Auditor) -> Decimal:
 
 
 def test_match_counts_are_near_the_truth(
-    fresh: Deployment, platform: Platform, tmp_path: Path
+    deployment: Deployment, platform: Platform, tmp_path: Path
 ) -> None:
-    auditor = auditor_with(fresh, epsilon_limit="10")
+    auditor = auditor_with(deployment, epsilon_limit="10")
     truth = matched(platform)
     found = auditor.audits.match_count(audience_of(auditor, platform), 2)
     assert found.counts.keys() == truth.keys() == {"woman", "man"}
@@ -99,9 +92,9 @@ def test_match_counts_are_near_the_truth(
 
 
 def test_running_counts_are_near_the_truth(
-    fresh: Deployment, platform: Platform, tmp_path: Path
+    deployment: Deployment, platform: Platform, tmp_path: Path
 ) -> None:
-    auditor = auditor_with(fresh, epsilon_limit="10")
+    auditor = auditor_with(deployment, epsilon_limit="10")
     truth = matched(platform)
     found = auditor.audits.cdf(upload(auditor), audience_of(auditor, platform), bins=8, epsilon=2)
     assert found.edges == [step / 8 for step in range(1, 9)]
@@ -141,8 +134,8 @@ def test_the_most_skewed_compares_two_groups_only(
     assert spent(auditor) == 0
 
 
-def test_gaussian_noise_is_paid_in_rho(fresh: Deployment, platform: Platform) -> None:
-    auditor = auditor_with(fresh, rho_limit="3", delta="0.000001")
+def test_gaussian_noise_is_paid_in_rho(deployment: Deployment, platform: Platform) -> None:
+    auditor = auditor_with(deployment, rho_limit="3", delta="0.000001")
     audience, content = audience_of(auditor, platform), upload(auditor)
     audit = auditor.audits.run(
         content, audience, bins=10, mechanism="discrete-gaussian", rho=0.5, size_rho=0.25
@@ -164,9 +157,9 @@ def test_gaussian_noise_is_paid_in_rho(fresh: Deployment, platform: Platform) ->
 
 
 def test_a_mandate_in_rho_pays_for_laplace_noise_and_a_verdict(
-    fresh: Deployment, platform: Platform
+    deployment: Deployment, platform: Platform
 ) -> None:
-    auditor = auditor_with(fresh, rho_limit="3")
+    auditor = auditor_with(deployment, rho_limit="3")
     audit = auditor.audits.run(upload(auditor), audience_of(auditor, platform), bins=10)
     assert audit.release.price.currency == "rho"
     assert audit.fairness_gap().verdict(alpha=0.2) == "fair"
@@ -231,6 +224,19 @@ def test_a_mandate_that_renews_says_so(deployment: Deployment) -> None:
     assert (mandate.renewal.kind, mandate.renewal.days) == ("rolling", 30)
     assert mandate.lifetime_limit == 6
     assert mandate.spent == mandate.remaining == 2
+
+
+def test_what_nobody_could_ever_bear_is_refused_before_it_is_paid(
+    tmp_path_factory: pytest.TempPathFactory, platform: Platform
+) -> None:
+    url = sqlite_url(tmp_path_factory.mktemp("cap"))
+    with deployed(url, platform, person_lifetime_rho=Decimal(2)) as deployment:
+        auditor = auditor_with(deployment, epsilon_limit="10")
+        audience = auditor.audiences.sample("gender", {"woman": 20, "man": 20})
+        with pytest.raises(AboveLifetimeCapError, match="one person may bear 2"):
+            auditor.audits.match_count(audience, "1.01")
+        assert spent(auditor) == 0
+        assert auditor.audits.match_count(audience, 1).counts.keys() == {"woman", "man"}
 
 
 def test_the_command_runs_every_kind(deployment: Deployment, tmp_path: Path) -> None:

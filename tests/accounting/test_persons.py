@@ -1,0 +1,157 @@
+"""What people have borne, in blocks, against a plain dictionary; and the inspection of it."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlmodel import select
+from typer.testing import CliRunner
+
+from api import persons
+from api.cli import app
+from api.inspection import inspect
+from api.store import PersonBlockRow
+from privacy.membership import Membership
+from tests.accounting.books import Books, at_time
+from tests.accounting.model import Cost, Mandate
+
+CAP = Fraction(1)
+# Around the ends of blocks, neighbouring blocks and far ones.
+NUMBERS = [0, 1, 1023, 1024, 1025, 2047, 2048, 10_000, 10**6, 10**12]
+
+memberships = st.builds(
+    Membership.cut,
+    st.lists(
+        st.lists(st.sampled_from(NUMBERS)).map(lambda some: np.array(some, np.int64)),
+        min_size=1,
+        max_size=3,
+    ),
+    st.integers(1, 3),
+)
+costs = st.sampled_from([Fraction(1, 10**12), Fraction(1, 4), Fraction(1, 2), Fraction(1)])
+
+
+@pytest.fixture
+def books() -> Iterator[Books]:
+    books = Books.open(platform_limit=Fraction(1000), person_cap=CAP)
+    yield books
+    books.close()
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.lists(st.tuples(memberships, costs, st.booleans()), max_size=8))
+def test_charges_and_refunds_agree_with_a_dictionary(
+    books: Books, steps: list[tuple[Membership, Fraction, bool]]
+) -> None:
+    expected = {person: Fraction(spent) for person, spent in books.balances().items()}
+    for membership, cost, refunded in steps:
+        everyone = {int(person) for group in membership.groups for person in group}
+        able = {person for person in everyone if expected.get(person, 0) + cost <= CAP}
+        with books.store.write() as session:
+            masks = persons.charge(session, membership, cost, CAP)
+        for group, mask in zip(membership.groups, masks, strict=True):
+            borne = group if mask is None else group[mask]
+            assert borne.tolist() == [person for person in group.tolist() if person in able]
+        assert (set(map(type, masks)) == {type(None)}) == (able == everyone)
+        if refunded:
+            kept = tuple(
+                group if mask is None else group[mask]
+                for group, mask in zip(membership.groups, masks, strict=True)
+            )
+            with books.store.write() as session:
+                bearing = Membership(kept, membership.groups_per_person)
+                persons.refund(session, bearing, cost)
+        else:
+            expected |= {person: expected.get(person, Fraction(0)) + cost for person in able}
+        assert books.balances() == {who: spent for who, spent in expected.items() if spent}
+
+
+def test_an_empty_audience_costs_nobody_anything(books: Books) -> None:
+    nobody = Membership.cut([np.empty(0, np.int64)], 1)
+    with books.store.write() as session:
+        assert persons.charge(session, nobody, Fraction(1), CAP) == [None]
+        persons.refund(session, nobody, Fraction(1))
+    assert books.balances() == {}
+
+
+def test_who_is_left_out_is_read_back_bit_by_bit(books: Books) -> None:
+    _charged(books)
+    audit_id = _charge(books, Fraction(1), "a1")
+    # Everybody of the first audience has borne three quarters, and 40 is new.
+    assert books.bearers(audit_id) == {40}
+
+
+# --- the inspection
+
+
+def test_an_inspection_finds_sound_books_sound(books: Books) -> None:
+    _charged(books)
+    found = inspect(books.store, CAP)
+    assert (found.people, found.charges, found.differing, found.above_cap) == (20, 1, 0, 0)
+    assert found.sound
+
+
+def test_an_inspection_still_holds_when_members_are_erased(books: Books) -> None:
+    audit_id = _charged(books)
+    books.release(audit_id)
+    with at_time(lambda: 1):
+        books.erase("a0")
+    assert inspect(books.store, CAP).sound
+    assert len(books.balances()) == 20
+
+
+@pytest.mark.parametrize("change", [-1, 1, 10**12])
+def test_an_inspection_finds_a_balance_that_was_changed(books: Books, change: int) -> None:
+    _charged(books)
+    with books.store.write() as session:
+        block = session.exec(select(PersonBlockRow)).one()
+        spent = np.frombuffer(block.spent, "<i8").copy()
+        spent[3] += change
+        block.spent = spent.tobytes()
+        session.add(block)
+    found = inspect(books.store, CAP)
+    assert found.differing == 1
+    assert found.above_cap == (1 if change > 1 else 0)
+    assert not found.sound
+
+
+def test_an_inspection_finds_balances_that_are_gone(books: Books) -> None:
+    """A block that was deleted makes people look as if they had borne nothing."""
+    _charged(books)
+    with books.store.write() as session:
+        session.delete(session.exec(select(PersonBlockRow)).one())
+    found = inspect(books.store, CAP)
+    assert found.differing == 20
+    assert not found.sound
+
+
+def test_the_operator_verifies_by_a_command(books: Books, monkeypatch: pytest.MonkeyPatch) -> None:
+    _charged(books)
+    for name in ("database_url", "issuer"):
+        monkeypatch.setenv(f"PLATFORM_AUDITOR_{name.upper()}", str(getattr(books.settings, name)))
+    key = books.settings.key_encryption_key.get_secret_value()
+    monkeypatch.setenv("PLATFORM_AUDITOR_KEY_ENCRYPTION_KEY", key)
+    sound = CliRunner().invoke(app, ["persons", "verify"])
+    assert sound.exit_code == 0, sound.output
+    with books.store.write() as session:
+        session.delete(session.exec(select(PersonBlockRow)).one())
+    unsound = CliRunner().invoke(app, ["persons", "verify"])
+    assert unsound.exit_code == 1
+
+
+def _charged(books: Books) -> str:
+    """Twenty people who have borne three quarters."""
+    books.grant(Mandate("m", "rho", Fraction(100), 0, 9_600))
+    books.seal("a0", {"g0": set(range(10)), "g1": set(range(10, 20))}, 1)
+    books.seal("a1", {"g0": {5, 15, 40}}, 1)
+    return _charge(books, Fraction(3, 4), "a0")
+
+
+def _charge(books: Books, rho: Fraction, audience: str) -> str:
+    with at_time(lambda: 0):
+        return books.charge(audience, Cost(None, rho), None)
