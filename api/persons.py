@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from sqlalchemy import Table as SqlTable
 from sqlalchemy import bindparam, inspect
@@ -26,6 +27,7 @@ from privacy.membership import Membership, Persons
 
 _BITS = 10
 BLOCK = 1 << _BITS
+_BYTES = 8 * BLOCK
 Balances = NDArray[np.int64]
 
 
@@ -112,9 +114,9 @@ class Blocks:
         at = np.searchsorted(numbers, [number for number, _, _ in rows])
         new = np.ones(len(numbers), bool)
         new[at] = False
-        spent[at] = _joined([borne for _, borne, _ in rows])
+        spent[at] = unpack([borne for _, borne, _ in rows])
         kept = [i for i, (_, _, before) in enumerate(rows) if before is not None]
-        carried[at[kept]] = _joined([before for _, _, before in rows if before is not None])
+        carried[at[kept]] = unpack([before for _, _, before in rows if before is not None])
         return cls(numbers, new, spent.ravel(), carried.ravel())
 
     def place(self, persons: Persons) -> NDArray[np.int64]:
@@ -142,21 +144,26 @@ class Blocks:
             connection.execute(table.update().where(mine).values(values), changed)
 
     def _as_rows(self) -> list[dict[str, Any]]:
-        spent, carried = (part.astype("<i8").tobytes() for part in (self.spent, self.carried))
         kept = np.asarray(self.carried.reshape(-1, BLOCK).any(axis=1))
-        size = BLOCK * 8
+        spent, carried = pack(self.spent), pack(self.carried)
         return [
-            {
-                "number_": number,
-                "spent_": spent[at * size : (at + 1) * size],
-                "carried_": carried[at * size : (at + 1) * size] if kept[at] else None,
-            }
+            {"number_": number, "spent_": spent[at], "carried_": carried[at] if kept[at] else None}
             for at, number in enumerate(self.numbers.tolist())
         ]
 
 
-def _joined(blobs: list[bytes]) -> Balances:
-    return np.frombuffer(b"".join(blobs), "<i8").reshape(-1, BLOCK)
+def pack(balances: Balances) -> list[bytes]:
+    """Block by block; neighbours have often borne the same, and compress to next to nothing."""
+    data = memoryview(balances.astype("<i8").tobytes())
+    return [
+        pa.compress(data[start : start + _BYTES], codec="lz4", asbytes=True)
+        for start in range(0, len(data), _BYTES)
+    ]
+
+
+def unpack(blocks: list[bytes]) -> Balances:
+    whole = (pa.decompress(each, _BYTES, codec="lz4", asbytes=True) for each in blocks)
+    return np.frombuffer(b"".join(whole), "<i8").reshape(-1, BLOCK)
 
 
 def _rows(session: Session, numbers: NDArray[np.int64]) -> list[tuple[int, bytes, bytes | None]]:

@@ -26,7 +26,7 @@ class PlatformAccountRow(SQLModel, table=True):
 
 
 class PersonBlockRow(SQLModel, table=True):
-    """Balances of neighbouring persons, little-endian int64 in millionths of a millionth of rho.
+    """Balances of neighbouring persons: little-endian int64 in units of 10⁻¹² rho, LZ4-compressed.
 
     `spent` is what each has borne; `carried` the part of it that audiences bore whose members are
     erased, and which can no longer be recomputed from them.

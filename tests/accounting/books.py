@@ -211,7 +211,7 @@ class Books:
         return {
             row.number * persons.BLOCK + place: Fraction(int(spent), 10**12)
             for row in rows
-            for place, spent in enumerate(np.frombuffer(row.spent, "<i8"))
+            for place, spent in enumerate(persons.unpack([row.spent])[0])
             if spent
         }
 

@@ -110,9 +110,9 @@ def test_an_inspection_finds_a_balance_that_was_changed(books: Books, change: in
     _charged(books)
     with books.store.write() as session:
         block = session.exec(select(PersonBlockRow)).one()
-        spent = np.frombuffer(block.spent, "<i8").copy()
+        spent = persons.unpack([block.spent])[0].copy()
         spent[3] += change
-        block.spent = spent.tobytes()
+        [block.spent] = persons.pack(spent)
         session.add(block)
     found = inspect(books.store, CAP)
     assert found.differing == 1

@@ -252,7 +252,7 @@ def _balances(session: Session) -> dict[int, int]:
     return {
         block.number * BLOCK + place: int(spent)
         for block in session.exec(select(PersonBlockRow))
-        for place, spent in enumerate(np.frombuffer(block.spent, "<i8"))
+        for place, spent in enumerate(unpack([block.spent])[0])
         if spent
     }
 
