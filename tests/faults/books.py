@@ -19,6 +19,7 @@ from sqlmodel import Session, col, select
 
 from api.ceilings import PLATFORM_WINDOW_DAYS
 from api.clock import EPOCH
+from api.persons import BLOCK, unpack
 from api.store import (
     AuditRow,
     ChargeRow,
@@ -36,7 +37,6 @@ from api.store import (
 from privacy.receipts import canonical, digest
 
 PICO = 10**12
-BLOCK = 1024
 
 
 @dataclass(frozen=True)
