@@ -14,7 +14,7 @@ from openapi.models import (
     ScoreCdfRequest,
     ScoreHistogramRequest,
 )
-from privacy.waist import DiscreteGaussian, Mechanism, Question
+from privacy.waist import Mechanism, Question
 
 Request = ScoreHistogramRequest | ScoreCdfRequest | MatchCountRequest | MostSkewedRequest
 
@@ -28,28 +28,27 @@ def advise(request: Request, question: Question, price: Price) -> Advice:
     mechanism = next(iter(question.values()))
     if isinstance(request, ScoreCdfRequest):
         return _cumulative(mechanism)
-    if price.currency == "rho":
+    if price.currency == "rho" and isinstance(request, ScoreHistogramRequest):
         return _noise(mechanism)
     return Advice(
         mechanism="discrete-laplace",
-        why="the mandate is in epsilon, which Gaussian noise has none of",
+        why="it has a pure epsilon, and is exact in whole people",
     )
 
 
 def _noise(mechanism: Mechanism) -> Advice:
-    """At one rho, Laplace of scale b on k cells a person against Gaussian of the same debit."""
-    rho = Fraction(mechanism.price.of("rho", "add-remove"))
-    gaussian = DiscreteGaussian(mechanism.bounds, rho).standard_deviation
-    # Laplace noise of this rho: epsilon = sqrt(2 rho), scale = added / epsilon, σ = √2 · scale.
-    laplace = math.sqrt(2) * mechanism.bounds.added.l1 / math.sqrt(2 * rho)
-    if gaussian < laplace:
-        return Advice(
-            mechanism="discrete-gaussian",
-            why=f"at the same rho its standard deviation is {gaussian:.2f}, not {laplace:.2f}",
-        )
-    return Advice(
-        mechanism="discrete-laplace",
-        why=f"at the same rho its standard deviation is {laplace:.2f}, not {gaussian:.2f}",
+    """Laplace against Gaussian noise for the same debit in rho."""
+    debit, changed = float(mechanism.price.debit("rho")), mechanism.bounds.changed
+    # σ² = Δ₂² / 2 rho; for Laplace epsilon = sqrt(2 rho), scale = Δ₁ / epsilon, σ = √2 · scale.
+    gaussian = math.sqrt(changed.l2_squared / (2 * debit))
+    laplace = math.sqrt(2) * changed.l1 / math.sqrt(2 * debit)
+    better = "discrete-gaussian" if gaussian < laplace else "discrete-laplace"
+    return Advice.model_validate(
+        {
+            "mechanism": better,
+            "why": f"for the same debit in rho the standard deviation is {gaussian:.2f} with "
+            f"Gaussian noise and {laplace:.2f} with Laplace noise",
+        }
     )
 
 

@@ -23,7 +23,9 @@ from api.settings import Settings
 from api.store import AudienceRow, AuditRow, ChargeRow, ContentRow, MandateRow, PlatformAccountRow
 from api.store.types import as_decimal
 from openapi.models import Price
+from privacy.errors import BoundsError
 from privacy.membership import Membership
+from privacy.price import ADD_REMOVE
 
 
 def lock_books(session: Session) -> PlatformAccountRow:
@@ -50,6 +52,9 @@ def charge(
     """Debit all three limits and write the charge; whoever cannot bear it is left out."""
     exact = exact_price(price)
     rho = Fraction(exact.debit("rho"))
+    # Without it the lifetime cap would not hold under change-one: see docs/guarantee.md.
+    if 2 * exact.of("rho", ADD_REMOVE) > rho:
+        raise BoundsError("a release must cost twice as much rho under change-one")
     budgets.debit(session, mandate, Fraction(exact.debit(mandate.currency)), account.latest)
     _debit_platform(account, rho, settings)
     row = ChargeRow(
@@ -96,7 +101,8 @@ def refund(session: Session, account: PlatformAccountRow, row: ChargeRow, at: da
     if window == account.window:
         account.spent -= row.rho
     audience = session.get_one(AudienceRow, row.audience_id)
-    persons.refund(session, bearers(session, row.audit_id, audience), row.rho)
+    uploaded = sum(group.members for group in groups_of(session, audience.id))
+    persons.refund(session, bearers(session, row.audit_id, audience), row.rho, uploaded)
     row.refunded_at = at
     session.add_all([account, row])
     body = {"charge": row.id, "audit": row.audit_id, "debit": str(as_decimal(row.debit))}
@@ -122,9 +128,11 @@ def _charge_people(
     session: Session, audit: AuditRow, audience: AudienceRow, rho: Fraction, settings: Settings
 ) -> None:
     membership = membership_of(session, audience)
-    labels = [group.label for group in groups_of(session, audience.id)]
-    able = persons.charge(session, membership, rho, Fraction(settings.person_lifetime_rho))
-    persons.exclude(session, audit.id, labels, able)
+    groups = groups_of(session, audience.id)
+    uploaded = sum(group.members for group in groups)
+    cap = Fraction(settings.person_lifetime_rho)
+    able = persons.charge(session, membership, rho, cap, uploaded)
+    persons.exclude(session, audit.id, [group.label for group in groups], able)
 
 
 def _entry(row: ChargeRow, audit: AuditRow, price: Price) -> dict[str, object]:

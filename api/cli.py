@@ -3,7 +3,6 @@
 import base64
 import secrets
 import threading
-from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +13,7 @@ import uvicorn
 
 from api import logs, setup
 from api.app import create_app
+from api.ceilings import PERSON_LIFETIME_RHO
 from api.compose import load_service
 from api.inspection import inspect
 from api.settings import Settings, load_settings
@@ -105,7 +105,7 @@ def verify_persons(config: ConfigOption = None) -> None:
     """Recompute every balance from sealed audiences and ledger charges. For an inspection."""
     settings = _ready(config)
     store = Store(settings.database_url)
-    found = inspect(store, Fraction(settings.person_lifetime_rho))
+    found = inspect(store, PERSON_LIFETIME_RHO)
     store.close()
     typer.echo(
         f"{found.people} people have a balance, from {found.charges} charges: "

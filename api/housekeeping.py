@@ -5,21 +5,22 @@ from sqlmodel import col, select
 from api.audiences import uploads
 from api.audiences.erasure import erase
 from api.auth import forget_expired
+from api.charging import lock_books
 from api.clock import now
 from api.store import AudienceRow, Store
 
 
 def tidy(store: Store) -> None:
-    """Erase what has expired. Commitments, debits and releases stay."""
+    """Erase what has expired, one audience at a time. Commitments, debits and releases stay."""
     with store.write() as session:
         forget_expired(session, now())
-    query = (
-        select(AudienceRow)
-        .where(col(AudienceRow.state) != "erased", col(AudienceRow.expires_at) < now())
-        .limit(100)
-        .with_for_update(skip_locked=True, key_share=True)
-    )
-    with store.write() as session:
-        for audience in session.exec(query).all():
-            if not uploads.pending(session, audience.id):
+    expired = col(AudienceRow.state) != "erased", col(AudienceRow.expires_at) < now()
+    with store.read() as session:
+        found = session.exec(select(AudienceRow.id).where(*expired).limit(100)).all()
+    for audience_id in found:
+        with store.write() as session:
+            lock_books(session)
+            query = select(AudienceRow).where(AudienceRow.id == audience_id, *expired)
+            audience = session.exec(query.with_for_update()).first()
+            if audience is not None and not uploads.pending(session, audience_id):
                 erase(session, audience)

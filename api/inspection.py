@@ -35,7 +35,7 @@ class Inspection:
 
 
 def inspect(store: Store, cap: Fraction) -> Inspection:
-    with store.read() as session:
+    with store.snapshot() as session:
         charges = _charges(session)
         blocks = Blocks.load(session, _all_blocks(session))
         expected, lost = _expected(session, blocks, charges)

@@ -1,5 +1,6 @@
 """Mandates: what a regulator granted, and which of them pays."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
@@ -60,11 +61,13 @@ def choose(
     mandate_id: str | None,
     at: datetime,
     *,
+    taken: Mapping[str, Fraction] | None = None,
     lock: bool = False,
 ) -> MandateRow:
     """The mandate that pays: the one named, or of those in force the first to end that can.
 
-    A mandate in epsilon cannot pay for what has no epsilon.
+    A mandate in epsilon cannot pay for what has no epsilon. `taken` is what other audits of the
+    same batch would have spent.
     """
     query = select(MandateRow).where(MandateRow.auditor_id == auditor_id)
     if mandate_id is not None:
@@ -75,7 +78,12 @@ def choose(
     in_force = [row for row in paying if row.valid_from <= at < row.valid_until]
     if not in_force:
         raise _none_in_force(allowing, paying, kind, at)
-    able = (r for r in in_force if price.debit(r.currency) <= budgets.remaining(session, r, at))
+    able = (
+        row
+        for row in in_force
+        if price.debit(row.currency)
+        <= budgets.remaining(session, row, at) - (taken or {}).get(row.id, 0)
+    )
     chosen = next(able, in_force[0])
     if not lock:
         return chosen
@@ -98,7 +106,7 @@ def view(session: Session, row: MandateRow) -> Mandate:
         approximate_epsilon=approximate,
         renewal=_renewal(row),
         spent=as_decimal(row.spent),
-        remaining=as_decimal(budgets.remaining(session, row, now())),
+        remaining=as_decimal(max(Fraction(0), budgets.remaining(session, row, now()))),
     )
 
 

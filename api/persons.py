@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sqlalchemy import Table as SqlTable
 from sqlalchemy import bindparam, inspect
-from sqlmodel import Session, col, select
+from sqlmodel import Session, col, func, select
 
 from api.store import ExclusionRow, PersonBlockRow
 from api.store.types import to_pico
@@ -32,10 +32,14 @@ Balances = NDArray[np.int64]
 
 
 def charge(
-    session: Session, membership: Membership, cost: Fraction, cap: Fraction
+    session: Session, membership: Membership, cost: Fraction, cap: Fraction, uploaded: int = 0
 ) -> list[NDArray[np.bool_] | None]:
-    """Charge everybody who can bear the cost; for each group, who could, or None for all."""
-    blocks = Blocks.of(session, membership)
+    """Charge everybody who can bear the cost; for each group, who could, or None for all.
+
+    As many blocks are rewritten as identifiers were uploaded, as far as there are any: others
+    than theirs unchanged, so that the time it takes does not tell how many were found.
+    """
+    blocks = Blocks.of(session, membership, uploaded)
     everyone = membership.everyone()
     place = blocks.place(everyone)
     able = blocks.spent[place] + to_pico(cost) <= to_pico(cap)
@@ -49,9 +53,9 @@ def charge(
     return [~np.isin(group, exhausted) for group in membership.groups]
 
 
-def refund(session: Session, membership: Membership, cost: Fraction) -> None:
+def refund(session: Session, membership: Membership, cost: Fraction, uploaded: int = 0) -> None:
     """Give the cost back to everybody who was charged it."""
-    blocks = Blocks.of(session, membership)
+    blocks = Blocks.of(session, membership, uploaded)
     blocks.spent[blocks.place(membership.everyone())] -= to_pico(cost)
     blocks.save(session)
 
@@ -99,13 +103,17 @@ class Blocks:
     carried: Balances
 
     @classmethod
-    def of(cls, session: Session, membership: Membership) -> "Blocks":
-        """The blocks that these people are in; a group's people are sorted, and so its blocks."""
+    def of(cls, session: Session, membership: Membership, at_least: int = 0) -> "Blocks":
+        """The blocks these people are in, and others at random up to the number asked for.
+
+        A group's people are sorted, and so are its blocks.
+        """
         firsts = [np.empty(0, np.int64)]
         for group in membership.groups:
             blocks = group >> _BITS
             firsts.append(blocks[np.flatnonzero(np.diff(blocks, prepend=-1))])
-        return cls.load(session, np.unique(np.concatenate(firsts)))
+        mine = np.unique(np.concatenate(firsts))
+        return cls.load(session, np.union1d(mine, _others(session, at_least - len(mine))))
 
     @classmethod
     def load(cls, session: Session, numbers: NDArray[np.int64]) -> "Blocks":
@@ -150,6 +158,18 @@ class Blocks:
             {"number_": number, "spent_": spent[at], "carried_": carried[at] if kept[at] else None}
             for at, number in enumerate(self.numbers.tolist())
         ]
+
+
+def _others(session: Session, wanted: int) -> NDArray[np.int64]:
+    """So many block numbers at random among those there are, or all of them if they are fewer."""
+    last = session.exec(select(func.max(PersonBlockRow.number))).one()
+    if last is None or wanted <= 0:
+        return np.empty(0, np.int64)
+    if wanted > last:
+        return np.array(session.exec(select(PersonBlockRow.number)).all(), np.int64)
+    drawn = np.unique(np.random.default_rng().integers(0, last + 1, wanted))
+    there = select(PersonBlockRow.number).where(col(PersonBlockRow.number).in_(drawn.tolist()))
+    return np.array(session.exec(there).all(), np.int64)
 
 
 def pack(balances: Balances) -> list[bytes]:

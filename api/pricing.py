@@ -21,7 +21,8 @@ def facts_of(session: Session, audience: AudienceRow) -> AudienceFacts:
     sizes = tuple(group.known_size for group in groups if group.known_size is not None)
     return AudienceFacts(
         labels=tuple(group.label for group in groups),
-        groups_per_person=audience.groups_per_person,
+        groups_per_person=min(audience.groups_per_person, len(groups)),
+        fixed_slots=audience.source == "sample",
         known_sizes=sizes if len(sizes) == len(groups) else None,
     )
 

@@ -7,6 +7,7 @@ from typing import Any
 from joserfc.jwk import OKPKey
 
 from api import boundaries
+from api.adapters import PlatformDownError
 from api.audits import KINDS, AudienceFacts
 from api.boundaries import Boundary
 from api.contents import for_platform
@@ -43,7 +44,10 @@ def produce(
     price = Price.model_validate_json(audit.price)
     question = kind.question(request, facts)
     shown = [for_platform(content) for content in contents]
+    model = platform.scores.model_digest if platform.scores else None
     tables = kind.reduce(request, question, shown, membership, platform)
+    if platform.scores and platform.scores.model_digest != model:
+        raise PlatformDownError("the model changed while it scored")
     boundaries.reached(Boundary.REDUCED)
     released = waist.release(question, tables, paid=exact_price(price))
     boundaries.reached(Boundary.NOISED)
@@ -55,7 +59,7 @@ def produce(
         "kind": audit.kind,
         "content_digests": [content.digest for content in contents],
         "audience_commitment": audience.commitment,
-        "model_digest": platform.scores.model_digest if platform.scores else None,
+        "model_digest": model,
         "price": price,
         "rules": [rule.format(k=facts.groups_per_person) for rule in RULES],
         **fields,

@@ -54,10 +54,12 @@ class Settings(BaseSettings):
     outside_issuer: OutsideIssuer | None = None
 
     # Stricter than the ceilings in `api.ceilings`, if at all.
-    person_lifetime_rho: Annotated[Decimal, Field(gt=0, le=int(PERSON_LIFETIME_RHO))] = Decimal(
-        int(PERSON_LIFETIME_RHO)
+    person_lifetime_rho: Annotated[
+        Decimal, Field(gt=0, le=int(PERSON_LIFETIME_RHO), decimal_places=12)
+    ] = Decimal(int(PERSON_LIFETIME_RHO))
+    platform_rho: Annotated[Decimal, Field(gt=0, le=int(PLATFORM_RHO), decimal_places=12)] = (
+        Decimal(int(PLATFORM_RHO))
     )
-    platform_rho: Annotated[Decimal, Field(gt=0, le=int(PLATFORM_RHO))] = Decimal(int(PLATFORM_RHO))
 
     embedded_worker: bool = True
     lease_seconds: Annotated[float, Field(gt=0, le=600)] = 15.0

@@ -62,7 +62,7 @@ def quote_all(
         asked = _asked(session, caller, request, platform)
         exact = waist.price(asked.question)
         mandate = mandates.choose(
-            session, caller.auditor, request.kind, exact, request.mandate_id, now()
+            session, caller.auditor, request.kind, exact, request.mandate_id, now(), taken=taken
         )
         price = price_of(asked.question, mandate.currency)
         charging.refuse_unbearable(price, settings)

@@ -22,7 +22,7 @@ from api.audiences.sealing import keep_until
 from api.auth.keys import SigningKeys
 from api.boundaries import Boundary
 from api.charging import bearers
-from api.clock import now
+from api.clock import now, whole_second
 from api.ledger import append
 from api.metrics import AUDITS
 from api.platform import Platform
@@ -34,6 +34,8 @@ from openapi.models import REQUEST
 from privacy.receipts import digest
 
 ATTEMPTS = 5
+# An audit that was taken up so often and never finished kills its workers.
+CLAIMS = 50
 TIDY_SECONDS = 60.0
 # What settings allow at most.
 LONGEST_LEASE = timedelta(seconds=600)
@@ -103,8 +105,12 @@ class Worker:
             if audit is not None:
                 audit.state = "running"
                 audit.claim = secrets.token_hex(16)
+                audit.claims += 1
                 audit.lease_until = self._lease()
                 session.add(audit)
+        if audit is not None and audit.claims > CLAIMS:
+            self._give_back(audit, "internal", for_good=True)
+            return None
         return audit
 
     def _run(self, audit: AuditRow) -> bytes:
@@ -115,14 +121,14 @@ class Worker:
             facts = facts_of(session, audience)
             membership = bearers(session, audit.id, audience)
         fields = produce(audit, contents, audience, facts, membership, self.platform)
-        return signed(fields, now(), self.keys.current("receipt"))
+        return signed(fields, whole_second(now()), self.keys.current("receipt"))
 
     def _finish(self, audit: AuditRow, body: bytes) -> None:
         with self.store.write() as session:
             row = self._still_mine(session, audit)
             if row is None:
                 return
-            at = now()
+            at = whole_second(now())
             row.state, row.finished_at, row.lease_until = "released", at, None
             audience = session.get_one(AudienceRow, audit.audience_id)
             audience.expires_at = keep_until(at, self.settings)
@@ -135,15 +141,15 @@ class Worker:
         AUDITS.labels(state="released").inc()
         log.info("audit.released", extra={"audit": audit.id})
 
-    def _give_back(self, audit: AuditRow, reason: str) -> None:
+    def _give_back(self, audit: AuditRow, reason: str, *, for_good: bool = False) -> None:
         """Try again when the lease has run out, and fail after some attempts."""
         with self.store.write() as session:
             row = self._still_mine(session, audit)
             if row is None:
                 return
             row.attempts += 1
-            if row.attempts >= ATTEMPTS:
-                row.state, row.finished_at, row.failure = "failed", now(), reason
+            if for_good or row.attempts >= ATTEMPTS:
+                row.state, row.finished_at, row.failure = "failed", whole_second(now()), reason
                 body = {"audit": row.id, "reason": reason}
                 append(session, "failure", body, row.auditor_id)
                 AUDITS.labels(state="failed").inc()

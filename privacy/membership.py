@@ -52,9 +52,12 @@ class Membership:
         return together if self.groups_per_person == 1 else np.unique(together)
 
     def batches(self, size: int = BATCH) -> Iterator[tuple[int, Persons]]:
-        """All people, at most `size` at a time, each batch with the number of its group."""
+        """All people, at most `size` at a time, each batch with the number of its group.
+
+        A group of nobody is one empty batch: that nobody was found makes no call less.
+        """
         for group, persons in enumerate(self.groups):
-            for start in range(0, len(persons), size):
+            for start in range(0, max(1, len(persons)), size):
                 yield group, persons[start : start + size]
 
 

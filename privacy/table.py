@@ -39,12 +39,16 @@ class Bounds:
     changed: Reach
 
     @classmethod
-    def counts(cls, shape: tuple[int, ...], cells_per_person: int) -> "Bounds":
+    def counts(
+        cls, shape: tuple[int, ...], cells_per_person: int, *, fixed_slots: bool = False
+    ) -> "Bounds":
         """A table that counts each person once in at most `cells_per_person` = k cells.
 
-        Added: k cells move by one. Changed: k cells lose one and k others gain one.
+        Added: k cells move by one. Changed: k cells lose one and k others gain one. With
+        `fixed_slots`, as in a sample of exact size, whoever comes in puts somebody else out, and
+        whoever goes lets somebody in: another person's cells move as well, so everything doubles.
         """
-        k = cells_per_person
+        k = 2 * cells_per_person if fixed_slots else cells_per_person
         return cls(shape, added=Reach(k, k, 1), changed=Reach(2 * k, 2 * k, 1))
 
     @classmethod
@@ -56,11 +60,12 @@ class Bounds:
         Let M = max(|low|, |high|). Added: all rows may fall into one cell, which moves by rows·M.
         Changed: the rows leave one cell and enter another, 2·rows·M in L1; or stay where they are
         and go from low to high, rows·(high − low) in one cell, which is never more in L1 but may
-        be in L2. With `fixed_cell`, where the cell does not depend on the person's data, only the
-        latter can happen, and changing a person need not cost double.
+        be in L2. With `fixed_cell`, where the cell does not depend on the person's data, they go
+        from low to high there, or come or go altogether, and changing need not cost double.
         """
         far, span = rows * max(abs(low), abs(high)), rows * (high - low)
-        staying = Reach(span, span**2, span)
+        most = max(far, span)
+        staying = Reach(most, most**2, most)
         moving = Reach(2 * far, max(2 * far**2, span**2), max(far, span))
         changed = staying if fixed_cell else moving
         return cls(shape, added=Reach(far, far**2, far), changed=changed)

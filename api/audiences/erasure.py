@@ -7,11 +7,14 @@ from api.audiences.uploads import groups_of, pending
 from api.charging import bearers, lock_books
 from api.errors import ConflictError
 from api.ledger import append
-from api.store import AudienceRow, ChargeRow, PartRow
+from api.store import AudienceRow, ChargeRow, ExclusionRow, PartRow
 
 
 def erase(session: Session, audience: AudienceRow) -> None:
-    """Forget who they were; what they bore is carried forward, so that balances still check."""
+    """Forget who they were; what they bore is carried forward, so that balances still check.
+
+    The books are locked before any audience: everything that takes both takes them in this order.
+    """
     if audience.state == "erased":
         return
     lock_books(session)
@@ -22,6 +25,7 @@ def erase(session: Session, audience: AudienceRow) -> None:
     )
     for charge in session.exec(charges).all():
         persons.carry(session, bearers(session, charge.audit_id, audience), charge.rho)
+        session.exec(delete(ExclusionRow).where(col(ExclusionRow.audit_id) == charge.audit_id))
     session.exec(delete(PartRow).where(col(PartRow.audience_id) == audience.id))
     for group in groups_of(session, audience.id):
         group.people = None

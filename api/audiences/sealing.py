@@ -5,14 +5,14 @@ or nobody (R2). The identifiers themselves are forgotten; only person numbers st
 """
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
 from sqlmodel import Session, col, delete, select
 
-from api.adapters import PlatformDownError, call_or_cut
+from api.adapters import call_or_cut
 from api.audiences.members import tokens
 from api.audiences.uploads import groups_of
 from api.clock import now
@@ -43,7 +43,7 @@ def seal(
         matched.append(_match(people, parts))
     known = audience.participation_code is not None
     if known:
-        takes_part = people.confirmed(audience.participation_code or "")
+        takes_part = _answer(lambda: people.confirmed(audience.participation_code or ""))
         matched = [persons[np.isin(persons, takes_part)] for persons in matched]
     membership = Membership.cut(matched, audience.groups_per_person)
     session.exec(delete(PartRow).where(col(PartRow.audience_id) == audience.id))
@@ -120,9 +120,14 @@ def _match_or_cut(people: People, kind: str, identifiers: pa.Array) -> Persons:
     def match(start: int, stop: int) -> Persons:
         return np.asarray(people.match(kind, identifiers[start:stop]), dtype=np.int64)
 
+    return _answer(lambda: call_or_cut(match, np.full(len(identifiers), NOBODY, np.int64)))
+
+
+def _answer(call: Callable[[], Persons]) -> Persons:
+    """What the platform answers, whoever it is about; else the audience stays open."""
     try:
-        return call_or_cut(match, np.full(len(identifiers), NOBODY, np.int64))
-    except PlatformDownError as error:
+        return call()
+    except Exception as error:
         raise UnavailableError(
             "the platform does not answer; the audience is still open, try again",
             headers={"Retry-After": "5"},

@@ -22,6 +22,8 @@ class AudienceFacts:
     groups_per_person: int
     # The number of scored people per group, where the number is public.
     known_sizes: tuple[int, ...] | None
+    # Whether the platform drew so many people: then one more or less displaces somebody else.
+    fixed_slots: bool = False
 
 
 class Kind(Protocol):

@@ -2,6 +2,7 @@
 
 Whether an identifier matched a person is private, so what an auditor may learn of matching is a
 release like any other. Unit: one person, in at most `groups_per_person` groups: that is the reach.
+(Of a sample of exact size the number is public, and does not move at all.)
 """
 
 from collections.abc import Mapping, Sequence

@@ -6,7 +6,9 @@ For content j with counts c_j[group, bin] and weights w, the skew is
 
 Unit: one person, in one group. Adding or removing them moves one count of each content by one, so
 each |…|, and with it each u_j, by at most max(w). Changing them is removing one person and adding
-another: each u_j moves by at most 2 max(w). A value may go up while another goes down.
+another: each u_j moves by at most 2 max(w). In a sample of exact size one person displaces another
+of the same group: one count goes down and another up, which moves |…| in two bins, but each by at
+most max(w); the bounds are the same. A value may go up while another goes down.
 """
 
 from collections.abc import Mapping, Sequence

@@ -31,7 +31,8 @@ class ScoreCdf:
 
     def question(self, request: ScoreCdfRequest, audience: AudienceFacts) -> Question:
         shape = (len(audience.labels), bins.count(request.bins) + 1)
-        leaves = Bounds.counts(shape, audience.groups_per_person)
+        reach, slots = audience.groups_per_person, audience.fixed_slots
+        leaves = Bounds.counts(shape, reach, fixed_slots=slots)
         return {TREE: LaplaceTree(leaves, Fraction(request.epsilon))}
 
     def reduce(

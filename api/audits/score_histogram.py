@@ -2,7 +2,8 @@
 
 Unit: one person. Counted once in at most `groups_per_person` groups, in one bin or outside of all
 bins of each: the table of bins moves by at most that many when a person is added or removed, and by
-twice as many when a person changes. The number of scored people per group is a table of its own,
+twice as many when a person changes; twice that in a sample of exact size, where one person
+displaces another. The number of scored people per group is a table of its own,
 with the same reach: not everybody matches, so it is as private as the bins, unless it is known.
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §4.3.2 (scores, frozen context) and §4.3.3 (noise).
@@ -33,7 +34,8 @@ class ScoreHistogram:
 
     def question(self, request: ScoreHistogramRequest, audience: AudienceFacts) -> Question:
         groups, reach = len(audience.labels), audience.groups_per_person
-        cells = Bounds.counts((groups, bins.count(request.bins) + 1), reach)
+        shape = (groups, bins.count(request.bins) + 1)
+        cells = Bounds.counts(shape, reach, fixed_slots=audience.fixed_slots)
         spent, for_sizes = _parameters(request)
         question = {BINS: _mechanism(request, cells, spent)}
         if audience.known_sizes is None and for_sizes > 0:

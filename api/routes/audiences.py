@@ -14,6 +14,7 @@ from api.audiences import samples, sealing, uploads
 from api.audiences.erasure import erase
 from api.audiences.members import MEDIA_TYPES
 from api.auth.access import AuditorDep
+from api.charging import lock_books
 from api.errors import (
     AudienceSealedError,
     AudienceTooLargeError,
@@ -98,8 +99,8 @@ def get_audience(audience_id: str, caller: AuditorDep, session: ReadDep) -> Audi
 def delete_audience(audience_id: str, caller: AuditorDep, service: ServiceDep) -> None:
     """Erase the members of an open or finished audience. Commitment and debits stay."""
     with service.store.write() as session:
-        audience = uploads.owned(session, caller, audience_id, lock=True)
-        erase(session, audience)
+        lock_books(session)
+        erase(session, uploads.owned(session, caller, audience_id, lock=True))
 
 
 @router.put(

@@ -55,6 +55,7 @@ def get_catalogue(service: ServiceDep) -> Catalogue:
             bytes_per_part=settings.max_part_bytes,
             bins=MAX_BINS,
             epsilon_per_audit=MAX_EPSILON,
+            rho_per_person=settings.person_lifetime_rho,
             members_kept_days=settings.members_kept_days,
         ),
     )

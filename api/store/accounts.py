@@ -62,6 +62,8 @@ class AuditRow(SQLModel, table=True):
     submitted_at: datetime = Field(sa_type=Utc)
     finished_at: datetime | None = Field(default=None, sa_type=Utc)
     failure: str | None = None
+    # How often a worker took it up, and how often it gave it back: neither goes on for ever.
+    claims: int = 0
     attempts: int = 0
     claim: str | None = None
     lease_until: datetime | None = Field(default=None, sa_type=Utc)

@@ -41,6 +41,14 @@ class Store:
             yield session
 
     @contextmanager
+    def snapshot(self) -> Iterator[Session]:
+        """A transaction that reads everything as it was at one moment."""
+        with Session(self.engine, expire_on_commit=False) as session:
+            if self.engine.dialect.name == "postgresql":
+                session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+            yield session
+
+    @contextmanager
     def write(self) -> Iterator[Session]:
         """A transaction that commits when the block ends, and leaves nothing when it raises."""
         with Session(self.engine, expire_on_commit=False) as session:

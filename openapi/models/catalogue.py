@@ -33,6 +33,7 @@ class Limits(Wire):
     bytes_per_part: int
     bins: int
     epsilon_per_audit: Amount
+    rho_per_person: Amount
     members_kept_days: int
 
 

@@ -28,6 +28,8 @@ from privacy.table import Bounds, Reach, Table
 from privacy.waist.calibration import integers
 from privacy.waist.laplace import DiscreteLaplace
 
+_EXACT_LEAVES = 200
+
 
 @dataclass(frozen=True)
 class LaplaceTree:
@@ -77,16 +79,16 @@ class LaplaceTree:
     def nodes(self) -> DiscreteLaplace:
         """The mechanism on all nodes of the trees of all rows."""
         tree = _tree(self.leaves, self.branching)
-        levels = tree.map(1)
+        height = tree.map(1)
         rows = int(np.prod(self.bounds.shape[:-1]))
         count = len(tree(np.zeros(self.leaves, np.int64)))
-        added, changed = (_raised(r, levels) for r in (self.bounds.added, self.bounds.changed))
+        added, changed = (_raised(r, height) for r in (self.bounds.added, self.bounds.changed))
         return DiscreteLaplace(Bounds((rows, count), added, changed), self.epsilon)
 
 
-def _raised(reach: Reach, levels: int) -> Reach:
+def _raised(reach: Reach, height: int) -> Reach:
     """What a move of the leaves becomes in the tree: each unit moves one node per level."""
-    return Reach(reach.l1 * levels, reach.l1**2 * levels, reach.l1)
+    return Reach(reach.l1 * height, reach.l1**2 * height, reach.l1)
 
 
 @lru_cache(maxsize=256)
@@ -101,23 +103,39 @@ def _consistent(branching: int) -> Any:
     return make_consistent_b_ary_tree(branching, TIA="i64", TOA="f64")
 
 
-@lru_cache(maxsize=256)
 def best_branching(leaves: int) -> int:
-    """The branching with the least error of the worst cumulative count, at one price."""
-    candidates = sorted({min(b, max(2, leaves)) for b in (2, 3, 4, 5, 8, 10, 16, 32, leaves)})
-    return min(candidates, key=lambda b: _tree(leaves, b).map(1) * worst_prefix(leaves, b))
+    """The branching with the least bound on the error of a cumulative count, at one price."""
+    candidates = sorted({min(b, max(2, leaves)) for b in (2, 3, 4, 5, 8, 10, 16, 32)})
+    return min(candidates, key=lambda b: levels(leaves, b) * nodes_of_prefix(leaves, b) ** 0.5)
+
+
+def levels(leaves: int, branching: int) -> int:
+    """How many levels the tree has, the root and the leaves included."""
+    height, reached = 1, 1
+    while reached < leaves:
+        height, reached = height + 1, reached * branching
+    return height
+
+
+def nodes_of_prefix(leaves: int, branching: int) -> int:
+    """How many nodes a running sum needs at most: on each level below the root, all but one."""
+    return max(1, (levels(leaves, branching) - 1) * (branching - 1))
 
 
 @lru_cache(maxsize=256)
 def worst_prefix(leaves: int, branching: int) -> float:
     """Standard deviation of the worst consistent running sum, for unit noise on every node.
 
-    Consistency is least squares [HRMS10]: with A the nodes-by-leaves incidence matrix, the leaves
-    have covariance (AᵀA)⁻¹, and (AᵀA)ᵢⱼ is the number of nodes above both i and j.
+    Exact for a few hundred leaves, a bound beyond: least squares is never worse than the sum of
+    the nodes that make up the prefix. Consistency is least squares [HRMS10]: with A the
+    nodes-by-leaves incidence matrix, the leaves have covariance (AᵀA)⁻¹, and (AᵀA)ᵢⱼ is the
+    number of nodes above both i and j.
     """
+    if leaves > _EXACT_LEAVES:
+        return float(np.sqrt(nodes_of_prefix(leaves, branching)))
     leaf = np.arange(leaves)
     shared = np.zeros((leaves, leaves))
-    for level in range(_tree(leaves, branching).map(1)):
+    for level in range(levels(leaves, branching)):
         node = leaf // branching**level
         shared += node[:, None] == node[None, :]
     running = np.tril(np.ones((leaves, leaves)))
