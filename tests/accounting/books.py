@@ -242,7 +242,7 @@ def at_time(read: Callable[[], int]) -> Any:
 
 def _price(cost: model.Cost) -> Price:
     def both(amount: Fraction) -> dict[str, Any]:
-        return {"add_remove": as_decimal(amount), "change_one": as_decimal(amount)}
+        return {"add_remove": as_decimal(Fraction(0)), "change_one": as_decimal(amount)}
 
     return Price.model_validate(
         {

@@ -184,7 +184,8 @@ def test_prices_are_exact_under_both_relations(
 ) -> None:
     auditor = deployment.auditor()
     me = raw(deployment, auditor)
-    audience = me.audience({"g0": ["ada"], "g1": ["grace"]}, groups_per_person=reach)
+    groups = {f"g{number}": [f"ada{number}"] for number in range(max(2, reach))}
+    audience = me.audience(groups, groups_per_person=reach)
     body = request_for(me.content(), audience, epsilon=epsilon, size_epsilon=size_epsilon)
     quote = me.made("/v1/audits/price", body)
     price = quote["price"]
