@@ -66,3 +66,38 @@ def test_noise_goes_onto_a_copy() -> None:
     table = Table.tally(BOUNDS, np.array([5]))
     assert table.plus(np.full((2, 3), -2)).tolist() == [[-2, -2, -2], [-2, -2, -1]]
     assert table.cells.sum() == 1
+
+
+def test_in_a_sample_of_exact_size_whoever_comes_displaces_another() -> None:
+    loose, fixed = Bounds.counts((2, 5), 1), Bounds.counts((2, 5), 1, fixed_slots=True)
+    assert (loose.added.l1, loose.changed.l1) == (1, 2)
+    assert (fixed.added.l1, fixed.changed.l1) == (2, 4)
+    assert (fixed.added.l2_squared, fixed.changed.l2_squared) == (2, 4)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "rows", "fixed_cell", "added", "changed"),
+    [
+        (0, 10, 1, False, 10, 20),
+        (0, 10, 3, False, 30, 60),
+        (0, 10, 1, True, 10, 10),  # not always double
+        (-10, 10, 1, True, 10, 20),
+        (5, 10, 1, True, 10, 10),  # somebody may go altogether: more than from low to high
+    ],
+)
+def test_what_one_person_moves_in_a_clipped_sum(
+    low: int, high: int, rows: int, fixed_cell: bool, added: int, changed: int
+) -> None:
+    bounds = Bounds.sums((3,), low, high, rows, fixed_cell=fixed_cell)
+    assert (bounds.added.l1, bounds.changed.l1) == (added, changed)
+    # Brute force: what a person contributes to three cells, absent or with values at the ends.
+    ends = [0] if fixed_cell else [0, 1, 2]
+    contributions = [np.zeros(3, int)]
+    for cell in ends:
+        for value in (low, high):
+            one = np.zeros(3, int)
+            one[cell] = rows * value
+            contributions.append(one)
+    far = max(np.abs(one).sum() for one in contributions)
+    apart = max(np.abs(a - b).sum() for a in contributions for b in contributions)
+    assert (far, apart) == (added, changed)
