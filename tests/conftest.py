@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psycopg
 import pytest
@@ -19,13 +20,17 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a PostgreSQL server of this test process."""
-    server = get_server(tmp_path_factory.mktemp("postgresql"))
-    try:
-        yield server.get_uri()
-    finally:
-        server.cleanup()
+def postgresql() -> Iterator[str]:
+    """The address of a PostgreSQL server of this test process.
+
+    Not in pytest's own temporary folders: other runs clear those away.
+    """
+    with TemporaryDirectory(prefix="postgresql-") as folder:
+        server = get_server(folder)
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])

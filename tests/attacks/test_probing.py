@@ -19,6 +19,7 @@ from api.errors import EmptyGroupError
 from api.platform import Platform
 from api.store import AuditRow
 from platform_sim import World
+from privacy.membership import Membership
 from tests.attacks.conftest import REAL
 from tests.attacks.outside import look
 from tests.system.adapters import Faulty, on
@@ -146,7 +147,13 @@ def test_a_content_that_breaks_the_model_does_not_tell(down: Deployment, world: 
 def test_a_model_that_is_asked_only_where_somebody_matched_would_tell(
     down: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    batches = Membership.batches
+
+    def of_somebody(membership: Membership) -> Iterator[tuple[int, Any]]:
+        return (batch for batch in batches(membership) if len(batch[1]))
+
     monkeypatch.setattr(bins, "refuse_when_not_scoring", lambda *_: None)
+    monkeypatch.setattr(Membership, "batches", of_somebody)
     assert told_apart(down, world, title="down") != set()
 
 

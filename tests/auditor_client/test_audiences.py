@@ -40,6 +40,7 @@ CATALOGUE = {
         "bytes_per_part": 1_000_000,
         "bins": 1000,
         "epsilon_per_audit": "10",
+        "rho_per_person": "10",
         "members_kept_days": 30,
     },
 }
