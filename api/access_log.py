@@ -1,4 +1,4 @@
-"""One log line and a few figures per request: the route's template, never what was sent."""
+"""One log line and a few figures per request: who, the route's template, never what was sent."""
 
 import logging
 import time
@@ -39,7 +39,6 @@ def _record(scope: Scope, status: int, seconds: float) -> None:
     REQUESTS.labels(method, route, str(status)).inc()
     LATENCY.labels(method, route).observe(seconds)
     milliseconds = round(seconds * 1000, 1)
-    log.info(
-        "request",
-        extra={"method": method, "route": route, "status": status, "milliseconds": milliseconds},
-    )
+    line = {"method": method, "route": route, "status": status, "milliseconds": milliseconds}
+    person = scope.get("state", {}).get("researcher")
+    log.info("request", extra=line | ({"researcher": person} if person else {}))

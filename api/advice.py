@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from openapi.models import (
     Advice,
+    BalanceHistogramRequest,
     MatchCountRequest,
     MostSkewedRequest,
     Price,
@@ -16,7 +17,13 @@ from openapi.models import (
 )
 from privacy.waist import Mechanism, Question
 
-Request = ScoreHistogramRequest | ScoreCdfRequest | MatchCountRequest | MostSkewedRequest
+Request = (
+    ScoreHistogramRequest
+    | ScoreCdfRequest
+    | MatchCountRequest
+    | MostSkewedRequest
+    | BalanceHistogramRequest
+)
 
 
 def advise(request: Request, question: Question, price: Price) -> Advice:

@@ -13,9 +13,23 @@ from fastapi.routing import APIRoute
 from api import problems
 from api.access_log import AccessLog
 from api.auth import build_auth
-from api.limits import BodyLimit, RateLimited
+from api.ledger.changes import record_state
+from api.limits import BodyLimit, Buckets, RateLimited
 from api.platform import Platform
-from api.routes import audiences, audits, contents, oauth, oversight, public
+from api.routes import (
+    applications,
+    audiences,
+    audits,
+    contents,
+    insight,
+    ledger,
+    oauth,
+    oversight,
+    people,
+    public,
+    vetting,
+    webhooks,
+)
 from api.service import Service
 from api.settings import Settings
 from api.store import Store
@@ -31,7 +45,14 @@ ROUTERS = (
     audits.router,
     oversight.budget,
     oversight.regulator,
+    insight.router,
     oversight.operator,
+    applications.router,
+    vetting.regulator,
+    vetting.operator,
+    people.router,
+    webhooks.router,
+    ledger.router,
     oauth.router,
 )
 
@@ -41,7 +62,8 @@ def build_service(settings: Settings, platform: Platform) -> Service:
     store = Store(settings.database_url)
     auth = build_auth(store, settings)
     auth = replace(auth, authenticator=RateLimited(auth.authenticator, settings))
-    return Service(settings, store, platform, auth)
+    strangers = Buckets(settings.applications_per_hour / 60, settings.applications_per_hour)
+    return Service(settings, store, platform, auth, strangers)
 
 
 def create_app(service: Service) -> FastAPI:
@@ -72,19 +94,27 @@ def _operation_id(route: APIRoute) -> str:
 def _lifespan(service: Service) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        """Run the embedded worker for as long as the application runs."""
+        """Run the embedded worker, and sign the ledger's head, for as long as the application."""
+        await run_in_threadpool(record_state, service.store, service.settings, service.platform)
         stop = threading.Event()
-        thread = threading.Thread(
+        checkpoints = threading.Thread(
+            target=service.checkpointer().run, args=(stop,), name="checkpoints"
+        )
+        worker = threading.Thread(
             target=service.worker().run, args=(stop, service.charged), name="worker"
         )
+        pusher = threading.Thread(target=service.pusher().run, args=(stop,), name="webhooks")
+        threads = [checkpoints, pusher]
         if service.settings.embedded_worker:
+            threads.append(worker)
+        for thread in threads:
             thread.start()
         try:
             yield
         finally:
             stop.set()
             service.charged.set()
-            if thread.ident is not None:
+            for thread in threads:
                 await run_in_threadpool(thread.join)
             service.store.close()
 

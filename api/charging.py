@@ -1,53 +1,62 @@
 """The charge: three limits, debited in one transaction, or none of them (R3).
 
 The mandate (per auditor), the platform's account (per window), and every person's lifetime balance
-(over all auditors). The platform's account is locked first, so that charges happen one after the
-other and the books' time never runs backwards, whatever the clocks do.
+(over all auditors). The ledger's head is locked first, so that charges happen one after the other
+and the books' time never runs backwards, whatever the clocks do.
 """
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
 
 from sqlmodel import Session, select
 
-from api import budgets, persons
+from api import budgets, ledger, persons
 from api.audiences.sealing import membership_of
 from api.audiences.uploads import groups_of
 from api.ceilings import PLATFORM_WINDOW_DAYS
-from api.clock import EPOCH, now
+from api.clock import EPOCH
 from api.errors import AboveLifetimeCapError, PlatformExhaustedError
 from api.ids import new_id
-from api.ledger import append
 from api.pricing import exact_price
 from api.settings import Settings
 from api.store import AudienceRow, AuditRow, ChargeRow, ContentRow, MandateRow, PlatformAccountRow
 from api.store.types import as_decimal
 from openapi.models import Price
 from privacy.errors import BoundsError
+from privacy.ledger.statements import Statement
 from privacy.membership import Membership
 from privacy.price import ADD_REMOVE
 
 
-def lock_books(session: Session) -> PlatformAccountRow:
+@dataclass(frozen=True)
+class Books:
+    """The platform's account, and the moment at which this transaction writes."""
+
+    account: PlatformAccountRow
+    at: datetime
+
+
+def lock_books(session: Session) -> Books:
     """Take the lock that orders all charges, and move the books' time on."""
-    account = session.exec(select(PlatformAccountRow).with_for_update()).one()
-    account.latest = max(account.latest, now())
-    window = (account.latest - EPOCH) // timedelta(days=PLATFORM_WINDOW_DAYS)
-    if window > account.window:
+    at = ledger.lock(session)
+    account = session.exec(select(PlatformAccountRow)).one()
+    if (window := window_of(at)) > account.window:
         account.window, account.spent = window, Fraction(0)
     session.add(account)
-    return account
+    return Books(account, at)
 
 
 def charge(
     session: Session,
-    account: PlatformAccountRow,
+    books: Books,
     mandate: MandateRow,
     audit: AuditRow,
     audience: AudienceRow,
     contents: list[ContentRow],
     price: Price,
     settings: Settings,
+    statement: Statement,
 ) -> ChargeRow:
     """Debit all three limits and write the charge; whoever cannot bear it is left out."""
     exact = exact_price(price)
@@ -55,8 +64,8 @@ def charge(
     # Without it the lifetime cap would not hold under change-one: see docs/guarantee.md.
     if 2 * exact.of("rho", ADD_REMOVE) > rho:
         raise BoundsError("a release must cost twice as much rho under change-one")
-    budgets.debit(session, mandate, Fraction(exact.debit(mandate.currency)), account.latest)
-    _debit_platform(account, rho, settings)
+    budgets.debit(session, mandate, Fraction(exact.debit(mandate.currency)), books.at)
+    _debit_platform(books.account, rho, settings)
     row = ChargeRow(
         id=new_id("charge"),
         audit_id=audit.id,
@@ -72,11 +81,11 @@ def charge(
         debit=Fraction(exact.debit(mandate.currency)),
         period=mandate.period,
         rho=rho,
-        charged_at=account.latest,
+        charged_at=books.at,
     )
-    session.add_all([account, row])
+    session.add_all([books.account, row])
     _charge_people(session, audit, audience, rho, settings)
-    append(session, "charge", _entry(row, audit, price), row.auditor_id)
+    ledger.append(session, "charge", _facts(row, price), row.auditor_id, statement, at=books.at)
     return row
 
 
@@ -94,19 +103,24 @@ def refuse_unbearable(price: Price, settings: Settings) -> None:
         )
 
 
-def refund(session: Session, account: PlatformAccountRow, row: ChargeRow, at: datetime) -> None:
+def refund(session: Session, books: Books, row: ChargeRow) -> None:
     """Undo a charge on which nothing was read, everywhere it was taken."""
     budgets.refund(session, row)
-    window = (row.charged_at - EPOCH) // timedelta(days=PLATFORM_WINDOW_DAYS)
-    if window == account.window:
-        account.spent -= row.rho
+    if window_of(row.charged_at) == books.account.window:
+        books.account.spent -= row.rho
     audience = session.get_one(AudienceRow, row.audience_id)
     uploaded = sum(group.members for group in groups_of(session, audience.id))
-    persons.refund(session, bearers(session, row.audit_id, audience), row.rho, uploaded)
-    row.refunded_at = at
-    session.add_all([account, row])
-    body = {"charge": row.id, "audit": row.audit_id, "debit": str(as_decimal(row.debit))}
-    append(session, "refund", body, row.auditor_id)
+    people = bearers(session, row.audit_id, audience)
+    persons.refund(session, people, row.rho, uploaded, drawn=audience.source == "sample")
+    row.refunded_at = books.at
+    session.add_all([books.account, row])
+    facts = {
+        "charge_id": row.id,
+        "audit_id": row.audit_id,
+        "currency": row.currency,
+        "debit": str(as_decimal(row.debit)),
+    }
+    ledger.append(session, "refund", facts, row.auditor_id, at=books.at)
 
 
 def bearers(session: Session, audit_id: str, audience: AudienceRow) -> Membership:
@@ -131,21 +145,23 @@ def _charge_people(
     groups = groups_of(session, audience.id)
     uploaded = sum(group.members for group in groups)
     cap = Fraction(settings.person_lifetime_rho)
-    able = persons.charge(session, membership, rho, cap, uploaded)
+    drawn = audience.source == "sample"
+    able = persons.charge(session, membership, rho, cap, uploaded, drawn=drawn)
     persons.exclude(session, audit.id, [group.label for group in groups], able)
 
 
-def _entry(row: ChargeRow, audit: AuditRow, price: Price) -> dict[str, object]:
+def window_of(at: datetime) -> int:
+    """The number of the platform's window at an instant."""
+    return (at - EPOCH) // timedelta(days=PLATFORM_WINDOW_DAYS)
+
+
+def _facts(row: ChargeRow, price: Price) -> dict[str, object]:
     return {
-        "charge": row.id,
-        "audit": row.audit_id,
-        "audit_kind": row.kind,
-        "researcher": row.researcher_id,
-        "mandate": row.mandate_id,
-        "audience": row.audience_id,
+        "charge_id": row.id,
+        "audit_id": row.audit_id,
+        "mandate_id": row.mandate_id,
         "audience_commitment": row.audience_commitment,
         "content_digests": row.content_digests,
-        "request": audit.request_digest,
         "epsilon": price.epsilon.model_dump(mode="json") if price.epsilon else None,
         "rho": price.rho.model_dump(mode="json"),
         "currency": row.currency,

@@ -1,6 +1,6 @@
 """The time, always in UTC and always by this function."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -12,3 +12,9 @@ def now() -> datetime:
 def whole_second(moment: datetime) -> datetime:
     """What auditors are shown of when something ended: run times in detail are not theirs."""
     return moment.replace(microsecond=0)
+
+
+def next_second(moment: datetime) -> datetime:
+    """The same for the books, whose time never runs backwards."""
+    whole = whole_second(moment)
+    return whole if whole == moment else whole + timedelta(seconds=1)

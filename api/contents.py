@@ -32,7 +32,8 @@ def create(session: Session, caller: Caller, draft: ContentDraft) -> Content:
         **fields,
     )
     session.add(row)
-    append(session, "content", {"content": row.id, "digest": row.digest}, caller.auditor)
+    facts = {"content_id": row.id, "digest": row.digest, "by": caller.researcher_id}
+    append(session, "content", facts, caller.auditor)
     return view(row)
 
 

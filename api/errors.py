@@ -2,18 +2,20 @@
 
 ApiError
 ├── InvalidRequestError          ├── MalformedBodyError        ├── TooLargeError
-├── UnauthenticatedError         ├── ForbiddenError            ├── NotFoundError
+├── UnauthenticatedError         ├── UnsignedError             ├── ForbiddenError
+├── NotFoundError
 ├── UnsupportedMediaTypeError    ├── RateLimitedError          ├── UnavailableError
 ├── ConflictError
 │   ├── AudienceSealedError      ├── AudienceNotSealedError    ├── IdempotencyConflictError
-│   ├── NotCancellableError      └── NotReleasedError
+│   ├── NotCancellableError      ├── NotReleasedError          └── NotSignedError
 ├── UploadError
 │   ├── MalformedMembersError    ├── DigestMismatchError       ├── EmptyGroupError
 │   ├── AudienceTooLargeError    └── UnavailableSampleError
 └── RefusalError                 a refused audit: also an entry of the ledger
     ├── UnsupportedAuditError    ├── InvalidBinsError          ├── EpsilonAboveMandateError
     ├── NoMandateError           ├── MandateNotYetValidError   ├── MandateExpiredError
-    ├── BudgetExhaustedError     ├── PlatformExhaustedError    └── AboveLifetimeCapError
+    ├── BudgetExhaustedError     ├── PlatformExhaustedError    ├── AboveLifetimeCapError
+    └── MandateSuspendedError
 
 What a message says may depend on what the caller sent and on public facts, never on people (R2).
 """
@@ -62,6 +64,10 @@ class UnauthenticatedError(ApiError):
         super().__init__(detail, headers={"WWW-Authenticate": challenge})
 
 
+class UnsignedError(ApiError):
+    code = "unsigned"
+
+
 class ForbiddenError(ApiError):
     code = "forbidden"
 
@@ -76,6 +82,8 @@ class UnsupportedMediaTypeError(ApiError):
 
 class RateLimitedError(ApiError):
     code = "rate-limited"
+    # Whom the access log names, if they were known.
+    researcher_id: str | None = None
 
 
 class UnavailableError(ApiError):
@@ -104,6 +112,10 @@ class NotCancellableError(ConflictError):
 
 class NotReleasedError(ConflictError):
     code = "not-released"
+
+
+class NotSignedError(ConflictError):
+    code = "not-signed"
 
 
 class UploadError(ApiError):
@@ -156,6 +168,10 @@ class MandateNotYetValidError(RefusalError):
 
 class MandateExpiredError(RefusalError):
     code = "mandate-expired"
+
+
+class MandateSuspendedError(RefusalError):
+    code = "mandate-suspended"
 
 
 class BudgetExhaustedError(RefusalError):

@@ -20,7 +20,7 @@ def tidy(store: Store) -> None:
     for audience_id in found:
         with store.write() as session:
             lock_books(session)
-            query = select(AudienceRow).where(AudienceRow.id == audience_id, *expired)
-            audience = session.exec(query.with_for_update()).first()
-            if audience is not None and not uploads.pending(session, audience_id):
+            audience = uploads.locked(session, audience_id, skip=True)
+            due = audience is not None and audience.expires_at < now()
+            if audience and due and not uploads.pending(session, audience_id):
                 erase(session, audience)

@@ -6,7 +6,6 @@ the inspector beside it: it is never served.
 """
 
 import json
-from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -67,12 +66,16 @@ def _charges(session: Session) -> list[tuple[str, str, Fraction]]:
     """Audit, audience and rho of every charge in the ledger that was not refunded."""
     kinds = col(EntryRow.kind).in_(("charge", "refund"))
     entries = session.exec(select(EntryRow).where(kinds).order_by(col(EntryRow.number)))
-    bodies = [json.loads(entry.body) for entry in entries]
-    refunded = Counter(body["audit"] for body in bodies if body["kind"] == "refund")
+    bodies = [json.loads(entry.text) for entry in entries]
+    refunded = {body["facts"]["audit_id"] for body in bodies if body["kind"] == "refund"}
     return [
-        (body["audit"], body["audience"], Fraction(body["rho"]["change_one"]))
+        (
+            body["facts"]["audit_id"],
+            body["statement"]["body"]["audience_id"],
+            Fraction(body["facts"]["rho"]["change_one"]),
+        )
         for body in bodies
-        if body["kind"] == "charge" and not refunded[body["audit"]]
+        if body["kind"] == "charge" and body["facts"]["audit_id"] not in refunded
     ]
 
 

@@ -16,36 +16,62 @@ from api.errors import RateLimitedError, TooLargeError
 from api.problems import respond
 from api.settings import Settings
 
+# Above so many buckets, those that are full again are forgotten.
+MOST_BUCKETS = 10_000
+
 
 @dataclass
-class RateLimited:
-    """An authenticator that also counts: a bucket of tokens per researcher."""
+class Buckets:
+    """A bucket of tokens per caller, refilled at a rate; a request takes one."""
 
-    inner: Authenticator
-    settings: Settings
+    per_minute: float
+    burst: float
     _buckets: dict[str, tuple[float, float]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def authenticate(self, bearer: str) -> Caller:
-        caller = self.inner.authenticate(bearer)
-        self._take(caller.researcher_id)
-        return caller
-
-    def _take(self, researcher_id: str) -> None:
-        rate, burst = self.settings.requests_per_minute / 60, float(self.settings.burst)
+    def take(self, who: str) -> None:
+        rate = self.per_minute / 60
         with self._lock:
             at = time.monotonic()
-            tokens, since = self._buckets.get(researcher_id, (burst, at))
-            tokens = min(burst, tokens + (at - since) * rate)
+            tokens, since = self._buckets.get(who, (self.burst, at))
+            tokens = min(self.burst, tokens + (at - since) * rate)
+            if len(self._buckets) > MOST_BUCKETS:
+                self._forget(at)
             # A refusal takes nothing, so that Retry-After is true.
-            self._buckets[researcher_id] = (tokens - 1 if tokens >= 1 else tokens, at)
+            self._buckets[who] = (tokens - 1 if tokens >= 1 else tokens, at)
         if tokens < 1:
             wait = math.ceil((1 - tokens) / rate)
             raise RateLimitedError(
-                f"more than {self.settings.requests_per_minute} requests a minute; "
-                f"try again in {wait} s",
+                f"more than {self.per_minute:g} requests a minute; try again in {wait} s",
                 headers={"Retry-After": str(wait)},
             )
+
+    def _forget(self, at: float) -> None:
+        full = self.burst / (self.per_minute / 60)
+        self._buckets = {
+            who: bucket for who, bucket in self._buckets.items() if at - bucket[1] < full
+        }
+
+
+@dataclass
+class RateLimited:
+    """An authenticator that also counts."""
+
+    inner: Authenticator
+    settings: Settings
+    _buckets: Buckets = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._buckets = Buckets(self.settings.requests_per_minute, self.settings.burst)
+
+    def authenticate(self, bearer: str) -> Caller:
+        caller = self.inner.authenticate(bearer)
+        try:
+            self._buckets.take(caller.researcher_id)
+        except RateLimitedError as error:
+            error.researcher_id = caller.researcher_id
+            raise
+        return caller
 
 
 class BodyLimit:

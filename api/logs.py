@@ -11,7 +11,18 @@ import traceback
 from datetime import UTC, datetime
 from typing import Any
 
-FIELDS = ("audit", "error", "method", "milliseconds", "reason", "route", "status", "url")
+FIELDS = (
+    "audit",
+    "error",
+    "method",
+    "milliseconds",
+    "reason",
+    "researcher",
+    "route",
+    "status",
+    "url",
+    "webhook",
+)
 
 
 class JsonLines(logging.Formatter):

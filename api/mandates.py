@@ -8,36 +8,50 @@ from typing import Any
 from sqlmodel import Session, col, select
 
 from api import budgets
-from api.auth.caller import Caller
 from api.clock import now
 from api.errors import (
     InvalidRequestError,
     MandateExpiredError,
     MandateNotYetValidError,
+    MandateSuspendedError,
     NoMandateError,
     NotFoundError,
     RefusalError,
 )
 from api.ids import new_id
 from api.ledger import append
-from api.store import AuditorRow, MandateRow
+from api.store import AuditorRow, MandateRow, ResearcherRow
 from api.store.types import as_decimal
-from openapi.models import Mandate, MandateDraft, Renewal
+from openapi.models import Mandate, MandateDraft, MandateLimits, Renewal
+from privacy.ledger.statements import Statement
 from privacy.price import INFINITE, Price, approximate_epsilon
 
 _AMOUNTS = ("epsilon_limit", "rho_limit", "lifetime_limit")
 
 
-def grant(session: Session, regulator: Caller, draft: MandateDraft) -> Mandate:
-    _check_dates(draft)
+def grant(session: Session, draft: MandateDraft, statement: Statement) -> Mandate:
     if session.get(AuditorRow, draft.auditor_id) is None:
         raise NotFoundError(f"no auditor {draft.auditor_id}")
-    fields = draft.model_dump(exclude={"renewal", "delta", "valid_from", "valid_until"})
-    fields |= {name: _fraction(fields[name]) for name in _AMOUNTS}
+    for researcher_id in draft.researcher_ids or ():
+        person = session.get(ResearcherRow, researcher_id)
+        if person is None or person.auditor_id != draft.auditor_id:
+            raise NotFoundError(f"no researcher {researcher_id} of this auditor")
+    row = make(session, draft.auditor_id, draft, statement.by)
+    append(session, "mandate", {"mandate_id": row.id}, row.auditor_id, statement)
+    return view(session, row)
+
+
+def make(session: Session, auditor_id: str, draft: MandateLimits, by: str) -> MandateRow:
+    """The mandate itself; the caller writes the entry that grants it."""
+    check_dates(draft.valid_from, draft.valid_until)
+    left_out = {"auditor_id", "renewal", "delta", "valid_from", "valid_until"}
+    fields = draft.model_dump(exclude=left_out)
+    fields |= {name: fraction_of(fields[name]) for name in _AMOUNTS}
     row = MandateRow(
         **fields,
         id=new_id("mandate"),
-        granted_by=regulator.researcher_id,
+        auditor_id=auditor_id,
+        granted_by=by,
         delta=str(draft.delta) if draft.delta is not None else None,
         renewal=draft.renewal.kind if draft.renewal else None,
         renewal_days=draft.renewal.days if draft.renewal else None,
@@ -48,9 +62,7 @@ def grant(session: Session, regulator: Caller, draft: MandateDraft) -> Mandate:
         created_at=now(),
     )
     session.add(row)
-    body = draft.model_dump(mode="json") | {"mandate": row.id, "by": regulator.researcher_id}
-    append(session, "mandate", body, row.auditor_id)
-    return view(session, row)
+    return row
 
 
 def choose(
@@ -61,23 +73,30 @@ def choose(
     mandate_id: str | None,
     at: datetime,
     *,
+    researcher_id: str | None = None,
     taken: Mapping[str, Fraction] | None = None,
     lock: bool = False,
 ) -> MandateRow:
     """The mandate that pays: the one named, or of those in force the first to end that can.
 
-    A mandate in epsilon cannot pay for what has no epsilon. `taken` is what other audits of the
-    same batch would have spent.
+    A mandate in epsilon cannot pay for what has no epsilon, and one that names individuals pays for
+    nobody else. `taken` is what other audits of the same batch would have spent.
     """
     query = select(MandateRow).where(MandateRow.auditor_id == auditor_id)
     if mandate_id is not None:
         query = query.where(MandateRow.id == mandate_id)
     query = query.order_by(col(MandateRow.valid_until), col(MandateRow.id))
     allowing = [row for row in session.exec(query) if kind in row.kinds]
-    paying = [row for row in allowing if price.debit(row.currency) != INFINITE]
-    in_force = [row for row in paying if row.valid_from <= at < row.valid_until]
+    mine = [row for row in allowing if row.allows(researcher_id or "")]
+    paying = [row for row in mine if price.debit(row.currency) != INFINITE]
+    active = [row for row in paying if row.state == "active"]
+    in_force = [row for row in active if row.valid_from <= at < row.valid_until]
     if not in_force:
-        raise _none_in_force(allowing, paying, kind, at)
+        if allowing and not mine:
+            raise _not_for_them(kind)
+        if paying and not active:
+            raise _not_active(paying)
+        raise _none_in_force(mine, active, kind, at)
     able = (
         row
         for row in in_force
@@ -95,6 +114,7 @@ def view(session: Session, row: MandateRow) -> Mandate:
     fields: dict[str, Any] = row.model_dump(
         include={"id", "auditor_id", "purpose", "kinds", "valid_from", "valid_until", "created_at"}
     )
+    fields |= {"state": row.state, "researcher_ids": row.researcher_ids}
     fields |= {name: _decimal(getattr(row, name)) for name in _AMOUNTS}
     approximate = None
     if row.rho_limit is not None and row.delta is not None:
@@ -104,35 +124,52 @@ def view(session: Session, row: MandateRow) -> Mandate:
         currency=row.currency,
         delta=row.delta,
         approximate_epsilon=approximate,
-        renewal=_renewal(row),
+        renewal=renewal_of(row),
         spent=as_decimal(row.spent),
         remaining=as_decimal(max(Fraction(0), budgets.remaining(session, row, now()))),
     )
 
 
-def _check_dates(draft: MandateDraft) -> None:
-    if draft.valid_from.tzinfo is None or draft.valid_until.tzinfo is None:
+def check_dates(valid_from: datetime, valid_until: datetime) -> None:
+    if valid_from.tzinfo is None or valid_until.tzinfo is None:
         raise InvalidRequestError("valid_from and valid_until need a time zone")
     try:
-        draft.valid_from.astimezone(UTC), draft.valid_until.astimezone(UTC)
+        valid_from.astimezone(UTC), valid_until.astimezone(UTC)
     except OverflowError as error:
         raise InvalidRequestError("valid_from and valid_until must be years 1 to 9999") from error
-    if draft.valid_from >= draft.valid_until:
+    if valid_from >= valid_until:
         raise InvalidRequestError("valid_until must be after valid_from")
 
 
-def _renewal(row: MandateRow) -> Renewal | None:
+def renewal_of(row: MandateRow) -> Renewal | None:
     if row.renewal is None:
         return None
     return Renewal.model_validate({"kind": row.renewal, "days": row.renewal_days})
 
 
-def _fraction(amount: Any) -> Fraction | None:
+def fraction_of(amount: Any) -> Fraction | None:
     return None if amount is None else Fraction(amount)
 
 
 def _decimal(amount: Fraction | None) -> Any:
     return None if amount is None else as_decimal(amount)
+
+
+def _not_for_them(kind: str) -> RefusalError:
+    return NoMandateError(
+        f"a mandate of your auditor allows {kind}, but not to you: it names other individuals. "
+        f"Nothing was charged: ask your regulator to name you."
+    )
+
+
+def _not_active(rows: list[MandateRow]) -> RefusalError:
+    if suspended := [row.id for row in rows if row.state == "suspended"]:
+        return MandateSuspendedError(
+            f"the mandate {suspended[0]} is suspended until your regulator resumes it. "
+            f"Nothing was charged.",
+            mandate_id=suspended[0],
+        )
+    return MandateExpiredError("your regulator terminated the mandate. Nothing was charged.")
 
 
 def _none_in_force(

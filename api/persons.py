@@ -10,6 +10,7 @@ touches a thousand rows, one of a hundred at most a hundred. They live in the pl
 and never enter the ledger. Only the holder of the platform account's lock may change them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
@@ -32,31 +33,45 @@ Balances = NDArray[np.int64]
 
 
 def charge(
-    session: Session, membership: Membership, cost: Fraction, cap: Fraction, uploaded: int = 0
+    session: Session,
+    membership: Membership,
+    cost: Fraction,
+    cap: Fraction,
+    uploaded: int = 0,
+    *,
+    drawn: bool = False,
 ) -> list[NDArray[np.bool_] | None]:
     """Charge everybody who can bear the cost; for each group, who could, or None for all.
 
     As many blocks are rewritten as identifiers were uploaded, as far as there are any: others
-    than theirs unchanged, so that the time it takes does not tell how many were found.
+    than theirs unchanged, so that the time it takes does not tell how many were found. `drawn`:
+    the platform drew these people as a sample.
     """
     blocks = Blocks.of(session, membership, uploaded)
     everyone = membership.everyone()
     place = blocks.place(everyone)
     able = blocks.spent[place] + to_pico(cost) <= to_pico(cap)
     if able.all():
-        blocks.spent[place] += to_pico(cost)
+        blocks.debit(place, to_pico(cost), drawn=drawn)
         blocks.save(session)
         return [None] * len(membership.groups)
-    blocks.spent[place[able]] += to_pico(cost)
+    blocks.debit(place[able], to_pico(cost), drawn=drawn)
     blocks.save(session)
     exhausted = everyone[~able]
     return [~np.isin(group, exhausted) for group in membership.groups]
 
 
-def refund(session: Session, membership: Membership, cost: Fraction, uploaded: int = 0) -> None:
+def refund(
+    session: Session,
+    membership: Membership,
+    cost: Fraction,
+    uploaded: int = 0,
+    *,
+    drawn: bool = False,
+) -> None:
     """Give the cost back to everybody who was charged it."""
     blocks = Blocks.of(session, membership, uploaded)
-    blocks.spent[blocks.place(membership.everyone())] -= to_pico(cost)
+    blocks.debit(blocks.place(membership.everyone()), -to_pico(cost), drawn=drawn)
     blocks.save(session)
 
 
@@ -101,6 +116,7 @@ class Blocks:
     new: NDArray[np.bool_]
     spent: Balances
     carried: Balances
+    drawn: Balances
 
     @classmethod
     def of(cls, session: Session, membership: Membership, at_least: int = 0) -> "Blocks":
@@ -117,15 +133,17 @@ class Blocks:
 
     @classmethod
     def load(cls, session: Session, numbers: NDArray[np.int64]) -> "Blocks":
-        spent, carried = (np.zeros((len(numbers), BLOCK), np.int64) for _ in range(2))
         rows = _rows(session, numbers)
-        at = np.searchsorted(numbers, [number for number, _, _ in rows])
+        at = np.searchsorted(numbers, [row[0] for row in rows])
         new = np.ones(len(numbers), bool)
         new[at] = False
-        spent[at] = unpack([borne for _, borne, _ in rows])
-        kept = [i for i, (_, _, before) in enumerate(rows) if before is not None]
-        carried[at[kept]] = unpack([before for _, _, before in rows if before is not None])
-        return cls(numbers, new, spent.ravel(), carried.ravel())
+        return cls(
+            numbers,
+            new,
+            spent=_column(len(numbers), at, [spent for _, spent, _, _ in rows]),
+            carried=_column(len(numbers), at, [carried for _, _, carried, _ in rows]),
+            drawn=_column(len(numbers), at, [drawn for _, _, _, drawn in rows]),
+        )
 
     def place(self, persons: Persons) -> NDArray[np.int64]:
         """Where these people's balances are; their blocks must be here."""
@@ -137,13 +155,20 @@ class Blocks:
         row = np.searchsorted(self.numbers, persons >> _BITS)
         return (row << _BITS) + (persons & (BLOCK - 1))
 
+    def debit(self, place: NDArray[np.int64], cost: int, *, drawn: bool) -> None:
+        self.spent[place] += cost
+        if drawn:
+            self.drawn[place] += cost
+
     def save(self, session: Session) -> None:
         rows = self._as_rows()
         fresh = [row for row, new in zip(rows, self.new, strict=True) if new]
         changed = [row for row, new in zip(rows, self.new, strict=True) if not new]
         connection = session.connection()
         table = cast("SqlTable", inspect(PersonBlockRow).local_table)
-        values: dict[str, Any] = {"spent": bindparam("spent_"), "carried": bindparam("carried_")}
+        values: dict[str, Any] = {
+            name: bindparam(f"{name}_") for name in ("spent", "carried", "drawn")
+        }
         if fresh:
             number: dict[str, Any] = {"number": bindparam("number_")}
             connection.execute(table.insert().values(number | values), fresh)
@@ -152,12 +177,15 @@ class Blocks:
             connection.execute(table.update().where(mine).values(values), changed)
 
     def _as_rows(self) -> list[dict[str, Any]]:
-        kept = np.asarray(self.carried.reshape(-1, BLOCK).any(axis=1))
-        spent, carried = pack(self.spent), pack(self.carried)
-        return [
-            {"number_": number, "spent_": spent[at], "carried_": carried[at] if kept[at] else None}
-            for at, number in enumerate(self.numbers.tolist())
-        ]
+        columns = zip(
+            self.numbers.tolist(),
+            pack(self.spent),
+            _pack_some(self.carried),
+            _pack_some(self.drawn),
+            strict=True,
+        )
+        names = ("number_", "spent_", "carried_", "drawn_")
+        return [dict(zip(names, row, strict=True)) for row in columns]
 
 
 def _others(session: Session, wanted: int) -> NDArray[np.int64]:
@@ -181,14 +209,36 @@ def pack(balances: Balances) -> list[bytes]:
     ]
 
 
+def _pack_some(balances: Balances) -> list[bytes | None]:
+    """Block by block, None where there is nothing."""
+    blocks = balances.reshape(-1, BLOCK)
+    some = np.flatnonzero(blocks.any(axis=1))
+    packed: list[bytes | None] = [None] * len(blocks)
+    for at, data in zip(some.tolist(), pack(blocks[some]), strict=True):
+        packed[at] = data
+    return packed
+
+
+def _column(size: int, at: NDArray[np.intp], blocks: Sequence[bytes | None]) -> Balances:
+    """So many blocks one after the other, nothing in those that are not there."""
+    whole = np.zeros((size, BLOCK), np.int64)
+    there = [number for number, data in enumerate(blocks) if data is not None]
+    whole[at[there]] = unpack([data for data in blocks if data is not None])
+    return whole.ravel()
+
+
 def unpack(blocks: list[bytes]) -> Balances:
     whole = (pa.decompress(each, _BYTES, codec="lz4", asbytes=True) for each in blocks)
     return np.frombuffer(b"".join(whole), "<i8").reshape(-1, BLOCK)
 
 
-def _rows(session: Session, numbers: NDArray[np.int64]) -> list[tuple[int, bytes, bytes | None]]:
-    columns = select(PersonBlockRow.number, PersonBlockRow.spent, PersonBlockRow.carried)
-    found: list[tuple[int, bytes, bytes | None]] = []
+_Row = tuple[int, bytes, bytes | None, bytes | None]
+
+
+def _rows(session: Session, numbers: NDArray[np.int64]) -> list[_Row]:
+    row = PersonBlockRow
+    columns = select(row.number, row.spent, row.carried, row.drawn)
+    found: list[_Row] = []
     for chunk in np.array_split(numbers, max(1, len(numbers) // 500)):
         wanted = col(PersonBlockRow.number).in_(chunk.tolist())
         found += session.exec(columns.where(wanted)).all()

@@ -78,6 +78,16 @@ class Scores(Protocol):
         ...
 
 
+class Balances(Protocol):
+    """What people have borne. No adapter has it: the service keeps it and hands it to the worker's
+    platform.
+    """
+
+    def shares(self, persons: Persons) -> NDArray[np.float64]:
+        """Of each person, in order, which share of the lifetime cap other audits have taken."""
+        ...
+
+
 @dataclass(frozen=True)
 class Platform:
     """A platform by name, with the capabilities it has."""
@@ -85,3 +95,4 @@ class Platform:
     name: str
     people: People
     scores: Scores | None = None
+    balances: Balances | None = None

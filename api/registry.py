@@ -3,8 +3,6 @@
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session, col, select
 
-from api.auth.caller import Caller
-from api.auth.keys import SigningKeys
 from api.auth.registration import validate_public_jwk
 from api.clock import now
 from api.errors import ConflictError, InvalidRequestError, NotFoundError
@@ -12,6 +10,7 @@ from api.ids import new_id
 from api.ledger import append
 from api.store import AuditorRow, ChargeRow, ResearcherRow, SigningKeyRow, Store
 from api.store.types import as_decimal
+from api.vetting import personal
 from openapi.models import (
     Auditor,
     AuditorDraft,
@@ -21,17 +20,20 @@ from openapi.models import (
     ResearcherDraft,
     SigningKey,
 )
+from privacy.ledger.statements import Statement
 
 
-def register_auditor(session: Session, regulator: Caller, draft: AuditorDraft) -> Auditor:
+def register_auditor(session: Session, draft: AuditorDraft, statement: Statement) -> Auditor:
     row = AuditorRow(id=new_id("auditor"), name=draft.name, created_at=now())
     session.add(row)
-    append(session, "auditor", {"auditor": row.id, "by": regulator.researcher_id}, row.id)
+    append(session, "auditor", {"auditor_id": row.id}, row.id, statement)
     return auditor_view(row)
 
 
-def register_researcher(session: Session, by: str, draft: ResearcherDraft) -> Researcher:
-    """Register an individual; `by` is who vouches for them."""
+def register_researcher(
+    session: Session, draft: ResearcherDraft, statement: Statement | None
+) -> Researcher:
+    """Register an individual, on a regulator's statement; at set-up on the operator's word."""
     _check(session, draft)
     jwk, thumbprint = validate_public_jwk(draft.jwk) if draft.jwk else (None, None)
     row = ResearcherRow(
@@ -39,24 +41,24 @@ def register_researcher(session: Session, by: str, draft: ResearcherDraft) -> Re
         jwk=jwk,
         key_thumbprint=thumbprint,
         created_at=now(),
-        **draft.model_dump(exclude={"jwk"}),
+        name=draft.name.text,
+        **draft.model_dump(exclude={"jwk", "name"}),
     )
     session.add(row)
     try:
         session.flush()
     except IntegrityError as error:
         raise ConflictError("this key or outside subject is registered already") from error
-    body = {"researcher": row.id, "role": row.role, "key": thumbprint, "by": by}
-    append(session, "researcher", body, row.auditor_id)
+    facts = {
+        "researcher_id": row.id,
+        "role": row.role,
+        "jwk": jwk,
+        "key_thumbprint": thumbprint,
+        **({} if statement else {"by": "init"}),
+    }
+    personal.keep(session, draft, row.id)
+    append(session, "researcher", facts, row.auditor_id, statement)
     return researcher_view(row)
-
-
-def rotate_keys(store: Store, keys: SigningKeys, caller: Caller) -> None:
-    for purpose in ("access-token", "receipt"):
-        fresh = keys.rotate(purpose)
-        with store.write() as session:
-            body = {"purpose": purpose, "kid": fresh.kid, "by": caller.researcher_id}
-            append(session, "key-rotation", body)
 
 
 def signing_keys(store: Store) -> list[SigningKey]:

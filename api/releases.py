@@ -52,6 +52,7 @@ def produce(
     released = waist.release(question, tables, paid=exact_price(price))
     boundaries.reached(Boundary.NOISED)
     fields = kind.present(request, facts, released)
+    rules = (*RULES, *fields.pop("rules", ()))
     if "chosen" in fields:
         fields["chosen_digest"] = contents[fields["chosen"]].digest
     return {
@@ -61,7 +62,7 @@ def produce(
         "audience_commitment": audience.commitment,
         "model_digest": model,
         "price": price,
-        "rules": [rule.format(k=facts.groups_per_person) for rule in RULES],
+        "rules": [rule.format(k=facts.groups_per_person) for rule in rules],
         **fields,
     }
 

@@ -9,9 +9,14 @@ from fastapi import Depends, Request
 from sqlmodel import Session
 
 from api.auth import Auth
+from api.ledger.checkpoints import Checkpointer
+from api.limits import Buckets
 from api.platform import Platform
-from api.settings import Settings
+from api.settings import Settings, ledger_origin
 from api.store import Store
+from api.vetting.calendar import Calendar
+from api.webhooks.pushing import Pusher
+from api.webhooks.sending import Sender
 from api.worker import Worker
 
 
@@ -21,8 +26,27 @@ class Service:
     store: Store
     platform: Platform
     auth: Auth
+    # Applications come from addresses, not from people that are known.
+    strangers: Buckets = field(default_factory=lambda: Buckets(1, 1))
     # Set when an audit was charged, so that an embedded worker need not wait for its next look.
     charged: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def origin(self) -> str:
+        return ledger_origin(self.settings)
+
+    def checkpointer(self) -> Checkpointer:
+        return Checkpointer(
+            self.store, self.auth.keys, self.origin, self.settings.checkpoint_seconds
+        )
+
+    @property
+    def calendar(self) -> Calendar:
+        return Calendar.of(self.settings)
+
+    def pusher(self) -> Pusher:
+        sender = Sender(private=self.settings.webhook_private_hosts)
+        return Pusher(self.store, self.auth.keys, sender, self.settings.poll_seconds)
 
     def worker(self) -> Worker:
         return Worker(self.store, self.platform, self.auth.keys, self.settings)

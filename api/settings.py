@@ -6,11 +6,13 @@ de-duplication are code.
 """
 
 import tomllib
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
+from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from api.ceilings import PERSON_LIFETIME_RHO, PLATFORM_RHO
@@ -31,6 +33,13 @@ class OutsideIssuer(BaseModel):
     jwks_file: Path | None = None
     claim: str = "sub"
     algorithms: tuple[str, ...] = ("Ed25519", "ES256", "RS256", "PS256")
+
+
+def _zone(name: str) -> str:
+    try:
+        return ZoneInfo(name).key
+    except (KeyError, OSError, ValueError) as error:
+        raise ValueError("not the name of a time zone, like Europe/Brussels") from error
 
 
 class Settings(BaseSettings):
@@ -62,6 +71,8 @@ class Settings(BaseSettings):
     )
 
     embedded_worker: bool = True
+    # How often the head of the ledger is signed, if it has moved.
+    checkpoint_seconds: Annotated[float, Field(gt=0, le=60)] = 5.0
     lease_seconds: Annotated[float, Field(gt=0, le=600)] = 15.0
     poll_seconds: Annotated[float, Field(gt=0, le=60)] = 0.5
 
@@ -70,9 +81,22 @@ class Settings(BaseSettings):
     max_members: Annotated[int, Field(ge=1)] = 20_000_000
     members_kept_days: Annotated[int, Field(ge=1, le=30)] = 30
     upload_kept_hours: Annotated[int, Field(ge=1, le=168)] = 24
+    # Whose days, and which public holidays, the periods of vetting are counted in.
+    time_zone: Annotated[str, AfterValidator(_zone)] = "Europe/Brussels"
+    holidays: tuple[date, ...] = ()
+    # Applications come from strangers: so many an hour from one address.
+    applications_per_hour: Annotated[int, Field(ge=1)] = 20
+    # For tests alone: webhooks to private addresses, and without TLS. Logged as a warning.
+    webhook_private_hosts: bool = False
+
     requests_per_minute: Annotated[int, Field(ge=1)] = 1_200
     burst: Annotated[int, Field(ge=1)] = 200
     log_level: str = "INFO"
+
+
+def ledger_origin(settings: Settings) -> str:
+    """The name of this ledger: where it is, without the scheme (C2SP checkpoints)."""
+    return settings.issuer.rstrip("/").partition("://")[2] + "/v1/ledger"
 
 
 def load_settings(path: Path | None = None, **overrides: Any) -> Settings:

@@ -10,7 +10,7 @@ from api.registry import register_researcher
 from api.settings import Settings
 from api.store import Store
 from api.store.schema import migrate
-from openapi.models import ResearcherDraft
+from openapi.models import Personal, ResearcherDraft
 
 
 def write_settings(
@@ -61,7 +61,7 @@ def prepare(settings: Settings, keys: Mapping[str, Path | None]) -> dict[str, st
 def register_first(store: Store, role: str, jwk: Mapping[str, Any]) -> str:
     """Register a person on the word of whoever can write to the database."""
     draft = ResearcherDraft.model_validate(
-        {"name": f"First {role}", "role": role, "jwk": dict(jwk)}
+        {"name": Personal.fresh(f"First {role}"), "role": role, "jwk": dict(jwk)}
     )
     with store.write() as session:
-        return register_researcher(session, "init", draft).id
+        return register_researcher(session, draft, None).id

@@ -34,6 +34,7 @@ from api.store import AudienceRow, AuditRow, ChargeRow, ContentRow, Store
 from api.store.types import as_decimal
 from openapi.models import REQUEST, Audit, AuditRequest, BatchQuote, Currency, Price, Quote
 from privacy import waist
+from privacy.ledger.statements import Statement
 from privacy.receipts import canonical, digest
 
 
@@ -62,7 +63,14 @@ def quote_all(
         asked = _asked(session, caller, request, platform)
         exact = waist.price(asked.question)
         mandate = mandates.choose(
-            session, caller.auditor, request.kind, exact, request.mandate_id, now(), taken=taken
+            session,
+            caller.auditor,
+            request.kind,
+            exact,
+            request.mandate_id,
+            now(),
+            researcher_id=caller.researcher_id,
+            taken=taken,
         )
         price = price_of(asked.question, mandate.currency)
         charging.refuse_unbearable(price, settings)
@@ -92,14 +100,14 @@ def submit(
     store: Store,
     caller: Caller,
     request: AuditRequest,
-    key: str,
+    statement: Statement,
     platform: Platform,
     settings: Settings,
 ) -> Audit:
     """Charge the audit and put it in the queue, once per idempotency key."""
     try:
         with store.write() as session:
-            audit = _submit(session, caller, request, key, platform, settings)
+            audit = _submit(session, caller, request, statement, platform, settings)
             boundaries.reached(Boundary.CHARGE_WRITTEN)
     except RefusalError as refusal:
         with store.write() as session:
@@ -117,17 +125,22 @@ def submit(
 
 def cancel(session: Session, caller: Caller, audit_id: str) -> Audit:
     """Give the charge back, as long as no worker has begun to read."""
-    account = charging.lock_books(session)
+    books = charging.lock_books(session)
     row = owned(session, caller, audit_id, lock=True)
     if row.state != "charged":
         raise NotCancellableError(f"the audit is {row.state}; a charge stays once data were read")
-    charge = session.exec(select(ChargeRow).where(ChargeRow.audit_id == row.id)).one()
-    charging.refund(session, account, charge, account.latest)
-    row.state, row.finished_at = "cancelled", account.latest
-    session.add(row)
-    session.flush()
+    give_back(session, books, row)
     boundaries.reached(Boundary.CANCEL_WRITTEN)
     return view(row)
+
+
+def give_back(session: Session, books: charging.Books, row: AuditRow) -> None:
+    """Cancel a locked audit that no worker has begun, and refund it."""
+    charge = session.exec(select(ChargeRow).where(ChargeRow.audit_id == row.id)).one()
+    charging.refund(session, books, charge)
+    row.state, row.finished_at = "cancelled", books.at
+    session.add(row)
+    session.flush()
 
 
 def owned(session: Session, caller: Caller, audit_id: str, *, lock: bool = False) -> AuditRow:
@@ -167,13 +180,13 @@ def _submit(
     session: Session,
     caller: Caller,
     request: AuditRequest,
-    key: str,
+    statement: Statement,
     platform: Platform,
     settings: Settings,
 ) -> Audit:
-    account = charging.lock_books(session)
+    books = charging.lock_books(session)
     request_digest = _request_digest(request)
-    if earlier := _earlier(session, caller, key, request_digest):
+    if earlier := _earlier(session, caller, statement.key, request_digest):
         return earlier
     asked = _asked(session, caller, request, platform)
     exact = waist.price(asked.question)
@@ -183,7 +196,8 @@ def _submit(
         request.kind,
         exact,
         request.mandate_id,
-        account.latest,
+        books.at,
+        researcher_id=caller.researcher_id,
         lock=True,
     )
     price = price_of(asked.question, mandate.currency)
@@ -198,14 +212,24 @@ def _submit(
         state="charged",
         request=request.model_dump_json(),
         price=price.model_dump_json(),
-        idempotency_key=key,
+        idempotency_key=statement.key,
         request_digest=request_digest,
-        submitted_at=account.latest,
+        submitted_at=books.at,
     )
     session.add(row)
     session.flush()
     boundaries.reached(Boundary.BEFORE_CHARGE)
-    charging.charge(session, account, mandate, row, asked.audience, asked.contents, price, settings)
+    charging.charge(
+        session,
+        books,
+        mandate,
+        row,
+        asked.audience,
+        asked.contents,
+        price,
+        settings,
+        statement,
+    )
     return view(row)
 
 

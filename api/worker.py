@@ -11,25 +11,36 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from fractions import Fraction
+from typing import Any
 
 from sqlmodel import Session, and_, col, or_, select, update
 
-from api import boundaries, housekeeping
+from api import boundaries, housekeeping, ledger
 from api.adapters import PlatformDownError
 from api.audiences.sealing import keep_until
 from api.auth.keys import SigningKeys
+from api.balances import Borne
 from api.boundaries import Boundary
 from api.charging import bearers
-from api.clock import now, whole_second
-from api.ledger import append
+from api.clock import next_second, now, whole_second
+from api.ledger.changes import record_change
 from api.metrics import AUDITS
 from api.platform import Platform
 from api.pricing import facts_of
 from api.releases import produce, signed
 from api.settings import Settings
-from api.store import UNAVAILABLE, AudienceRow, AuditRow, ContentRow, ReleaseRow, Store
+from api.store import (
+    UNAVAILABLE,
+    AudienceRow,
+    AuditRow,
+    ContentRow,
+    MandateRow,
+    ReleaseRow,
+    Store,
+)
 from openapi.models import REQUEST
 from privacy.receipts import digest
 
@@ -75,9 +86,9 @@ class Worker:
         log.info("audit.running", extra={"audit": audit.id})
         with self._renewing(audit):
             try:
-                body = self._run(audit)
+                fields, body = self._run(audit)
                 boundaries.reached(Boundary.SIGNED)
-                self._finish(audit, body)
+                self._finish(audit, body, fields["model_digest"])
             except PlatformDownError:
                 self._give_back(audit, "platform-down")
             except UNAVAILABLE:
@@ -93,9 +104,12 @@ class Worker:
         # over too early does no harm: only the holder of the claim can release.
         over = or_(lease < now(), lease > now() + LONGEST_LEASE)
         abandoned = and_(col(AuditRow.state) == "running", over)
+        # What was begun is finished; what was not waits for a suspended mandate to be resumed.
+        halted = select(MandateRow.id).where(MandateRow.state != "active")
+        ready = and_(col(AuditRow.state) == "charged", col(AuditRow.mandate_id).not_in(halted))
         query = (
             select(AuditRow)
-            .where(or_(col(AuditRow.state) == "charged", abandoned))
+            .where(or_(ready, abandoned))
             .order_by(col(AuditRow.submitted_at), col(AuditRow.id))
             .limit(1)
             .with_for_update(skip_locked=True)
@@ -113,18 +127,22 @@ class Worker:
             return None
         return audit
 
-    def _run(self, audit: AuditRow) -> bytes:
+    def _run(self, audit: AuditRow) -> tuple[dict[str, Any], bytes]:
         with self.store.read() as session:
             request = REQUEST.validate_json(audit.request)
             contents = [session.get_one(ContentRow, each) for each in request.content_ids]
             audience = session.get_one(AudienceRow, audit.audience_id)
             facts = facts_of(session, audience)
             membership = bearers(session, audit.id, audience)
-        fields = produce(audit, contents, audience, facts, membership, self.platform)
-        return signed(fields, whole_second(now()), self.keys.current("receipt"))
+        cap = Fraction(self.settings.person_lifetime_rho)
+        borne = Borne.before(self.store, audit, audience, cap)
+        platform = replace(self.platform, balances=borne)
+        fields = produce(audit, contents, audience, facts, membership, platform)
+        return fields, signed(fields, whole_second(now()), self.keys.current("receipt"))
 
-    def _finish(self, audit: AuditRow, body: bytes) -> None:
+    def _finish(self, audit: AuditRow, body: bytes, model: str | None) -> None:
         with self.store.write() as session:
+            written = next_second(ledger.lock(session))
             row = self._still_mine(session, audit)
             if row is None:
                 return
@@ -132,9 +150,18 @@ class Worker:
             row.state, row.finished_at, row.lease_until = "released", at, None
             audience = session.get_one(AudienceRow, audit.audience_id)
             audience.expires_at = keep_until(at, self.settings)
-            release = ReleaseRow(audit_id=row.id, body=body, digest=digest(body), released_at=at)
+            facts = {"audit_id": row.id, "digest": digest(body), "model_digest": model}
+            if model is not None:
+                record_change(session, "model", {"digest": model})
+            entry = ledger.append(session, "release", facts, row.auditor_id, at=written)
+            release = ReleaseRow(
+                audit_id=row.id,
+                body=body,
+                digest=digest(body),
+                entry=entry.number,
+                released_at=at,
+            )
             session.add_all([row, audience, release])
-            append(session, "release", {"audit": row.id, "digest": release.digest}, row.auditor_id)
             session.flush()
             boundaries.reached(Boundary.RELEASE_WRITTEN)
         boundaries.reached(Boundary.RELEASE_COMMITTED)
@@ -144,14 +171,15 @@ class Worker:
     def _give_back(self, audit: AuditRow, reason: str, *, for_good: bool = False) -> None:
         """Try again when the lease has run out, and fail after some attempts."""
         with self.store.write() as session:
+            written = next_second(ledger.lock(session))
             row = self._still_mine(session, audit)
             if row is None:
                 return
             row.attempts += 1
             if for_good or row.attempts >= ATTEMPTS:
                 row.state, row.finished_at, row.failure = "failed", whole_second(now()), reason
-                body = {"audit": row.id, "reason": reason}
-                append(session, "failure", body, row.auditor_id)
+                facts = {"audit_id": row.id, "reason": reason}
+                ledger.append(session, "failure", facts, row.auditor_id, at=written)
                 AUDITS.labels(state="failed").inc()
             else:
                 row.lease_until = self._lease()

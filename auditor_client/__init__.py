@@ -10,6 +10,7 @@ See `Auditor` for what a researcher can do, `Regulator` for what a regulator can
 
 from auditor_client.audiences import NamedAudience
 from auditor_client.auditor import Auditor
+from auditor_client.balance_histogram import BalanceHistogram
 from auditor_client.errors import (
     AuditFailedError,
     AuditorError,
@@ -32,6 +33,7 @@ __all__ = [
     "AuditFailedError",
     "Auditor",
     "AuditorError",
+    "BalanceHistogram",
     "BudgetExhaustedError",
     "CommitmentError",
     "ConnectionBrokenError",

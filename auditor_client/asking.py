@@ -17,6 +17,7 @@ from auditor_client.requests import (
 )
 from auditor_client.transport import Transport
 from openapi.models import (
+    BalanceHistogramRequest,
     Catalogue,
     Content,
     Edges,
@@ -26,9 +27,11 @@ from openapi.models import (
     ScoreCdfRequest,
     ScoreHistogramRequest,
     ScoreRange,
+    ShareEdges,
 )
 
 Context = Mapping[str, str | float]
+BALANCE_BINS = 10
 
 
 class Requests:
@@ -103,6 +106,25 @@ class Requests:
             epsilon=exact(epsilon),
             weights=weights,
             context=dict(context or {}),
+            mandate_id=mandate_id,
+        )
+
+    def balances(
+        self,
+        audience: NamedAudience | str,
+        *,
+        bins: Bins = BALANCE_BINS,
+        epsilon: Number = 1,
+        mandate_id: str | None = None,
+    ) -> BalanceHistogramRequest:
+        """The request of `audits.balances`."""
+        edges = bins_of(bins, None, ScoreRange(low=0, high=1))
+        return draft(
+            BalanceHistogramRequest,
+            kind="balance-histogram",
+            audience_id=id_of(audience),
+            bins=draft(ShareEdges, edges=edges.edges if isinstance(edges, Edges) else []),
+            epsilon=exact(epsilon),
             mandate_id=mandate_id,
         )
 

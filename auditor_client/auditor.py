@@ -26,7 +26,7 @@ class Auditor(Connection):
 
     @property
     def audits(self) -> Audits:
-        return Audits(self._transport, self.keys)
+        return Audits(self._statements, self.keys)
 
     def budget(self) -> Budget:
         """The mandates of this auditor, with what is spent and what remains."""

@@ -1,15 +1,17 @@
 """Audits: price, run, wait, and read again later."""
 
 import secrets
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypedDict, TypeVar, Unpack
 
 from pydantic import RootModel
 
-from auditor_client.asking import Context, Requests
+from auditor_client.asking import BALANCE_BINS, Context, Requests
 from auditor_client.audiences import NamedAudience
+from auditor_client.balance_histogram import BalanceHistogram
 from auditor_client.drafts import draft
-from auditor_client.errors import ConnectionBrokenError, InputError
+from auditor_client.errors import ConnectionBrokenError, InputError, NotSignedError
 from auditor_client.finished import FinishedAudit
 from auditor_client.following import follow
 from auditor_client.holding import hold_to
@@ -20,7 +22,7 @@ from auditor_client.records import load_record
 from auditor_client.requests import DEFAULT_BINS, Bins, Number, Options
 from auditor_client.result import Result
 from auditor_client.score_cdf import ScoreCdf
-from auditor_client.transport import Transport
+from auditor_client.statements import Statements
 from openapi.models import (
     Audit,
     AuditKind,
@@ -28,18 +30,20 @@ from openapi.models import (
     BatchQuote,
     Budget,
     Content,
+    InclusionProof,
     Quote,
     ScoreHistogramRequest,
 )
 
 PATH = "/v1/audits"
 
-AnyResult = FinishedAudit | ScoreCdf | MatchCount | MostSkewed
+AnyResult = FinishedAudit | ScoreCdf | MatchCount | MostSkewed | BalanceHistogram
 KINDS: dict[AuditKind, type[AnyResult]] = {
     "score-histogram": FinishedAudit,
     "score-cdf": ScoreCdf,
     "match-count": MatchCount,
     "most-skewed": MostSkewed,
+    "balance-histogram": BalanceHistogram,
 }
 Kind = TypeVar("Kind", bound=Result[Any])
 
@@ -60,8 +64,9 @@ class Running(TypedDict, total=False):
 class Audits:
     """The audits of this auditor."""
 
-    def __init__(self, transport: Transport, keys: Callable[[], dict[str, Any]]) -> None:
-        self._transport = transport
+    def __init__(self, statements: Statements, keys: Callable[[], dict[str, Any]]) -> None:
+        self._statements = statements
+        self._transport = statements.transport
         self._keys = keys
 
     @property
@@ -147,6 +152,25 @@ class Audits:
         )
         return self._run(request, MostSkewed, running)
 
+    def balances(
+        self,
+        audience: NamedAudience | str,
+        *,
+        bins: Bins = BALANCE_BINS,
+        epsilon: Number = 1,
+        mandate_id: str | None = None,
+        **running: Unpack[Running],
+    ) -> BalanceHistogram:
+        """How many people of each group have borne which share of the lifetime cap, with noise.
+
+        `bins` is a number of equal bins from 0 to 1, or edges within them. For oversight: a
+        mandate must name the kind.
+        """
+        request = self.requests.balances(
+            audience, bins=bins, epsilon=epsilon, mandate_id=mandate_id
+        )
+        return self._run(request, BalanceHistogram, running)
+
     def price(
         self, content: Content | str, audience: NamedAudience | str, **options: Unpack[Options]
     ) -> Quote:
@@ -171,9 +195,8 @@ class Audits:
     def submit(self, request: AuditRequest, idempotency_key: str | None = None) -> Audit:
         """Pay for an audit and return at once. The same key never pays twice."""
         key = idempotency_key or secrets.token_urlsafe(24)
-        headers = {"idempotency-key": key}
         try:
-            return self._transport.post(PATH, request, Audit, again=True, headers=headers)
+            return self._statements.post(PATH, "charge", request, Audit, key=key, again=True)
         except ConnectionBrokenError as error:
             error.add_note(f"It may be paid for. Repeat it with idempotency_key={key!r}: no cost.")
             raise
@@ -194,6 +217,17 @@ class Audits:
     def state(self, audit_id: str) -> Audit:
         """How far an audit is."""
         return self._transport.get(f"{PATH}/{audit_id}", Audit)
+
+    def proof(self, audit_id: str, *, patience: float = 60) -> InclusionProof | None:
+        """That a release is in the ledger; None if no signed head covers it for so many seconds."""
+        until = time.monotonic() + patience
+        while True:
+            try:
+                return self._transport.get(f"{PATH}/{audit_id}/proof", InclusionProof)
+            except NotSignedError:
+                if time.monotonic() > until:
+                    return None
+                time.sleep(0.5)
 
     def cancel(self, audit_id: str) -> Audit:
         """Cancel and refund an audit that has not read anything yet."""
@@ -227,6 +261,7 @@ class Audits:
             contents=contents,
             mandate=next((item for item in mandates if item.id == audit.mandate_id), None),
             url=self._transport.url,
+            prove=lambda: self.proof(audit.id),
         )
 
     def _content(self, content_id: str) -> Content:

@@ -31,14 +31,14 @@ def share_chart(audit: FinishedAudit, found: Sequence[Share]) -> Chart:
     words = f"Noisy shares of {', '.join(names)} per bin of scores, with 95 % limits."
     few = len(_spans(audit)) <= FEW_BINS and len(names) <= FEW_GROUPS
     chart = _side_by_side(audit, found) if few else _panels(audit, found)
-    return _finish(chart, words)
+    return finish(chart, words)
 
 
 def _side_by_side(audit: FinishedAudit, found: Sequence[Share]) -> Any:
     """Points with whiskers, those of one bin next to each other."""
     names = list(audit.counts)
     rows = _rows(audit, found)
-    base = _chart(rows).encode(x=_axis(audit))
+    base = chart_of(rows).encode(x=_axis(audit))
     colour = alt.Color("group:N", scale=alt.Scale(domain=names, range=COLOURS[: len(names)]))
     shape = alt.Shape("group:N", scale=alt.Scale(domain=names, range=SHAPES[: len(names)]))
     whisker = base.mark_rule(strokeWidth=1.5).encode(y=_share("low"), y2="high:Q", color=colour)
@@ -50,7 +50,7 @@ def _side_by_side(audit: FinishedAudit, found: Sequence[Share]) -> Any:
 
 def _panels(audit: FinishedAudit, found: Sequence[Share]) -> Any:
     """A line in a band of limits, one panel per group on the same axes."""
-    base = _chart(_outlines(audit, found)).encode(x=_axis(audit))
+    base = chart_of(_outlines(audit, found)).encode(x=_axis(audit))
     band = base.mark_area(opacity=0.35, color="#999999", interpolate="step-after").encode(
         y=_share("low"), y2="high:Q"
     )
@@ -68,7 +68,7 @@ def gap_chart(audit: FinishedAudit, found: Sequence[Share], alpha: float) -> Cha
         {"x": low, "x2": high, "gap": gap}
         for (low, high), gap in zip(_spans(audit), measured_gaps(found), strict=False)
     ]
-    bars = _chart(rows).mark_rect(color="#555555", stroke="white", strokeWidth=0.3)
+    bars = chart_of(rows).mark_rect(color="#555555", stroke="white", strokeWidth=0.3)
     top = max(alpha, *(row["gap"] for row in rows)) * 1.15
     scale = alt.Scale(domain=[0, top])
     marks = bars.encode(
@@ -79,12 +79,12 @@ def gap_chart(audit: FinishedAudit, found: Sequence[Share], alpha: float) -> Cha
     )
     layers = marks + _tolerated(alpha, scale)
     words = f"Measured gap between groups per bin of scores; {alpha:g} is tolerated."
-    return _finish(layers.properties(width=WIDTH, height=160), words)
+    return finish(layers.properties(width=WIDTH, height=160), words)
 
 
 def verdict_chart(gap: FairnessGap, alpha: float) -> Chart:
     """The interval of the gap against the gap that is tolerated."""
-    base = _chart([{"low": gap.low, "high": gap.high, "efg": gap.efg, "alpha": alpha}])
+    base = chart_of([{"low": gap.low, "high": gap.high, "efg": gap.efg, "alpha": alpha}])
     top = min(1.0, max(gap.high, gap.efg, alpha) * 1.15)
     x = alt.X("low:Q", title="fairness gap", scale=alt.Scale(domain=[0, top]))
     interval = base.mark_rule(strokeWidth=7, color="#777777").encode(x=x, x2="high:Q")
@@ -103,7 +103,7 @@ def verdict_chart(gap: FairnessGap, alpha: float) -> Chart:
         f" {alpha:g} is tolerated."
     )
     layers = alt.layer(interval, line, point, label, measured)
-    return _finish(layers.properties(width=WIDTH, height=80), words)
+    return finish(layers.properties(width=WIDTH, height=80), words)
 
 
 def svg(chart: Chart) -> str:
@@ -111,12 +111,13 @@ def svg(chart: Chart) -> str:
     return str(vl_convert.vegalite_to_svg(chart.to_dict()))
 
 
-def _chart(rows: list[dict[str, Any]]) -> alt.Chart:
+def chart_of(rows: list[dict[str, Any]]) -> alt.Chart:
+    """A chart of these rows, to be given marks."""
     return alt.Chart(alt.Data(values=rows))  # type: ignore[no-untyped-call]
 
 
 def _tolerated(alpha: float, scale: alt.Scale) -> Any:
-    data = _chart([{"alpha": alpha}])
+    data = chart_of([{"alpha": alpha}])
     rule = data.mark_rule(strokeDash=[5, 3], strokeWidth=2, color="black").encode(
         y=alt.Y("alpha:Q", scale=scale)
     )
@@ -175,7 +176,8 @@ def _share(field: str) -> alt.Y:
     return alt.Y(f"{field}:Q", title="share of the group", axis=alt.Axis(format=".0%"))
 
 
-def _finish(chart: Any, description: str) -> Chart:
+def finish(chart: Any, description: str) -> Chart:
+    """The chart in the style of all of them, with words for those who cannot see it."""
     done: Chart = (
         chart.properties(description=description)
         .configure_view(stroke=None)

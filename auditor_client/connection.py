@@ -5,11 +5,16 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from auditor_client.keys import KeySource, load_key
+from auditor_client.keys import KeySource, load_key, plain_jwk
+from auditor_client.ledger import Ledger
 from auditor_client.profiles import load_profile
 from auditor_client.retries import Retries
+from auditor_client.statements import Statements
 from auditor_client.tokens import Tokens
 from auditor_client.transport import Transport
+from auditor_client.webhooks import Webhooks
+from openapi.models import KeyChangeDraft, Me
+from privacy.ledger.statements import payload, sign
 
 
 class KeyList(BaseModel):
@@ -26,9 +31,12 @@ class Connection:
     def __init__(
         self, url: str, researcher_id: str, key: KeySource, *, retries: Retries | None = None
     ) -> None:
+        held = load_key(key)
+        self._researcher_id, self._key = researcher_id, held
         self._public = Transport(url, retries=retries)
-        self._tokens = Tokens(self._public, researcher_id, load_key(key))
+        self._tokens = Tokens(self._public, researcher_id, held)
         self._transport = Transport(url, auth=self._tokens, retries=retries)
+        self._statements = Statements(self._transport, self._public, researcher_id, held)
 
     @classmethod
     def from_profile(cls, name: str) -> Self:
@@ -40,9 +48,40 @@ class Connection:
     def url(self) -> str:
         return self._transport.url
 
+    def me(self) -> Me:
+        """Who you are here, and the key that you are known by."""
+        return self._transport.get("/v1/me", Me)
+
+    def change_key(self, key: KeySource) -> Me:
+        """Be known by this key from now on; the request is signed by the old one."""
+        held, researcher_id = load_key(key), self._researcher_id
+        jwk = plain_jwk(held)
+        stated = payload(
+            self._statements.origin(),
+            "researcher-key-proof",
+            researcher_id,
+            held.thumbprint(),
+            {"jwk": jwk},
+        )
+        body = KeyChangeDraft(jwk=jwk, proof=sign(stated, held))
+        changed = self._statements.post("/v1/me/key", "researcher-key", body, Me)
+        self._key = held
+        self._statements.use(held)
+        self._tokens.use(held)
+        return changed
+
+    @property
+    def webhooks(self) -> Webhooks:
+        return Webhooks(self._transport)
+
     def keys(self) -> dict[str, Any]:
         """The public keys with which the platform signs, as a JSON Web Key Set."""
         return self._public.get(self._tokens.metadata().jwks_uri, KeyList).model_dump()
+
+    @property
+    def ledger(self) -> Ledger:
+        """The append-only ledger: entries, signed heads, proofs, exports."""
+        return Ledger(self._transport, self._public, self._researcher_id, self._key)
 
     def close(self) -> None:
         self._transport.close()

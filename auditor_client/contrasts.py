@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from heapq import nsmallest
 
 from auditor_client import shares
+from auditor_client.noise import AnyNoise
 from auditor_client.rejection import Contrast
 from auditor_client.sizes import GroupSize
 from auditor_client.tails import Count
@@ -24,11 +25,11 @@ _RATIO_STEP = math.log(1.15)
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One group's noisy counts, their noise, and what is known of its size."""
+    """One group's noisy counts, their noise (a law or a rate), and what is known of its size."""
 
     table: tuple[int, ...]
     size: GroupSize
-    rate: float
+    rate: AnyNoise
 
 
 @dataclass(frozen=True, slots=True)

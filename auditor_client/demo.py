@@ -16,9 +16,11 @@ from rich.console import Console
 
 from auditor_client.auditor import Auditor
 from auditor_client.finished import FinishedAudit
-from auditor_client.keys import new_key
+from auditor_client.keys import load_key, new_key, public_jwk
+from auditor_client.ledger import make_trust, verify_file, verify_receipt
 from auditor_client.plan import sample_size, verdict_size
 from auditor_client.profiles import save_profile
+from auditor_client.receipts import SavedReceipt
 from auditor_client.regulator import Regulator
 from auditor_client.wording import both_relations
 
@@ -77,7 +79,9 @@ def _study(host: dict[str, Any], folder: Path) -> str:
     audit = auditor.audits.run(content, audience, bins=BINS, epsilon=EPSILON)
     left = auditor.budget().mandates[0].remaining
     console.print(f"Audit    {audit.id} released; the ledger says {left} is left.")
-    return _result(audit, folder, host["truth"])
+    verdict = _result(audit, folder, host["truth"])
+    _inspect(host, folder)
+    return verdict
 
 
 def _vetted(host: dict[str, Any], folder: Path) -> Auditor:
@@ -113,6 +117,24 @@ def _result(audit: FinishedAudit, folder: Path, truth: float) -> str:
     return verdict
 
 
+def _inspect(host: dict[str, Any], folder: Path) -> None:
+    """What a regulator does at any time: export the ledger and check it, trusting nobody."""
+    profile = "demo-regulator" if host["name"] == "fair" else f"demo-{host['name']}-regulator"
+    save_profile(profile, host["url"], host["regulator_id"], host["regulator_key"])
+    own = public_jwk(load_key(host["regulator_key"]))
+    with Regulator.from_profile(profile) as regulator:
+        trust = make_trust(regulator.ledger.keys(), {host["regulator_id"]: own})
+        regulator.ledger.cosign(trust)
+        export = regulator.ledger.export(folder / "ledger.jsonl")
+    (folder / "keys.json").write_text(str(trust), encoding="utf-8")
+    found = verify_file(export, trust)
+    verify_receipt(SavedReceipt.load(folder / "receipt.json"), trust)
+    console.print(
+        f"Ledger   {found.size} entries verified offline: hashes, signatures and books; "
+        "the receipt is among them"
+    )
+
+
 def _how_to_go_on(folder: Path, hosts: list[dict[str, Any]], *, stay: bool) -> None:
     console.rule("[bold]How to go on")
     if not stay:
@@ -124,6 +146,7 @@ def _how_to_go_on(folder: Path, hosts: list[dict[str, Any]], *, stay: bool) -> N
     console.print(
         f"export PLATFORM_AUDITOR_HOME={folder.absolute() / 'home'}\n"
         "auditor budget --profile demo\nauditor audit list --profile demo-biased\n"
+        "auditor ledger entries --profile demo-regulator\n"
         "Stop with Ctrl-C."
     )
 

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from auditor_client.errors import InputError
+from openapi.models import Personal
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -14,6 +15,14 @@ def draft(model: type[Model], **fields: Any) -> Model:
     """The model with these fields, checked before anything is sent."""
     try:
         return model(**fields)
+    except ValidationError as error:
+        raise InputError("; ".join(_complaints(error))) from error
+
+
+def personal(text: str) -> Personal:
+    """Text about people, with a salt of its own: the ledger will hold only a commitment to it."""
+    try:
+        return Personal.fresh(text)
     except ValidationError as error:
         raise InputError("; ".join(_complaints(error))) from error
 

@@ -7,7 +7,8 @@
     ├── ContractError                   the service answered something outside of the contract
     ├── TrustError                      the service's word does not hold
     │   ├── CommitmentError             it sealed another audience than the one uploaded
-    │   └── ReceiptError                it did not sign this release
+    │   ├── ReceiptError                it did not sign this release
+    │   └── LedgerError                 its ledger is not what it was, or does not add up
     ├── AuditFailedError                the audit ended without a release
     └── ProblemError                    the service refused (RFC 9457)
         ├── RequestError                invalid-request, malformed-body, method-not-allowed,
@@ -19,6 +20,7 @@
         │   ├── AudienceTooLargeError   audience-too-large
         │   └── UnavailableSampleError  unavailable-sample
         ├── AuthenticationError         unauthenticated
+        ├── UnsignedError               unsigned
         ├── ForbiddenError              forbidden
         ├── NotFoundError               not-found
         ├── ConflictError               conflict
@@ -26,9 +28,10 @@
         │   ├── AudienceNotSealedError  audience-not-sealed
         │   ├── IdempotencyConflictError  idempotency-conflict
         │   ├── NotCancellableError     not-cancellable
-        │   └── NotReleasedError        not-released
+        │   ├── NotReleasedError        not-released
+        │   └── NotSignedError          not-signed
         ├── MandateError                no-mandate, mandate-not-yet-valid, mandate-expired,
-        │   │                           epsilon-above-mandate
+        │   │                           mandate-suspended, epsilon-above-mandate
         │   └── BudgetExhaustedError    budget-exhausted
         ├── PlatformExhaustedError      platform-exhausted
         ├── AboveLifetimeCapError       above-lifetime-cap
@@ -76,6 +79,10 @@ class CommitmentError(TrustError):
 
 class ReceiptError(TrustError):
     """The receipt does not verify: the platform's key did not sign this release."""
+
+
+class LedgerError(TrustError):
+    """The ledger is not what it was, does not add up, or is signed by nobody trusted."""
 
 
 class AuditFailedError(AuditorError):
@@ -136,6 +143,10 @@ class AuthenticationError(ProblemError):
     advice = "Check the profile's researcher and key, and the clock of this machine."
 
 
+class UnsignedError(ProblemError):
+    advice = "Check that the profile's key is the one you are registered with."
+
+
 class ForbiddenError(ProblemError):
     advice = "Use the profile of a researcher who has that role."
 
@@ -166,6 +177,10 @@ class NotCancellableError(ConflictError):
 
 class NotReleasedError(ConflictError):
     advice = "Wait for it with `audits.wait(audit_id)`."
+
+
+class NotSignedError(ConflictError):
+    advice = "A head is signed every few seconds: ask again."
 
 
 class MandateError(ProblemError):
@@ -215,6 +230,7 @@ BY_CODE: dict[str, type[ProblemError]] = {
     "invalid-request": RequestError,
     "malformed-body": RequestError,
     "unauthenticated": AuthenticationError,
+    "unsigned": UnsignedError,
     "forbidden": ForbiddenError,
     "not-found": NotFoundError,
     "method-not-allowed": RequestError,
@@ -225,6 +241,7 @@ BY_CODE: dict[str, type[ProblemError]] = {
     "idempotency-conflict": IdempotencyConflictError,
     "not-cancellable": NotCancellableError,
     "not-released": NotReleasedError,
+    "not-signed": NotSignedError,
     "too-large": RequestError,
     "unsupported-media-type": RequestError,
     "malformed-members": MembersError,
@@ -238,6 +255,7 @@ BY_CODE: dict[str, type[ProblemError]] = {
     "no-mandate": MandateError,
     "mandate-not-yet-valid": MandateError,
     "mandate-expired": MandateError,
+    "mandate-suspended": MandateError,
     "budget-exhausted": BudgetExhaustedError,
     "platform-exhausted": PlatformExhaustedError,
     "above-lifetime-cap": AboveLifetimeCapError,

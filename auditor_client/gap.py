@@ -11,14 +11,13 @@ verdict needs more, and `inconclusive` is an honest one.
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1. The proof of the interval: docs/intervals.md.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from auditor_client import bounds
 from auditor_client.contrasts import Group
-from auditor_client.noise import Epsilon, as_rate
+from auditor_client.noise import Epsilon, Noise, Nothing, as_rate, law
 from auditor_client.sizes import GroupSize
 
 Verdict = Literal["fair", "unfair", "inconclusive"]
@@ -68,65 +67,74 @@ def fairness_gap(
     *,
     noisy_sizes: Mapping[str, int] | None = None,
     size_epsilon: Epsilon | None = None,
+    noise: Noise | None = None,
+    size_noise: Noise | None = None,
 ) -> FairnessGap:
     """The fairness gap from counts noised at `epsilon` per bin (discrete Laplace, scale 1/epsilon).
+
+    For another law give `noise`, and `size_noise`, in place of the epsilons: `Gaussian(sigma2)` or
+    `gaussian_at(rho)` of `auditor_client.noise`.
 
     `counts` hold every scored person once: pass the out-of-range count as one more bin. `sizes` are
     exact numbers of scored people; `noisy_sizes` were bought at `size_epsilon`. A group in neither
     is measured by the sum of its own bins. Never pass the number of people *uploaded*: if the bins
     account for only part of a size, the rest could be in any bin and `high` grows by that much.
     """
-    tables = _checked_counts(counts)
-    rate = as_rate(epsilon)
-    if not 0 < delta < 1:
-        raise ValueError(f"delta must lie between 0 and 1, not {delta}")
-    groups = _sizes(tables, rate, sizes or {}, noisy_sizes or {}, size_epsilon)
-    efg, names, at = _largest(tables, groups)
-    known = [Group(tables[name], groups[name], rate) for name in tables]
+    one = law(as_rate(epsilon)) if noise is None else noise
+    if size_noise is None and noisy_sizes and size_epsilon is None:
+        raise ValueError("noisy_sizes need the size_epsilon they were bought at")
+    own = law(as_rate(size_epsilon, "size_epsilon")) if size_noise is None else size_noise
+    groups = measured_groups(counts, one, sizes or {}, noisy_sizes or {}, own)
+    return gap_of(groups, delta)
+
+
+def gap_of(groups: Mapping[str, Group], delta: float) -> FairnessGap:
+    """The fairness gap of groups that are put together already."""
+    if len(groups) < 2:
+        raise ValueError(f"a gap needs at least two groups, not {len(groups)}")
+    check_delta(delta)
+    known = list(groups.values())
+    efg, names, at = _largest(groups)
     high = bounds.above(known, delta)
     low = min(bounds.below(known, delta), high)
     return FairnessGap(efg, low, high, names, at, delta)
 
 
-def _largest(
-    tables: Mapping[str, tuple[int, ...]], groups: Mapping[str, GroupSize]
-) -> tuple[float, tuple[str, str], int]:
+def measured_groups(
+    counts: Mapping[str, Sequence[int]],
+    noise: Noise,
+    sizes: Mapping[str, int],
+    noisy_sizes: Mapping[str, int],
+    size_noise: Noise,
+) -> dict[str, Group]:
+    """The groups of a release, checked, by name."""
+    tables = _checked_counts(counts)
+    if strangers := (sizes.keys() | noisy_sizes.keys()) - tables.keys():
+        raise ValueError(f"sizes name groups without counts: {', '.join(sorted(strangers))}")
+    found = {}
+    for name, table in tables.items():
+        known = None if name not in sizes else _integer(sizes[name], f"size of {name}")
+        if known is None and isinstance(noise, Nothing):
+            known = sum(table)
+        noisy = None if name not in noisy_sizes else _integer(noisy_sizes[name], f"size of {name}")
+        size = GroupSize(sum(table), len(table), noise, known, noisy, size_noise)
+        found[name] = Group(table, size, noise)
+    return found
+
+
+def _largest(groups: Mapping[str, Group]) -> tuple[float, tuple[str, str], int]:
     best: tuple[float, tuple[str, str], int] | None = None
-    for y in range(len(next(iter(tables.values())))):
-        shares = {name: tables[name][y] / groups[name].estimate for name in tables}
+    for y in range(len(next(iter(groups.values())).table)):
+        shares = {name: group.table[y] / group.size.estimate for name, group in groups.items()}
         more, less = max(shares, key=lambda k: shares[k]), min(shares, key=lambda k: shares[k])
         if best is None or shares[more] - shares[less] > best[0]:
-            names = (more, less) if more != less else (more, next(n for n in tables if n != more))
+            names = (more, less) if more != less else (more, next(n for n in groups if n != more))
             best = shares[more] - shares[less], names, y
     assert best is not None  # noqa: S101 - there is at least one bin
     return best
 
 
-def _sizes(
-    tables: Mapping[str, tuple[int, ...]],
-    rate: float,
-    sizes: Mapping[str, int],
-    noisy_sizes: Mapping[str, int],
-    size_epsilon: Epsilon | None,
-) -> dict[str, GroupSize]:
-    if strangers := (sizes.keys() | noisy_sizes.keys()) - tables.keys():
-        raise ValueError(f"sizes name groups without counts: {', '.join(sorted(strangers))}")
-    if noisy_sizes and size_epsilon is None:
-        raise ValueError("noisy_sizes need the size_epsilon they were bought at")
-    size_rate = as_rate(size_epsilon, "size_epsilon")
-    found = {}
-    for name, table in tables.items():
-        known = None if name not in sizes else _integer(sizes[name], f"size of {name}")
-        if known is None and math.isinf(rate):
-            known = sum(table)
-        noisy = None if name not in noisy_sizes else _integer(noisy_sizes[name], f"size of {name}")
-        found[name] = GroupSize(sum(table), len(table), rate, known, noisy, size_rate)
-    return found
-
-
 def _checked_counts(counts: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
-    if len(counts) < 2:
-        raise ValueError(f"a gap needs at least two groups, not {len(counts)}")
     tables = {
         name: tuple(_integer(value, f"count of {name}") for value in values)
         for name, values in counts.items()
@@ -144,6 +152,11 @@ def _integer(value: object, what: str) -> int:
     if abs(number) > 10**12:
         raise ValueError(f"the {what} is too large: {number}")
     return number
+
+
+def check_delta(delta: float) -> None:
+    if not 0 < delta < 1:
+        raise ValueError(f"delta must lie between 0 and 1, not {delta}")
 
 
 def _check_alpha(alpha: float) -> None:

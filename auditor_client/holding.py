@@ -6,8 +6,11 @@ from auditor_client.errors import ReceiptError
 from auditor_client.receipts import AnyRelease, same_contents
 from openapi.models import (
     Audit,
+    BalanceHistogramRelease,
+    BalanceHistogramRequest,
     Content,
     Edges,
+    GroupBalances,
     GroupCdf,
     GroupHistogram,
     Levels,
@@ -19,7 +22,10 @@ from openapi.models import (
     ScoreCdfRequest,
     ScoreHistogramRelease,
     ScoreHistogramRequest,
+    ShareEdges,
 )
+
+Bins = Edges | Levels | ShareEdges
 
 
 def hold_to(
@@ -62,12 +68,15 @@ def _differing(
 def _of_kind(release: AnyRelease, audit: Audit) -> Iterator[str]:
     match audit.request, release:
         case ScoreHistogramRequest() as asked, ScoreHistogramRelease() as made:
-            if made.bins != asked.bins or not all(_fits(group, made.bins) for group in made.groups):
+            if not _same_bins(made, asked.bins):
                 yield "bins"
             if any(part.mechanism != asked.mechanism for part in made.price.parts):
                 yield "mechanism"
-        case ScoreCdfRequest() as asked, ScoreCdfRelease() as made:
-            if made.bins != asked.bins or not all(_fits(group, made.bins) for group in made.groups):
+        case (ScoreCdfRequest() as asked, ScoreCdfRelease() as made) | (
+            BalanceHistogramRequest() as asked,
+            BalanceHistogramRelease() as made,
+        ):
+            if not _same_bins(made, asked.bins):
                 yield "bins"
         case MostSkewedRequest(), MostSkewedRelease() as made:
             if not _one_of_them(made):
@@ -78,7 +87,13 @@ def _of_kind(release: AnyRelease, audit: Audit) -> Iterator[str]:
             yield "kind"
 
 
-def _fits(group: GroupHistogram | GroupCdf, bins: Edges | Levels) -> bool:
+def _same_bins(
+    release: ScoreHistogramRelease | ScoreCdfRelease | BalanceHistogramRelease, asked: Bins
+) -> bool:
+    return release.bins == asked and all(_fits(group, asked) for group in release.groups)
+
+
+def _fits(group: GroupHistogram | GroupCdf | GroupBalances, bins: Bins) -> bool:
     """Whether there is a number for each bin (of running counts, one for everybody besides)."""
     number = len(bins.levels) if isinstance(bins, Levels) else len(bins.edges) - 1
     if isinstance(group, GroupCdf):

@@ -8,7 +8,7 @@ from typing import Any
 from joserfc.errors import JoseError
 from joserfc.jwk import OKPKey
 
-from auditor_client.errors import ProfileError
+from auditor_client.errors import InputError, ProfileError
 from auditor_client.private_files import refuse_shared, write_private
 
 KeySource = OKPKey | Mapping[str, Any] | str | Path
@@ -29,6 +29,23 @@ def new_key(path: str | Path) -> dict[str, Any]:
 
 def public_jwk(key: OKPKey) -> dict[str, Any]:
     return {**key.as_dict(private=False), "kid": key.thumbprint()}
+
+
+def read_public(path: Path) -> dict[str, Any]:
+    """The public JWK in a file."""
+    try:
+        jwk = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path} is not a JWK.") from error
+    if not isinstance(jwk, dict):
+        raise InputError(f"{path} is not a JWK.")
+    return jwk
+
+
+def plain_jwk(key: OKPKey) -> dict[str, str]:
+    """The public half and nothing else, as applications and key changes state it."""
+    public = key.as_dict(private=False)
+    return {name: str(public[name]) for name in ("kty", "crv", "x")}
 
 
 def load_key(source: KeySource) -> OKPKey:

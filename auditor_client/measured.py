@@ -28,19 +28,7 @@ class Share:
 
 def group_sizes(audit: FinishedAudit) -> dict[str, GroupSize]:
     """What is known of the number of scored people of each group."""
-    rate = float(audit.epsilon("bins"))
-    noisy_rate = float(audit.epsilon("sizes")) if audit.noisy_sizes else float("inf")
-    return {
-        name: GroupSize(
-            total=sum(counts),
-            bins=len(counts),
-            rate=rate,
-            known=audit.known_sizes.get(name),
-            noisy=audit.noisy_sizes.get(name),
-            noisy_rate=noisy_rate,
-        )
-        for name, counts in audit.counts.items()
-    }
+    return {name: group.size for name, group in audit.groups().items()}
 
 
 def measured_shares(audit: FinishedAudit, level: float = 0.05) -> list[Share]:

@@ -1,7 +1,8 @@
 """Check that the platform signed exactly this release, and keep what is needed to check it again.
 
 A saved receipt is one JSON file: the signed statement itself, the platform's public keys at the
-time, and, because only the auditor knows them, the names of the groups.
+time, the proof that it is in the ledger, and, because only the auditor knows them, the names of the
+groups.
 """
 
 import json
@@ -15,18 +16,10 @@ from joserfc.jwk import KeySet
 from pydantic import ValidationError
 
 from auditor_client.errors import InputError, ReceiptError
-from openapi.models import (
-    RELEASE,
-    Content,
-    MatchCountRelease,
-    MostSkewedRelease,
-    ScoreCdfRelease,
-    ScoreHistogramRelease,
-)
+from openapi.models import RELEASE, Content, InclusionProof
+from openapi.models import AnyRelease as AnyRelease
 from privacy import receipts
 from privacy.content import content_digest
-
-AnyRelease = ScoreHistogramRelease | ScoreCdfRelease | MatchCountRelease | MostSkewedRelease
 
 FORMAT = "platform-auditor/receipt/v1"
 
@@ -38,7 +31,7 @@ def verify_release(stored: bytes, keys: Mapping[str, Any]) -> AnyRelease:
         receipt = statement.pop("receipt")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ReceiptError("The release has no receipt. Ask the platform for one.") from error
-    if receipts.canonical(statement) != _payload(receipt, keys):
+    if receipts.canonical(statement) != signed_statement(receipt, keys):
         raise ReceiptError(
             "The receipt is signed, but says something else than the release."
             " Keep both and tell the regulator."
@@ -48,7 +41,7 @@ def verify_release(stored: bytes, keys: Mapping[str, Any]) -> AnyRelease:
 
 def release_from_receipt(receipt: str, keys: Mapping[str, Any]) -> AnyRelease:
     """The release that a receipt states, if one of the keys signed it."""
-    return _release(json.loads(_payload(receipt, keys)), receipt)
+    return _release(json.loads(signed_statement(receipt, keys)), receipt)
 
 
 def possible_digests(content: Content) -> set[str]:
@@ -67,7 +60,8 @@ def same_contents(release: AnyRelease, contents: Sequence[Content]) -> bool:
     )
 
 
-def _payload(receipt: str, keys: Mapping[str, Any]) -> bytes:
+def signed_statement(receipt: str, keys: Mapping[str, Any]) -> bytes:
+    """The canonical bytes that a receipt states, if one of the keys signed it."""
     try:
         return receipts.verify(receipt, KeySet.import_key_set(dict(keys)))  # type: ignore[arg-type]
     except (receipts.ReceiptError, JoseError, ValueError, KeyError, TypeError) as error:
@@ -93,13 +87,17 @@ class SavedReceipt:
     names: dict[str, str] = field(default_factory=dict)
     contents: tuple[Content, ...] = ()
     url: str | None = None
+    proof: InclusionProof | None = None
 
     def release(self) -> AnyRelease:
         """The release, verified again, and the contents with it."""
         release = release_from_receipt(self.receipt, self.keys)
+        self.check_contents(release)
+        return release
+
+    def check_contents(self, release: AnyRelease) -> None:
         if self.contents and not same_contents(release, self.contents):
             raise ReceiptError("The file shows another content than the one that was signed.")
-        return release
 
     def save(self, path: str | Path) -> None:
         document = {
@@ -109,6 +107,7 @@ class SavedReceipt:
             "keys": self.keys,
             "names": self.names,
             "contents": [content.model_dump(mode="json") for content in self.contents],
+            "proof": self.proof and self.proof.model_dump(mode="json"),
         }
         text = json.dumps(document, ensure_ascii=False, indent=1)
         Path(path).write_text(text + "\n", encoding="utf-8")
@@ -120,7 +119,9 @@ class SavedReceipt:
             if document.pop("format") != FORMAT:
                 raise InputError(f"{path} is a receipt of another format.")
             contents = tuple(map(Content.model_validate, document.pop("contents")))
-            return cls(contents=contents, **document)
+            proof = document.pop("proof", None)
+            proved = InclusionProof.model_validate(proof) if proof else None
+            return cls(contents=contents, proof=proved, **document)
         except OSError as error:
             raise InputError(f"{path} cannot be read: {error.strerror}.") from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -1,22 +1,30 @@
 """The regulator's door to a service: vet auditors, grant mandates, watch every charge."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Literal
 
 from auditor_client.connection import Connection
-from auditor_client.drafts import draft
+from auditor_client.drafts import draft, personal
 from auditor_client.errors import InputError
+from auditor_client.insight import Insight
+from auditor_client.quarters import Quarter
 from auditor_client.requests import Number, exact_or_none
-from auditor_client.transport import Transport
+from auditor_client.statements import Statements
+from auditor_client.vetting import Applications
 from openapi.models import (
     AuditKind,
     Auditor,
     AuditorDraft,
     Charge,
-    Entry,
+    Erasure,
+    ErasureDraft,
     Mandate,
+    MandateChangeDraft,
     MandateDraft,
+    MandateStateDraft,
+    RemovalDraft,
     Renewal,
     Researcher,
     ResearcherDraft,
@@ -32,22 +40,22 @@ RenewalKind = Literal["fixed", "rolling"]
 class Auditors:
     """Research organisations that were vetted."""
 
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
+    def __init__(self, statements: Statements) -> None:
+        self._statements = statements
 
     def add(self, name: str) -> Auditor:
         body = draft(AuditorDraft, name=name)
-        return self._transport.post(f"{PATH}/auditors", body, Auditor)
+        return self._statements.post(f"{PATH}/auditors", "auditor", body, Auditor)
 
     def list(self) -> list[Auditor]:
-        return list(self._transport.items(f"{PATH}/auditors", Auditor))
+        return list(self._statements.transport.items(f"{PATH}/auditors", Auditor))
 
 
 class Researchers:
     """Named individuals and the public keys that only they hold."""
 
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
+    def __init__(self, statements: Statements) -> None:
+        self._statements = statements
 
     def add(
         self,
@@ -63,23 +71,28 @@ class Researchers:
             raise InputError("This is a private key: only its owner may have it. See `new_key`.")
         body = draft(
             ResearcherDraft,
-            name=name,
+            name=personal(name),
             role=role,
             auditor_id=auditor_id,
             jwk=None if jwk is None else dict(jwk),
             outside_subject=outside_subject,
         )
-        return self._transport.post(f"{PATH}/researchers", body, Researcher)
+        return self._statements.post(f"{PATH}/researchers", "researcher", body, Researcher)
+
+    def remove(self, researcher_id: str, reason: str) -> Researcher:
+        """Take access from an individual; their tokens stop working at once."""
+        body = draft(RemovalDraft, researcher_id=researcher_id, reason=personal(reason))
+        return self._statements.post(f"{PATH}/removals", "researcher-removal", body, Researcher)
 
     def list(self) -> list[Researcher]:
-        return list(self._transport.items(f"{PATH}/researchers", Researcher))
+        return list(self._statements.transport.items(f"{PATH}/researchers", Researcher))
 
 
 class Mandates:
     """What was granted to whom."""
 
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
+    def __init__(self, statements: Statements) -> None:
+        self._statements = statements
 
     def grant(
         self,
@@ -94,6 +107,7 @@ class Mandates:
         lifetime_limit: Number | None = None,
         valid_from: datetime | None = None,
         kinds: Sequence[AuditKind] = ("score-histogram",),
+        researcher_ids: Sequence[str] | None = None,
     ) -> Mandate:
         """Grant a mandate, from now on unless told.
 
@@ -102,7 +116,7 @@ class Mandates:
         epsilon. With `renewal` the limit holds per so many days: in every stretch of that length
         (`("rolling", 30)`), or in each period from `valid_from` on (`("fixed", 30)`: a stretch
         across two periods may hold twice the limit). Such a mandate needs a `lifetime_limit`, which
-        never comes back.
+        never comes back. `researcher_ids` are those who may spend it, else all of the auditor.
         """
         body = draft(
             MandateDraft,
@@ -116,11 +130,52 @@ class Mandates:
             lifetime_limit=exact_or_none(lifetime_limit, "lifetime_limit"),
             valid_from=valid_from or datetime.now(UTC),
             valid_until=valid_until,
+            researcher_ids=researcher_ids and list(researcher_ids),
         )
-        return self._transport.post(f"{PATH}/mandates", body, Mandate)
+        return self._statements.post(f"{PATH}/mandates", "mandate", body, Mandate)
+
+    def suspend(self, mandate_id: str, reason: str) -> Mandate:
+        """Charge nothing more to it; audits that were not begun wait."""
+        return self._turn("suspensions", "suspension", mandate_id, reason)
+
+    def resume(self, mandate_id: str, reason: str) -> Mandate:
+        """Put a suspended mandate in force again."""
+        return self._turn("resumptions", "resumption", mandate_id, reason)
+
+    def terminate(self, mandate_id: str, reason: str) -> Mandate:
+        """End it for good; audits that were not begun are cancelled and refunded."""
+        return self._turn("terminations", "termination", mandate_id, reason)
+
+    def change(
+        self,
+        mandate_id: str,
+        reason: str,
+        *,
+        epsilon_limit: Number | None = None,
+        rho_limit: Number | None = None,
+        lifetime_limit: Number | None = None,
+        kinds: Sequence[AuditKind] | None = None,
+        valid_until: datetime | None = None,
+    ) -> Mandate:
+        """Change what is given, and leave the rest as it is."""
+        body = draft(
+            MandateChangeDraft,
+            mandate_id=mandate_id,
+            epsilon_limit=exact_or_none(epsilon_limit, "epsilon_limit"),
+            rho_limit=exact_or_none(rho_limit, "rho_limit"),
+            lifetime_limit=exact_or_none(lifetime_limit, "lifetime_limit"),
+            kinds=kinds and list(kinds),
+            valid_until=valid_until,
+            reason=personal(reason),
+        )
+        return self._statements.post(f"{PATH}/mandate-changes", "mandate-change", body, Mandate)
+
+    def _turn(self, path: str, kind: str, mandate_id: str, reason: str) -> Mandate:
+        body = draft(MandateStateDraft, mandate_id=mandate_id, reason=personal(reason))
+        return self._statements.post(f"{PATH}/{path}", kind, body, Mandate)
 
     def list(self) -> list[Mandate]:
-        return list(self._transport.items(f"{PATH}/mandates", Mandate))
+        return list(self._statements.transport.items(f"{PATH}/mandates", Mandate))
 
 
 class Regulator(Connection):
@@ -128,15 +183,38 @@ class Regulator(Connection):
 
     @property
     def auditors(self) -> Auditors:
-        return Auditors(self._transport)
+        return Auditors(self._statements)
 
     @property
     def researchers(self) -> Researchers:
-        return Researchers(self._transport)
+        return Researchers(self._statements)
 
     @property
     def mandates(self) -> Mandates:
-        return Mandates(self._transport)
+        return Mandates(self._statements)
+
+    @property
+    def applications(self) -> Applications:
+        return Applications(self._statements)
+
+    def erase(self, subject_id: str) -> Erasure:
+        """Erase the personal text of an application or an individual; the ledger still verifies."""
+        body = draft(ErasureDraft, subject_id=subject_id)
+        return self._statements.post(f"{PATH}/erasures", "erasure", body, Erasure)
+
+    @property
+    def insight(self) -> Insight:
+        """Who has what, what was refused and why, what is unusual; and tables to take away."""
+        return Insight(self._transport)
+
+    def report(self, path: str | Path, *, quarter: str, auditor_id: str | None = None) -> Path:
+        """Write the report of a quarter (`"2026-Q4"`), of one auditor or of all: one HTML file."""
+        from auditor_client.oversight_report import render  # charts take a second to import
+
+        dossier = self.insight.dossier(Quarter.parse(quarter), auditor_id)
+        path = Path(path)
+        path.write_text(render(dossier), encoding="utf-8")
+        return path
 
     def charges(
         self, *, auditor_id: str | None = None, audience_id: str | None = None
@@ -147,7 +225,3 @@ class Regulator(Connection):
                 f"{PATH}/charges", Charge, auditor_id=auditor_id, audience_id=audience_id
             )
         )
-
-    def ledger(self) -> Iterator[Entry]:
-        """Every entry of the append-only ledger, newest first."""
-        return self._transport.items(f"{PATH}/ledger", Entry)

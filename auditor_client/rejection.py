@@ -68,7 +68,7 @@ def surely_rejects(contrast: Contrast, difference: float, level: float) -> bool:
     if low > high:
         return True
     first, second, r = contrast.first, contrast.second, contrast.ratio
-    s = tilts(min(first.rate, second.rate / r))
+    s = tilts(min(noise.law(first.rate).most_tilt, noise.law(second.rate).most_tilt / r))
     less, more = -np.expm1(-s), np.expm1(np.minimum(r * s, 300.0))
     n, m = first.people, second.people
     # n·log(1 - vA) + m·log(1 + (v - d)B) is concave in v: its maximum solves a linear equation

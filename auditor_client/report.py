@@ -3,19 +3,15 @@
 Whatever an outsider may have written (titles, names of groups) passes `escape`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
-from importlib.resources import files
 
 from auditor_client import charts, wording
-from auditor_client.charts import Chart
 from auditor_client.finished import FinishedAudit
 from auditor_client.gap import FairnessGap
 from auditor_client.measured import Share, group_sizes, measured_shares
+from auditor_client.pages import bullets, figure, page, paragraphs, section, table
 from privacy.receipts import ALGORITHM
-
-# Nothing may be loaded or run, whatever gets into the file.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def render(audit: FinishedAudit, *, alpha: float, delta: float) -> str:
@@ -26,20 +22,12 @@ def render(audit: FinishedAudit, *, alpha: float, delta: float) -> str:
     parts = [
         f"<h1>{escape(question)}</h1>",
         _verdict(audit, gap, alpha),
-        _section("What was measured", *_pictures(audit, found, alpha), _people(audit)),
-        _section("Promise of privacy", *_paragraphs(wording.privacy(audit)), _cost(audit)),
-        _section("What this rests on", _bullets(wording.assumptions(audit))),
-        _section("Check it yourself", _check(audit, alpha, delta), _numbers(audit)),
+        section("What was measured", *_pictures(audit, found, alpha), _people(audit)),
+        section("Promise of privacy", *paragraphs(wording.privacy(audit)), _cost(audit)),
+        section("What this rests on", bullets(wording.assumptions(audit))),
+        section("Check it yourself", _check(audit, alpha, delta), _numbers(audit)),
     ]
-    style = files("auditor_client").joinpath("report.css").read_text(encoding="utf-8")
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(question)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
-        + "\n".join(parts)
-        + "\n</main>\n</body>\n</html>\n"
-    )
+    return page(question, parts)
 
 
 def _verdict(audit: FinishedAudit, gap: FairnessGap, alpha: float) -> str:
@@ -48,7 +36,7 @@ def _verdict(audit: FinishedAudit, gap: FairnessGap, alpha: float) -> str:
         f"<p><strong>{escape(wording.headline(gap, alpha))}</strong></p>"
         f"<p>{escape(wording.explanation(gap, alpha))}</p>"
         f"<p>{escape(wording.driver(audit, gap))}</p></div>"
-        + _figure(charts.verdict_chart(gap, alpha), "The interval, and the gap that is tolerated.")
+        + figure(charts.verdict_chart(gap, alpha), "The interval, and the gap that is tolerated.")
         + f"<p>{escape(wording.definition())}</p>"
     )
 
@@ -57,12 +45,12 @@ def _pictures(audit: FinishedAudit, found: Sequence[Share], alpha: float) -> lis
     shares = charts.share_chart(audit, found)
     gaps = charts.gap_chart(audit, found, alpha)
     return [
-        _figure(
+        figure(
             shares,
             "Shares per bin of scores, with limits that hold for each share alone with 95 %."
             " Noise may take a share below zero.",
         ),
-        _figure(gaps, "The measured gap of each bin, noise included; the verdict allows for it."),
+        figure(gaps, "The measured gap of each bin, noise included; the verdict allows for it."),
     ]
 
 
@@ -72,7 +60,7 @@ def _people(audit: FinishedAudit) -> str:
         (name, f"{size.estimate:.0f}", kinds[size.kind])
         for name, size in group_sizes(audit).items()
     ]
-    return _table("People scored", ("group", "people", "how it is known"), rows)
+    return table("People scored", ("group", "people", "how it is known"), rows)
 
 
 def _cost(audit: FinishedAudit) -> str:
@@ -100,7 +88,7 @@ def _check(audit: FinishedAudit, alpha: float, delta: float) -> str:
         ("α and δ", f"{alpha:g} and {delta:g}"),
     ]
     return (
-        _table("What the platform signed", ("", ""), facts)
+        table("What the platform signed", ("", ""), facts)
         + "<p>The receipt below is the platform’s signed statement of everything above (a compact"
         f" JWS, {ALGORITHM}, over canonical JSON). To verify it and to compute this report again,"
         " offline:</p>"
@@ -117,38 +105,5 @@ def _numbers(audit: FinishedAudit) -> str:
     names = list(audit.counts)
     columns = zip(audit.bin_names(), *audit.counts.values(), strict=True)
     rows = [tuple(str(cell) for cell in row) for row in columns]
-    table = _table("Noisy counts", ("scores", *names), rows)
-    return f"<details><summary>All noisy counts</summary>{table}</details>"
-
-
-def _figure(chart: Chart, caption: str) -> str:
-    words = escape(str(chart.description), quote=True)
-    return (
-        f'<figure><div role="img" aria-label="{words}">{charts.svg(chart)}</div>'
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
-    )
-
-
-def _table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in header)
-    first = f"<thead><tr>{head}</tr></thead>" if any(header) else ""
-    body = "".join(_row(row) for row in rows)
-    return f"<table><caption>{escape(caption)}</caption>{first}<tbody>{body}</tbody></table>"
-
-
-def _row(cells: Sequence[str]) -> str:
-    first, *rest = (escape(cell) for cell in cells)
-    others = "".join(f"<td>{cell}</td>" for cell in rest)
-    return f'<tr><th scope="row">{first}</th>{others}</tr>'
-
-
-def _section(title: str, *parts: str) -> str:
-    return f"<section><h2>{escape(title)}</h2>{''.join(parts)}</section>"
-
-
-def _paragraphs(lines: Iterable[str]) -> list[str]:
-    return [f"<p>{escape(line)}</p>" for line in lines]
-
-
-def _bullets(lines: Iterable[str]) -> str:
-    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
+    counts = table("Noisy counts", ("scores", *names), rows)
+    return f"<details><summary>All noisy counts</summary>{counts}</details>"

@@ -1,6 +1,6 @@
 """What every finished audit has, of whichever kind: a verified release and its receipt."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -8,7 +8,15 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 from auditor_client.errors import ContractError, InputError
 from auditor_client.labels import name_of
 from auditor_client.receipts import SavedReceipt
-from openapi.models import Audit, AuditKind, Content, Mandate, PricePart, Released
+from openapi.models import (
+    Audit,
+    AuditKind,
+    Content,
+    InclusionProof,
+    Mandate,
+    PricePart,
+    Released,
+)
 
 R = TypeVar("R", bound=Released)
 Value = TypeVar("Value")
@@ -27,6 +35,8 @@ class Result(Generic[R]):
     contents: tuple[Content, ...] = ()
     mandate: Mandate | None = None
     url: str | None = None
+    # Asks for the proof that the release is in the ledger, which takes a few seconds to be signed.
+    prove: Callable[[], InclusionProof | None] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         found = getattr(self.release, "kind", None)
@@ -41,12 +51,21 @@ class Result(Generic[R]):
         """The audit of a receipt file, verified against the keys in it. Needs no network."""
         saved = SavedReceipt.load(path)
         release: Any = saved.release()  # of any kind; `__post_init__` refuses others than ours
-        return cls(release, saved.keys, saved.names, contents=saved.contents, url=saved.url)
+        return cls(
+            release,
+            saved.keys,
+            saved.names,
+            contents=saved.contents,
+            url=saved.url,
+            prove=lambda: saved.proof,
+        )
 
     def save_receipt(self, path: str | Path, *, names: bool = True) -> Path:
-        """Write the receipt with the keys to verify it; `names=False` leaves names out."""
+        """Write the receipt with keys and proof to verify it; `names=False` leaves names out."""
         kept = dict(self.names) if names else {}
-        SavedReceipt(self.receipt, dict(self.keys), kept, self.contents, self.url).save(path)
+        proof = self.prove() if self.prove else None
+        saved = SavedReceipt(self.receipt, dict(self.keys), kept, self.contents, self.url, proof)
+        saved.save(path)
         return Path(path)
 
     @property

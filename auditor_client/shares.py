@@ -9,17 +9,17 @@ from functools import lru_cache
 import numpy as np
 
 from auditor_client import noise
-from auditor_client.noise import Floats
+from auditor_client.noise import AnyNoise, Floats
 
 
 @lru_cache(maxsize=64)
-def tilts(rate: float) -> Floats:
-    """Values of s > 0 at which exponential bounds are tried; noise allows none above its rate."""
-    return np.asarray(np.geomspace(1e-5, min(20.0, 0.98 * rate), 60))
+def tilts(most: float) -> Floats:
+    """Values of s > 0 at which exponential bounds are tried, below what the noise allows."""
+    return np.asarray(np.geomspace(1e-5, min(20.0, 0.98 * most), 60))
 
 
 def limits(
-    values: tuple[int, ...], people: tuple[int, int], rate: float, level: float
+    values: tuple[int, ...], people: tuple[int, int], rate: AnyNoise, level: float
 ) -> list[tuple[float, float]]:
     """For each noisy count: limits of its share, each missed with probability at most `level`.
 
@@ -31,8 +31,8 @@ def limits(
     return [(float(a), float(b)) for a, b in zip(low, high, strict=True)]
 
 
-def _above(counts: Floats, people: int, rate: float, level: float) -> Floats:
-    s = tilts(rate)
+def _above(counts: Floats, people: int, rate: AnyNoise, level: float) -> Floats:
+    s = tilts(noise.law(rate).most_tilt)
     # P(C <= c) <= e^{sc} · E e^{-sZ} · (1 - p(1 - e^{-s}))^n for every s > 0, solved for p
     room = (math.log(level) - noise.log_mgf(s, rate) - s * counts[:, None]) / people
     above = -np.expm1(np.minimum(room, 0.0)) / -np.expm1(-s)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from auditor_client import noise
+from auditor_client.noise import AnyNoise, Term
 
 # Integer weights of the two sources add up to this.
 PARTS = 12
@@ -19,14 +20,18 @@ _SURPRISE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class GroupSize:
-    """What is known of one group's number of scored people."""
+    """What is known of one group's number of scored people.
+
+    `rate` is the noise of each bin and `noisy_rate` that of the bought number: a law, or the rate
+    of discrete Laplace noise.
+    """
 
     total: int
     bins: int
-    rate: float
+    rate: AnyNoise
     known: int | None = None
     noisy: int | None = None
-    noisy_rate: float = math.inf
+    noisy_rate: AnyNoise = math.inf
 
     @property
     def kind(self) -> Literal["known", "noisy", "estimated"]:
@@ -44,7 +49,7 @@ class GroupSize:
         return max(value / PARTS, 1.0)
 
     @property
-    def terms(self) -> tuple[tuple[int, float, int], ...]:
+    def terms(self) -> tuple[Term, ...]:
         """The noises in PARTS times the estimate, for `noise.sum_quantile`; none if it is known."""
         if self.known is not None:
             return ()

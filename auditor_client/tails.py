@@ -1,7 +1,7 @@
 """How likely is it that one group's noisy count falls so far below another's?
 
-`at_most` bounds P(C_f - r C_s <= c_f - r c_s) from above, where C = X + Z, X binomial and Z
-discrete Laplace, all independent. Up to a few thousand people it is the exact sum. Beyond, counts
+`at_most` bounds P(C_f - r C_s <= c_f - r c_s) from above, where C = X + Z, X binomial and Z the
+noise, all independent. Up to a few thousand people it is the exact sum. Beyond, counts
 are grouped in blocks, each moved to the side that makes the probability larger: still a bound.
 
 [ZS13] Zubkov, Serov, Theory Probab. Appl. 57(3), 2013, abstract: two-sided bounds of the binomial
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from auditor_client import noise
-from auditor_client.noise import Floats
+from auditor_client.noise import AnyNoise, Floats
 
 # Covers round-off of the sums: far below every level in use, far above 1e-16 per term.
 _ROUND_OFF = 1e-10
@@ -29,11 +29,14 @@ _BLOCKS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """One noisy count: its value, how many people it was taken from, and its noise."""
+    """One noisy count: its value, how many people it was taken from, and its noise.
+
+    Noise is a law, or the rate of discrete Laplace noise.
+    """
 
     value: int
     people: int
-    rate: float
+    rate: AnyNoise
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,11 @@ class Tokens(httpx2.Auth):
         self._token: Token | None = None
         self._renew_at = 0.0
 
+    def use(self, key: OKPKey) -> None:
+        """Ask for tokens with this key from now on."""
+        with self._lock:
+            self._key, self._token = key, None
+
     def sync_auth_flow(
         self, request: httpx2.Request
     ) -> Generator[httpx2.Request, httpx2.Response, None]:

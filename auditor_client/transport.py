@@ -77,6 +77,14 @@ class Transport:
             if cursor is None:
                 return
 
+    def pieces(self, path: str, **params: str) -> Iterator[bytes]:
+        """A large answer, piece by piece."""
+        with self._http.stream("GET", path, params=params) as response:
+            if not response.is_success:
+                response.read()
+                raise refusal(response)
+            yield from response.iter_bytes()
+
     def events(self, path: str) -> Iterator[httpx2.ServerSentEvent]:
         """Server-sent events until the stream ends or breaks."""
         with self._http.sse(path) as source:

@@ -25,6 +25,7 @@ from api.compose import simulated
 from api.mandates import grant
 from api.registry import register_auditor, register_researcher
 from api.service import Service
+from api.setup import register_first
 from api.store import AudienceRow
 from api.store.schema import migrate
 from bench.harness import Figure, compare
@@ -34,12 +35,14 @@ from openapi.models import (
     ContentDraft,
     Edges,
     MandateDraft,
+    Personal,
     ResearcherDraft,
     ScoreHistogramRequest,
 )
 from platform_sim import SOFTWARE_JOB
 from privacy.commitment import commit
 from privacy.membership import Membership, Persons
+from tests.statements import Maker, new_key
 from tests.world import make_settings, sqlite_url
 
 BINS = 100
@@ -55,13 +58,15 @@ def _run(folder: Path, people: int) -> list[Figure]:
     platform = simulated(people=people)
     service = build_service(make_settings(sqlite_url(folder), "http://127.0.0.1"), platform)
     migrate(service.store)
-    auditor = _vetted(service)
+    key = new_key()
+    auditor = _vetted(service, key)
+    maker = Maker(auditor.researcher_id, key, service.origin)
     request, groups = _sealed(service, auditor, people)
     worker = service.worker()
 
     def ours() -> None:
-        key = secrets.token_hex(8)
-        submissions.submit(service.store, auditor, request, key, platform, service.settings)
+        asked = maker.states("charge", request)
+        submissions.submit(service.store, auditor, request, asked, platform, service.settings)
         assert worker.run_one()
 
     edges = Edges(edges=list(np.linspace(0, 1, BINS + 1)))
@@ -112,18 +117,20 @@ def _floor(service: Service, groups: tuple[Persons, ...], edges: Edges) -> None:
     mechanism(np.concatenate(cells).astype(np.int64))
 
 
-def _vetted(service: Service) -> Caller:
-    regulator = Caller("researcher_" + "0" * 30, "bench", "regulator", None)
+def _vetted(service: Service, key: OKPKey) -> Caller:
+    """A researcher with this key and a mandate."""
+    own = new_key()
+    public = dict(own.as_dict(private=False))
+    regulator = Maker(register_first(service.store, "regulator", public), own, service.origin)
     with service.store.write() as session:
-        key = OKPKey.generate_key("Ed25519").as_dict(private=False)
-        chief = register_researcher(
-            session, "bench", ResearcherDraft(name="Bench", role="regulator", jwk=dict(key))
+        named = AuditorDraft(name="Bench")
+        lab = register_auditor(session, named, regulator.states("auditor", named))
+        known = ResearcherDraft(
+            name=Personal.fresh("Bench"),
+            auditor_id=lab.id,
+            jwk=dict(key.as_dict(private=False)),
         )
-        lab = register_auditor(session, regulator, AuditorDraft(name="Bench"))
-        key = OKPKey.generate_key("Ed25519").as_dict(private=False)
-        person = register_researcher(
-            session, chief.id, ResearcherDraft(name="Bench", auditor_id=lab.id, jwk=dict(key))
-        )
+        person = register_researcher(session, known, regulator.states("researcher", known))
         draft = MandateDraft(
             auditor_id=lab.id,
             purpose="bench",
@@ -131,7 +138,7 @@ def _vetted(service: Service) -> Caller:
             valid_from=datetime(2000, 1, 1, tzinfo=UTC),
             valid_until=datetime(2100, 1, 1, tzinfo=UTC),
         )
-        grant(session, Caller(chief.id, "bench", "regulator", None), draft)
+        grant(session, draft, regulator.states("mandate", draft))
     return Caller(person.id, "bench", "auditor", lab.id)
 
 

@@ -1,8 +1,13 @@
-"""Errors of the privacy package. Each is a mistake of the calling code, not of an auditor.
+"""Errors of the privacy package.
 
 PrivacyError
 ├── BoundsError      a table is not what its bounds say
-└── UnderpaidError   a release would cost more than was charged for it
+├── UnderpaidError   a release would cost more than was charged for it
+└── EvidenceError    what was shown proves nothing
+    ├── StatementError   a signature that is not of this statement
+    ├── ProofError       a Merkle proof that does not lead to the root
+    ├── NoteError        a signed note that is malformed or that nobody trusted signed
+    └── LedgerError      an entry or a head that an honest ledger would not have
 """
 
 
@@ -16,3 +21,28 @@ class BoundsError(PrivacyError):
 
 class UnderpaidError(PrivacyError):
     """A release would cost more than was charged for it."""
+
+
+class EvidenceError(PrivacyError):
+    """What was shown proves nothing."""
+
+
+class StatementError(EvidenceError):
+    """A signature that is not of this statement."""
+
+
+class ProofError(EvidenceError):
+    """A Merkle proof that does not lead to the root."""
+
+
+class NoteError(EvidenceError):
+    """A signed note that is malformed, or that nobody trusted signed."""
+
+
+class LedgerError(EvidenceError):
+    """An entry, or a head (`number` is None), that an honest ledger would not have."""
+
+    def __init__(self, number: int | None, reason: str) -> None:
+        super().__init__(reason if number is None else f"entry {number}: {reason}")
+        self.number = number
+        self.reason = reason

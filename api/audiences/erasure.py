@@ -6,6 +6,7 @@ from api import persons
 from api.audiences.uploads import groups_of, pending
 from api.charging import bearers, lock_books
 from api.errors import ConflictError
+from api.insight import sketches
 from api.ledger import append
 from api.store import AudienceRow, ChargeRow, ExclusionRow, PartRow
 
@@ -27,9 +28,11 @@ def erase(session: Session, audience: AudienceRow) -> None:
         persons.carry(session, bearers(session, charge.audit_id, audience), charge.rho)
         session.exec(delete(ExclusionRow).where(col(ExclusionRow.audit_id) == charge.audit_id))
     session.exec(delete(PartRow).where(col(PartRow.audience_id) == audience.id))
+    sketches.erase(session, audience.id)
     for group in groups_of(session, audience.id):
         group.people = None
         session.add(group)
     audience.state = "erased"
     session.add(audience)
-    append(session, "erasure", {"audience": audience.id}, audience.auditor_id)
+    facts = {"audience_id": audience.id}
+    append(session, "audience-erasure", facts, audience.auditor_id)

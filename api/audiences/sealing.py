@@ -1,7 +1,8 @@
 """Sealing: what was uploaded is committed to and matched, once, and cannot change any more.
 
 Matching happens here and nothing of it is visible: the answer is the same whether everybody matched
-or nobody (R2). The identifiers themselves are forgotten; only person numbers stay.
+or nobody (R2). The identifiers themselves are forgotten; only person numbers stay, and a sketch of
+the upload under a key of this deployment.
 """
 
 import io
@@ -17,6 +18,7 @@ from api.audiences.members import tokens
 from api.audiences.uploads import groups_of
 from api.clock import now
 from api.errors import AudienceSealedError, EmptyGroupError, UnavailableError
+from api.insight import sketches
 from api.ledger import append
 from api.platform import NOBODY, People, Persons
 from api.settings import Settings
@@ -36,10 +38,10 @@ def seal(
     groups = groups_of(session, audience.id)
     if empty := [group.label for group in groups if group.members == 0]:
         raise EmptyGroupError(f"nothing was uploaded for {', '.join(empty)}", groups=empty)
-    digests, matched = {}, []
+    digests, matched, sketch = {}, [], sketches.new_sketch(settings)
     for group in groups:
         parts = [_unpack(part) for part in _parts(session, group)]
-        digests[group.label] = group_digest(_tokens(parts))
+        digests[group.label] = group_digest(sketch.watch(_tokens(parts)))
         matched.append(_match(people, parts))
     known = audience.participation_code is not None
     if known:
@@ -47,6 +49,7 @@ def seal(
         matched = [persons[np.isin(persons, takes_part)] for persons in matched]
     membership = Membership.cut(matched, audience.groups_per_person)
     session.exec(delete(PartRow).where(col(PartRow.audience_id) == audience.id))
+    sketches.keep(session, audience.id, sketch)
     close(session, audience, groups, membership, commit(salt, digests), settings, known=known)
 
 
@@ -73,7 +76,12 @@ def close(
     append(
         session,
         "audience",
-        {"audience": audience.id, "source": audience.source, "commitment": commitment},
+        {
+            "audience_id": audience.id,
+            "source": audience.source,
+            "commitment": commitment,
+            "by": audience.researcher_id,
+        },
         audience.auditor_id,
     )
 

@@ -2,7 +2,7 @@
 
 import secrets
 from datetime import timedelta
-from typing import IO, Any, cast
+from typing import IO, Any, Literal, cast
 
 import pyarrow as pa
 from sqlalchemy.orm import defer
@@ -14,6 +14,7 @@ from api.clock import now
 from api.errors import (
     AudienceSealedError,
     AudienceTooLargeError,
+    ConflictError,
     InvalidRequestError,
     NotFoundError,
 )
@@ -44,22 +45,39 @@ def create(session: Session, caller: Caller, draft: AudienceDraft, settings: Set
     return view(session, row)
 
 
-def owned(session: Session, caller: Caller, audience_id: str, *, lock: bool = False) -> AudienceRow:
+def owned(
+    session: Session,
+    caller: Caller,
+    audience_id: str,
+    *,
+    lock: Literal["wait", "skip", "no"] = "no",
+) -> AudienceRow:
     """The auditor's own audience; another auditor's is not there."""
     query = select(AudienceRow).where(
         AudienceRow.id == audience_id, AudienceRow.auditor_id == caller.auditor
     )
-    # A charge refers to the audience while it holds the books, for which an erasure may wait: a
-    # lock that lets it refer keeps the two from waiting for each other.
-    row = session.exec(query.with_for_update(key_share=True) if lock else query).first()
+    row = session.exec(query).first()
     if row is None:
         raise NotFoundError(f"no audience {audience_id}: make one with POST /v1/audiences")
+    if lock != "no" and not (row := locked(session, audience_id, skip=lock == "skip")):
+        raise ConflictError("the audience is being changed at this moment; try again")
     return row
+
+
+def locked(session: Session, audience_id: str, *, skip: bool = False) -> AudienceRow | None:
+    """The audience, locked; who holds the books must `skip` one that is being sealed.
+
+    A charge refers to the audience while it holds the books, for which a sealing may wait: a lock
+    that lets it refer keeps the two from waiting for each other.
+    """
+    query = select(AudienceRow).where(AudienceRow.id == audience_id)
+    query = query.with_for_update(key_share=True, skip_locked=skip)
+    return session.exec(query.execution_options(populate_existing=True)).first()
 
 
 def owned_open(session: Session, caller: Caller, audience_id: str, label: str) -> AudienceRow:
     """The auditor's audience, if it can still be changed and has the group."""
-    audience = owned(session, caller, audience_id, lock=True)
+    audience = owned(session, caller, audience_id, lock="wait")
     if audience.state != "open":
         raise AudienceSealedError("the audience is sealed; make a new one to change its members")
     if session.get(GroupRow, (audience_id, label)) is None:

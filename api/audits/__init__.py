@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from api.audits.balance_histogram import BalanceHistogram
 from api.audits.kind import AudienceFacts, Kind
 from api.audits.match_count import MatchCount
 from api.audits.most_skewed import MostSkewed
@@ -14,6 +15,7 @@ KINDS: Mapping[str, Kind] = {
     "score-cdf": ScoreCdf(),
     "match-count": MatchCount(),
     "most-skewed": MostSkewed(),
+    "balance-histogram": BalanceHistogram(),
 }
 
 __all__ = ["KINDS", "AudienceFacts", "Kind", "offered"]
@@ -21,4 +23,4 @@ __all__ = ["KINDS", "AudienceFacts", "Kind", "offered"]
 
 def offered(platform: Platform) -> list[str]:
     """The kinds that this platform's capabilities carry."""
-    return list(KINDS) if platform.scores is not None else ["match-count"]
+    return list(KINDS) if platform.scores is not None else ["match-count", "balance-histogram"]

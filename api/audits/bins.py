@@ -45,7 +45,7 @@ def scores_of(platform: Platform) -> Scores:
 
 def check(bins: Edges | Levels, context: Mapping[str, Any], platform: Platform) -> None:
     """Refuse bins and context that cannot be asked."""
-    _check_increasing(bins.levels if isinstance(bins, Levels) else bins.edges)
+    check_increasing(bins.levels if isinstance(bins, Levels) else bins.edges)
     _check_context(context, scores_of(platform).context)
 
 
@@ -66,7 +66,7 @@ def bin_of(scores: NDArray[np.float64], bins: Edges | Levels) -> NDArray[np.intp
     return np.where(inside, found, len(edges) - 1)
 
 
-def _check_increasing(values: Sequence[float]) -> None:
+def check_increasing(values: Sequence[float]) -> None:
     for number, (before, after) in enumerate(pairwise(values), start=1):
         if not before < after:
             raise InvalidBinsError(

@@ -14,13 +14,14 @@ from fastapi.security import OAuth2
 from api.auth.caller import Caller
 from api.auth.composition import Auth
 from api.auth.endpoints import TOKEN_PATH
-from api.errors import ForbiddenError, UnauthenticatedError
+from api.errors import ForbiddenError, RateLimitedError, UnauthenticatedError
 from openapi.models import Role
 
 SCOPES: dict[str, str] = {
     "auditor": "Plan, upload and run audits.",
     "regulator": "Vet auditors, grant mandates and watch every charge.",
     "operator": "Run the service.",
+    "applicant": "See, change and withdraw one's own application.",
 }
 
 _scheme = OAuth2(
@@ -41,7 +42,9 @@ def auth_of(request: Request) -> Auth:
 AuthDep = Annotated[Auth, Depends(auth_of)]
 
 
-def authenticate(auth: AuthDep, authorization: Annotated[str | None, Depends(_scheme)]) -> Caller:
+def authenticate(
+    request: Request, auth: AuthDep, authorization: Annotated[str | None, Depends(_scheme)]
+) -> Caller:
     """Not async: it reads the database, in a thread of the pool."""
     if authorization is None:
         raise UnauthenticatedError(
@@ -50,7 +53,14 @@ def authenticate(auth: AuthDep, authorization: Annotated[str | None, Depends(_sc
     scheme, _, bearer = authorization.partition(" ")
     if scheme.lower() != "bearer" or not bearer.strip():
         raise UnauthenticatedError("The Authorization header must be: Bearer <token>.")
-    return auth.authenticator.authenticate(bearer.strip())
+    # The access log names the person.
+    try:
+        caller = auth.authenticator.authenticate(bearer.strip())
+    except RateLimitedError as error:
+        request.state.researcher = error.researcher_id
+        raise
+    request.state.researcher = caller.researcher_id
+    return caller
 
 
 CallerDep = Annotated[Caller, Security(authenticate)]

@@ -32,18 +32,19 @@ class Authenticator(Protocol):
 
 
 def caller_by_id(session: Session, researcher_id: str) -> Caller | None:
-    row = session.get(ResearcherRow, researcher_id)
-    return _caller(row) if row else None
+    return _caller(session.get(ResearcherRow, researcher_id))
 
 
 def caller_by_outside_subject(session: Session, subject: str) -> Caller | None:
     row = session.exec(
         select(ResearcherRow).where(col(ResearcherRow.outside_subject) == subject)
     ).one_or_none()
-    return _caller(row) if row else None
+    return _caller(row)
 
 
-def _caller(row: ResearcherRow) -> Caller:
+def _caller(row: ResearcherRow | None) -> Caller | None:
+    if row is None or row.removed_at is not None:
+        return None
     return Caller(
         researcher_id=row.id,
         name=row.name,

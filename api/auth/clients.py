@@ -37,6 +37,6 @@ def find_client(store: Store, client_id: str) -> Client | None:
         return None
     with store.read() as session:
         row = session.get(ResearcherRow, client_id)
-    if row is None or row.jwk is None:
+    if row is None or row.jwk is None or row.removed_at is not None:
         return None
     return Client(researcher_id=row.id, role=row.role, jwk=row.jwk)

@@ -9,18 +9,18 @@ published for ever. Of two keys in force, which only a race can leave, the newes
 import threading
 import time
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
 from joserfc.jwk import OKPKey
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlmodel import Session, col
 
 from api.auth.seal import Seal
 from api.clock import now
+from api.ledger.entries import append, lock
 from api.settings import Settings
 from api.store import SigningKeyRow, Store
-
-Purpose = Literal["access-token", "receipt"]
+from openapi.models import KeyPurpose as Purpose
 
 ALGORITHM = "Ed25519"
 TOKEN_LIFETIME = timedelta(seconds=600)
@@ -28,9 +28,6 @@ TOKEN_LIFETIME = timedelta(seconds=600)
 REFRESH = timedelta(seconds=5)
 CLOCK_SKEW = timedelta(seconds=30)
 SEARCH_PAUSE = 1.0
-
-# Any constant will do, as long as all our processes use the same one.
-_POSTGRESQL_LOCK = 0x51674B65
 
 
 class SigningKeys:
@@ -46,21 +43,19 @@ class SigningKeys:
 
     def current(self, purpose: Purpose) -> OKPKey:
         """The private key to sign with; the first one is made when there is none."""
-        row = _current(self._fresh(), purpose) or self._first(purpose)
-        if row.kid not in self._opened:
-            self._opened[row.kid] = self._seal.open(row.sealed_jwk, row.kid)
-        return self._opened[row.kid]
+        return self._open(_current(self._fresh(), purpose) or self._first(purpose))
 
-    def rotate(self, purpose: Purpose) -> OKPKey:
-        """Retire the current key and make a new one."""
-        with self._store.write() as session:
-            _lock(session)
-            for row in _in_force(_read(session), purpose):
-                row.retired_at = now()
-                session.add(row)
-            self._make(session, purpose)
+    def rotate(self, session: Session, purpose: Purpose, by: str) -> OKPKey:
+        """Retire the current key and make a new one. `refresh` when the session has committed."""
+        lock(session)
+        for row in _in_force(_read(session), purpose):
+            row.retired_at = now()
+            session.add(row)
+        return self._open(self._make(session, purpose, by))
+
+    def refresh(self) -> None:
+        """See now what another session has just committed."""
         self._load()
-        return self.current(purpose)
 
     def verifying(self, purpose: Purpose, kid: str) -> OKPKey | None:
         """The public key of this kid, unless it is of another purpose or retired for too long."""
@@ -71,18 +66,29 @@ class SigningKeys:
 
     def published(self) -> dict[str, list[dict[str, Any]]]:
         """The JWK set: public members only, the current key of each purpose always among them."""
-        self.current("access-token")
-        self.current("receipt")
-        return {"keys": [row.public_jwk for row in self._fresh() if _verifies(row)]}
+        for purpose in ("access-token", "receipt"):
+            self.current(purpose)
+        rows = [row for row in self._fresh() if row.purpose != "ledger"]
+        return {"keys": [row.public_jwk for row in rows if _verifies(row)]}
+
+    def all_of(self, purpose: Purpose) -> list[dict[str, Any]]:
+        """The public keys that were ever used for this, the newest first."""
+        self.current(purpose)
+        return [row.public_jwk for row in self._fresh() if row.purpose == purpose]
 
     def _first(self, purpose: Purpose) -> SigningKeyRow:
         with self._store.write() as session:
-            _lock(session)
-            row = _current(_read(session), purpose) or self._make(session, purpose)
+            lock(session)
+            row = _current(_read(session), purpose) or self._make(session, purpose, "init")
         self._load()
         return row
 
-    def _make(self, session: Session, purpose: Purpose) -> SigningKeyRow:
+    def _open(self, row: SigningKeyRow) -> OKPKey:
+        if row.kid not in self._opened:
+            self._opened[row.kid] = self._seal.open(row.sealed_jwk, row.kid)
+        return self._opened[row.kid]
+
+    def _make(self, session: Session, purpose: Purpose, by: str) -> SigningKeyRow:
         key = OKPKey.generate_key(
             "Ed25519", parameters={"alg": ALGORITHM, "use": "sig"}, auto_kid=True
         )
@@ -94,6 +100,8 @@ class SigningKeys:
             created_at=now(),
         )
         session.add(row)
+        facts = {"purpose": purpose, "kid": row.kid, "jwk": row.public_jwk, "by": by}
+        append(session, "signing-key", facts)
         return row
 
     def _fresh(self) -> tuple[SigningKeyRow, ...]:
@@ -117,12 +125,6 @@ class SigningKeys:
                 return False
             self._searched_at = time.monotonic()
             return True
-
-
-def _lock(session: Session) -> None:
-    """One maker of keys at a time; on SQLite the write transaction is that already."""
-    if session.get_bind().dialect.name == "postgresql":
-        session.execute(select(func.pg_advisory_xact_lock(_POSTGRESQL_LOCK)))
 
 
 def _read(session: Session) -> tuple[SigningKeyRow, ...]:

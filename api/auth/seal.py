@@ -20,7 +20,7 @@ class Seal:
     """Closes and opens private keys; the sealing key stays in memory."""
 
     def __init__(self, secret: SecretStr) -> None:
-        self._key = OctKey.import_key(_decode(secret))
+        self._key = OctKey.import_key(decode(secret))
 
     def close(self, key: OKPKey) -> str:
         text = json.dumps(key.as_dict(private=True))
@@ -38,7 +38,8 @@ class Seal:
         return key
 
 
-def _decode(secret: SecretStr) -> bytes:
+def decode(secret: SecretStr) -> bytes:
+    """The bytes of the operator's key."""
     try:
         raw = urlsafe_b64decode(secret.get_secret_value().rstrip("=").encode())
     except ValueError:

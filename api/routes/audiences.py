@@ -100,7 +100,7 @@ def delete_audience(audience_id: str, caller: AuditorDep, service: ServiceDep) -
     """Erase the members of an open or finished audience. Commitment and debits stay."""
     with service.store.write() as session:
         lock_books(session)
-        erase(session, uploads.owned(session, caller, audience_id, lock=True))
+        erase(session, uploads.owned(session, caller, audience_id, lock="skip"))
 
 
 @router.put(
@@ -179,7 +179,7 @@ def seal_audience(
 ) -> Audience:
     """Close the audience for good. The answer commits you and the platform to what was uploaded."""
     with service.store.write() as session:
-        audience = uploads.owned(session, caller, audience_id, lock=True)
+        audience = uploads.owned(session, caller, audience_id, lock="wait")
         sealing.seal(session, audience, seal.salt, service.platform.people, service.settings)
         session.flush()
         return uploads.view(session, audience)

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
-from sqlmodel import select
+from sqlmodel import Session, select
 
 from api import boundaries, submissions
 from api.auth.access import AuditorDep
@@ -19,30 +19,34 @@ from api.errors import (
     BudgetExhaustedError,
     EpsilonAboveMandateError,
     ForbiddenError,
-    IdempotencyConflictError,
     InvalidBinsError,
     MandateExpiredError,
     MandateNotYetValidError,
+    MandateSuspendedError,
     NoMandateError,
     NotCancellableError,
     NotFoundError,
     NotReleasedError,
+    NotSignedError,
     PlatformExhaustedError,
     RateLimitedError,
     UnauthenticatedError,
     UnsupportedAuditError,
 )
+from api.ledger import proofs
 from api.paging import page
 from api.problems import responses
-from api.routes.parameters import CursorQuery, KeyHeader, LimitQuery
+from api.routes.parameters import CursorQuery, LimitQuery
+from api.routes.signed import REFUSALS, SignedDep
 from api.service import ReadDep, Service, ServiceDep
-from api.store import AuditRow, ReleaseRow
+from api.store import AuditRow, EntryRow, ReleaseRow
 from openapi.models import (
     EXAMPLES,
     Audit,
     AuditRequest,
     AuditState,
     BatchQuote,
+    InclusionProof,
     Page,
     Progress,
     Quote,
@@ -79,6 +83,7 @@ _REFUSALS = (
     UnsupportedAuditError,
     NoMandateError,
     MandateNotYetValidError,
+    MandateSuspendedError,
     MandateExpiredError,
 )
 
@@ -114,20 +119,22 @@ def price_audits(
         EpsilonAboveMandateError,
         BudgetExhaustedError,
         PlatformExhaustedError,
-        IdempotencyConflictError,
+        *REFUSALS,
         body=True,
     ),
 )
 def submit_audit(
     request: RequestBody,
-    key: KeyHeader,
     caller: AuditorDep,
     service: ServiceDep,
+    signed: SignedDep,
     response: Response,
 ) -> Audit:
     """Charge now, run later: after a crash in between the audit resumes on its charge."""
+    with service.store.read() as session:
+        statement = signed.statement(session, caller, "charge", request)
     audit = submissions.submit(
-        service.store, caller, request, key, service.platform, service.settings
+        service.store, caller, request, statement, service.platform, service.settings
     )
     service.charged.set()
     response.headers["Location"] = f"/v1/audits/{audit.id}"
@@ -180,12 +187,26 @@ async def follow_audit(audit_id: str, caller: AuditorDep, service: ServiceDep) -
 )
 def get_release(audit_id: str, caller: AuditorDep, session: ReadDep) -> Response:
     """The release: always the same bytes."""
+    release = _released(session, caller, audit_id)
+    boundaries.reached(Boundary.BEFORE_SEND)
+    return Response(release.body, media_type="application/json")
+
+
+@router.get(
+    "/{audit_id}/proof", responses=responses(NotFoundError, NotReleasedError, NotSignedError)
+)
+def prove_release(audit_id: str, caller: AuditorDep, session: ReadDep) -> InclusionProof:
+    """That the release is in the ledger, as soon as a signed head covers it: within seconds."""
+    release = _released(session, caller, audit_id)
+    return proofs.inclusion(session, session.get_one(EntryRow, release.entry))
+
+
+def _released(session: Session, caller: Caller, audit_id: str) -> ReleaseRow:
     audit = submissions.owned(session, caller, audit_id)
     release = session.get(ReleaseRow, audit_id)
     if release is None:
         raise NotReleasedError(f"the audit is {audit.state}; wait for it to be released")
-    boundaries.reached(Boundary.BEFORE_SEND)
-    return Response(release.body, media_type="application/json")
+    return release
 
 
 async def _events(

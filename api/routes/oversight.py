@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from sqlmodel import col, select
 
-from api import ledger, mandates, registry
+from api import mandates, registry
 from api.auth.access import AuditorDep, OperatorDep, RegulatorDep
 from api.errors import (
     ConflictError,
@@ -14,17 +14,18 @@ from api.errors import (
     RateLimitedError,
     UnauthenticatedError,
 )
+from api.ledger import keys
 from api.paging import page
 from api.problems import responses
 from api.routes.parameters import CursorQuery, LimitQuery
+from api.routes.signed import REFUSALS, SignedDep
 from api.service import ReadDep, ServiceDep
-from api.store import AuditorRow, ChargeRow, EntryRow, MandateRow, ResearcherRow
+from api.store import AuditorRow, ChargeRow, MandateRow, ResearcherRow
 from openapi.models import (
     Auditor,
     AuditorDraft,
     Budget,
     Charge,
-    Entry,
     Mandate,
     MandateDraft,
     Page,
@@ -49,11 +50,14 @@ def get_budget(caller: AuditorDep, session: ReadDep) -> Budget:
     return Budget(mandates=[mandates.view(session, row) for row in rows])
 
 
-@regulator.post("/auditors", status_code=201, responses=responses(body=True))
-def register_auditor(draft: AuditorDraft, caller: RegulatorDep, service: ServiceDep) -> Auditor:
+@regulator.post("/auditors", status_code=201, responses=responses(*REFUSALS, body=True))
+def register_auditor(
+    draft: AuditorDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+) -> Auditor:
     """Register a research organisation that was vetted."""
     with service.store.write() as session:
-        return registry.register_auditor(session, caller, draft)
+        statement = signed.statement(session, caller, "auditor", draft)
+        return registry.register_auditor(session, draft, statement)
 
 
 @regulator.get("/auditors")
@@ -67,14 +71,15 @@ def list_auditors(
 @regulator.post(
     "/researchers",
     status_code=201,
-    responses=responses(NotFoundError, ConflictError, body=True),
+    responses=responses(*REFUSALS, NotFoundError, ConflictError, body=True),
 )
 def register_researcher(
-    draft: ResearcherDraft, caller: RegulatorDep, service: ServiceDep
+    draft: ResearcherDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
 ) -> Researcher:
     """Register a named individual with their public key."""
     with service.store.write() as session:
-        return registry.register_researcher(session, caller.researcher_id, draft)
+        statement = signed.statement(session, caller, "researcher", draft)
+        return registry.register_researcher(session, draft, statement)
 
 
 @regulator.get("/researchers")
@@ -86,11 +91,16 @@ def list_researchers(
     return page(session, everyone, ResearcherRow.id, registry.researcher_view, cursor, limit)
 
 
-@regulator.post("/mandates", status_code=201, responses=responses(NotFoundError, body=True))
-def grant_mandate(draft: MandateDraft, caller: RegulatorDep, service: ServiceDep) -> Mandate:
+@regulator.post(
+    "/mandates", status_code=201, responses=responses(*REFUSALS, NotFoundError, body=True)
+)
+def grant_mandate(
+    draft: MandateDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+) -> Mandate:
     """Grant a mandate: what for, which kinds, how much epsilon, from when until when."""
     with service.store.write() as session:
-        return mandates.grant(session, caller, draft)
+        statement = signed.statement(session, caller, "mandate", draft)
+        return mandates.grant(session, draft, statement)
 
 
 @regulator.get("/mandates")
@@ -128,17 +138,6 @@ def list_charges(
     return page(session, query, ChargeRow.id, registry.charge_view, cursor, limit)
 
 
-@regulator.get("/ledger")
-def list_entries(
-    _: RegulatorDep,
-    session: ReadDep,
-    cursor: Annotated[int | None, Query(ge=0, le=2**62)] = None,
-    limit: LimitQuery = 50,
-) -> Page[Entry]:
-    """The ledger's entries, newest first."""
-    return page(session, select(EntryRow), EntryRow.number, ledger.view, cursor, limit)
-
-
 @operator.get("/keys")
 def list_keys(_: OperatorDep, service: ServiceDep) -> list[SigningKey]:
     """The signing keys of this service, in use and retired; never their private parts."""
@@ -148,5 +147,5 @@ def list_keys(_: OperatorDep, service: ServiceDep) -> list[SigningKey]:
 @operator.post("/keys/rotate", status_code=201)
 def rotate_keys(caller: OperatorDep, service: ServiceDep) -> list[SigningKey]:
     """Sign with fresh keys from now on. What the old ones signed stays verifiable."""
-    registry.rotate_keys(service.store, service.auth.keys, caller)
+    keys.rotate(service.store, service.auth.keys, service.origin, caller.researcher_id)
     return registry.signing_keys(service.store)

@@ -8,6 +8,9 @@ CursorQuery = Annotated[
     str | None, Query(max_length=64, description="`next` of the page before this one.")
 ]
 LimitQuery = Annotated[int, Query(ge=1, le=500, description="How many items at most.")]
+NumberCursor = Annotated[
+    int | None, Query(ge=0, le=2**62, description="`next` of the page before this one.")
+]
 LabelPath = Annotated[str, Path(pattern=r"^g(0|[1-9][0-9]{0,2})$", examples=["g0"])]
 PartQuery = Annotated[int, Query(ge=0, le=100_000, description="The number of the part.")]
 KeyHeader = Annotated[
@@ -17,6 +20,15 @@ KeyHeader = Annotated[
         min_length=8,
         max_length=200,
         pattern=r"^[\x21-\x7e]+$",
-        description="One key per audit you mean to run; a retry with it is never charged again.",
+        description="One key per thing you mean to do; a retry with it is never charged again.",
+    ),
+]
+SignatureHeader = Annotated[
+    str,
+    Header(
+        alias="Statement-Signature",
+        max_length=2_000,
+        pattern=r"^[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+$",
+        description="Your signature of this request, a detached JWS: see docs/ledger.md.",
     ),
 ]

@@ -4,13 +4,16 @@ from fastapi import APIRouter
 from sqlmodel import select
 
 from api.audits import offered
+from api.codebook import changelog, codebook
 from api.errors import UnavailableError
 from api.problems import responses
+from api.routes.parameters import LimitQuery, NumberCursor
 from api.service import ReadDep, ServiceDep
 from api.store import HeadRow
 from openapi.models import (
     MAX_BINS,
     Catalogue,
+    Changelog,
     ContextField,
     Limits,
     SampleOffer,
@@ -58,7 +61,16 @@ def get_catalogue(service: ServiceDep) -> Catalogue:
             rho_per_person=settings.person_lifetime_rho,
             members_kept_days=settings.members_kept_days,
         ),
+        codebook=codebook(platform),
     )
+
+
+@router.get("/v1/catalogue/changes", responses=responses())
+def list_catalogue_changes(
+    session: ReadDep, cursor: NumberCursor = None, limit: LimitQuery = 50
+) -> Changelog:
+    """What changed: settings that affect privacy, and the model. From the ledger."""
+    return changelog(session, cursor, limit)
 
 
 @router.get("/healthz")

@@ -1,4 +1,4 @@
-"""Tables: what was granted, charged and released, and the ledger that records it all."""
+"""Tables: what was granted, charged and released."""
 
 from datetime import datetime
 from fractions import Fraction
@@ -18,6 +18,9 @@ class MandateRow(SQLModel, table=True):
     granted_by: str = Field(foreign_key="researchers.id")
     purpose: str = Field(sa_column=Column(Text, nullable=False))
     kinds: list[str] = Field(sa_column=Column(JSON, nullable=False))
+    # Who may spend it; nobody named is everybody of the auditor.
+    researcher_ids: list[str] | None = Field(default=None, sa_column=Column(JSON))
+    state: str = "active"
     # One of the two limits is set; it says the currency of all amounts of this mandate.
     epsilon_limit: Fraction | None = Field(default=None, sa_column=Column(Pico))
     rho_limit: Fraction | None = Field(default=None, sa_column=Column(Pico))
@@ -36,6 +39,9 @@ class MandateRow(SQLModel, table=True):
     @property
     def currency(self) -> Currency:
         return "epsilon" if self.epsilon_limit is not None else "rho"
+
+    def allows(self, researcher_id: str) -> bool:
+        return self.researcher_ids is None or researcher_id in self.researcher_ids
 
     @property
     def limit(self) -> Fraction:
@@ -100,26 +106,6 @@ class ReleaseRow(SQLModel, table=True):
     audit_id: str = Field(primary_key=True, foreign_key="audits.id")
     body: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
     digest: str
+    # The number of its entry in the ledger.
+    entry: int = Field(sa_column=Column(BigInteger, nullable=False))
     released_at: datetime = Field(sa_type=Utc)
-
-
-class EntryRow(SQLModel, table=True):
-    """One ledger entry: canonical bytes (RFC 8785), numbered without gaps, never changed."""
-
-    __tablename__ = "ledger"
-
-    number: int = Field(sa_column=Column(BigInteger, primary_key=True, autoincrement=False))
-    kind: str = Field(index=True)
-    auditor_id: str | None = Field(default=None, index=True)
-    body: str = Field(sa_column=Column(Text, nullable=False))
-    digest: str
-    written_at: datetime = Field(sa_type=Utc)
-
-
-class HeadRow(SQLModel, table=True):
-    """The ledger's head, locked by every append: entries are numbered in commit order."""
-
-    __tablename__ = "ledger_head"
-
-    id: int = Field(primary_key=True)
-    size: int = Field(sa_column=Column(BigInteger, nullable=False))

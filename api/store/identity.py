@@ -31,6 +31,7 @@ class ResearcherRow(SQLModel, table=True):
     key_thumbprint: str | None = Field(default=None, unique=True)
     outside_subject: str | None = Field(default=None, unique=True)
     created_at: datetime = Field(sa_type=Utc)
+    removed_at: datetime | None = Field(default=None, sa_type=Utc)
 
 
 class SigningKeyRow(SQLModel, table=True):

@@ -4,32 +4,30 @@ The person tables are the platform's own: nothing of them is shown, and nothing 
 ledger.
 """
 
-from datetime import datetime
 from fractions import Fraction
 
 from sqlalchemy import BigInteger
 from sqlmodel import Column, Field, LargeBinary, SQLModel
 
-from api.store.types import Pico, Utc
+from api.store.types import Pico
 
 
 class PlatformAccountRow(SQLModel, table=True):
-    """What all audits together cost in the window, in rho. Its lock orders all charges."""
+    """What all audits together cost in the window, in rho."""
 
     __tablename__ = "platform_account"
 
     id: int = Field(primary_key=True)
     window: int
     spent: Fraction = Field(sa_column=Column(Pico, nullable=False))
-    # The latest instant at which anything was charged: the books' time never runs backwards.
-    latest: datetime = Field(sa_type=Utc)
 
 
 class PersonBlockRow(SQLModel, table=True):
     """Balances of neighbouring persons: little-endian int64 in units of 10⁻¹² rho, LZ4-compressed.
 
     `spent` is what each has borne; `carried` the part of it that audiences bore whose members are
-    erased, and which can no longer be recomputed from them.
+    erased, and which can no longer be recomputed from them; `drawn` the part of it that samples
+    bore, which is the one that depends on who else was there to be drawn.
     """
 
     __tablename__ = "person_blocks"
@@ -37,6 +35,7 @@ class PersonBlockRow(SQLModel, table=True):
     number: int = Field(sa_column=Column(BigInteger, primary_key=True, autoincrement=False))
     spent: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
     carried: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
+    drawn: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
 
 
 class ExclusionRow(SQLModel, table=True):

@@ -7,13 +7,20 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from auditor_client.cli import (
+    applications,
     audiences,
     audits,
     contents,
+    decisions,
+    insight,
     keys,
     kinds,
+    ledger,
     mandates,
+    me,
+    operator,
     planning,
+    receipts,
     regulator,
     reports,
 )
@@ -49,6 +56,15 @@ app.add_typer(audiences.app, name="audience")
 app.add_typer(audits.app, name="audit")
 kinds.add_to(audits.app)
 app.add_typer(regulator.app, name="regulator")
+insight.add_to(regulator.app)
+decisions.add_to(regulator.app)
+app.add_typer(operator.app, name="operator")
+app.add_typer(applications.app, name="application")
+app.add_typer(me.app, name="me")
+app.add_typer(me.webhook_app, name="webhook")
+app.command("apply")(applications.apply)
+app.add_typer(ledger.app, name="ledger")
+app.add_typer(receipts.app, name="receipt")
 app.command("catalogue")(contents.catalogue)
 app.command("plan")(planning.plan)
 app.command("price")(audits.price)

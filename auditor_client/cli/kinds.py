@@ -1,10 +1,11 @@
-"""`auditor audit match-count`, `most-skewed` and `cdf`: the other kinds of audit."""
+"""`auditor audit match-count`, `most-skewed`, `cdf` and `balances`: the other kinds of audit."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from auditor_client.asking import BALANCE_BINS
 from auditor_client.auditor import Auditor
 from auditor_client.cli.asking import (
     AudienceId,
@@ -18,14 +19,11 @@ from auditor_client.cli.asking import (
     ReceiptFile,
     context_of,
 )
-from auditor_client.cli.findings import result_row
+from auditor_client.cli.findings import OtherResult, result_row
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, numbers
 from auditor_client.cli.showing import show_row
 from auditor_client.errors import InputError
-from auditor_client.match_count import MatchCount
-from auditor_client.most_skewed import MostSkewed
 from auditor_client.requests import DEFAULT_BINS
-from auditor_client.score_cdf import ScoreCdf
 
 ContentIds = Annotated[list[str], typer.Argument(metavar="CONTENT...")]
 Epsilon = Annotated[str, typer.Option(help="At most six decimal places.")]
@@ -35,6 +33,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("match-count")(match_count)
     app.command("cdf")(cdf)
     app.command("most-skewed")(most_skewed)
+    app.command("balances")(balances)
 
 
 def match_count(
@@ -121,6 +120,31 @@ def most_skewed(
     _show(audit, receipt, as_json)
 
 
+def balances(
+    audience: AudienceId,
+    bins: Annotated[int, typer.Option(help="Equal bins from 0 to the whole cap.")] = BALANCE_BINS,
+    edges: Annotated[str | None, typer.Option(help="Shares of the cap: 0,0.5,0.9,1.")] = None,
+    epsilon: Epsilon = "1",
+    mandate: MandateId = None,
+    receipt: ReceiptFile = None,
+    idempotency_key: Key = None,
+    quiet: Quiet = False,
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """How near people are to their lifetime cap, with noise. A mandate must name the kind."""
+    with Auditor.from_profile(profile) as auditor:
+        audit = auditor.audits.balances(
+            audience,
+            bins=numbers(edges) or bins,
+            epsilon=epsilon,
+            mandate_id=mandate,
+            idempotency_key=idempotency_key,
+            progress=not quiet,
+        )
+    _show(audit, receipt, as_json)
+
+
 def weights_of(text: str) -> tuple[int, int]:
     try:
         first, second = (int(word) for word in text.split(","))
@@ -129,7 +153,7 @@ def weights_of(text: str) -> tuple[int, int]:
     return first, second
 
 
-def _show(audit: ScoreCdf | MatchCount | MostSkewed, receipt: Path | None, as_json: bool) -> None:
+def _show(audit: OtherResult, receipt: Path | None, as_json: bool) -> None:
     if receipt:
         audit.save_receipt(receipt)
     show_row(result_row(audit), as_json=as_json)

@@ -86,8 +86,10 @@ def show_mandates(mandates: Sequence[Mandate], as_json: bool) -> None:
 def mandate_row(mandate: Mandate) -> dict[str, Any]:
     return {
         "id": mandate.id,
+        "state": mandate.state,
         "purpose": mandate.purpose,
         "kinds": mandate.kinds,
+        "individuals": mandate.researcher_ids or "all of the auditor",
         "limit": limit_words(mandate),
         "lifetime_limit": mandate.lifetime_limit,
         "spent": mandate.spent,

@@ -1,10 +1,8 @@
 """`auditor regulator`: vet auditors, watch charges and the ledger."""
 
-import json
 from collections.abc import Callable, Sequence
-from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 import typer
 from pydantic import BaseModel
@@ -12,7 +10,7 @@ from pydantic import BaseModel
 from auditor_client.cli import mandates
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
 from auditor_client.cli.showing import show_row, show_rows
-from auditor_client.errors import InputError
+from auditor_client.keys import read_public
 from auditor_client.regulator import Regulator
 from openapi.models import Role
 
@@ -89,17 +87,6 @@ def charges(
     )
 
 
-@app.command("ledger")
-def ledger(
-    limit: Annotated[int | None, typer.Option(help="Only the newest so many.")] = None,
-    profile: ProfileName = DEFAULT_PROFILE,
-    as_json: AsJson = False,
-) -> None:
-    """The entries of the append-only ledger."""
-    columns = ["number", "kind", "written_at", "digest"]
-    _list(profile, lambda regulator: list(islice(regulator.ledger(), limit)), columns, as_json)
-
-
 def _list(
     profile: str,
     read: Callable[[Regulator], Sequence[BaseModel]],
@@ -109,14 +96,3 @@ def _list(
     with Regulator.from_profile(profile) as regulator:
         rows = [item.model_dump() for item in read(regulator)]
     show_rows(rows, columns, as_json=as_json)
-
-
-def read_public(path: Path) -> dict[str, Any]:
-    """The JWK in a file."""
-    try:
-        jwk = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path} is not a JWK.") from error
-    if not isinstance(jwk, dict):
-        raise InputError(f"{path} is not a JWK.")
-    return jwk

@@ -8,6 +8,12 @@ from openapi.models.wire import Digest, Identifier, Instant, Label, Wire, exampl
 
 IdentifierKind = Literal["username", "email_sha256", "phone_sha256"]
 IDENTIFIER_KINDS: tuple[IdentifierKind, ...] = get_args(IdentifierKind)
+# How each is normalised before it is sent; the SDK does it (`auditor_client.identifiers`).
+IDENTIFIER_NOTES: dict[IdentifierKind, str] = {
+    "username": "NFKC, stripped, one leading @ dropped, case-folded; sent as it is",
+    "email_sha256": "stripped and lower-cased; SHA-256 of its UTF-8 in hex",
+    "phone_sha256": "E.164 without separators; SHA-256 of its UTF-8 in hex",
+}
 AudienceState = Literal["open", "sealed", "erased"]
 AudienceSource = Literal["upload", "sample"]
 

@@ -6,7 +6,9 @@ from openapi.models.prices import Price
 from openapi.models.requests import AuditRequest
 from openapi.models.wire import Identifier, Instant, Wire
 
-AuditKind = Literal["score-histogram", "score-cdf", "match-count", "most-skewed"]
+AuditKind = Literal[
+    "score-histogram", "score-cdf", "match-count", "most-skewed", "balance-histogram"
+]
 AuditState = Literal["charged", "running", "released", "failed", "cancelled"]
 
 

@@ -1,10 +1,13 @@
 """What the platform offers, in public numbers: kinds of audit, identifiers, samples, limits."""
 
+from typing import Any, Literal
+
 from openapi.models.audiences import IdentifierKind
 from openapi.models.audits import AuditKind
 from openapi.models.contents import ContentKind
+from openapi.models.ledger import Number
 from openapi.models.requests import ContextValue
-from openapi.models.wire import Amount, Digest, Wire
+from openapi.models.wire import Amount, Digest, Instant, Wire
 
 
 class ScoreRange(Wire):
@@ -37,6 +40,63 @@ class Limits(Wire):
     members_kept_days: int
 
 
+class FieldNote(Wire):
+    """A field of a request, of a release or of a content."""
+
+    name: str
+    type: str
+    required: bool
+    meaning: str
+
+
+class KindNote(Wire):
+    """A kind of audit: the question it answers, what it asks for, and what comes out."""
+
+    kind: AuditKind
+    question: str
+    asks: list[FieldNote]
+    releases: list[FieldNote]
+
+
+class IdentifierNote(Wire):
+    kind: IdentifierKind
+    form: str
+
+
+class AttributeNote(Wire):
+    """An attribute that people declared to the platform, and by which samples are drawn."""
+
+    name: str
+    values: list[str]
+
+
+class Codebook(Wire):
+    """What the words of the catalogue mean, made from the code that runs  [DR, Article 15(2)]."""
+
+    unit_of_privacy: str
+    kinds: list[KindNote]
+    content: list[FieldNote]
+    identifiers: list[IdentifierNote]
+    attributes: list[AttributeNote]
+
+
+class Change(Wire):
+    """An entry of the ledger that changed what is offered, or the model behind it."""
+
+    number: Number
+    at: Instant
+    kind: Literal["settings", "model"]
+    facts: dict[str, Any]
+
+
+class Changelog(Wire):
+    """What runs now, and what changed before, newest first."""
+
+    version: str
+    items: list[Change]
+    next: str | None = None
+
+
 class Catalogue(Wire):
     platform: str
     kinds: list[AuditKind]
@@ -47,3 +107,4 @@ class Catalogue(Wire):
     score_range: ScoreRange
     model_digest: Digest | None
     limits: Limits
+    codebook: Codebook | None = None

@@ -7,10 +7,13 @@ from pydantic import Field, model_validator
 
 from openapi.models.audits import AuditKind
 from openapi.models.prices import BothRelations, Currency
-from openapi.models.wire import Amount, Digest, Identifier, Instant, Wire, example
+from openapi.models.wire import Amount, Digest, Identifier, Instant, Personal, Wire, example
 
-Name = Annotated[str, Field(min_length=1, max_length=200)]
-Role = Literal["auditor", "regulator", "operator"]
+RegisteredRole = Literal["auditor", "regulator", "operator"]
+# An applicant becomes an auditor's researcher when the application is approved.
+Role = Literal["auditor", "regulator", "operator", "applicant"]
+MandateState = Literal["active", "suspended", "terminated"]
+KeyPurpose = Literal["access-token", "receipt", "ledger"]
 
 
 class AuditorDraft(Wire):
@@ -35,7 +38,7 @@ class ResearcherDraft(Wire):
     """
 
     model_config = example(
-        name="Ada Lovelace",
+        name={"text": "Ada Lovelace", "salt": "oB3v5cZy0yq1tZ8kq3i2hQ=="},
         role="auditor",
         auditor_id="auditor_0193c2a5f0d1000000000000000003",
         jwk={
@@ -45,8 +48,8 @@ class ResearcherDraft(Wire):
         },
     )
 
-    name: Name
-    role: Role = "auditor"
+    name: Personal
+    role: RegisteredRole = "auditor"
     auditor_id: Identifier | None = None
     jwk: dict[str, Any] | None = None
     outside_subject: Annotated[str, Field(min_length=1, max_length=200)] | None = None
@@ -59,6 +62,7 @@ class Researcher(Wire):
     auditor_id: Identifier | None
     key_thumbprint: str | None
     created_at: Instant
+    removed_at: Instant | None = None
 
 
 class Renewal(Wire):
@@ -73,24 +77,15 @@ class Renewal(Wire):
     days: Annotated[int, Field(ge=1, le=366)]
 
 
-class MandateDraft(Wire):
-    """What a regulator grants: purpose, kinds of audit, a limit, from and until.
+class MandateLimits(Wire):
+    """What a mandate is for, which kinds of audit, by whom, how much, from and until.
 
     The limit is in epsilon, or in rho (zCDP) where Gaussian noise is to be paid for: one of the
     two. It bounds the sum of change-one prices. `delta` says at which delta a mandate in rho is to
-    be shown as an (epsilon, delta).
+    be shown as an (epsilon, delta). `researcher_ids` are the individuals who may spend it; null is
+    everybody of the auditor.
     """
 
-    model_config = example(
-        auditor_id="auditor_0193c2a5f0d1000000000000000003",
-        purpose="Systemic risks of discrimination in job ads (DSA Article 34)",
-        kinds=["score-histogram"],
-        epsilon_limit="20",
-        valid_from="2026-01-01T00:00:00Z",
-        valid_until="2099-01-01T00:00:00Z",
-    )
-
-    auditor_id: Identifier
     purpose: Annotated[str, Field(min_length=1, max_length=2_000)]
     kinds: Annotated[list[AuditKind], Field(min_length=1)] = ["score-histogram"]
     epsilon_limit: Annotated[Amount, Field(gt=0, le=1_000, decimal_places=6)] | None = None
@@ -100,6 +95,7 @@ class MandateDraft(Wire):
     lifetime_limit: Annotated[Amount, Field(gt=0, le=100_000, decimal_places=6)] | None = None
     valid_from: Instant
     valid_until: Instant
+    researcher_ids: Annotated[list[Identifier], Field(min_length=1, max_length=100)] | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -112,13 +108,32 @@ class MandateDraft(Wire):
         return self
 
 
+class MandateDraft(MandateLimits):
+    """What a regulator grants to an auditor."""
+
+    model_config = example(
+        auditor_id="auditor_0193c2a5f0d1000000000000000003",
+        purpose="Systemic risks of discrimination in job ads (DSA Article 34)",
+        kinds=["score-histogram"],
+        epsilon_limit="20",
+        valid_from="2026-01-01T00:00:00Z",
+        valid_until="2099-01-01T00:00:00Z",
+    )
+
+    auditor_id: Identifier
+
+
 class Mandate(Wire):
     """A mandate and what is left of it, in its currency."""
 
     id: Identifier
     auditor_id: Identifier
+    state: MandateState = "active"
     purpose: str
     kinds: list[AuditKind]
+    researcher_ids: Annotated[
+        list[Identifier] | None, Field(description="Who may spend it; null: all of the auditor.")
+    ] = None
     currency: Currency
     epsilon_limit: Amount | None
     rho_limit: Amount | None
@@ -161,19 +176,8 @@ class Charge(Wire):
     charged_at: Instant
 
 
-class Entry(Wire):
-    """One record of the append-only ledger, numbered without gaps."""
-
-    number: Annotated[int, Field(ge=0)]
-    kind: str
-    auditor_id: Identifier | None
-    body: dict[str, Any]
-    digest: Digest
-    written_at: Instant
-
-
 class SigningKey(Wire):
     kid: str
-    purpose: Literal["access-token", "receipt"]
+    purpose: KeyPurpose
     created_at: Instant
     retired_at: Instant | None

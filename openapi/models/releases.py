@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from openapi.models.prices import Price
-from openapi.models.requests import Edges, Levels
+from openapi.models.requests import Edges, Levels, ShareEdges
 from openapi.models.wire import Digest, Identifier, Instant, Label, Wire
 
 
@@ -39,6 +39,14 @@ class GroupCdf(Wire):
 class GroupCount(Wire):
     label: Label
     count: int
+
+
+class GroupBalances(Wire):
+    """Noisy counts of one group by share of the lifetime cap. They may be negative."""
+
+    label: Label
+    counts: list[int]
+    outside: int
 
 
 class Released(Wire):
@@ -79,10 +87,18 @@ class MostSkewedRelease(Released):
     chosen_digest: Digest
 
 
-Release = Annotated[
-    ScoreHistogramRelease | ScoreCdfRelease | MatchCountRelease | MostSkewedRelease,
-    Field(discriminator="kind"),
-]
-RELEASE: TypeAdapter[
-    ScoreHistogramRelease | ScoreCdfRelease | MatchCountRelease | MostSkewedRelease
-] = TypeAdapter(Release)
+class BalanceHistogramRelease(Released):
+    kind: Literal["balance-histogram"]
+    bins: ShareEdges
+    groups: list[GroupBalances]
+
+
+AnyRelease = (
+    ScoreHistogramRelease
+    | ScoreCdfRelease
+    | MatchCountRelease
+    | MostSkewedRelease
+    | BalanceHistogramRelease
+)
+Release = Annotated[AnyRelease, Field(discriminator="kind")]
+RELEASE: TypeAdapter[AnyRelease] = TypeAdapter(Release)

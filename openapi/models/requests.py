@@ -1,7 +1,7 @@
 """What can be asked: one request model per kind of audit."""
 
 from decimal import Decimal
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, TypeAdapter, model_validator
 
@@ -160,15 +160,47 @@ class MostSkewedRequest(Asked):
         return tuple(self.contents)
 
 
-AuditRequest = Annotated[
-    ScoreHistogramRequest | ScoreCdfRequest | MatchCountRequest | MostSkewedRequest,
-    Field(discriminator="kind"),
-]
+class ShareEdges(Wire):
+    """Bins of shares of the lifetime cap, closed like those of scores, within 0 and 1."""
+
+    edges: Annotated[
+        list[Annotated[float, Field(ge=0, le=1)]],
+        Field(min_length=2, max_length=MAX_BINS + 1, examples=[[0, 0.5, 0.9, 1]]),
+    ]
+
+
+class BalanceHistogramRequest(Asked):
+    """How much of the lifetime cap the people of each group have borne: for oversight.
+
+    Pays like any other audit, from a mandate that names this kind.
+    """
+
+    model_config = example(
+        kind="balance-histogram",
+        audience_id="audience_0193c2a5f0d1000000000000000002",
+        bins={"edges": [0, 0.25, 0.5, 0.75, 1]},
+        epsilon="0.5",
+    )
+
+    kind: Literal["balance-histogram"]
+    bins: ShareEdges
+    epsilon: Epsilon
+
+    @property
+    def content_ids(self) -> tuple[str, ...]:
+        return ()
+
+
+AnyRequest = (
+    ScoreHistogramRequest
+    | ScoreCdfRequest
+    | MatchCountRequest
+    | MostSkewedRequest
+    | BalanceHistogramRequest
+)
+AuditRequest = Annotated[AnyRequest, Field(discriminator="kind")]
 # One body of each kind, for the contract to show.
 EXAMPLES: list[dict[str, Any]] = [
-    model.model_json_schema()["examples"][0]
-    for model in (ScoreHistogramRequest, ScoreCdfRequest, MatchCountRequest, MostSkewedRequest)
+    model.model_json_schema()["examples"][0] for model in get_args(AnyRequest)
 ]
-REQUEST: TypeAdapter[
-    ScoreHistogramRequest | ScoreCdfRequest | MatchCountRequest | MostSkewedRequest
-] = TypeAdapter(AuditRequest)
+REQUEST: TypeAdapter[AnyRequest] = TypeAdapter(AuditRequest)

@@ -1,7 +1,9 @@
 """What every wire model shares: frozen, strict about unknown fields, exact about numbers."""
 
+from base64 import urlsafe_b64encode
 from datetime import datetime
 from decimal import Decimal
+from secrets import token_bytes
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -37,6 +39,21 @@ class Wire(BaseModel):
     """A message: immutable, and an unknown field is refused rather than ignored."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Personal(Wire):
+    """Text about people: the ledger holds only a salted commitment to it, so it can be erased.
+
+    `salt` is at least 16 random bytes in base64url (with padding), made anew for every text.
+    """
+
+    text: Annotated[str, Field(min_length=1, max_length=4_000)]
+    salt: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{22,86}={0,2}$")]
+
+    @classmethod
+    def fresh(cls, text: str) -> "Personal":
+        """The text with a salt of its own."""
+        return cls(text=text, salt=urlsafe_b64encode(token_bytes(24)).decode())
 
 
 def example(**fields: Any) -> ConfigDict:

@@ -23,6 +23,7 @@ from api.audiences.erasure import erase
 from api.audiences.sealing import membership_of
 from api.ids import new_id
 from api.inspection import inspect
+from api.ledger import entries
 from api.pricing import exact_price
 from api.settings import Settings
 from api.setup import register_first
@@ -32,6 +33,7 @@ from api.store import (
     AuditRow,
     ChargeRow,
     GroupRow,
+    HeadRow,
     MandateRow,
     PersonBlockRow,
     PlatformAccountRow,
@@ -41,9 +43,11 @@ from api.store.schema import migrate
 from api.store.types import as_decimal
 from openapi.models import Price
 from tests.accounting import model
+from tests.statements import Maker
 
 # A multiple of thirty days since 1970, and twenty days: the platform's window ends in ten.
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=30 * 680 + 20)
+MAKER = Maker("researcher_" + "0" * 30)
 
 
 @cache
@@ -53,7 +57,8 @@ def template() -> tuple[Path, str, str]:
     store = Store(f"sqlite:///{path}")
     migrate(store)
     key = OKPKey.generate_key("Ed25519").as_dict(private=False)
-    regulator_id = register_first(store, "regulator", key)
+    with at_time(lambda: 0):
+        regulator_id = register_first(store, "regulator", key)
     auditor = AuditorRow(id=new_id("auditor"), name="Lab", created_at=BEGINNING)
     with store.write() as session:
         session.add(auditor)
@@ -136,29 +141,30 @@ class Books:
         """The steps of a submission that have to do with money; the audit's identifier."""
         price = _price(cost)
         with self.store.write() as session:
-            account = charging.lock_books(session)
+            books = charging.lock_books(session)
             mandate = mandates.choose(
                 session,
                 self.auditor_id,
                 "score-histogram",
                 exact_price(price),
                 mandate_id,
-                account.latest,
+                books.at,
                 lock=True,
             )
             price = price.model_copy(update={"currency": mandate.currency})
-            audit = self._audit(mandate, audience, price, account.latest)
+            audit = self._audit(mandate, audience, price, books.at)
             session.add(audit)
             session.flush()
             whom = session.get_one(AudienceRow, audience)
-            charging.charge(session, account, mandate, audit, whom, [], price, self.settings)
+            asked = MAKER.states("charge", {"kind": audit.kind, "audience_id": audience})
+            charging.charge(session, books, mandate, audit, whom, [], price, self.settings, asked)
         return audit.id
 
     def refund(self, audit_id: str) -> None:
         with self.store.write() as session:
-            account = charging.lock_books(session)
+            books = charging.lock_books(session)
             row = session.exec(select(ChargeRow).where(ChargeRow.audit_id == audit_id)).one()
-            charging.refund(session, account, row, account.latest)
+            charging.refund(session, books, row)
             self._end(session, audit_id, "cancelled")
 
     def release(self, audit_id: str) -> None:
@@ -202,7 +208,8 @@ class Books:
         """The window by its number in the model, what it has spent, and the books' time."""
         with self.store.read() as session:
             account = session.exec(select(PlatformAccountRow)).one()
-        hours = (account.latest - BEGINNING) // timedelta(hours=1)
+            latest = session.exec(select(HeadRow)).one().latest
+        hours = (latest - BEGINNING) // timedelta(hours=1)
         return account.window - 681, account.spent, hours
 
     def balances(self) -> dict[int, Fraction]:
@@ -237,7 +244,7 @@ def instant(hours: int) -> datetime:
 
 def at_time(read: Callable[[], int]) -> Any:
     """The clock of the books, for as long as the block runs."""
-    return patch.object(charging, "now", lambda: instant(read()))
+    return patch.object(entries, "now", lambda: instant(read()))
 
 
 def _price(cost: model.Cost) -> Price:

@@ -1,5 +1,6 @@
 """What people have borne, in blocks, against a plain dictionary; and the inspection of it."""
 
+import logging
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -130,6 +131,18 @@ def test_an_inspection_finds_balances_that_are_gone(books: Books) -> None:
     assert not found.sound
 
 
+@pytest.fixture
+def _own_logs() -> Iterator[None]:
+    """A command has all logs of its process, on a standard error that here is closed after it."""
+    root, access = logging.getLogger(), logging.getLogger("uvicorn.access")
+    handlers, level, disabled = root.handlers[:], root.level, access.disabled
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    access.disabled = disabled
+
+
+@pytest.mark.usefixtures("_own_logs")
 def test_the_operator_verifies_by_a_command(books: Books, monkeypatch: pytest.MonkeyPatch) -> None:
     _charged(books)
     for name in ("database_url", "issuer"):

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from sqlmodel import Session
 
 from api import budgets, mandates
-from api.auth.caller import Caller
 from api.clock import now
 from api.errors import (
     BudgetExhaustedError,
@@ -26,6 +25,7 @@ from api.ids import new_id
 from api.store import AuditorRow, ChargeRow, MandateRow, ResearcherRow, Store
 from openapi.models import MandateDraft
 from privacy.price import Price
+from tests.statements import Maker
 
 PRICE = Price.epsilon(add_remove=Fraction(1, 4), change_one=Fraction(1, 2))
 KIND = "score-histogram"
@@ -40,11 +40,11 @@ def session(store: Store) -> Iterator[Session]:
 
 
 @pytest.fixture
-def regulator(session: Session) -> Caller:
+def regulator(session: Session) -> Maker:
     row = ResearcherRow(id=new_id("researcher"), name="R", role="regulator", created_at=now())
     session.add(row)
     session.flush()
-    return Caller(row.id, "R", "regulator", None)
+    return Maker(row.id)
 
 
 @pytest.fixture
@@ -66,14 +66,18 @@ def draft(auditor_id: str, **changes: Any) -> MandateDraft:
     return MandateDraft.model_validate(fields | changes)
 
 
-def granted(session: Session, regulator: Caller, auditor_id: str, **changes: Any) -> str:
-    found = mandates.grant(session, regulator, draft(auditor_id, **changes)).id
+def grant(session: Session, regulator: Maker, wanted: MandateDraft) -> str:
+    return mandates.grant(session, wanted, regulator.states("mandate", wanted)).id
+
+
+def granted(session: Session, regulator: Maker, auditor_id: str, **changes: Any) -> str:
+    found = grant(session, regulator, draft(auditor_id, **changes))
     session.flush()
     return found
 
 
 def test_the_mandate_in_force_that_ends_first_pays(
-    session: Session, regulator: Caller, auditor: str
+    session: Session, regulator: Maker, auditor: str
 ) -> None:
     granted(session, regulator, auditor, valid_until=now() + 3 * DAY)
     first = granted(session, regulator, auditor, valid_until=now() + 2 * DAY)
@@ -83,14 +87,14 @@ def test_the_mandate_in_force_that_ends_first_pays(
         assert mandates.choose(session, auditor, KIND, PRICE, None, now(), lock=lock).id == first
 
 
-def test_a_mandate_can_be_named(session: Session, regulator: Caller, auditor: str) -> None:
+def test_a_mandate_can_be_named(session: Session, regulator: Maker, auditor: str) -> None:
     granted(session, regulator, auditor)
     later = granted(session, regulator, auditor, valid_until=now() + 9 * DAY)
     assert mandates.choose(session, auditor, KIND, PRICE, later, now()).id == later
 
 
 def test_why_no_mandate_pays_is_told_apart(
-    session: Session, regulator: Caller, auditor: str
+    session: Session, regulator: Maker, auditor: str
 ) -> None:
     with pytest.raises(NoMandateError):
         mandates.choose(session, auditor, KIND, PRICE, None, now())
@@ -105,7 +109,7 @@ def test_why_no_mandate_pays_is_told_apart(
 
 
 def test_another_auditors_mandate_does_not_pay(
-    session: Session, regulator: Caller, auditor: str
+    session: Session, regulator: Maker, auditor: str
 ) -> None:
     stranger = AuditorRow(id=new_id("auditor"), name="Other", created_at=now())
     session.add(stranger)
@@ -116,7 +120,7 @@ def test_another_auditors_mandate_does_not_pay(
 
 
 def test_the_last_millionth_is_paid_and_one_more_is_refused(
-    session: Session, regulator: Caller, auditor: str
+    session: Session, regulator: Maker, auditor: str
 ) -> None:
     granted(session, regulator, auditor, epsilon_limit="1")
     mandate = mandates.choose(session, auditor, KIND, PRICE, None, now(), lock=True)
@@ -132,7 +136,7 @@ def test_the_last_millionth_is_paid_and_one_more_is_refused(
 
 
 def test_more_than_the_whole_mandate_is_another_refusal(
-    session: Session, regulator: Caller, auditor: str
+    session: Session, regulator: Maker, auditor: str
 ) -> None:
     granted(session, regulator, auditor, epsilon_limit="1")
     mandate = mandates.choose(session, auditor, KIND, PRICE, None, now(), lock=True)
@@ -142,7 +146,7 @@ def test_more_than_the_whole_mandate_is_another_refusal(
 
 
 def test_a_debit_and_its_refund_leave_what_was_there(
-    session: Session, regulator: Caller, auditor: str
+    session: Session, regulator: Maker, auditor: str
 ) -> None:
     name = granted(session, regulator, auditor, epsilon_limit="3")
     mandate = mandates.choose(session, auditor, KIND, PRICE, None, now(), lock=True)
@@ -185,14 +189,14 @@ def test_debits_against_an_obvious_account(limit: int, amounts: list[int]) -> No
     ],
 )
 def test_a_window_that_is_none_is_refused(
-    session: Session, regulator: Caller, auditor: str, changes: dict[str, str]
+    session: Session, regulator: Maker, auditor: str, changes: dict[str, str]
 ) -> None:
     with pytest.raises(InvalidRequestError):
-        mandates.grant(session, regulator, draft(auditor, **changes))
+        grant(session, regulator, draft(auditor, **changes))
 
 
 def test_nobody_is_granted_anything_who_is_not_registered(
-    session: Session, regulator: Caller
+    session: Session, regulator: Maker
 ) -> None:
     with pytest.raises(NotFoundError):
-        mandates.grant(session, regulator, draft(new_id("auditor")))
+        grant(session, regulator, draft(new_id("auditor")))

@@ -19,6 +19,11 @@ def allowed(epsilon: float) -> float:
     return math.expm1(epsilon) / (math.exp(epsilon) + 1)
 
 
+def allowed_by_rho(rho: float) -> float:
+    """By Pinsker: a total variation of at most sqrt(KL / 2), and under rho-zCDP KL ≤ rho."""
+    return math.sqrt(rho / 2)
+
+
 def advantage(one: Samples, other: Samples) -> float:
     """The best threshold's rate of true positives less its rate of false ones, either way."""
     cuts = np.unique(np.concatenate([one, other]))

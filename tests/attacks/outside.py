@@ -3,7 +3,7 @@
 import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import httpx2
@@ -14,12 +14,25 @@ from tests.system.raw import SALT, Raw, csv, raw, request_for
 from tests.world import Deployment
 
 HISTOGRAM = "score-histogram"
+KINDS_OF_AUDIT = [HISTOGRAM, "score-cdf", "match-count", "most-skewed"]
 # What is random or the time of day: identifiers, digests, instants and signatures.
 VARYING = re.compile(
     r"[a-z]+_[0-9a-f]{30}|sha256:[0-9a-f]{64}|\d{4}-\d\d-\d\dT[0-9:.]+(Z|\+00:00)"
     r"|ey[\w-]+\.[\w-]+\.[\w-]+"
 )
 View = tuple[str, int, dict[str, str], str, int]
+
+
+def body_of(
+    kind: str, content: Mapping[str, Any], audience: Mapping[str, Any], **asked: object
+) -> dict[str, Any]:
+    """A good request of this kind, for two groups at most."""
+    body = request_for(content, audience, kind=kind, **asked)
+    if kind == "match-count":
+        del body["content_id"], body["bins"]
+    if kind == "most-skewed":
+        body["contents"] = [body.pop("content_id")] * 2
+    return body
 
 
 def seen(what: str, answer: httpx2.Response) -> View:
@@ -33,9 +46,11 @@ def seen(what: str, answer: httpx2.Response) -> View:
     return what, answer.status_code, headers, text, len(text)
 
 
-def look(deployment: Deployment, names: list[str], **asked: object) -> Iterator[View]:
-    """Upload, seal, price, submit, follow and fetch, and look at everything in between."""
-    me = raw(deployment, deployment.auditor())
+def look(
+    deployment: Deployment, names: list[str], kind: str = HISTOGRAM, **asked: object
+) -> Iterator[View]:
+    """Upload, seal, price, submit, follow, fetch and cancel, and look at everything in between."""
+    me = raw(deployment, deployment.auditor(kinds=KINDS_OF_AUDIT))
     content = me.content(title=str(asked.pop("title", "a job")))
     made = me.post("/v1/audiences", {"groups": ["g0", "g1"]})
     audience, half = made.json(), len(names) // 2
@@ -46,12 +61,15 @@ def look(deployment: Deployment, names: list[str], **asked: object) -> Iterator[
     yield seen("audience", me.get(path))
     yield seen("audiences", me.get("/v1/audiences"))
     # Little at a time: people who have borne enough would look like strangers.
-    body = request_for(content, audience, kind=HISTOGRAM, **({"epsilon": "0.01"} | asked))
+    body = body_of(kind, content, audience, **({"epsilon": "0.01"} | asked))
     yield seen("price", me.post("/v1/audits/price", body))
+    yield seen("prices", me.post("/v1/audits/prices", [body, body]))
     submitted = me.submit(body)
     yield seen("submit", submitted)
     if submitted.is_success:
         yield from follow(deployment, me, submitted.json()["id"])
+        again = me.submit(body).json()["id"]
+        yield seen("cancel", me.post(f"/v1/audits/{again}/cancel"))
     yield seen("budget", me.get("/v1/budget"))
 
 
@@ -72,10 +90,12 @@ def follow(deployment: Deployment, me: Raw, audit_id: str) -> Iterator[View]:
 def without_noise(release: str) -> str:
     """A release without what went through the waist."""
     body: dict[str, Any] = json.loads(release)
-    for group in body["groups"]:
-        group["counts"] = len(group["counts"])
-        group["outside"] = "noisy"
-        if group["size"]["kind"] == "noisy":
+    if body["kind"] == "most-skewed":
+        body["chosen"] = "noisy"
+    for group in body.get("groups", []):
+        group |= {name: "noisy" for name in ("outside", "count") if name in group}
+        group |= {name: len(group[name]) for name in ("counts", "cumulative") if name in group}
+        if group.get("size", {}).get("kind") == "noisy":
             group["size"]["value"] = "noisy"
     return json.dumps(body)
 

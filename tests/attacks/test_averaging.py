@@ -3,6 +3,7 @@
 import json
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from api import budgets, persons, submissions
 from platform_sim import World
+from privacy.ledger.statements import Statement
 from tests.attacks.outside import HISTOGRAM, release_of, run
 from tests.system.adapters import Watched
 from tests.system.raw import JOB, Raw, raw, refused, request_for, usernames
@@ -75,8 +77,9 @@ def test_without_idempotency_each_retry_has_fresh_noise(
 ) -> None:
     original = submissions._submit
 
-    def forgetful(session: Any, caller: Any, request: Any, key: str, *rest: Any) -> Any:
-        return original(session, caller, request, secrets.token_hex(8), *rest)
+    def forgetful(session: Any, caller: Any, request: Any, stated: Statement, *rest: Any) -> Any:
+        fresh = replace(stated, key=secrets.token_hex(8))
+        return original(session, caller, request, fresh, *rest)
 
     monkeypatch.setattr(submissions, "_submit", forgetful)
     me = raw(target, target.auditor(epsilon="100"))

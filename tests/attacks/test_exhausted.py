@@ -47,8 +47,8 @@ def test_a_service_that_refuses_their_audits_would_tell(
 ) -> None:
     original = persons.charge
 
-    def honest(*arguments: Any) -> Any:
-        able = original(*arguments)
+    def honest(*arguments: Any, **named: Any) -> Any:
+        able = original(*arguments, **named)
         if any(mask is not None for mask in able):
             raise BudgetExhaustedError("somebody in this audience has borne enough")
         return able

@@ -2,18 +2,19 @@
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import httpx2
 import pytest
-from sqlmodel import Session
+from sqlmodel import Session, select
 
-from api import contents, submissions
+from api import contents, mandates, submissions
 from api.audiences import uploads
-from api.store import AudienceRow, AuditRow, ContentRow
+from api.store import AudienceRow, AuditRow, ContentRow, MandateRow
 from platform_sim import World
 from tests.attacks.outside import HISTOGRAM, run
-from tests.system.raw import CSV, SALT, Raw, raw, request_for, usernames
+from tests.system.raw import CSV, SALT, Raw, raw, refused, request_for, usernames
 from tests.world import Deployment
 
 NOWHERE = "0" * 30
@@ -46,10 +47,13 @@ def attempts(me: Raw, ids: dict[str, str]) -> Iterator[tuple[str, httpx2.Respons
     yield "audience", me.get(f"/v1/audiences/{ids['sealed']}")
     yield "content", me.get(f"/v1/contents/{ids['content']}")
     yield "price", me.post("/v1/audits/price", request_for(mine, audience, kind=HISTOGRAM))
+    batch = [request_for(mine, audience, kind=HISTOGRAM)]
+    yield "prices", me.post("/v1/audits/prices", batch)
     yield "submit", me.submit(request_for(mine, audience, kind=HISTOGRAM, epsilon="0.01"))
     yield "on content", me.submit(request_for(content, audience, kind=HISTOGRAM, epsilon="0.01"))
     yield "cancel", me.post(f"/v1/audits/{ids['audit']}/cancel")
     path = f"/v1/audiences/{ids['opened']}"
+    yield "empty", me.call("DELETE", f"{path}/groups/g0")
     yield "put", me.call("PUT", f"{path}/groups/g0/members", **members)
     yield "seal", me.post(f"{path}/seal", {"salt": SALT})
     yield "delete", me.call("DELETE", path)
@@ -92,4 +96,74 @@ def test_without_the_owner_in_the_query_an_id_opens_everything(
     for what, answer in attempts(me, victim):
         # A released audit is not to be cancelled by anybody.
         assert answer.is_success or what == "cancel", (what, answer.text)
+    run(target)
+
+
+def owning(target: Deployment, world: World) -> tuple[Raw, dict[str, Any]]:
+    """An auditor, and a request of theirs that costs 0.02."""
+    me = raw(target, target.auditor())
+    audience = me.audience({"g0": usernames(world, 10)})
+    asked = {"kind": HISTOGRAM, "epsilon": "0.01", "size_epsilon": "0"}
+    return me, request_for(me.content(), audience, **asked)
+
+
+def mandate_of(me: Raw) -> dict[str, Any]:
+    [mandate] = me.get("/v1/budget").json()["mandates"]
+    return dict(mandate)
+
+
+def test_another_auditors_mandate_pays_nothing(target: Deployment, world: World) -> None:
+    victim, _ = owning(target, world)
+    me, body = owning(target, world)
+    theirs = me.submit(body | {"mandate_id": mandate_of(victim)["id"]})
+    nobodys = me.submit(body | {"mandate_id": f"mandate_{NOWHERE}"})
+    refused(theirs, "no-mandate")
+    assert plain(theirs) == plain(nobodys)
+    assert mandate_of(victim)["spent"] == mandate_of(me)["spent"] == "0"
+
+
+def test_without_the_owner_of_a_mandate_whoever_names_it_spends_it(
+    target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = mandates.choose
+
+    def generous(
+        session: Session, auditor: str, kind: str, price: Any, named: Any, *rest: Any, **how: Any
+    ) -> MandateRow:
+        owner = session.get_one(MandateRow, named).auditor_id
+        return original(session, owner, kind, price, named, *rest, **how)
+
+    monkeypatch.setattr(mandates, "choose", generous)
+    victim, _ = owning(target, world)
+    me, body = owning(target, world)
+    assert me.submit(body | {"mandate_id": mandate_of(victim)["id"]}).is_success
+    assert (mandate_of(victim)["spent"], mandate_of(me)["spent"]) == ("0.02", "0")
+    run(target)
+
+
+def test_another_auditors_idempotency_key_is_as_good_as_new(
+    target: Deployment, world: World
+) -> None:
+    (victim, theirs), (me, mine) = owning(target, world), owning(target, world)
+    first = victim.submit(theirs, key="a-key-of-two").json()
+    second = me.submit(mine, key="a-key-of-two")
+    assert second.is_success
+    assert second.json()["id"] != first["id"]
+    run(target)
+
+
+def test_keys_of_all_auditors_together_would_tell_who_used_them(
+    target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = submissions._earlier
+
+    def shared(session: Session, caller: Any, key: str, asked: str) -> Any:
+        query = select(AuditRow.auditor_id).where(AuditRow.idempotency_key == key)
+        owner = session.exec(query).first() or caller.auditor
+        return original(session, replace(caller, auditor_id=owner), key, asked)
+
+    monkeypatch.setattr(submissions, "_earlier", shared)
+    (victim, theirs), (me, mine) = owning(target, world), owning(target, world)
+    first = victim.submit(theirs, key="a-key-of-both").json()
+    refused(me.submit(mine, key="a-key-of-both"), "idempotency-conflict", first["id"])
     run(target)

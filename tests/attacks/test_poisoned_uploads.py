@@ -6,12 +6,17 @@ than a little more than the body.
 
 import io
 import random
+import resource
 import struct
+import time
 import tracemalloc
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
+from typing import IO, Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
@@ -152,6 +157,33 @@ def test_a_reader_that_trusts_the_stream_holds_thousands_of_times_the_body(
         assert pool.max_memory() > 1_000 * len(body)
 
 
+def effort(body: bytes) -> float:
+    """Seconds of processor time until this is refused."""
+    began = time.process_time()
+    with pytest.raises(MalformedMembersError):
+        read_members(io.BytesIO(body), CSV)
+    return time.process_time() - began
+
+
+def test_a_reader_that_counts_no_columns_works_long_for_a_few_bytes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The twin: pyarrow's own reader of CSV, which makes an array of each column."""
+    body = b"username" + b"," * 100_000 + b"\n"
+    ours = effort(body)
+    monkeypatch.setattr(members, "_refuse_wide", lambda body: None)
+    # Hundreds of times, in truth.
+    assert effort(body) > 20 * ours
+
+
+def test_a_reader_that_looks_at_no_characters_keeps_what_would_drive_a_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(members, "_usernames", lambda column, header: column)
+    _, body = POISONED["a control character"]
+    assert read_members(io.BytesIO(body), CSV)[1].to_pylist() == ["ada\x1b[31m"]
+
+
 def test_sealing_many_short_names_takes_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     parts = [("username", pa.array([f"{number:x}" for number in range(400_000)]))]
     ours, digest = peak(parts)
@@ -195,10 +227,35 @@ def survived(mutations: int) -> int:
     return refusals
 
 
-def test_no_spoilt_upload_kills_the_process() -> None:
-    """In a process of its own: Arrow aborts where it is handed a message of the wrong type."""
+def believing(mutations: int) -> int:
+    """The twin: the first message is the schema and all others are rows, whatever they say."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with patch.object(members, "read_stream", _read_whatever_comes):
+        return survived(mutations)
+
+
+def _read_whatever_comes(body: IO[bytes], check: Any) -> pa.Table:
+    messages = iter(pa.ipc.MessageReader.open_stream(body))
+    schema = pa.ipc.read_schema(next(messages))
+    check(schema)
+    batches = (pa.ipc.read_record_batch(message, schema) for message in messages)
+    return pa.Table.from_batches(batches, schema)
+
+
+def elsewhere(job: Callable[[int], int], amount: int) -> Future[int]:
+    """In a process of its own, which may die of it."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        assert pool.submit(survived, 30_000).result() > 10_000
+        return pool.submit(job, amount)
+
+
+def test_no_spoilt_upload_kills_the_process() -> None:
+    assert elsewhere(survived, 30_000).result() > 10_000
+
+
+def test_a_reader_that_believes_what_a_message_is_would_be_killed() -> None:
+    """Arrow crashes where it is handed a message of the wrong type."""
+    with pytest.raises(BrokenProcessPool):
+        elsewhere(believing, 30_000).result()
 
 
 def test_a_formula_is_a_name_like_any_other(target: Deployment, me: Raw) -> None:

@@ -21,7 +21,7 @@ from api.store import AuditRow
 from platform_sim import World
 from privacy.membership import Membership
 from tests.attacks.conftest import REAL
-from tests.attacks.outside import look
+from tests.attacks.outside import KINDS_OF_AUDIT, look
 from tests.system.adapters import Faulty, on
 from tests.system.raw import usernames
 from tests.world import Deployment, deployed, sqlite_url
@@ -36,7 +36,7 @@ def _forget_unfinished(target: Deployment) -> Iterator[None]:
         session.exec(update(AuditRow).where(running).values(state="failed"))
 
 
-def told_apart(target: Deployment, world: World, **asked: object) -> set[str]:
+def told_apart(target: Deployment, world: World, **asked: Any) -> set[str]:
     """Where members and strangers look different."""
     members, strangers = usernames(world, 20), usernames(world, 20, strangers=True)
     assert [len(name) for name in members] == [len(name) for name in strangers]
@@ -46,8 +46,12 @@ def told_apart(target: Deployment, world: World, **asked: object) -> set[str]:
     return {one[0] for one, other in zip(*views, strict=True) if one != other}
 
 
-def test_nothing_tells_members_from_strangers(target: Deployment, world: World) -> None:
-    assert told_apart(target, world) == set()
+@pytest.mark.parametrize("kind", KINDS_OF_AUDIT)
+def test_nothing_tells_members_from_strangers(target: Deployment, world: World, kind: str) -> None:
+    assert told_apart(target, world, kind=kind) == set()
+
+
+def test_nor_does_a_release_without_sizes(target: Deployment, world: World) -> None:
     assert told_apart(target, world, size_epsilon="0") == set()
 
 

@@ -1,11 +1,15 @@
 """Replaying what was overheard: assertions and access tokens."""
 
+from collections.abc import Callable
+from datetime import timedelta
+
 import httpx2
 import pytest
 
 from api.auth.assertions import SignedAssertion
 from api.auth.caller import Caller, caller_by_id
 from api.auth.tokens import OwnTokens
+from api.clock import now
 from auditor_client.tokens import Tokens
 from tests.system.raw import raw, refused
 from tests.world import Deployment
@@ -42,6 +46,20 @@ def test_without_memory_of_assertions_a_replay_buys_a_token(
     assert raw(target, stolen).get("/v1/budget").is_success
 
 
+ELSEWHERE = "https://elsewhere.example"
+
+
+def test_an_assertion_for_another_service_is_refused(
+    target: Deployment, tokens: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a researcher sent to a service of the same kind, which passes it on to this one."""
+    forms = [tokens._form(f"{ELSEWHERE}/oauth/token") for _ in range(2)]
+    answer = ask(target, forms[0])
+    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_client")
+    monkeypatch.setattr(SignedAssertion, "get_audiences", lambda _: [f"{ELSEWHERE}/oauth/token"])
+    assert ask(target, forms[1]).is_success
+
+
 def revoked(target: Deployment, tokens: Tokens) -> str:
     token = tokens.current()
     form = tokens._form(f"{target.url}/oauth/token") | {"token": token}
@@ -68,14 +86,35 @@ def test_without_memory_of_revocations_it_lives_on(
     assert raw(target, revoked(target, tokens)).get("/v1/budget").is_success
 
 
-def test_a_token_of_another_service_is_refused(
-    target: Deployment, tokens: Tokens, monkeypatch: pytest.MonkeyPatch
+def issued(target: Deployment, tokens: Tokens, issuer: str) -> str:
+    """Signed by our very key."""
+    service = OwnTokens(target.service.store, target.service.auth.keys, issuer)
+    return service.issue(tokens._researcher_id, "auditor")
+
+
+def of_another_service(target: Deployment, tokens: Tokens, _: pytest.MonkeyPatch) -> str:
+    return issued(target, tokens, ELSEWHERE)
+
+
+def of_yesterday(target: Deployment, tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> str:
+    with monkeypatch.context() as patched:
+        patched.setattr("api.auth.tokens.now", lambda: now() - timedelta(days=1))
+        return issued(target, tokens, target.url)
+
+
+@pytest.mark.parametrize(
+    ("stale", "words"),
+    [(of_another_service, "not meant for this service"), (of_yesterday, "has expired")],
+)
+def test_a_token_of_another_place_or_time_is_refused(
+    target: Deployment,
+    tokens: Tokens,
+    monkeypatch: pytest.MonkeyPatch,
+    stale: Callable[[Deployment, Tokens, pytest.MonkeyPatch], str],
+    words: str,
 ) -> None:
-    """Signed by our very key, for somebody else's ears."""
-    elsewhere = OwnTokens(
-        target.service.store, target.service.auth.keys, "https://elsewhere.example"
-    )
-    token = elsewhere.issue(tokens._researcher_id, "auditor")
-    refused(raw(target, token).get("/v1/budget"), "unauthenticated", "not meant for this service")
+    me = raw(target, stale(target, tokens, monkeypatch))
+    refused(me.get("/v1/budget"), "unauthenticated", words)
+    # The twin checks the signature alone.
     monkeypatch.setattr(OwnTokens, "_validate", lambda *_: None)
-    assert raw(target, token).get("/v1/budget").is_success
+    assert me.get("/v1/budget").is_success

@@ -57,8 +57,9 @@ def test_a_strange_epsilon_is_refused_and_changes_nothing(
     with unchanged(target.service.store):
         for body in bodies:
             for path in ("/v1/audits", "/v1/audits/price"):
-                headers = {"Idempotency-Key": "a-strange-epsilon"}
-                answer = me.post(path, body | {"epsilon": strange}, headers=headers)
+                asked = body | {"epsilon": strange}
+                headers = me.signed("/v1/audits", asked)
+                answer = me.post(path, asked, headers=headers)
                 refused(answer, "invalid-request", "Nothing was charged")
 
 
@@ -68,7 +69,7 @@ def test_numbers_that_json_does_not_have_are_refused(
 ) -> None:
     ids = f'"audience_id": "{bodies[2]["audience_id"]}", "kind": "match-count"'.encode()
     text = b"{" + ids + b', "epsilon": ' + body + b"}"
-    headers = {"Idempotency-Key": "a-strange-number", "content-type": "application/json"}
+    headers = me.signed("/v1/audits", None) | {"content-type": "application/json"}
     with unchanged(target.service.store):
         answer = me.call("POST", "/v1/audits", content=text, headers=headers)
         assert answer.status_code in (400, 422), answer.text

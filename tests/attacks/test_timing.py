@@ -15,8 +15,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import mannwhitneyu
 
+from api import persons
 from api.platform import NOBODY, Persons
 from platform_sim import SimulatedPlatform, World
+from privacy.membership import Membership
 from tests.attacks.outside import HISTOGRAM, run
 from tests.system.adapters import Watched
 from tests.system.raw import Raw, raw, request_for, usernames
@@ -89,9 +91,9 @@ def test_a_model_that_takes_its_time_for_each_person_is_caught(
 ) -> None:
     original = Watched.score
 
-    def slow(self: Watched, content: Any, persons: Persons, context: Any) -> Any:
-        time.sleep(DELAY * len(persons))
-        return original(self, content, persons, context)
+    def slow(self: Watched, content: Any, people: Persons, context: Any) -> Any:
+        time.sleep(DELAY * len(people))
+        return original(self, content, people, context)
 
     monkeypatch.setattr(Watched, "score", slow)
     members, strangers = measure(target, world, 25)
@@ -112,3 +114,17 @@ def test_matching_that_takes_its_time_for_each_person_is_caught(
     monkeypatch.setattr(SimulatedPlatform, "match", slow)
     members, strangers = measure(target, world, 25)
     assert slower(members.seal, strangers.seal)
+
+
+def test_charging_that_takes_its_time_for_each_person_is_caught(
+    target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = persons.charge
+
+    def slow(session: Any, membership: Membership, *rest: Any) -> Any:
+        time.sleep(DELAY * len(membership.everyone()))
+        return original(session, membership, *rest)
+
+    monkeypatch.setattr(persons, "charge", slow)
+    members, strangers = measure(target, world, 25)
+    assert slower(members.submit, strangers.submit)

@@ -14,6 +14,7 @@ from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
 from openapi.problems import problem
+from tests.statements import ORIGIN
 
 
 @dataclass(frozen=True)
@@ -70,13 +71,14 @@ class ScriptedService:
         return [asked for asked in self.asked if (asked.method, asked.path) == (method, path)]
 
     def sign_in(self, *tokens: str) -> None:
-        """Metadata, and these tokens one after the other."""
+        """Metadata, the name of the ledger, and these tokens one after the other."""
         metadata = {
             "issuer": self.url,
             "token_endpoint": f"{self.url}/oauth/token",
             "jwks_uri": f"{self.url}/oauth/jwks",
         }
         self.on("GET", "/.well-known/oauth-authorization-server", answer(metadata))
+        self.on("GET", "/v1/ledger/keys", answer({"origin": ORIGIN, "ledger": [], "receipts": []}))
         answers = [answer({"access_token": token, "expires_in": 600}) for token in tokens]
         self.on("POST", "/oauth/token", *answers)
 

@@ -9,6 +9,7 @@ def test_the_public_surface_is_this_and_no_more() -> None:
         "AuditFailedError",
         "Auditor",
         "AuditorError",
+        "BalanceHistogram",
         "BudgetExhaustedError",
         "CommitmentError",
         "ConnectionBrokenError",

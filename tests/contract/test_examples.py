@@ -13,7 +13,7 @@ from openapi_schema_validator import OAS31Validator
 
 from platform_sim import SimulatedPlatform
 from tests.contract.test_document import DOCUMENT, OPERATIONS
-from tests.system.raw import Raw
+from tests.system.raw import SIGNED, Raw
 from tests.system.scene import Scene, set_scene
 from tests.world import Deployment
 
@@ -44,7 +44,7 @@ def test_every_json_body_has_an_example() -> None:
         if "requestBody" in operation and not path.startswith("/oauth/")
     }
     assert shown == wanted
-    assert len(wanted) == 11
+    assert len(wanted) == 12
 
 
 def test_every_example_of_a_schema_is_valid() -> None:
@@ -82,7 +82,7 @@ def with_real_ids(scene: Scene, example: Any) -> Any:
 
 def send(who: Raw, method: str, path: str, media_type: str, body: Any) -> httpx2.Response:
     content = body if isinstance(body, str) else json.dumps(body)
-    headers = {"content-type": media_type, "Idempotency-Key": f"an-example-{hash(content)}"}
+    headers = {"content-type": media_type} | (who.signed(path, body) if path in SIGNED else {})
     return who.call(method, path, content=content, headers=headers)
 
 

@@ -38,8 +38,8 @@ HOW = (
 )
 NO_CACHE = "PYTHONDONTWRITEBYTECODE"  # a second start is much faster without it
 TAGS = {
-    "auditor": {"public", "contents", "audiences", "audits", "budget", "OAuth 2"},
-    "regulator": {"regulator", "operator", "budget"},
+    "auditor": {"public", "contents", "audiences", "audits", "budget", "ledger", "OAuth 2"},
+    "regulator": {"regulator", "operator", "budget", "ledger"},
 }
 NOWHERE = "0" * 30
 

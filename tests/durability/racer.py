@@ -11,6 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from joserfc.jwk import OKPKey
+
 from api import submissions
 from api.auth.caller import Caller
 from api.compose import load_service
@@ -18,16 +20,18 @@ from api.errors import RefusalError
 from api.service import Service
 from api.settings import load_settings
 from openapi.models import ScoreHistogramRequest
+from tests.statements import Maker
 
 
-def attempt(service: Service, caller: Caller, wish: Any, go: Path) -> dict[str, Any]:
+def attempt(service: Service, caller: Caller, maker: Maker, wish: Any, go: Path) -> dict[str, Any]:
     key, fields = wish
     request = ScoreHistogramRequest.model_validate(fields)
+    asked = maker.states("charge", request, key)
     while not go.exists():
         time.sleep(0.005)
     try:
         audit = submissions.submit(
-            service.store, caller, request, key, service.platform, service.settings
+            service.store, caller, request, asked, service.platform, service.settings
         )
     except RefusalError as refusal:
         return {"refused": refusal.code}
@@ -38,8 +42,11 @@ def main(settings: str, go: str) -> None:
     race = json.loads(sys.stdin.read())
     service = load_service(load_settings(Path(settings)))
     caller, wishes = Caller(**race["caller"]), race["wishes"]
+    maker = Maker(caller.researcher_id, OKPKey.import_key(race["key"]), service.origin)
     with ThreadPoolExecutor(len(wishes)) as threads:
-        attempts = [threads.submit(attempt, service, caller, wish, Path(go)) for wish in wishes]
+        attempts = [
+            threads.submit(attempt, service, caller, maker, wish, Path(go)) for wish in wishes
+        ]
         print("ready", flush=True)
         for future in attempts:
             print(json.dumps(future.result()), flush=True)

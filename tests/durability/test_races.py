@@ -19,6 +19,7 @@ from sqlmodel import select
 from api import submissions
 from api.audiences import uploads
 from api.audiences.erasure import erase
+from api.charging import lock_books
 from api.clock import now
 from api.store import AuditRow
 from auditor_client import Auditor
@@ -74,6 +75,7 @@ def racing(
 ) -> Iterator[list[subprocess.Popen[str]]]:
     """Processes that are ready to submit their share of the wishes."""
     caller = asdict(caller_of(host.store, auditor))
+    key = auditor._statements._key.as_dict(private=True)
     words = [str(host.folder / "settings.toml"), str(host.folder / "go")]
     racers = []
     for number in range(PROCESSES):
@@ -86,8 +88,8 @@ def racing(
         )
         racers.append(racer)
         assert racer.stdin
-        share = [(key, asked.model_dump(mode="json")) for key, asked in wishes[number::PROCESSES]]
-        racer.stdin.write(json.dumps({"caller": caller, "wishes": share}))
+        share = [(name, asked.model_dump(mode="json")) for name, asked in wishes[number::PROCESSES]]
+        racer.stdin.write(json.dumps({"caller": caller, "key": key, "wishes": share}))
         racer.stdin.close()
         racer.stdin = None
     try:
@@ -202,7 +204,8 @@ def test_an_audience_erased_meanwhile_is_refused_and_not_charged(served: Host) -
     caller = caller_of(served.store, auditor)
     with ThreadPoolExecutor(1) as client:
         with served.store.write() as session:
-            erase(session, uploads.owned(session, caller, asked.audience_id, lock=True))
+            lock_books(session)
+            erase(session, uploads.owned(session, caller, asked.audience_id, lock="skip"))
             session.flush()
             attempt = client.submit(auditor.audits.submit, asked)
             time.sleep(0.5)  # The submission finds the audience sealed, or waits.

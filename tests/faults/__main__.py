@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,10 +61,20 @@ def plans(rng: random.Random, count: int) -> Iterator[tuple[Kill, ...]]:
         yield (*kills, Kill(rng.choice(CANCELLING)))
 
 
+@contextmanager
+def pool_of(jobs: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads that begin nothing more once the block has failed or was stopped."""
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 def run(folder: Path, *, long: bool, seed: int, jobs: int) -> list[Outcome]:
     outcomes = []
     rng = random.Random(seed)
-    with on_postgresql(folder) as postgresql, ThreadPoolExecutor(jobs) as pool:
+    with on_postgresql(folder) as postgresql, pool_of(jobs) as pool:
         waiting = []
         for name, databases in (("sqlite", on_sqlite(folder)), ("postgresql", postgresql)):
             for kill in (Kill(boundary, nth) for boundary in Boundary for nth in (1, 2)):
@@ -83,7 +94,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.faults")
     parser.add_argument("--long", action="store_true", help="several kills in a row as well")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=3)
     given = parser.parse_args()
     # Stopped from outside, it still stops the database and the processes that it started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

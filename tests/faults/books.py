@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from fractions import Fraction
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +81,9 @@ class Books:
                 },
             )
 
-    def bodies(self, kind: str) -> list[dict[str, Any]]:
-        return [json.loads(entry.body) for entry in self.entries if entry.kind == kind]
+    def facts(self, kind: str) -> list[dict[str, Any]]:
+        """What the platform says in the entries of a kind."""
+        return [json.loads(row.text)["facts"] for row in self.entries if row.kind == kind]
 
     def violations(self, cap: Fraction) -> Iterator[str]:
         """What is wrong at any moment."""
@@ -101,12 +103,15 @@ class Books:
         if numbers != list(range(self.head.size)):
             yield f"entries are not numbered 0 to {self.head.size - 1}: {numbers}"
         for entry in self.entries:
-            text = canonical(json.loads(entry.body))
-            if entry.digest != digest(text) or entry.body != text.decode():
-                yield f"entry {entry.number} is not what its digest says"
-        charged = Counter(body["charge"] for body in self.bodies("charge"))
-        refunded = Counter(body["charge"] for body in self.bodies("refund"))
-        released = Counter((body["audit"], body["digest"]) for body in self.bodies("release"))
+            text = canonical(json.loads(entry.text))
+            if entry.leaf != sha256(b"\0" + text).digest() or entry.text != text.decode():
+                yield f"entry {entry.number} is not what its leaf says"
+        times = [entry.at for entry in self.entries]
+        if times != sorted(times) or times[-1] > self.head.latest:
+            yield "the time of the ledger runs backwards"
+        charged = Counter(each["charge_id"] for each in self.facts("charge"))
+        refunded = Counter(each["charge_id"] for each in self.facts("refund"))
+        released = Counter((each["audit_id"], each["digest"]) for each in self.facts("release"))
         yield from _differ("charge entries", charged, Counter(list(self.charges)))
         undone = Counter(row.id for row in self.charges.values() if row.refunded_at)
         yield from _differ("refund entries", refunded, undone)
@@ -118,7 +123,11 @@ class Books:
             mine = [row for row in self.charges.values() if row.mandate_id == mandate.id]
             kept = sum((row.debit for row in mine if not row.refunded_at), Fraction(0))
             entered = sum(
-                (Fraction(body["debit"]) for body in self._kept() if body["mandate"] == mandate.id),
+                (
+                    Fraction(each["debit"])
+                    for each in self._kept()
+                    if each["mandate_id"] == mandate.id
+                ),
                 Fraction(0),
             )
             if not mandate.spent == kept == entered:
@@ -184,24 +193,26 @@ class Books:
         left_out: dict[str, set[int]] = {}
         costs: dict[str, tuple[int, set[int]]] = {}
         for entry in self.entries:
-            body = json.loads(entry.body)
+            body = json.loads(entry.text)
+            facts = body["facts"]
             if entry.kind == "charge":
-                cost = int(Fraction(body["rho"]["change_one"]) * PICO)
-                everybody = set[int]().union(*self.people[body["audience"]].values())
+                cost = int(Fraction(facts["rho"]["change_one"]) * PICO)
+                asked = body["statement"]["body"]
+                everybody = set[int]().union(*self.people[asked["audience_id"]].values())
                 able = {who for who in everybody if balances[who] + cost <= cap * PICO}
                 for person in able:
                     balances[person] += cost
-                left_out[body["audit"]] = everybody - able
-                costs[body["charge"]] = (cost, able)
-            elif entry.kind == "refund" and body["charge"] in costs:
-                cost, able = costs[body["charge"]]
+                left_out[facts["audit_id"]] = everybody - able
+                costs[facts["charge_id"]] = (cost, able)
+            elif entry.kind == "refund" and facts["charge_id"] in costs:
+                cost, able = costs[facts["charge_id"]]
                 for person in able:
                     balances[person] -= cost
         return {who: spent for who, spent in balances.items() if spent}, left_out
 
     def _kept(self) -> list[dict[str, Any]]:
-        refunded = {body["charge"] for body in self.bodies("refund")}
-        return [body for body in self.bodies("charge") if body["charge"] not in refunded]
+        refunded = {each["charge_id"] for each in self.facts("refund")}
+        return [each for each in self.facts("charge") if each["charge_id"] not in refunded]
 
 
 @dataclass

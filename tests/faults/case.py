@@ -13,9 +13,11 @@ import httpx2
 
 from api.boundaries import Boundary
 from api.store import Store
+from openapi.models import REQUEST
 from tests.faults.books import Books, Seen
 from tests.faults.host import Kill, Orders, start
 from tests.faults.scene import PERSON_CAP, Scene
+from tests.statements import headers
 from tests.world import free_port
 
 CANCELLING = (Boundary.CANCEL_WRITTEN, Boundary.CANCEL_COMMITTED)
@@ -89,19 +91,24 @@ class Case:
     def call(self, method: str, path: str, **options: Any) -> httpx2.Response:
         """The answer, however often it must be asked for."""
         deadline = time.monotonic() + self.patience
-        headers = {"authorization": f"Bearer {self.token}", **options.pop("headers", {})}
+        sent = {"authorization": f"Bearer {self.token}", **options.pop("headers", {})}
         while time.monotonic() < deadline:
             try:
                 url = f"http://127.0.0.1:{self.port}{path}"
-                return self.http.request(method, url, headers=headers, **options)
+                return self.http.request(method, url, headers=sent, **options)
             except httpx2.TransportError:
                 self.revive()
         raise GaveUpError(f"no answer to {method} {path}")
 
-    def submit(self, name: str, key: str) -> str:
+    def ask(self, name: str, key: str) -> httpx2.Response:
+        """Submit, and take whatever is answered."""
         self.seen.keys.add(key)
-        headers = {"idempotency-key": f"the-key-of-{key}"}
-        answer = self.call("POST", "/v1/audits", json=self.scene.requests[name], headers=headers)
+        asked = REQUEST.validate_python(self.scene.requests[name])
+        signed = headers(self.scene.maker.states("charge", asked, f"the-key-of-{key}"))
+        return self.call("POST", "/v1/audits", json=self.scene.requests[name], headers=signed)
+
+    def submit(self, name: str, key: str) -> str:
+        answer = self.ask(name, key)
         if answer.status_code != httpx2.codes.ACCEPTED:
             raise GaveUpError(f"submitting was answered {answer.status_code}: {answer.text}")
         audit_id: str = answer.json()["id"]

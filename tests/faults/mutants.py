@@ -25,6 +25,7 @@ from api.store import (
 )
 from api.worker import Worker
 from openapi.models import REQUEST, Price
+from privacy.ledger.statements import Statement
 
 Mutate = Callable[[dict[str, Any]], None]
 
@@ -46,11 +47,12 @@ def entry_in_its_own_transaction(_: dict[str, Any]) -> None:
     """The charge is committed before its ledger entry."""
     append = ledger.append
 
-    def torn(session: Session, *arguments: Any) -> EntryRow:
-        session.commit()
-        return append(session, *arguments)
+    def torn(session: Session, kind: str, *arguments: Any, **options: Any) -> EntryRow:
+        if kind == "charge":
+            session.commit()
+        return append(session, kind, *arguments, **options)
 
-    put(charging, "append", torn)
+    put(ledger, "append", torn)
 
 
 def charge_after_the_answer(settings: dict[str, Any]) -> None:
@@ -58,13 +60,15 @@ def charge_after_the_answer(settings: dict[str, Any]) -> None:
     charge = charging.charge
     finish = Worker._finish
 
-    def later(*_: Any) -> None:
-        pass
+    asked: dict[str, Statement] = {}
 
-    def finish_and_charge(worker: Worker, audit: AuditRow, body: bytes) -> None:
-        finish(worker, audit, body)
+    def later(*arguments: Any) -> None:
+        asked[arguments[3].id] = arguments[-1]
+
+    def finish_and_charge(worker: Worker, audit: AuditRow, *release: Any) -> None:
+        finish(worker, audit, *release)
         with worker.store.write() as session:
-            account = charging.lock_books(session)
+            books = charging.lock_books(session)
             row = session.get_one(AuditRow, audit.id)
             mandate = session.get_one(MandateRow, row.mandate_id)
             audience = session.get_one(AudienceRow, row.audience_id)
@@ -72,7 +76,8 @@ def charge_after_the_answer(settings: dict[str, Any]) -> None:
             contents = [session.get_one(ContentRow, each) for each in ids]
             price = Price.model_validate_json(row.price)
             known = Settings(**settings)
-            charge(session, account, mandate, row, audience, contents, price, known)
+            stated = asked[row.id]
+            charge(session, books, mandate, row, audience, contents, price, known, stated)
 
     put(charging, "charge", later)
     put(Worker, "_finish", finish_and_charge)
@@ -108,6 +113,7 @@ def keys_are_forgotten(settings: dict[str, Any]) -> None:
         for row in session.exec(select(AuditRow)):
             row.idempotency_key = f"{row.idempotency_key}-forgotten"
             session.add(row)
+        session.execute(text("DELETE FROM statements"))
     store.close()
 
 

@@ -17,6 +17,7 @@ from api.settings import Settings
 from openapi.models import REQUEST
 from tests.faults.host import PRELOADED
 from tests.faults.tiny_platform import make
+from tests.statements import Maker
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Attempts:
     """What one process tries: each request under a key of its own, all at once."""
 
     settings: dict[str, Any]
-    researcher_id: str
+    maker: Maker
     requests: dict[str, dict[str, Any]]
     folder: Path
 
@@ -33,16 +34,17 @@ def submit_all(attempts: Attempts, number: int) -> None:
     """Wait for the file `go`, submit, and leave the outcomes by key."""
     service = build_service(Settings(**attempts.settings), make(str(attempts.folder)))
     with service.store.read() as session:
-        caller = caller_by_id(session, attempts.researcher_id)
+        caller = caller_by_id(session, attempts.maker.by)
     assert caller
 
     def attempt(key: str) -> str:
         request = REQUEST.validate_python(attempts.requests[key])
         while not (attempts.folder / "go").exists():
             time.sleep(0.002)
+        asked = attempts.maker.states("charge", request, key)
         try:
             audit = submissions.submit(
-                service.store, caller, request, key, service.platform, service.settings
+                service.store, caller, request, asked, service.platform, service.settings
             )
         except RefusalError as refusal:
             return refusal.code

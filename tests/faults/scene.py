@@ -33,10 +33,12 @@ from openapi.models import (
     AuditorDraft,
     ContentDraft,
     MandateDraft,
+    Personal,
     ResearcherDraft,
     SampleDraft,
 )
 from tests.faults.tiny_platform import OFFERS, TinyPlatform
+from tests.statements import Maker, new_key
 
 # Tokens are for this address, wherever a process of a case listens.
 ISSUER = "http://127.0.0.1:9"
@@ -66,6 +68,10 @@ class Scene:
 
     def at(self, database_url: str, **settings: Any) -> "Scene":
         return replace(self, settings=self.settings | settings | {"database_url": database_url})
+
+    @property
+    def maker(self) -> Maker:
+        return Maker(self.researcher_id, self.key)
 
     def token(self, store: Store) -> str:
         keys = SigningKeys(store, Settings(**self.settings))
@@ -101,13 +107,14 @@ def prepare(
 
 
 def _people(store: Store, key: OKPKey, limits: Sequence[Mapping[str, Any]]) -> Caller:
-    regulator_id = register_first(store, "regulator", _public(OKPKey.generate_key("Ed25519")))
+    own = new_key()
+    regulator = Maker(register_first(store, "regulator", _public(own)), own)
     with store.write() as session:
-        regulator = caller_by_id(session, regulator_id)
-        assert regulator
-        auditor = registry.register_auditor(session, regulator, AuditorDraft(name="Lab"))
-        draft = ResearcherDraft(name="Ada", auditor_id=auditor.id, jwk=_public(key))
-        researcher = registry.register_researcher(session, regulator_id, draft)
+        lab = AuditorDraft(name="Lab")
+        auditor = registry.register_auditor(session, lab, regulator.states("auditor", lab))
+        draft = ResearcherDraft(name=Personal.fresh("Ada"), auditor_id=auditor.id, jwk=_public(key))
+        stated = regulator.states("researcher", draft)
+        researcher = registry.register_researcher(session, draft, stated)
         window = {
             "auditor_id": auditor.id,
             "purpose": "test",
@@ -115,7 +122,8 @@ def _people(store: Store, key: OKPKey, limits: Sequence[Mapping[str, Any]]) -> C
             "valid_until": now() + timedelta(days=100),
         }
         for limit in limits:
-            mandates.grant(session, regulator, MandateDraft.model_validate({**window, **limit}))
+            mandate = MandateDraft.model_validate({**window, **limit})
+            mandates.grant(session, mandate, regulator.states("mandate", mandate))
         caller = caller_by_id(session, researcher.id)
         assert caller
     return caller

@@ -20,6 +20,7 @@ from sqlalchemy import create_engine
 
 from api.app import build_service, create_app
 from api.boundaries import Boundary
+from api.clock import now
 from api.settings import Settings
 from tests.faults.books import Books
 from tests.faults.case import Case
@@ -49,13 +50,6 @@ def running(databases: Databases, folder: Path, *plan: Kill, worker: bool = True
     finally:
         case.close()
     assert case.violations == []
-
-
-def attempt(case: Case, key: str = "once") -> httpx2.Response:
-    """Submit, and take whatever is answered."""
-    case.seen.keys.add(key)
-    headers = {"idempotency-key": f"the-key-of-{key}"}
-    return case.call("POST", "/v1/audits", json=case.scene.requests["first"], headers=headers)
 
 
 def assert_unavailable(answer: httpx2.Response) -> None:
@@ -100,8 +94,8 @@ def test_a_full_disk_is_a_clear_problem_and_nothing_is_half_written(
     with running(sqlite, tmp_path) as case:
         until(lambda: case.call("GET", "/readyz").status_code == 200, "the service")
         with unwritable(case, size):
-            assert_unavailable(attempt(case))
-            assert_unavailable(attempt(case))
+            assert_unavailable(case.ask("first", "once"))
+            assert_unavailable(case.ask("first", "once"))
             # What needs no writing still works.
             assert case.call("GET", "/v1/audits").json()["items"] == []
             assert right(case)
@@ -175,7 +169,7 @@ def test_a_database_that_is_gone_for_a_while_is_a_clear_problem(
         gone = time.monotonic()
         around.let_go()
         while time.monotonic() - gone < seconds:
-            assert_unavailable(attempt(case))
+            assert_unavailable(case.ask("first", "once"))
             assert_unavailable(case.call("GET", f"/v1/audits/{audit_id}"))
             assert_unavailable(case.call("GET", "/readyz"))
             assert case.call("GET", "/healthz").status_code == 200
@@ -230,12 +224,13 @@ def test_the_books_go_on_when_the_clock_is_turned_back(sqlite: Databases, tmp_pa
         case.audit("second", "after")
         case.audit("first", "before")
         books = Books.of(case.store)
-        written = [entry.written_at for entry in books.entries]
-        charged = [books.charges[body["charge"]].charged_at for body in books.bodies("charge")]
+        written = [entry.at for entry in books.entries]
+        charged = [books.charges[each["charge_id"]].charged_at for each in books.facts("charge")]
         assert written == sorted(written)
         assert charged == sorted(charged)
         assert len(charged) == 2
-        assert charged[-1] == books.account.latest
+        # The books wait for the clock.
+        assert charged[-1] == books.head.latest > now()
 
 
 def test_a_token_survives_a_small_step_of_the_clock(sqlite: Databases, tmp_path: Path) -> None:

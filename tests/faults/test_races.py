@@ -20,6 +20,7 @@ from api.app import build_service
 from api.audiences import uploads
 from api.audiences.erasure import erase
 from api.auth.caller import caller_by_id
+from api.charging import lock_books
 from api.errors import AudienceNotSealedError, ConflictError
 from api.settings import Settings
 from api.store import Store
@@ -85,7 +86,7 @@ def run(scene: Scene, folder: Path, names: Callable[[int], str]) -> dict[str, st
         [
             Attempts(
                 scene.settings,
-                scene.researcher_id,
+                scene.maker,
                 {key: attempts[key] for key in keys[number::PROCESSES]},
                 folder,
             )
@@ -108,7 +109,7 @@ def test_as_many_succeed_as_the_limit_pays_for(
     refused = PROCESSES * THREADS - pays_for
     assert set(books.audits) == {code for code in outcomes.values() if code != refusal}
     assert len(books.audits) == pays_for
-    assert Counter(outcomes.values())[refusal] == refused == len(books.bodies("refusal"))
+    assert Counter(outcomes.values())[refusal] == refused == len(books.facts("refusal"))
 
 
 def test_nobody_bears_more_than_the_cap_however_many_ask_at_once(
@@ -145,10 +146,10 @@ def test_erasing_an_audience_and_charging_it_do_not_wait_for_each_other(
     def charge(name: str) -> None:
         begun.wait()
         for number in range(20):
-            key = f"{name}-{number}-of-many"
+            asked = scene.maker.states("charge", request, f"{name}-{number}-of-many")
             try:
                 audit = submissions.submit(
-                    service.store, caller, request, key, service.platform, service.settings
+                    service.store, caller, request, asked, service.platform, service.settings
                 )
             except AudienceNotSealedError:
                 return
@@ -159,7 +160,8 @@ def test_erasing_an_audience_and_charging_it_do_not_wait_for_each_other(
         begun.wait()
         for _ in range(40):
             with suppress(ConflictError), service.store.write() as session:
-                erase(session, uploads.owned(session, caller, request.audience_id, lock=True))
+                lock_books(session)
+                erase(session, uploads.owned(session, caller, request.audience_id, lock="skip"))
 
     with ThreadPoolExecutor(3) as threads:
         jobs = [threads.submit(charge, "one"), threads.submit(charge, "two")]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx2
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from sqlmodel import select
 
 from api.problems import MEDIA_TYPE
@@ -20,13 +21,18 @@ from api.store import (
     GroupRow,
     MandateRow,
     PartRow,
+    PersonalRow,
     ReleaseRow,
     ResearcherRow,
+    StatementRow,
     Store,
 )
 from auditor_client.connection import Connection
+from auditor_client.statements import Statements
+from openapi.models import REQUEST, AuditorDraft, MandateDraft, ResearcherDraft
 from openapi.problems import PREFIX, TABLE
 from platform_sim import SOFTWARE_JOB, World, identifiers
+from tests.statements import A_FORM
 from tests.world import Deployment
 
 JOB = {name: value for name, value in SOFTWARE_JOB.items() if name != "image"}
@@ -35,13 +41,21 @@ JSON_LINES = "application/x-ndjson"
 ARROW = "application/vnd.apache.arrow.stream"
 SALT = base64.b64encode(b"sixteen bytes or more of salt").decode()
 Groups = Mapping[str, Sequence[str]]
+# What is signed at these paths, and the form of its body.
+SIGNED: dict[str, tuple[str, TypeAdapter[Any]]] = {
+    "/v1/audits": ("charge", REQUEST),
+    "/v1/regulator/auditors": ("auditor", TypeAdapter(AuditorDraft)),
+    "/v1/regulator/researchers": ("researcher", TypeAdapter(ResearcherDraft)),
+    "/v1/regulator/mandates": ("mandate", TypeAdapter(MandateDraft)),
+}
 
 
 @dataclass(frozen=True)
 class Raw:
-    """Plain HTTP with one token."""
+    """Plain HTTP with one token, and the key of whoever holds it, if they are here."""
 
     http: httpx2.Client
+    statements: Statements | None = None
 
     def call(self, method: str, path: str, **options: Any) -> httpx2.Response:
         return self.http.request(method, path, **options)
@@ -80,9 +94,24 @@ class Raw:
     def seal(self, audience_id: str) -> dict[str, Any]:
         return self.made(f"/v1/audiences/{audience_id}/seal", {"salt": SALT})
 
+    def signed(self, path: str, body: object, key: str | None = None) -> dict[str, str]:
+        """The headers that make this body a statement; a mere form if it cannot be one."""
+        key = key or secrets.token_hex(8)
+        action, form = SIGNED[path]
+        try:
+            parsed: BaseModel | None = form.validate_python(body)
+        except ValidationError:
+            parsed = None
+        if parsed is None or self.statements is None:
+            return {"Idempotency-Key": key, "Statement-Signature": A_FORM}
+        return self.statements.headers(action, parsed, key)
+
+    def state(self, path: str, body: object, key: str | None = None) -> httpx2.Response:
+        """Post what must be signed."""
+        return self.post(path, body, headers=self.signed(path, body, key))
+
     def submit(self, body: object, key: str | None = None) -> httpx2.Response:
-        headers = {"Idempotency-Key": key or secrets.token_hex(8)}
-        return self.post("/v1/audits", body, headers=headers)
+        return self.state("/v1/audits", body, key)
 
 
 def request_for(
@@ -96,10 +125,12 @@ def request_for(
 
 def raw(deployment: Deployment, who: Connection | str) -> Raw:
     """A researcher without the SDK, or whoever this token says; closed with the deployment."""
-    token = who if isinstance(who, str) else who._tokens.current()
+    token, statements = (
+        (who, None) if isinstance(who, str) else (who._tokens.current(), who._statements)
+    )
     headers = {"authorization": f"Bearer {token}"}
     client = httpx2.Client(base_url=deployment.url, headers=headers, timeout=30)
-    return Raw(deployment.clients.enter_context(client))
+    return Raw(deployment.clients.enter_context(client), statements)
 
 
 def csv(names: Sequence[str], kind: str = "username") -> bytes:
@@ -140,8 +171,10 @@ _TABLES = (
     GroupRow,
     MandateRow,
     PartRow,
+    PersonalRow,
     ReleaseRow,
     ResearcherRow,
+    StatementRow,
 )
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from api.store import MandateRow
 from openapi.models import MAX_BINS
-from tests.system.raw import JOB, Raw, raw, refused, request_for, unchanged, usernames
+from tests.statements import A_FORM
+from tests.system.raw import JOB, SIGNED, Raw, raw, refused, request_for, unchanged, usernames
 from tests.system.scene import Scene, wait
 from tests.world import Deployment
 
@@ -20,8 +21,8 @@ def both(scene: Scene, body: object, code: str, *words: str) -> None:
     """Neither priced nor submitted, with the same words."""
     with unchanged(scene.deployment.service.store):
         first = refused(scene.me.call("POST", "/v1/audits/price", **sent(body)), code, *words)
-        key = {"Idempotency-Key": "a-key-for-nothing"}
-        second = refused(scene.me.call("POST", "/v1/audits", **sent(body, key)), code, *words)
+        signed = scene.me.signed("/v1/audits", body, "a-key-for-nothing")
+        second = refused(scene.me.call("POST", "/v1/audits", **sent(body, signed)), code, *words)
     assert first["detail"] == second["detail"]
 
 
@@ -120,7 +121,8 @@ KEYS = [None, "short", "k" * 201, "with white space", "ключ-ключ-клю�
 
 @pytest.mark.parametrize("key", KEYS)
 def test_a_missing_or_unusable_idempotency_key(scene: Scene, key: str | None) -> None:
-    headers = {} if key is None else {"Idempotency-Key": key.encode()}
+    headers = {"Statement-Signature": A_FORM.encode()}
+    headers |= {} if key is None else {"Idempotency-Key": key.encode()}
     with unchanged(scene.deployment.service.store):
         answer = scene.me.post("/v1/audits", scene.request(), headers=headers)
         refused(answer, "invalid-request", "Idempotency-Key")
@@ -186,7 +188,7 @@ def test_a_text_with_nul_is_never_a_server_error(scene: Scene) -> None:
         (scene.me, "/v1/contents", JOB | {"title": "a\0b"}),
         (scene.regulator, "/v1/regulator/auditors", {"name": "a\0b"}),
     ]:
-        answer = who.post(path, body)
+        answer = who.state(path, body) if path in SIGNED else who.post(path, body)
         assert answer.is_success if on_sqlite else refused(answer, "invalid-request", "NUL")
     for path in ("/v1/contents/%00", "/v1/audits/%00/release", "/v1/audiences/%00"):
         refused(scene.me.get(path), "not-found" if on_sqlite else "invalid-request")
@@ -257,10 +259,10 @@ def test_a_mandate_that_cannot_be_granted(
         "valid_until": "2099-01-01T00:00:00Z",
     }
     with unchanged(scene.deployment.service.store):
-        answer = scene.regulator.post("/v1/regulator/mandates", draft | changes)
+        answer = scene.regulator.state("/v1/regulator/mandates", draft | changes)
         refused(answer, "invalid-request", words)
         nobody = draft | {"auditor_id": f"auditor_{NOWHERE}"}
-        refused(scene.regulator.post("/v1/regulator/mandates", nobody), "not-found", "no auditor")
+        refused(scene.regulator.state("/v1/regulator/mandates", nobody), "not-found", "no auditor")
 
 
 def newcomer(scene: Scene, epsilon: str, **mandate: Any) -> tuple[Raw, dict[str, Any]]:

@@ -3,6 +3,7 @@
 import json
 import queue
 import threading
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -21,7 +22,8 @@ from api.store import Store
 from auditor_client.receipts import verify_release
 from openapi.models import Progress
 from platform_sim import World
-from privacy.receipts import canonical, digest
+from privacy.ledger.merkle import leaf_hash
+from privacy.receipts import canonical
 from tests.system.raw import Raw, raw, refused, request_for, unchanged, usernames
 from tests.system.scene import Scene, operator_of, wait
 from tests.world import Deployment, deployed
@@ -58,14 +60,14 @@ def test_lists_are_paged_newest_first_and_every_item_comes_once(scene: Scene) ->
             assert len(set(whole)) == len(whole)
 
 
-def test_the_ledger_is_numbered_without_gaps_and_its_digests_fit(scene: Scene) -> None:
-    entries = [
-        entry for page in pages(scene.regulator, "/v1/regulator/ledger", 7) for entry in page
-    ]
+def test_the_ledger_is_numbered_without_gaps_and_its_leaves_fit(scene: Scene) -> None:
+    entries = [entry for page in pages(scene.regulator, "/v1/ledger/entries", 7) for entry in page]
     assert [entry["number"] for entry in entries] == list(range(len(entries)))[::-1]
     for entry in entries:
-        assert entry["digest"] == digest(canonical(entry["body"]))
-        assert entry["body"]["kind"] == entry["kind"]
+        stated = {"statement": entry["statement"]} if entry["statement"] else {}
+        whole = {name: entry[name] for name in ("number", "at", "kind", "facts")} | stated
+        line = canonical(whole | {"auditor": entry["auditor_id"]})
+        assert entry["leaf"] == b64encode(leaf_hash(line)).decode()
     kinds = Counter(entry["kind"] for entry in entries)
     assert {"auditor", "researcher", "mandate", "content", "audience", "charge", "release"} <= set(
         kinds
@@ -75,8 +77,8 @@ def test_the_ledger_is_numbered_without_gaps_and_its_digests_fit(scene: Scene) -
 @pytest.mark.parametrize(
     ("path", "bad"),
     [
-        ("/v1/regulator/ledger", {"cursor": "first"}),
-        ("/v1/regulator/ledger", {"cursor": "-1"}),
+        ("/v1/ledger/entries", {"cursor": "first"}),
+        ("/v1/ledger/entries", {"cursor": "-1"}),
         ("/v1/regulator/charges", {"limit": "0"}),
         ("/v1/regulator/charges", {"limit": "501"}),
         ("/v1/regulator/charges", {"cursor": "c" * 65}),
@@ -134,7 +136,7 @@ def test_mandates_can_be_filtered_and_the_budget_shows_ones_own(scene: Scene) ->
 
 def entries_of(deployment: Deployment, auditor_id: str, kind: str) -> list[dict[str, Any]]:
     ledger = deployment.regulator.ledger()
-    return [e.body for e in ledger if (e.auditor_id, e.kind) == (auditor_id, kind)]
+    return [e.facts for e in ledger if (e.auditor_id, e.kind) == (auditor_id, kind)]
 
 
 def test_refusals_are_entries_of_the_ledger(scene: Scene) -> None:
@@ -173,7 +175,8 @@ def test_a_cancelled_audit_is_refunded_once_and_stays_on_record(
     [charge] = idle.regulator.charges(auditor_id=auditor_id)
     assert charge.refunded
     [refund] = entries_of(idle, auditor_id, "refund")
-    assert (refund["audit"], refund["charge"], refund["debit"]) == (audit["id"], charge.id, "2.5")
+    assert (refund["audit_id"], refund["charge_id"]) == (audit["id"], charge.id)
+    assert (refund["debit"], refund["currency"]) == ("2.5", "epsilon")
     events = me.get(f"/v1/audits/{audit['id']}/events").text
     assert events.count("data:") == 1
     assert '"cancelled"' in events
@@ -201,7 +204,8 @@ def test_events_tell_each_state_once_and_end(idle: Deployment, world: World) -> 
     claimed = worker._claim()
     assert claimed is not None
     assert [heard.get(timeout=20) for _ in range(3)][1] == json_line(audit["id"], "running")
-    worker._finish(claimed, worker._run(claimed))
+    fields, body = worker._run(claimed)
+    worker._finish(claimed, body, fields["model_digest"])
     assert [heard.get(timeout=20) for _ in range(3)][1] == json_line(audit["id"], "released")
     assert heard.get(timeout=20) is None
     thread.join()
@@ -229,9 +233,9 @@ def test_after_a_rotation_old_receipts_verify_and_new_ones_are_by_the_new_key(
     answer = scene.operator.post("/v1/operator/keys/rotate")
     assert answer.status_code == 201
     after = answer.json()
-    assert len(after) == len(before) + 2
+    assert len(after) == len(before) + 3
     in_force = {key["purpose"]: key["kid"] for key in after if key["retired_at"] is None}
-    assert in_force.keys() == {"access-token", "receipt"}
+    assert in_force.keys() == {"access-token", "receipt", "ledger"}
     assert not set(in_force.values()) & {key["kid"] for key in before}
 
     audit = scene.me.submit(scene.request()).json()  # with a token of the retired key
@@ -243,8 +247,10 @@ def test_after_a_rotation_old_receipts_verify_and_new_ones_are_by_the_new_key(
     fresh = scene.deployment.auditor()
     token = jws.extract_compact(fresh._tokens.current().encode())
     assert token.protected["kid"] == in_force["access-token"]
-    rotations = [e.body for e in scene.deployment.regulator.ledger() if e.kind == "key-rotation"]
-    assert {rotation["kid"] for rotation in rotations} == set(in_force.values())
+    made = [e.facts for e in scene.deployment.regulator.ledger() if e.kind == "signing-key"]
+    assert [key["kid"] for key in made][::-1] == [key["kid"] for key in after]
+    by = {key["kid"]: key["by"] for key in made}
+    assert {by[kid] for kid in in_force.values()} == {scene.deployment.operator_id}
 
 
 def test_the_catalogue_is_public_and_says_what_is_offered(scene: Scene, platform: Platform) -> None:

@@ -289,7 +289,7 @@ def test_members_are_erased_in_time_and_what_was_paid_and_committed_stays(
     assert me.get(f"/v1/audits/{audit['id']}/release").content == release
     assert me.get("/v1/budget").json()["mandates"][0]["spent"] == "2.5"
     entries = [entry.kind for entry in deployment.regulator.ledger()][:2]
-    assert entries == ["erasure", "release"]
+    assert entries == ["audience-erasure", "release"]
     tidy(store)
     assert [entry.kind for entry in deployment.regulator.ledger()][:2] == entries
 

@@ -13,16 +13,18 @@ import httpx2
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
+from joserfc.jwk import OKPKey
 from joserfc.util import urlsafe_b64encode
 from pydantic import SecretStr
-from sqlmodel import SQLModel
 
-from api.auth import Auth, Caller, build_auth
+from api.auth import Auth, Caller, SigningKeys, build_auth
 from api.auth.access import AuditorDep, CallerDep, OperatorDep, RegulatorDep
 from api.errors import ApiError
 from api.routes.oauth import router
 from api.settings import OutsideIssuer, Settings
 from api.store import Store
+from api.store.schema import migrate
+from openapi.models import KeyPurpose
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,14 @@ class Service:
         return httpx2.get(self.url + path, headers=headers)
 
 
+def rotate(keys: SigningKeys, store: Store, purpose: KeyPurpose) -> OKPKey:
+    """A new key, by nobody in particular."""
+    with store.write() as session:
+        made = keys.rotate(session, purpose, "a test")
+    keys.refresh()
+    return made
+
+
 @contextmanager
 def running(database: Path, outside: OutsideIssuer | None = None) -> Iterator[Service]:
     listener = socket.create_server(("127.0.0.1", 0))
@@ -52,7 +62,7 @@ def running(database: Path, outside: OutsideIssuer | None = None) -> Iterator[Se
         outside_issuer=outside,
     )
     store = Store(settings.database_url)
-    SQLModel.metadata.create_all(store.engine)
+    migrate(store)
     auth = build_auth(store, settings)
     app = _app(auth)
     with _serving(app, listener):

@@ -20,7 +20,7 @@ from api.auth.outside_keys import OutsideKeys
 from api.auth.tokens import OwnTokens
 from api.settings import OutsideIssuer
 from tests.api.auth.people import Person, credentials, register
-from tests.api.auth.service import Service, running
+from tests.api.auth.service import Service, rotate, running
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def test_only_the_configured_algorithms_are_taken(pair: Pair, tmp_path: Path) ->
 def test_a_rotation_at_the_issuer_is_followed(pair: Pair) -> None:
     before = pair.eve.token()
     assert pair.service.get("/auditor", before).status_code == 200
-    pair.issuer.auth.keys.rotate("access-token")
+    rotate(pair.issuer.auth.keys, pair.issuer.store, "access-token")
     after = pair.eve.token()
     assert parse(after).kid != parse(before).kid
     assert pair.service.get("/auditor", after).status_code == 200

@@ -1,0 +1,86 @@
+"""Balance histograms: how much of the lifetime cap the people of each group have borne.
+
+Unit: one person, in at most `groups_per_person` = k groups: that is the reach.
+
+Proof. A person's balance is the sum of the prices of the audits they bore. Prices follow from
+requests; whom an upload reached follows from each person's own identifiers; whether somebody could
+bear an audit from their own balance. So, given what was asked so far, one person's data decide on
+one person's balance, and nobody else's balance moves when they come, go or change. (Who is drawn
+into a sample depends on others: what samples took is not part of the balance that is read.) A
+person adds one to one cell in each of their groups. Added or removed, k cells move by one; changed,
+k lose one and k gain one; twice that in a sample of exact size, where one person displaces another.
+
+Read is the balance at the time the audit runs, less this audit's own charge. Whoever could not bear
+the charge is left out before anything is read, as of every audit.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from api import boundaries
+from api.audits import bins
+from api.audits.kind import AudienceFacts
+from api.boundaries import Boundary
+from api.errors import UnsupportedAuditError
+from api.platform import Platform
+from openapi.models import BalanceHistogramRequest, Edges, GroupBalances
+from privacy.membership import Membership
+from privacy.table import Bounds, Cells, Table
+from privacy.waist import DiscreteLaplace, Question
+
+BALANCES = "balances"
+RULES = (
+    "A person counts by the share of the lifetime cap that audits of uploaded audiences, of all "
+    "auditors, had taken from them when this audit ran, without what this audit took itself. What "
+    "samples took that the platform drew is not in it.",
+    "Whoever could not bear this audit within the cap is left out of it: people missing from the "
+    "counts may have matched nobody, or may have borne all that they may. Nobody can tell which.",
+)
+
+
+class BalanceHistogram:
+    def check(
+        self, request: BalanceHistogramRequest, audience: AudienceFacts, platform: Platform
+    ) -> None:
+        bins.check_increasing(request.bins.edges)
+
+    def question(self, request: BalanceHistogramRequest, audience: AudienceFacts) -> Question:
+        # One bin for each pair of edges, and one for shares outside of all.
+        shape = (len(audience.labels), len(request.bins.edges))
+        cells = Bounds.counts(shape, audience.groups_per_person, fixed_slots=audience.fixed_slots)
+        return {BALANCES: DiscreteLaplace(cells, Fraction(request.epsilon))}
+
+    def reduce(
+        self,
+        request: BalanceHistogramRequest,
+        question: Question,
+        contents: Sequence[Mapping[str, Any]],
+        membership: Membership,
+        platform: Platform,
+    ) -> Mapping[str, Table]:
+        if platform.balances is None:
+            raise UnsupportedAuditError("balances are read by the worker alone")
+        bounds = question[BALANCES].bounds
+        # All at once, so that everybody's balance is of one moment.
+        shares = platform.balances.shares(np.concatenate(membership.groups))
+        boundaries.reached(Boundary.RUNNING)
+        group = np.repeat(np.arange(bounds.shape[0]), [len(each) for each in membership.groups])
+        cell = bins.bin_of(shares, Edges(edges=request.bins.edges)) + group * bounds.shape[1]
+        return {BALANCES: Table.tally(bounds, cell)}
+
+    def present(
+        self,
+        request: BalanceHistogramRequest,
+        audience: AudienceFacts,
+        released: Mapping[str, Cells],
+    ) -> dict[str, Any]:
+        groups = [
+            GroupBalances(
+                label=label, counts=[int(count) for count in row[:-1]], outside=int(row[-1])
+            )
+            for label, row in zip(audience.labels, released[BALANCES], strict=True)
+        ]
+        return {"bins": request.bins, "groups": groups, "rules": RULES}

@@ -1,0 +1,40 @@
+"""What people have borne, as a kind of audit may read it: for the worker, after the charge (R3)."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.persons import BLOCK, Blocks
+from api.platform import Persons
+from api.store import AudienceRow, AuditRow, Store
+from api.store.types import to_pico
+from openapi.models import Price
+
+
+@dataclass(frozen=True)
+class Borne:
+    """Balances as they are at the moment of reading, without what one audit took itself.
+
+    What people bore in samples is not in it: whom a sample draws depends on who else is there, so
+    that somebody's coming would move the balances of those whom they displaced.
+    """
+
+    store: Store
+    own: Fraction
+    cap: Fraction
+
+    @classmethod
+    def before(cls, store: Store, audit: AuditRow, audience: AudienceRow, cap: Fraction) -> "Borne":
+        """What the people of an audit's audience had borne apart from it."""
+        own = Fraction(Price.model_validate_json(audit.price).rho.change_one)
+        return cls(store, Fraction(0) if audience.source == "sample" else own, cap)
+
+    def shares(self, persons: Persons) -> NDArray[np.float64]:
+        with self.store.snapshot() as session:
+            blocks = Blocks.load(session, np.unique(persons // BLOCK))
+        place = blocks.place(persons)
+        borne = blocks.spent[place] - blocks.drawn[place] - to_pico(self.own)
+        shares: NDArray[np.float64] = np.maximum(borne, 0) / to_pico(self.cap)
+        return shares

@@ -1,0 +1,121 @@
+"""The codebook and the changelog of the catalogue, made from the models and from the ledger.
+
+[DR] Delegated Regulation (EU) 2025/2050: Article 6(4)(c), a catalogue with structure and metadata;
+Article 15(2), codebooks and changelogs.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+from sqlmodel import Session, col, select
+
+from api.audits import offered
+from api.platform import Platform
+from api.store import EntryRow
+from openapi.models import RELEASE, REQUEST, Change, Changelog, Codebook, ContentDraft
+from openapi.models.audiences import IDENTIFIER_NOTES
+from openapi.models.catalogue import AttributeNote, FieldNote, IdentifierNote, KindNote
+
+UNIT = "one person, after identifiers were matched and de-duplicated"
+_KINDS_OF_CHANGE = ("settings", "model")
+
+Schema = Mapping[str, Any]
+
+
+def codebook(platform: Platform) -> Codebook:
+    requests, releases = _schemas()
+    content = ContentDraft.model_json_schema()
+    return Codebook(
+        unit_of_privacy=UNIT,
+        kinds=[_kind(kind, requests, releases) for kind in offered(platform)],
+        content=_fields(content, content["$defs"]),
+        identifiers=[IdentifierNote(kind=kind, form=how) for kind, how in IDENTIFIER_NOTES.items()],
+        attributes=[
+            AttributeNote(name=name, values=sorted(values))
+            for name, values in platform.people.offers().items()
+        ],
+    )
+
+
+def changelog(session: Session, cursor: int | None, limit: int) -> Changelog:
+    number = col(EntryRow.number)
+    query = select(EntryRow).where(col(EntryRow.kind).in_(_KINDS_OF_CHANGE))
+    if cursor is not None:
+        query = query.where(number < cursor)
+    rows = session.exec(query.order_by(number.desc()).limit(limit + 1)).all()
+    shown = rows[:limit]
+    return Changelog(
+        version=version("platform-auditor"),
+        items=[_change(row) for row in shown],
+        next=str(shown[-1].number) if len(rows) > limit else None,
+    )
+
+
+@cache
+def _schemas() -> tuple[Schema, Schema]:
+    return REQUEST.json_schema(), RELEASE.json_schema()
+
+
+def _change(row: EntryRow) -> Change:
+    facts = json.loads(row.text)["facts"]
+    return Change.model_validate(
+        {"number": row.number, "at": row.at, "kind": row.kind, "facts": facts}
+    )
+
+
+def _kind(kind: str, requests: Schema, releases: Schema) -> KindNote:
+    asked = _of_kind(requests, kind)
+    return KindNote.model_validate(
+        {
+            "kind": kind,
+            "question": " ".join(asked.get("description", "").split()),
+            "asks": _fields(asked, requests["$defs"]),
+            "releases": _fields(_of_kind(releases, kind), releases["$defs"]),
+        }
+    )
+
+
+def _of_kind(union: Schema, kind: str) -> Schema:
+    """The model of one kind in a union that tells them apart by `kind`."""
+    found: Schema = union["$defs"][union["discriminator"]["mapping"][kind].rpartition("/")[2]]
+    return found
+
+
+def _fields(model: Schema, parts: Schema) -> list[FieldNote]:
+    needed = model.get("required", [])
+    return [
+        FieldNote(
+            name=name,
+            type=_type(schema),
+            required=name in needed,
+            meaning=schema.get("description") or _meaning(schema, parts),
+        )
+        for name, schema in model["properties"].items()
+    ]
+
+
+def _meaning(schema: Schema, parts: Schema) -> str:
+    """What the models say that the field is made of."""
+    items = schema.get("items", {})
+    named = [schema, items, *schema.get("anyOf", [])]
+    refs = [each["$ref"].rpartition("/")[2] for each in named if "$ref" in each]
+    said = [" ".join(parts[name].get("description", "").split()) for name in refs]
+    return " ".join(filter(None, said))
+
+
+def _type(schema: Schema) -> str:
+    """A type in words: `string`, `Edges or Levels`, `list of GroupHistogram`."""
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if choices := schema.get("anyOf") or schema.get("oneOf"):
+        return " or ".join(dict.fromkeys(_type(each) for each in choices))
+    if "const" in schema:
+        return repr(schema["const"])
+    if "enum" in schema:
+        return " or ".join(repr(each) for each in schema["enum"])
+    if schema.get("type") == "array":
+        return f"list of {_type(schema.get('items', {}))}".removesuffix(" of anything")
+    return str(schema.get("type", "anything"))

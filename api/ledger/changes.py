@@ -1,0 +1,40 @@
+"""What the platform says of itself: settings that affect privacy, and the model. Only changes."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from sqlmodel import Session, col, select
+
+from api.ceilings import PLATFORM_WINDOW_DAYS
+from api.ledger.entries import append, lock
+from api.platform import Platform
+from api.settings import Settings
+from api.store import EntryRow, Store
+
+_AFFECT_PRIVACY = (
+    "person_lifetime_rho",
+    "platform_rho",
+    "members_kept_days",
+    "upload_kept_hours",
+    "max_members",
+)
+
+
+def record_state(store: Store, settings: Settings, platform: Platform) -> None:
+    """Write down what this process runs with, where it differs from what was written last."""
+    values = settings.model_dump(mode="json", include=set(_AFFECT_PRIVACY))
+    values["platform_window_days"] = PLATFORM_WINDOW_DAYS
+    with store.write() as session:
+        record_change(session, "settings", {"values": values})
+        if platform.scores:
+            record_change(session, "model", {"digest": platform.scores.model_digest})
+
+
+def record_change(session: Session, kind: str, facts: Mapping[str, Any]) -> None:
+    """Append the facts unless the newest entry of their kind says the same."""
+    lock(session)
+    query = select(EntryRow).where(EntryRow.kind == kind).order_by(col(EntryRow.number).desc())
+    newest = session.exec(query.limit(1)).first()
+    if newest is None or json.loads(newest.text)["facts"] != facts:
+        append(session, kind, facts)

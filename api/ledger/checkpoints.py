@@ -1,0 +1,99 @@
+"""Signed heads of the ledger: made every few seconds when something was written.
+
+[tlog-checkpoint] https://c2sp.org/tlog-checkpoint. [tlog-cosignature] cosignatures of witnesses.
+"""
+
+import logging
+import threading
+from dataclasses import dataclass
+from datetime import datetime
+
+from joserfc.jwk import OKPKey
+from sqlmodel import Session, col, select
+
+from api.auth.keys import SigningKeys
+from api.errors import InvalidRequestError, NotFoundError, NotSignedError
+from api.ledger.entries import lock
+from api.ledger.tree import tree
+from api.store import CheckpointRow, HeadRow, Store
+from privacy.errors import NoteError
+from privacy.ledger import notes
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Checkpointer:
+    """Signs the head whenever it has moved."""
+
+    store: Store
+    keys: SigningKeys
+    origin: str
+    seconds: float
+
+    def run(self, stop: threading.Event) -> None:
+        """Until told to stop, and once more then: what was written is signed."""
+        while not stop.wait(self.seconds):
+            self._safely()
+        self._safely()
+
+    def once(self) -> CheckpointRow | None:
+        """Sign the head, if it is not signed yet."""
+        with self.store.read() as session:
+            newest = latest(session)
+            if session.exec(select(HeadRow)).one().size == (newest.size if newest else 0):
+                return newest
+        key = self.keys.current("ledger")
+        with self.store.write() as session:
+            return sign_head(session, [key], self.origin, lock(session))
+
+    def _safely(self) -> None:
+        try:
+            self.once()
+        except Exception:  # the next one may succeed
+            log.exception("checkpoint.error")
+
+
+def sign_head(
+    session: Session, keys: list[OKPKey], origin: str, at: datetime, *, lasting: bool = False
+) -> CheckpointRow:
+    """Sign the locked head with these keys, once."""
+    size = session.exec(select(HeadRow)).one().size
+    row = session.get(CheckpointRow, size)
+    if row is None:
+        checkpoint = notes.Checkpoint(origin, size, tree(session).root(size))
+        note = notes.sign_checkpoint(checkpoint, [(origin, key) for key in keys])
+        row = CheckpointRow(size=size, note=note, at=at, lasting=lasting)
+        session.add(row)
+        session.flush()
+    return row
+
+
+def latest(session: Session) -> CheckpointRow | None:
+    query = select(CheckpointRow).order_by(col(CheckpointRow.size).desc()).limit(1)
+    return session.exec(query).first()
+
+
+def covering(session: Session, number: int) -> CheckpointRow:
+    """The newest checkpoint, if it covers this entry."""
+    row = latest(session)
+    if row is None or row.size <= number:
+        raise NotSignedError(f"no signed head covers entry {number} yet; wait a few seconds")
+    return row
+
+
+def add_cosignature(session: Session, note: str, witness: notes.VerifierKey) -> CheckpointRow:
+    """Keep a witness's cosignature with the checkpoint it is of."""
+    try:
+        size = notes.Checkpoint.parse(notes.Note.parse(note).text).size
+        row = session.exec(
+            select(CheckpointRow).where(CheckpointRow.size == size).with_for_update()
+        ).first()
+        if row is None:
+            raise NotFoundError(f"this service has signed no head of size {size}")
+        row.note = notes.merge(row.note, note, [witness])
+    except NoteError as error:
+        raise InvalidRequestError(f"the cosignature is not good: {error}") from error
+    row.lasting = True
+    session.add(row)
+    return row

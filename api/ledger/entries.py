@@ -1,0 +1,101 @@
+"""Entries, written in the transaction of what they record.
+
+Whoever will append locks the head first: entries are numbered from 0 without gaps in the order in
+which they are committed, and two who both append cannot wait for each other.
+"""
+
+import base64
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement
+from sqlmodel import Session, col, or_, select
+
+from api.clock import now
+from api.errors import IdempotencyConflictError
+from api.ledger import tree
+from api.store import EntryRow, HeadRow, StatementRow
+from openapi.models import Entry
+from privacy.ledger.entries import encode
+from privacy.ledger.merkle import leaf_hash
+from privacy.ledger.statements import Statement
+
+TO_ALL = ("model", "settings", "signing-key")
+
+
+def lock(session: Session) -> datetime:
+    """Take the lock that orders all entries and charges, and move the books' time on."""
+    head = _locked(session)
+    head.latest = max(head.latest, now())
+    session.add(head)
+    session.flush()
+    return head.latest
+
+
+def append(
+    session: Session,
+    kind: str,
+    facts: Mapping[str, Any],
+    auditor_id: str | None = None,
+    statement: Statement | None = None,
+    *,
+    at: datetime | None = None,
+) -> EntryRow:
+    """Write one entry; it is there if and only if the transaction commits.
+
+    `at` is the time that `lock` gave, for what must happen at one moment of the books.
+    """
+    head = _locked(session)
+    head.latest = at = max(head.latest, at or now())
+    number = head.size
+    if statement is not None:
+        _once(session, statement, number)
+    data = encode(number, at, kind, auditor_id, facts, statement)
+    entry = EntryRow(
+        number=number,
+        kind=kind,
+        auditor_id=auditor_id,
+        text=data.decode(),
+        leaf=leaf_hash(data),
+        at=at,
+    )
+    head.size += 1
+    session.add_all([head, entry])
+    session.flush()
+    tree.grow(session, head.size)
+    return entry
+
+
+def visible_to(auditor_id: str | None) -> list[ColumnElement[bool]]:
+    """Which entries an auditor may see: its own, and what the platform says of itself to all."""
+    if auditor_id is None:
+        return []
+    return [or_(col(EntryRow.auditor_id) == auditor_id, col(EntryRow.kind).in_(TO_ALL))]
+
+
+def view(row: EntryRow) -> Entry:
+    entry = json.loads(row.text)
+    return Entry(
+        number=row.number,
+        kind=row.kind,
+        at=row.at,
+        auditor_id=row.auditor_id,
+        facts=entry["facts"],
+        statement=entry.get("statement"),
+        leaf=base64.b64encode(row.leaf).decode(),
+    )
+
+
+def _locked(session: Session) -> HeadRow:
+    return session.exec(select(HeadRow).with_for_update()).one()
+
+
+def _once(session: Session, statement: Statement, number: int) -> None:
+    """A statement is made once: nobody else can repeat it for its maker."""
+    if earlier := session.get(StatementRow, (statement.by, statement.key)):
+        raise IdempotencyConflictError(
+            f"this key was used for entry {earlier.number} of the ledger; use a new one"
+        )
+    session.add(StatementRow(by=statement.by, key=statement.key, number=number))

@@ -1,0 +1,62 @@
+"""Statements as they come in: signed by the caller, for this platform, about exactly this body."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from joserfc.jwk import Key
+from pydantic import BaseModel
+from sqlmodel import Session
+
+from api.auth.caller import Caller
+from api.auth.registration import algorithms_of, import_public_jwk
+from api.clock import now
+from api.errors import UnsignedError
+from api.store import PersonalRow, ResearcherRow
+from privacy.errors import StatementError
+from privacy.ledger import statements
+from privacy.ledger.statements import Statement
+
+
+def read(
+    session: Session,
+    caller: Caller,
+    action: str,
+    draft: BaseModel,
+    key: str,
+    signature: str,
+    origin: str,
+) -> Statement:
+    """The statement that the caller makes with this request, if the signature is theirs."""
+    row = session.get_one(ResearcherRow, caller.researcher_id)
+    if row.jwk is None:
+        raise UnsignedError("no key of yours is registered: ask your regulator to register one")
+    body = draft.model_dump(mode="json")
+    stated = statements.condensed(body) if action == "charge" else stated_body(body)
+    maker = import_public_jwk(row.jwk)
+    return check(Statement(action, caller.researcher_id, key, stated, signature), maker, origin)
+
+
+def check(statement: Statement, maker: Key, origin: str) -> Statement:
+    signed = statements.payload(
+        origin, statement.action, statement.by, statement.key, statement.body
+    )
+    try:
+        statements.verify(statement.signature, signed, maker, list(algorithms_of(maker)))
+    except StatementError as error:
+        raise UnsignedError(
+            f"{error}. Sign the request as docs/ledger.md says; nothing was done."
+        ) from error
+    return statement
+
+
+def stated_body(body: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return statements.stated(body)
+    except StatementError as error:
+        raise UnsignedError(f"{error}; nothing was done") from error
+
+
+def keep_personal(session: Session, draft: BaseModel) -> None:
+    """Keep the personal text of a request where it can be erased."""
+    for commitment, salt, text in statements.personal(draft.model_dump(mode="json")):
+        session.add(PersonalRow(commitment=commitment, salt=salt, text=text, kept_at=now()))

@@ -1,0 +1,40 @@
+"""The Merkle tree over the entries, read from the hashes that are kept in the database."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from sqlmodel import Session, col, select
+
+from api.store import EntryRow, TreeHashRow
+from privacy.ledger.tiles import TILE, Tree
+
+
+def tree(session: Session) -> Tree:
+    """The tree as this transaction sees it. No hash is read twice: paths of neighbours overlap."""
+
+    @lru_cache(maxsize=4096)
+    def hashes(level: int, start: int, stop: int) -> Sequence[bytes]:
+        return _hashes(session, level, start, stop)
+
+    return Tree(hashes)
+
+
+def grow(session: Session, size: int) -> None:
+    """Keep the hash of every subtree that the newest entry has completed."""
+    for level, found in enumerate(tree(session).completed(size), start=1):
+        number = size // TILE**level - 1
+        session.add(TreeHashRow(level=level, number=number, hash=found))
+
+
+def _hashes(session: Session, level: int, start: int, stop: int) -> Sequence[bytes]:
+    if level == 0:
+        number = col(EntryRow.number)
+        query = select(EntryRow.leaf).where(number >= start, number < stop).order_by(number)
+    else:
+        number = col(TreeHashRow.number)
+        query = (
+            select(TreeHashRow.hash)
+            .where(col(TreeHashRow.level) == level, number >= start, number < stop)
+            .order_by(number)
+        )
+    return session.exec(query).all()

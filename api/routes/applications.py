@@ -1,0 +1,128 @@
+"""`/v1/applications`: apply without being known, then see, change and withdraw one's own."""
+
+import ipaddress
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from sqlmodel import col, select
+from sqlmodel.sql.expression import SelectOfScalar
+
+from api.auth.access import CallerDep
+from api.auth.caller import Caller
+from api.errors import (
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    RateLimitedError,
+    UnauthenticatedError,
+)
+from api.paging import page
+from api.problems import responses
+from api.routes.parameters import CursorQuery, LimitQuery
+from api.routes.signed import REFUSALS, SignedDep
+from api.service import ReadDep, ServiceDep
+from api.store import ApplicationRow, IndividualRow
+from api.vetting import applications
+from api.vetting.applications import HIDDEN_FROM_OPERATORS, statement_of
+from api.vetting.views import view
+from openapi.models import (
+    Application,
+    ApplicationDraft,
+    ApplicationState,
+    Page,
+    WithdrawalDraft,
+)
+
+router = APIRouter(prefix="/v1/applications", tags=["applications"])
+_ROLE = responses(UnauthenticatedError, ForbiddenError, RateLimitedError)
+_SIGNED = _ROLE | responses(*REFUSALS, NotFoundError, ConflictError, body=True)
+StateQuery = Annotated[ApplicationState | None, Query(description="Only those in this state.")]
+
+
+@router.post(
+    "",
+    status_code=201,
+    responses=responses(*REFUSALS, ConflictError, RateLimitedError, body=True),
+)
+def apply(
+    draft: ApplicationDraft, request: Request, service: ServiceDep, signed: SignedDep
+) -> Application:
+    """Apply for access. No token is needed: the application is signed with the key it holds."""
+    service.strangers.take(_network(request))
+    statement = statement_of(draft, signed.key, signed.signature, signed.origin)
+    with service.store.write() as session:
+        row = applications.submit(session, draft, statement, service.calendar)
+        return view(session, row)
+
+
+@router.get("", responses=_ROLE)
+def list_applications(
+    caller: CallerDep,
+    session: ReadDep,
+    state: StateQuery = None,
+    cursor: CursorQuery = None,
+    limit: LimitQuery = 50,
+) -> Page[Application]:
+    """The applications you may see, newest first: your own; a regulator sees all."""
+    query = _visible(caller)
+    if state is not None:
+        query = query.where(ApplicationRow.state == state)
+    shown = page(session, query, ApplicationRow.id, lambda row: view(session, row), cursor, limit)
+    return Page[Application](items=shown.items, next=shown.next)
+
+
+@router.get("/{application_id}", responses=_ROLE | responses(NotFoundError))
+def get_application(application_id: str, caller: CallerDep, session: ReadDep) -> Application:
+    """An application as it stands, with its history and its deadline."""
+    return view(session, applications.seen(session, caller, application_id))
+
+
+@router.post("/{application_id}/versions", status_code=201, responses=_SIGNED)
+def answer_application(
+    application_id: str,
+    draft: ApplicationDraft,
+    caller: CallerDep,
+    service: ServiceDep,
+    signed: SignedDep,
+) -> Application:
+    """A new version, after the regulator asked for changes. Signed by the principal applicant."""
+    statement = statement_of(draft, signed.key, signed.signature, signed.origin)
+    with service.store.write() as session:
+        row = applications.answer(
+            session, caller, application_id, draft, statement, service.calendar
+        )
+        return view(session, row)
+
+
+@router.post("/withdrawals", status_code=201, responses=_SIGNED)
+def withdraw_application(
+    draft: WithdrawalDraft, caller: CallerDep, service: ServiceDep, signed: SignedDep
+) -> Application:
+    """Withdraw an application that is not decided. Signed by the principal applicant."""
+    statement = statement_of(draft, signed.key, signed.signature, signed.origin)
+    with service.store.write() as session:
+        row = applications.withdraw(session, caller, draft, statement, service.calendar)
+        return view(session, row)
+
+
+def _visible(caller: Caller) -> SelectOfScalar[ApplicationRow]:
+    if caller.role == "regulator":
+        return select(ApplicationRow)
+    if caller.role == "operator":
+        return select(ApplicationRow).where(col(ApplicationRow.state).not_in(HIDDEN_FROM_OPERATORS))
+    mine = select(IndividualRow.application_id).where(
+        IndividualRow.researcher_id == caller.researcher_id
+    )
+    return select(ApplicationRow).where(col(ApplicationRow.id).in_(mine))
+
+
+def _network(request: Request) -> str:
+    """Whom a stranger counts as: an IPv4 address, or an IPv6 network, which one host may have."""
+    host = request.client.host if request.client else "unknown"
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if address.version == 4:
+        return host
+    return str(ipaddress.ip_network(f"{host}/64", strict=False))

@@ -1,0 +1,169 @@
+"""`/v1/ledger`: entries, signed heads, proofs. Regulators see all entries, auditors their own."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import StreamingResponse
+from joserfc.jwk import OKPKey
+from sqlmodel import Session, col, select
+from sqlmodel.sql.expression import SelectOfScalar
+
+from api.auth.access import CallerDep, RegulatorDep
+from api.auth.caller import Caller
+from api.auth.registration import import_public_jwk
+from api.errors import (
+    ForbiddenError,
+    InvalidRequestError,
+    NotFoundError,
+    NotSignedError,
+    RateLimitedError,
+    UnauthenticatedError,
+)
+from api.ledger import checkpoints, export, keys, proofs, view
+from api.ledger.entries import visible_to
+from api.paging import page
+from api.problems import responses
+from api.routes.parameters import LimitQuery
+from api.service import ReadDep, ServiceDep
+from api.store import CheckpointRow, EntryRow, ResearcherRow
+from openapi.models import (
+    ConsistencyProof,
+    Cosignature,
+    Entry,
+    InclusionProof,
+    LedgerKeys,
+    Page,
+    SignedHead,
+)
+from privacy.ledger.notes import SignatureType, VerifierKey
+
+router = APIRouter(
+    prefix="/v1/ledger",
+    tags=["ledger"],
+    responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
+)
+_MEDIA_TYPES = {
+    "jsonl": "application/x-ndjson",
+    "parquet": "application/vnd.apache.parquet",
+}
+SizeQuery = Annotated[int, Query(ge=1, le=2**62)]
+NumberPath = Annotated[int, Path(ge=0, le=2**62)]
+NumberCursor = Annotated[int | None, Query(ge=0, le=2**62)]
+
+
+@router.get("/keys", responses=responses())
+def get_ledger_keys(service: ServiceDep) -> LedgerKeys:
+    """The origin of this ledger, and the public keys that sign its heads and the receipts."""
+    return keys.published(service.auth.keys, service.origin)
+
+
+@router.get("/entries")
+def list_entries(
+    caller: CallerDep,
+    session: ReadDep,
+    cursor: NumberCursor = None,
+    limit: LimitQuery = 50,
+    kind: Annotated[str | None, Query(max_length=40)] = None,
+) -> Page[Entry]:
+    """The entries you may see, newest first."""
+    query = visible(caller)
+    if kind is not None:
+        query = query.where(EntryRow.kind == kind)
+    return page(session, query, EntryRow.number, view, cursor, limit)
+
+
+@router.get("/feed")
+def follow_entries(
+    caller: CallerDep, session: ReadDep, after: NumberCursor = None, limit: LimitQuery = 50
+) -> Page[Entry]:
+    """The entries you may see that follow `after`, oldest first: poll it with the last number."""
+    query = visible(caller).where(col(EntryRow.number) > (-1 if after is None else after))
+    rows = session.exec(query.order_by(col(EntryRow.number)).limit(limit)).all()
+    following = str(rows[-1].number) if len(rows) == limit else None
+    return Page[Entry](items=[view(row) for row in rows], next=following)
+
+
+@router.get(
+    "/export",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "The ledger up to its newest signed head: see docs/ledger.md.",
+            "content": {kind: {} for kind in _MEDIA_TYPES.values()},
+        },
+        **responses(NotSignedError),
+    },
+)
+def export_ledger(
+    caller: CallerDep,
+    service: ServiceDep,
+    written_as: Annotated[export.Format, Query(alias="format")] = "jsonl",
+) -> StreamingResponse:
+    """The entries you may see with what verifies them, streamed. Auditors get their own."""
+    mine = None if sees_all(caller) else caller.auditor
+    pieces = export.export(service.store, service.origin, mine, written_as)
+    return StreamingResponse(pieces, media_type=_MEDIA_TYPES[written_as])
+
+
+@router.get("/checkpoint", responses=responses(NotSignedError))
+def get_checkpoint(_: CallerDep, session: ReadDep) -> SignedHead:
+    """The newest signed head, with the cosignatures it has."""
+    row = checkpoints.latest(session)
+    if row is None:
+        raise NotSignedError("nothing is signed yet; ask again in a few seconds")
+    return head_view(row)
+
+
+@router.get("/checkpoints")
+def list_checkpoints(
+    _: CallerDep, session: ReadDep, cursor: NumberCursor = None, limit: LimitQuery = 50
+) -> Page[SignedHead]:
+    """All signed heads, newest first."""
+    return page(session, select(CheckpointRow), CheckpointRow.size, head_view, cursor, limit)
+
+
+@router.get("/entries/{number}/proof", responses=responses(NotFoundError, NotSignedError))
+def prove_inclusion(number: NumberPath, caller: CallerDep, session: ReadDep) -> InclusionProof:
+    """That an entry is in the newest signed head."""
+    row = session.exec(visible(caller).where(EntryRow.number == number)).first()
+    if row is None:
+        raise NotFoundError(f"no entry {number} that you may see")
+    return proofs.inclusion(session, row)
+
+
+@router.get("/consistency", responses=responses(NotSignedError))
+def prove_consistency(
+    _: CallerDep, session: ReadDep, old: SizeQuery, new: SizeQuery
+) -> ConsistencyProof:
+    """That one signed head continues another."""
+    return proofs.consistency(session, old, new)
+
+
+@router.post("/cosignatures", status_code=201, responses=responses(NotFoundError, body=True))
+def add_cosignature(draft: Cosignature, caller: RegulatorDep, service: ServiceDep) -> SignedHead:
+    """Keep a regulator's cosignature of a head that this service signed."""
+    with service.store.write() as session:
+        witness = _witness(session, caller)
+        return head_view(checkpoints.add_cosignature(session, draft.note, witness))
+
+
+def sees_all(caller: Caller) -> bool:
+    return caller.role in ("regulator", "operator")
+
+
+def visible(caller: Caller) -> SelectOfScalar[EntryRow]:
+    """All entries for regulators and the operator; for researchers what concerns them."""
+    return select(EntryRow).where(*visible_to(None if sees_all(caller) else caller.auditor))
+
+
+def head_view(row: CheckpointRow) -> SignedHead:
+    return SignedHead(size=row.size, note=row.note, at=row.at)
+
+
+def _witness(session: Session, caller: Caller) -> VerifierKey:
+    """The regulator's own key, as C2SP cosignatures name it."""
+    jwk = session.get_one(ResearcherRow, caller.researcher_id).jwk
+    key = import_public_jwk(jwk) if jwk else None
+    if not isinstance(key, OKPKey):
+        raise InvalidRequestError("a witness needs an Ed25519 key")
+    return VerifierKey.of(caller.researcher_id, key, SignatureType.COSIGNATURE_V1)

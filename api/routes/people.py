@@ -1,0 +1,35 @@
+"""`/v1/me`: who one is, and one's own key."""
+
+from fastapi import APIRouter
+
+from api.auth.access import CallerDep
+from api.errors import ConflictError, ForbiddenError, RateLimitedError, UnauthenticatedError
+from api.ledger import lock
+from api.problems import responses
+from api.routes.signed import REFUSALS, SignedDep
+from api.service import ReadDep, ServiceDep
+from api.vetting import people
+from openapi.models import KeyChangeDraft, Me
+
+router = APIRouter(
+    prefix="/v1/me",
+    tags=["me"],
+    responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
+)
+
+
+@router.get("")
+def get_me(caller: CallerDep, session: ReadDep) -> Me:
+    """Who you are here, and the key that you are known by."""
+    return people.me(session, caller)
+
+
+@router.post("/key", status_code=201, responses=responses(*REFUSALS, ConflictError, body=True))
+def change_key(
+    draft: KeyChangeDraft, caller: CallerDep, service: ServiceDep, signed: SignedDep
+) -> Me:
+    """Use a new key from now on: signed with the old one, proven with the new one."""
+    with service.store.write() as session:
+        lock(session)
+        statement = signed.statement(session, caller, "researcher-key", draft)
+        return people.change_key(session, caller, draft, statement, service.origin)

@@ -1,0 +1,169 @@
+"""What regulators and operators state in the course of vetting: each is signed by its maker."""
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+from sqlmodel import Session
+
+from api import mandates, registry
+from api.auth.access import OperatorDep, RegulatorDep
+from api.auth.caller import Caller
+from api.errors import (
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    RateLimitedError,
+    UnauthenticatedError,
+)
+from api.ledger import lock
+from api.problems import responses
+from api.routes.signed import REFUSALS, Signed, SignedDep
+from api.service import Service, ServiceDep
+from api.store import MandateRow
+from api.vetting import decisions, interventions, people
+from api.vetting.views import view
+from openapi.models import (
+    AmendmentDraft,
+    Application,
+    DecisionDraft,
+    Erasure,
+    ErasureDraft,
+    Mandate,
+    MandateChangeDraft,
+    MandateStateDraft,
+    MediationDraft,
+    RemovalDraft,
+    Researcher,
+)
+from privacy.ledger.statements import Statement
+
+_RESPONSES = responses(
+    UnauthenticatedError,
+    ForbiddenError,
+    RateLimitedError,
+    *REFUSALS,
+    NotFoundError,
+    ConflictError,
+    body=True,
+)
+regulator = APIRouter(prefix="/v1/regulator", tags=["regulator"], responses=_RESPONSES)
+operator = APIRouter(prefix="/v1/operator", tags=["operator"], responses=_RESPONSES)
+
+Act = Callable[[Session, Any, Statement], MandateRow]
+
+
+@regulator.post("/decisions", status_code=201)
+def decide_application(
+    draft: DecisionDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+) -> Application:
+    """Ask for changes, extend the deadline, approve with limits, refuse; decide on an amendment."""
+    with service.store.write() as session:
+        lock(session)
+        statement = signed.statement(session, caller, "decision", draft)
+        row = decisions.decide(session, draft, statement, service.calendar)
+        return view(session, row)
+
+
+@regulator.post("/mediations", status_code=201)
+def mediate_as_regulator(
+    draft: MediationDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+) -> Application:
+    """Open, decline or end the mediation."""
+    with service.store.write() as session:
+        lock(session)
+        statement = signed.statement(session, caller, "mediation", draft)
+        row = decisions.mediate(session, caller, draft, statement, service.calendar)
+        return view(session, row)
+
+
+@operator.post("/amendments", status_code=201)
+def ask_for_amendment(
+    draft: AmendmentDraft, caller: OperatorDep, service: ServiceDep, signed: SignedDep
+) -> Application:
+    """Ask the regulator to amend what was granted, within the period for it."""
+    with service.store.write() as session:
+        lock(session)
+        statement = signed.statement(session, caller, "amendment", draft)
+        row = decisions.ask_amendment(session, draft, statement, service.calendar)
+        return view(session, row)
+
+
+@operator.post("/mediations", status_code=201)
+def mediate_as_operator(
+    draft: MediationDraft, caller: OperatorDep, service: ServiceDep, signed: SignedDep
+) -> Application:
+    """Ask for mediation within the period for it, or end it."""
+    with service.store.write() as session:
+        lock(session)
+        statement = signed.statement(session, caller, "mediation", draft)
+        row = decisions.mediate(session, caller, draft, statement, service.calendar)
+        return view(session, row)
+
+
+@regulator.post("/suspensions", status_code=201)
+def suspend_mandate(
+    draft: MandateStateDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+) -> Mandate:
+    """Suspend a mandate: nothing more is charged to it, and what was not begun waits."""
+    return _act(service, caller, signed, "suspension", draft, interventions.suspend)
+
+
+@regulator.post("/resumptions", status_code=201)
+def resume_mandate(
+    draft: MandateStateDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+) -> Mandate:
+    """Put a suspended mandate in force again."""
+    return _act(service, caller, signed, "resumption", draft, interventions.resume)
+
+
+@regulator.post("/terminations", status_code=201)
+def terminate_mandate(
+    draft: MandateStateDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+) -> Mandate:
+    """End a mandate for good: what was not begun is cancelled and refunded."""
+    return _act(service, caller, signed, "termination", draft, interventions.terminate)
+
+
+@regulator.post("/mandate-changes", status_code=201)
+def change_mandate(
+    draft: MandateChangeDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+) -> Mandate:
+    """Change the limits, the kinds or the end of a mandate."""
+    return _act(service, caller, signed, "mandate-change", draft, interventions.change)
+
+
+@regulator.post("/removals", status_code=201)
+def remove_researcher(
+    draft: RemovalDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+) -> Researcher:
+    """Take access from an individual; their tokens stop working at once."""
+    with service.store.write() as session:
+        lock(session)
+        statement = signed.statement(session, caller, "researcher-removal", draft)
+        return registry.researcher_view(people.remove(session, caller, draft, statement))
+
+
+@regulator.post("/erasures", status_code=201)
+def erase_personal_text(
+    draft: ErasureDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+) -> Erasure:
+    """Erase the personal text of an application or an individual. The ledger still verifies."""
+    with service.store.write() as session:
+        lock(session)
+        statement = signed.statement(session, caller, "erasure", draft)
+        return people.erase(session, draft, statement)
+
+
+def _act(
+    service: Service, caller: Caller, signed: Signed, kind: str, draft: BaseModel, act: Act
+) -> Mandate:
+    with service.store.write() as session:
+        lock(session)
+        statement = signed.statement(session, caller, kind, draft)
+        row = act(session, draft, statement)
+        session.flush()
+        shown = mandates.view(session, row)
+    service.charged.set()
+    return shown

@@ -1,0 +1,212 @@
+"""Applications: submitted, answered, withdrawn by the applicant.
+
+An application is signed by the principal applicant's own key, which it holds: nobody need be known
+to apply. `by` is `applicant:` and the key's thumbprint.
+"""
+
+from datetime import datetime
+
+from pydantic import BaseModel
+from sqlmodel import Session, select
+
+from api.auth.caller import Caller
+from api.auth.registration import import_public_jwk
+from api.errors import ConflictError, ForbiddenError, NotFoundError
+from api.ids import new_id
+from api.ledger import append, lock
+from api.ledger.statements import check, stated_body
+from api.mandates import check_dates
+from api.store import (
+    ApplicationEventRow,
+    ApplicationRow,
+    EntryRow,
+    IndividualRow,
+    ResearcherRow,
+)
+from api.vetting import individuals, personal
+from api.vetting.calendar import Calendar
+from api.vetting.states import CHANGES, DECISION_WORKING_DAYS, PERIODS
+from openapi.models import ApplicationDraft, Role, WithdrawalDraft
+from privacy.ledger.entries import instant
+from privacy.ledger.statements import Statement
+
+# What the platform may see: the grant, not what came to nothing  [DR, Article 10(2)].
+HIDDEN_FROM_OPERATORS = ("submitted", "changes-requested", "withdrawn", "refused")
+
+
+def statement_of(
+    draft: ApplicationDraft | WithdrawalDraft, key: str, signature: str, origin: str
+) -> Statement:
+    """The applicant's statement, verified with the key that it holds."""
+    principal = draft.principal if isinstance(draft, ApplicationDraft) else draft.individuals[0]
+    maker = import_public_jwk(dict(principal.jwk))
+    by = f"applicant:{maker.thumbprint()}"
+    body = stated_body(draft.model_dump(mode="json"))
+    return check(Statement("application", by, key, body, signature), maker, origin)
+
+
+def submit(
+    session: Session, draft: ApplicationDraft, statement: Statement, calendar: Calendar
+) -> ApplicationRow:
+    """A new application, which the regulator has 80 working days to decide on."""
+    check_dates(draft.valid_from, draft.valid_until)
+    at = lock(session)
+    people = individuals.admit(session, draft, at)
+    principal = people[draft.individuals.index(draft.principal)]
+    row = ApplicationRow(
+        id=new_id("application"),
+        state="submitted",
+        version=1,
+        entry=0,
+        principal_id=principal.id,
+        auditor_id=principal.auditor_id,
+        submitted_at=at,
+        due=calendar.after_working_days(at, DECISION_WORKING_DAYS),
+    )
+    session.add(row)
+    session.flush()
+    _write_version(session, row, draft, people, statement, at)
+    return row
+
+
+def answer(
+    session: Session,
+    caller: Caller,
+    application_id: str,
+    draft: ApplicationDraft,
+    statement: Statement,
+    calendar: Calendar,
+) -> ApplicationRow:
+    """A new version, after the regulator asked for changes."""
+    check_dates(draft.valid_from, draft.valid_until)
+    at = lock(session)
+    row = _mine(session, caller, application_id, statement)
+    move(row, "answer", caller.role, at, calendar)
+    row.version += 1
+    _write_version(session, row, draft, individuals.admit(session, draft, at), statement, at)
+    return row
+
+
+def withdraw(
+    session: Session,
+    caller: Caller,
+    draft: WithdrawalDraft,
+    statement: Statement,
+    calendar: Calendar,
+) -> ApplicationRow:
+    """The applicant wants it no more."""
+    at = lock(session)
+    row = _mine(session, caller, draft.application_id, statement)
+    move(row, "withdraw", caller.role, at, calendar)
+    row.version += 1
+    people = [session.get_one(ResearcherRow, row.principal_id)]
+    facts = {"version": row.version, "individuals": individuals.facts(people)}
+    record(session, row, "application", facts, statement, at)
+    return row
+
+
+def move(
+    row: ApplicationRow, event: str, role: Role, at: datetime, calendar: Calendar, days: int = 0
+) -> None:
+    """Change the state as the table says, if the period for it is not over."""
+    change = CHANGES.get((row.state, event))
+    if change is None or role not in change.by:
+        raise ConflictError(
+            f"the application is {row.state}: this cannot be done now. Nothing was changed.",
+            state=row.state,
+        )
+    running = PERIODS.get(row.state)
+    if running and running.binding and row.due and at >= row.due:
+        raise ConflictError(
+            f"the period to {running.what} ended at {instant(row.due)} ({running.law}). "
+            f"Nothing was changed.",
+            state=row.state,
+            due=instant(row.due),
+        )
+    begins = PERIODS.get(change.to)
+    row.state = change.to
+    if begins is None:
+        row.due = None
+    elif begins.due is not None:
+        row.due = begins.due(calendar, at, days)
+
+
+def record(
+    session: Session,
+    row: ApplicationRow,
+    kind: str,
+    facts: dict[str, object],
+    statement: Statement,
+    at: datetime,
+) -> EntryRow:
+    """Write the change of state into the ledger and into the application's history."""
+    whole = {
+        "application_id": row.id,
+        "state": row.state,
+        "due": None if row.due is None else instant(row.due),
+        **facts,
+    }
+    entry = append(session, kind, whole, row.auditor_id, statement, at=at)
+    session.add(row)
+    event = ApplicationEventRow(application_id=row.id, number=entry.number, state=row.state)
+    session.add(event)
+    return entry
+
+
+def keep_texts(session: Session, row: ApplicationRow, draft: BaseModel) -> None:
+    personal.keep(session, draft, row.id)
+
+
+def locked(session: Session, application_id: str) -> ApplicationRow:
+    """An application that the caller means to change; the ledger is locked already."""
+    query = select(ApplicationRow).where(ApplicationRow.id == application_id).with_for_update()
+    row = session.exec(query).first()
+    if row is None:
+        raise NotFoundError(f"no application {application_id}")
+    return row
+
+
+def seen(session: Session, caller: Caller, application_id: str) -> ApplicationRow:
+    """An application that the caller may see; another's is not there."""
+    row = session.get(ApplicationRow, application_id)
+    if row is None or not _sees(session, caller, row):
+        raise NotFoundError(f"no application {application_id}")
+    return row
+
+
+def _sees(session: Session, caller: Caller, row: ApplicationRow) -> bool:
+    if caller.role == "regulator":
+        return True
+    if caller.role == "operator":
+        return row.state not in HIDDEN_FROM_OPERATORS
+    return session.get(IndividualRow, (row.id, caller.researcher_id)) is not None
+
+
+def _mine(
+    session: Session, caller: Caller, application_id: str, statement: Statement
+) -> ApplicationRow:
+    row = locked(session, application_id)
+    if not _sees(session, caller, row):
+        raise NotFoundError(f"no application {application_id}")
+    principal = session.get_one(ResearcherRow, row.principal_id)
+    signer = f"applicant:{principal.key_thumbprint}"
+    if caller.researcher_id != principal.id or statement.by != signer:
+        raise ForbiddenError("only the principal applicant may do this, with the registered key")
+    return row
+
+
+def _write_version(
+    session: Session,
+    row: ApplicationRow,
+    draft: ApplicationDraft,
+    people: list[ResearcherRow],
+    statement: Statement,
+    at: datetime,
+) -> None:
+    if strangers := [p.id for p in people if p.auditor_id not in (None, row.auditor_id)]:
+        raise ConflictError(f"{strangers[0]} is a researcher of another auditor")
+    individuals.name_in(session, row, people)
+    keep_texts(session, row, draft)
+    individuals.keep_texts(session, draft, people)
+    facts = {"version": row.version, "individuals": individuals.facts(people)}
+    row.entry = record(session, row, "application", facts, statement, at).number

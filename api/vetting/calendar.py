@@ -1,0 +1,52 @@
+"""Periods in days and in working days, in the time zone of the regulator.
+
+A period begins on the day after the event; it ends with the last hour of its last day. Working days
+are neither Saturdays, Sundays nor public holidays. A period in plain days that would end on none of
+them ends with the next working day  [Regulation (EEC, Euratom) No 1182/71, Article 3(4)].
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from api.settings import Settings
+
+_DAY = timedelta(days=1)
+_SATURDAY = 5
+
+
+@dataclass(frozen=True)
+class Calendar:
+    zone: ZoneInfo
+    holidays: frozenset[date] = frozenset()
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Calendar":
+        return cls(ZoneInfo(settings.time_zone), frozenset(settings.holidays))
+
+    def is_working_day(self, day: date) -> bool:
+        return day.weekday() < _SATURDAY and day not in self.holidays
+
+    def after_days(self, event: datetime, days: int) -> datetime:
+        """The first moment after so many days."""
+        last = self._day_of(event) + days * _DAY
+        while not self.is_working_day(last):
+            last += _DAY
+        return self.end_of(last)
+
+    def after_working_days(
+        self, event: datetime, days: int, *, counts_itself: bool = False
+    ) -> datetime:
+        """The first moment after so many working days; `counts_itself`: the event's day is one."""
+        last = self._day_of(event) - (_DAY if counts_itself else timedelta(0))
+        while days > 0:
+            last += _DAY
+            days -= self.is_working_day(last)
+        return self.end_of(last)
+
+    def end_of(self, day: date) -> datetime:
+        """The first moment of the next day, which need not be 24 hours after the last one."""
+        return datetime.combine(day + _DAY, time.min, self.zone).astimezone(UTC)
+
+    def _day_of(self, moment: datetime) -> date:
+        return moment.astimezone(self.zone).date()

@@ -1,0 +1,135 @@
+"""What the regulator decides, and what the platform asks for afterwards."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlmodel import Session
+
+from api import mandates
+from api.auth.caller import Caller
+from api.errors import ConflictError, InvalidRequestError
+from api.ids import new_id
+from api.ledger import lock
+from api.store import ApplicationRow, AuditorRow, ResearcherRow
+from api.vetting import individuals
+from api.vetting.applications import keep_texts, locked, move, record
+from api.vetting.calendar import Calendar
+from api.vetting.views import asked
+from openapi.models import AmendmentDraft, DecisionDraft, MandateLimits, MediationDraft
+from privacy.ledger.entries import instant
+from privacy.ledger.statements import Statement
+
+_LATEST_YEAR = 9_000
+
+
+def decide(
+    session: Session, draft: DecisionDraft, statement: Statement, calendar: Calendar
+) -> ApplicationRow:
+    """Decide on the version that the regulator has read."""
+    at = lock(session)
+    row = locked(session, draft.application_id)
+    if draft.version != row.version:
+        raise ConflictError(
+            f"the application has a version {row.version} by now; read it first",
+            version=row.version,
+        )
+    move(row, draft.decision, "regulator", at, calendar)
+    if draft.until is not None:
+        row.due = _later(row, draft, calendar)
+    facts = _grant(session, row, draft.mandate, statement.by, at) if draft.mandate else {}
+    keep_texts(session, row, draft)
+    record(session, row, "decision", facts, statement, at)
+    return row
+
+
+def ask_amendment(
+    session: Session, draft: AmendmentDraft, statement: Statement, calendar: Calendar
+) -> ApplicationRow:
+    """The platform asks for an amendment, within its period."""
+    at = lock(session)
+    row = locked(session, draft.application_id)
+    move(row, "ask-amendment", "operator", at, calendar)
+    keep_texts(session, row, draft)
+    record(session, row, "amendment", {}, statement, at)
+    return row
+
+
+def mediate(
+    session: Session,
+    caller: Caller,
+    draft: MediationDraft,
+    statement: Statement,
+    calendar: Calendar,
+) -> ApplicationRow:
+    """A step of the mediation, by the platform or by the regulator."""
+    at = lock(session)
+    row = locked(session, draft.application_id)
+    move(row, draft.outcome, caller.role, at, calendar, draft.days or 0)
+    keep_texts(session, row, draft)
+    record(session, row, "mediation", {}, statement, at)
+    return row
+
+
+def _later(row: ApplicationRow, draft: DecisionDraft, calendar: Calendar) -> datetime:
+    if draft.until is None or draft.until.year > _LATEST_YEAR:
+        raise InvalidRequestError("`until` is too far away")
+    due = calendar.end_of(draft.until)
+    if row.due is not None and due <= row.due:
+        raise InvalidRequestError(f"`until` must be later than the deadline, {instant(row.due)}")
+    return due
+
+
+def _grant(
+    session: Session, row: ApplicationRow, limits: MandateLimits, by: str, at: datetime
+) -> dict[str, object]:
+    """The individuals become researchers, and get a mandate, in one transaction."""
+    wanted = asked(session, row)
+    _refuse_more_than_asked(wanted, limits)
+    people = individuals.of(session, row.id)
+    if not {each.id for each in people}.issuperset(limits.researcher_ids or ()):
+        raise InvalidRequestError("researcher_ids must be individuals of the application")
+    if row.auditor_id is None:
+        row.auditor_id = _organisation(session, row, wanted, at)
+    individuals.promote(session, people, row.auditor_id)
+    mandate = mandates.make(session, row.auditor_id, limits, by)
+    session.flush()
+    row.mandate_id = mandate.id
+    return {
+        "auditor_id": row.auditor_id,
+        "mandate_id": mandate.id,
+        "individuals": individuals.facts(people),
+    }
+
+
+def _organisation(
+    session: Session, row: ApplicationRow, wanted: Mapping[str, Any], at: datetime
+) -> str:
+    """The auditor that the principal belongs to by now, or a new one."""
+    principal = session.get_one(ResearcherRow, row.principal_id)
+    if principal.auditor_id is not None:
+        return principal.auditor_id
+    auditor = AuditorRow(id=new_id("auditor"), name=wanted["organisation"], created_at=at)
+    session.add(auditor)
+    session.flush()
+    return auditor.id
+
+
+def _refuse_more_than_asked(wanted: Mapping[str, Any], limits: MandateLimits) -> None:
+    """A regulator may narrow what was asked for, never widen it."""
+    mandates.check_dates(limits.valid_from, limits.valid_until)
+    name = "epsilon_limit" if wanted["rho_limit"] is None else "rho_limit"
+    granted, limit = getattr(limits, name), Decimal(wanted[name])
+    lifetime = Decimal(wanted["lifetime_limit"] or wanted[name])
+    if granted is None:
+        raise InvalidRequestError(f"the application asks for {name}: grant that")
+    wider = {
+        "kinds": not set(wanted["kinds"]).issuperset(limits.kinds),
+        name: granted > limit,
+        "lifetime_limit": (limits.lifetime_limit or granted) > lifetime,
+        "valid_from": limits.valid_from < datetime.fromisoformat(wanted["valid_from"]),
+        "valid_until": limits.valid_until > datetime.fromisoformat(wanted["valid_until"]),
+    }
+    if more := [field for field, is_more in wider.items() if is_more]:
+        raise InvalidRequestError(f"this grants more than was asked for: {', '.join(more)}")

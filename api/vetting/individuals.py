@@ -1,0 +1,85 @@
+"""The named individuals of an application: unknown before it, researchers once it is approved."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlmodel import Session, col, delete, select
+
+from api.auth.registration import validate_public_jwk
+from api.errors import ConflictError, InvalidRequestError
+from api.ids import new_id
+from api.store import ApplicationRow, IndividualRow, ResearcherRow
+from api.vetting import personal
+from openapi.models import ApplicationDraft, IndividualDraft
+
+
+def admit(session: Session, draft: ApplicationDraft, at: datetime) -> list[ResearcherRow]:
+    """The individuals in the body's order; strangers become applicants, who may do little."""
+    people = [_admit(session, individual, at) for individual in draft.individuals]
+    if len({row.id for row in people}) < len(people):
+        raise InvalidRequestError("every individual has a key of their own; nothing was done")
+    return people
+
+
+def name_in(session: Session, application: ApplicationRow, people: Sequence[ResearcherRow]) -> None:
+    """Make these the individuals of the application."""
+    of_it = IndividualRow.application_id == application.id
+    session.exec(delete(IndividualRow).where(of_it))  # type: ignore[arg-type]
+    session.add_all(
+        IndividualRow(application_id=application.id, researcher_id=row.id, position=position)
+        for position, row in enumerate(people)
+    )
+    session.flush()
+
+
+def of(session: Session, application_id: str) -> list[ResearcherRow]:
+    query = (
+        select(ResearcherRow)
+        .join(IndividualRow, col(IndividualRow.researcher_id) == col(ResearcherRow.id))
+        .where(IndividualRow.application_id == application_id)
+        .order_by(col(IndividualRow.position))
+    )
+    return list(session.exec(query))
+
+
+def promote(session: Session, people: Sequence[ResearcherRow], auditor_id: str) -> None:
+    """Make applicants researchers of the auditor; who is one already stays as they are."""
+    for row in people:
+        if row.removed_at is not None:
+            raise ConflictError(f"{row.id} was removed: ask for a version without them")
+        if row.auditor_id not in (None, auditor_id):
+            raise ConflictError(f"{row.id} is a researcher of another auditor, {row.auditor_id}")
+        row.role, row.auditor_id = "auditor", auditor_id
+        session.add(row)
+
+
+def facts(people: Sequence[ResearcherRow]) -> list[dict[str, str | None]]:
+    return [{"researcher_id": row.id, "key_thumbprint": row.key_thumbprint} for row in people]
+
+
+def keep_texts(session: Session, draft: ApplicationDraft, people: Sequence[ResearcherRow]) -> None:
+    """What is said of an individual is also about them."""
+    for individual, row in zip(draft.individuals, people, strict=True):
+        personal.keep(session, individual, row.id)
+
+
+def _admit(session: Session, individual: IndividualDraft, at: datetime) -> ResearcherRow:
+    jwk, thumbprint = validate_public_jwk(dict(individual.jwk))
+    query = select(ResearcherRow).where(ResearcherRow.key_thumbprint == thumbprint)
+    row = session.exec(query).first()
+    if row is None:
+        row = ResearcherRow(
+            id=new_id("researcher"),
+            name=individual.name.text,
+            role="applicant",
+            jwk=jwk,
+            key_thumbprint=thumbprint,
+            created_at=at,
+        )
+        session.add(row)
+        session.flush()
+    if row.removed_at is not None:
+        raise ConflictError("an individual with one of these keys was removed; nothing was done")
+    if row.role not in ("applicant", "auditor"):
+        raise ConflictError(f"a key of these is of a {row.role}, who cannot apply")
+    return row

@@ -1,0 +1,98 @@
+"""What a regulator does to a mandate: suspend, resume, terminate, change.
+
+Suspended: audits that no worker has begun wait; running ones finish, for their data were read.
+Terminated: audits that no worker has begun are cancelled and refunded; running ones finish.
+"""
+
+from datetime import UTC
+
+from sqlmodel import Session, select
+
+from api import charging, submissions
+from api.errors import ConflictError, InvalidRequestError, NotFoundError
+from api.ledger import append, lock
+from api.mandates import check_dates, fraction_of
+from api.store import AuditRow, MandateRow
+from api.vetting import personal
+from openapi.models import MandateChangeDraft, MandateStateDraft
+from privacy.ledger.statements import Statement
+
+
+def suspend(session: Session, draft: MandateStateDraft, statement: Statement) -> MandateRow:
+    return _turn(session, draft, statement, "suspension", "active", "suspended")
+
+
+def resume(session: Session, draft: MandateStateDraft, statement: Statement) -> MandateRow:
+    return _turn(session, draft, statement, "resumption", "suspended", "active")
+
+
+def terminate(session: Session, draft: MandateStateDraft, statement: Statement) -> MandateRow:
+    """End it for good, and give back what was charged and not begun."""
+    books = charging.lock_books(session)
+    row = _locked(session, draft.mandate_id)
+    if row.state == "terminated":
+        raise ConflictError("the mandate is terminated already", state=row.state)
+    row.state = "terminated"
+    session.add(row)
+    personal.keep(session, draft, row.id)
+    append(session, "termination", {}, row.auditor_id, statement, at=books.at)
+    waiting = select(AuditRow).where(AuditRow.mandate_id == row.id, AuditRow.state == "charged")
+    for audit in session.exec(waiting.order_by(AuditRow.id).with_for_update()).all():
+        submissions.give_back(session, books, audit)
+    return row
+
+
+def change(session: Session, draft: MandateChangeDraft, statement: Statement) -> MandateRow:
+    """Change limits, kinds or the end of a mandate; what was spent stays spent."""
+    at = lock(session)
+    row = _locked(session, draft.mandate_id)
+    if row.state == "terminated":
+        raise ConflictError("a terminated mandate cannot be changed", state=row.state)
+    _check(row, draft)
+    for name in ("epsilon_limit", "rho_limit", "lifetime_limit"):
+        if (amount := fraction_of(getattr(draft, name))) is not None:
+            setattr(row, name, amount)
+    row.kinds = list(draft.kinds or row.kinds)
+    if draft.valid_until is not None:
+        row.valid_until = draft.valid_until.astimezone(UTC)
+    session.add(row)
+    personal.keep(session, draft, row.id)
+    append(session, "mandate-change", {}, row.auditor_id, statement, at=at)
+    return row
+
+
+def _turn(
+    session: Session,
+    draft: MandateStateDraft,
+    statement: Statement,
+    kind: str,
+    before: str,
+    after: str,
+) -> MandateRow:
+    at = lock(session)
+    row = _locked(session, draft.mandate_id)
+    if row.state != before:
+        raise ConflictError(f"the mandate is {row.state}, not {before}", state=row.state)
+    row.state = after
+    session.add(row)
+    personal.keep(session, draft, row.id)
+    append(session, kind, {}, row.auditor_id, statement, at=at)
+    return row
+
+
+def _locked(session: Session, mandate_id: str) -> MandateRow:
+    query = select(MandateRow).where(MandateRow.id == mandate_id).with_for_update()
+    row = session.exec(query).first()
+    if row is None:
+        raise NotFoundError(f"no mandate {mandate_id}")
+    return row
+
+
+def _check(row: MandateRow, draft: MandateChangeDraft) -> None:
+    other = "rho_limit" if row.currency == "epsilon" else "epsilon_limit"
+    if getattr(draft, other) is not None:
+        raise InvalidRequestError(f"the mandate is in {row.currency}, which cannot be changed")
+    if draft.lifetime_limit is not None and row.lifetime_limit is None:
+        raise InvalidRequestError("only a limit that renews has a lifetime_limit")
+    if draft.valid_until is not None:
+        check_dates(row.valid_from, draft.valid_until)

@@ -1,0 +1,116 @@
+"""Where a webhook may lead: to the public internet, over TLS, and nowhere else.
+
+A name is resolved once, every address it has must be public, and the connection is made to the
+address that was checked: a name that answers differently the second time gains nothing.
+"""
+
+import ipaddress
+import re
+import socket
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+_HOST = re.compile(r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]")
+_PRIVATE_NAMES = (".localhost", ".local", ".internal", ".home.arpa")
+_PRINTABLE = re.compile(r"[\x21-\x7e]+")
+# Addresses that carry an IPv4 address which nobody looked at (RFC 6052, RFC 8215).
+_TRANSLATED = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "::/96")))
+
+
+class AddressError(Exception):
+    """It leads where it must not; the message is for whoever gave the URL."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """The parts of a URL that can be posted to."""
+
+    tls: bool
+    host: str
+    port: int
+    path: str
+
+    @property
+    def authority(self) -> str:
+        name = f"[{self.host}]" if ":" in self.host else self.host
+        return name if self.port == (443 if self.tls else 80) else f"{name}:{self.port}"
+
+
+def parse(url: str, *, private: bool = False) -> Target:
+    """The target of a URL: https, no user, no fragment. `private`: http too, for tests."""
+    if not _PRINTABLE.fullmatch(url):
+        raise AddressError("a URL is printable ASCII")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise AddressError("this is not a URL") from error
+    if parts.scheme != "https" and not (private and parts.scheme == "http"):
+        raise AddressError("only https is spoken to")
+    if "@" in parts.netloc or parts.fragment:
+        raise AddressError("a URL here has neither a user nor a fragment")
+    host = parts.netloc.removesuffix(f":{port}")
+    if not _HOST.fullmatch(host) or port == 0:
+        raise AddressError("the URL has no host that can be looked up")
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    tls = parts.scheme == "https"
+    return Target(tls, host.strip("[]"), port or (443 if tls else 80), path)
+
+
+def refuse_private(target: Target) -> None:
+    """Refuse what is private by how it is written: no name is looked up, so nobody learns of one."""
+    try:
+        found = socket.getaddrinfo(
+            target.host, target.port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST
+        )
+    except (OSError, UnicodeError):
+        name = target.host.lower().rstrip(".")
+        if "." not in name or name.endswith(_PRIVATE_NAMES):
+            raise _not_public(target) from None
+        return
+    if not all(is_public(str(info[4][0])) for info in found):
+        raise _not_public(target)
+
+
+def resolve(target: Target, *, private: bool = False) -> str:
+    """One address of the host, if all of them are public."""
+    try:
+        found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise _not_public(target) from error
+    addresses = [str(info[4][0]) for info in found]
+    if not private and not all(is_public(address) for address in addresses):
+        raise _not_public(target)
+    return addresses[0]
+
+
+def _not_public(target: Target) -> AddressError:
+    # One answer for both: nobody learns which private names there are.
+    return AddressError(f"{target.host} is nothing that can be reached on the public internet")
+
+
+def is_public(text: str) -> bool:
+    """Whether everybody on the internet means the same host by this address."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:  # with a scope, like fe80::1%eth0
+        return False
+    return all(_is_global(each) for each in (address, *_within(address)))
+
+
+def _is_global(address: IpAddress) -> bool:
+    return address.is_global and not (address.is_multicast or address.is_reserved)
+
+
+def _within(address: IpAddress) -> list[IpAddress]:
+    """The addresses that an IPv6 address carries; an unknown one stands for a private one."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return []
+    if address.ipv4_mapped is not None:
+        return [address.ipv4_mapped]
+    if any(address in network for network in _TRANSLATED):
+        return [ipaddress.IPv4Address(int(address) & 0xFFFFFFFF), ipaddress.IPv4Address(0)]
+    carried: list[IpAddress] = [] if address.sixtofour is None else [address.sixtofour]
+    return carried + list(address.teredo or ())

@@ -1,0 +1,65 @@
+"""Registering webhooks: a few per person, to where they may lead."""
+
+from joserfc.jwk import OKPKey
+from sqlmodel import Session, col, select
+
+from api.auth.caller import Caller
+from api.clock import now
+from api.errors import ConflictError, ForbiddenError, InvalidRequestError, NotFoundError
+from api.ids import new_id
+from api.store import HeadRow, ResearcherRow, WebhookRow
+from api.webhooks.addresses import AddressError, parse, refuse_private
+from api.webhooks.sending import public_key
+from openapi.models import Webhook, WebhookDraft
+
+MOST = 5
+
+
+def check(draft: WebhookDraft, *, private: bool) -> None:
+    """Refuse what is never delivered to; where a name leads is looked at each time."""
+    try:
+        target = parse(draft.url, private=private)
+        if not private:
+            refuse_private(target)
+    except AddressError as error:
+        raise InvalidRequestError(f"{error}; nothing was registered") from error
+
+
+def register(session: Session, caller: Caller, draft: WebhookDraft) -> WebhookRow:
+    if caller.role == "applicant":
+        raise ForbiddenError("an applicant looks at the application; entries are not theirs yet")
+    # The person is locked, so that two requests at once do not make six of five.
+    person = select(ResearcherRow).where(ResearcherRow.id == caller.researcher_id)
+    session.exec(person.with_for_update()).one()
+    if len(of(session, caller)) >= MOST:
+        raise ConflictError(f"you have {MOST} webhooks; delete one first")
+    newest = session.exec(select(HeadRow)).one().size - 1
+    at = now()
+    row = WebhookRow(
+        id=new_id("webhook"),
+        researcher_id=caller.researcher_id,
+        url=draft.url,
+        state="active",
+        after=newest if draft.after is None else draft.after,
+        next_at=at,
+        created_at=at,
+    )
+    session.add(row)
+    return row
+
+
+def of(session: Session, caller: Caller) -> list[WebhookRow]:
+    mine = select(WebhookRow).where(WebhookRow.researcher_id == caller.researcher_id)
+    return list(session.exec(mine.order_by(col(WebhookRow.id).desc())))
+
+
+def delete(session: Session, caller: Caller, webhook_id: str) -> None:
+    row = session.get(WebhookRow, webhook_id)
+    if row is None or row.researcher_id != caller.researcher_id:
+        raise NotFoundError(f"no webhook {webhook_id}")
+    session.delete(row)
+
+
+def view(row: WebhookRow, key: OKPKey) -> Webhook:
+    fields = row.model_dump(include={"id", "url", "state", "after", "failures", "created_at"})
+    return Webhook(**fields, public_key=public_key(key))

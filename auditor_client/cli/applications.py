@@ -1,0 +1,125 @@
+"""`auditor apply` and `auditor application`: ask for access, answer, withdraw."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from auditor_client.applying import TEMPLATE, read_application
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
+from auditor_client.cli.showing import print_json, show_row, show_rows
+from auditor_client.errors import InputError
+from auditor_client.keys import load_key
+from auditor_client.profiles import load_profile, load_profiles, save_profile
+from auditor_client.vetting import Applicant, principal_of
+from openapi.models import Application
+
+app = typer.Typer(help="Your applications for access.", no_args_is_help=True)
+
+ApplicationId = Annotated[str, typer.Argument(metavar="APPLICATION")]
+ApplicationFile = Annotated[
+    Path | None, typer.Argument(metavar="FILE", help="The application, TOML or JSON.")
+]
+
+
+def apply(
+    file: ApplicationFile = None,
+    url: Annotated[str | None, typer.Option(help="The address of the service.")] = None,
+    key: Annotated[Path | None, typer.Option(help="The file of your private key.")] = None,
+    template: Annotated[bool, typer.Option(help="Print an example to fill in.")] = False,
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Apply for access; nobody need be registered for it. Saves a profile to sign in with."""
+    if template:
+        typer.echo(TEMPLATE, nl=False)
+        return
+    if file is None:
+        raise InputError("Give the file of the application; --template prints an example.")
+    where, held = _whose(url, key, profile)
+    applicant, made = Applicant.apply(where, held, read_application(file, load_key(held)))
+    applicant.close()
+    save_profile(profile, where, principal_of(made), held)
+    show_application(made, as_json)
+
+
+@app.command("list")
+def list_applications(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
+    """The applications that name you."""
+    with Applicant.from_profile(profile) as applicant:
+        show_applications(applicant.applications(), as_json)
+
+
+@app.command("status")
+def status(
+    application: ApplicationId, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
+) -> None:
+    """Where an application stands, its deadline and its history."""
+    with Applicant.from_profile(profile) as applicant:
+        show_application(applicant.application(application), as_json)
+
+
+@app.command("answer")
+def answer(
+    application: ApplicationId,
+    file: Annotated[Path, typer.Argument(help="The new version, whole: TOML or JSON.")],
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Answer a request for changes with a new version."""
+    held = load_key(load_profile(profile).key)
+    with Applicant.from_profile(profile) as applicant:
+        show_application(applicant.answer(application, read_application(file, held)), as_json)
+
+
+@app.command("withdraw")
+def withdraw(
+    application: ApplicationId, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
+) -> None:
+    """Take back an application that is not decided."""
+    with Applicant.from_profile(profile) as applicant:
+        show_application(applicant.withdraw(application), as_json)
+
+
+def show_applications(applications: list[Application], as_json: bool) -> None:
+    rows = [_short(each) if not as_json else each.model_dump() for each in applications]
+    show_rows(rows, ["id", "organisation", "state", "version", "due"], as_json=as_json)
+
+
+def show_application(application: Application, as_json: bool) -> None:
+    """What it asks for, where it stands, and how it got there."""
+    if as_json:
+        print_json(application.model_dump())
+        return
+    fields = application.model_dump(exclude={"history", "deadline", "individuals"})
+    people = [f"{who.name or 'erased'} ({who.researcher_id})" for who in application.individuals]
+    due = application.deadline
+    show_row(
+        {
+            **{name: value for name, value in fields.items() if value is not None},
+            "individuals": people,
+            "next": f"{due.who}: {due.what} before {due.due} ({due.law})" if due else "nothing",
+        },
+        as_json=False,
+    )
+    events = [event.model_dump() for event in application.history]
+    show_rows(events, ["number", "kind", "state", "at", "text"], as_json=False)
+
+
+def _short(application: Application) -> dict[str, Any]:
+    due = application.deadline
+    return {**application.model_dump(), "due": due and due.due}
+
+
+def _whose(url: str | None, key: Path | None, profile: str) -> tuple[str, Path]:
+    """The service and the key: as given, or as the profile has them."""
+    saved = load_profiles().get(profile)
+    if url is None and key is None and saved is not None:
+        return saved.url, Path(saved.key)
+    if url is None or key is None:
+        raise InputError("Give --url and --key, or a --profile that has them.")
+    if not url.startswith(("https://", "http://")):
+        raise InputError(f"{url!r} is not an address: it starts with https://")
+    if saved is not None and (saved.url, saved.key) != (url, str(key.absolute())):
+        raise InputError(f"There is another profile {profile!r} already: choose a new --profile.")
+    return url, key

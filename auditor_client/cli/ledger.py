@@ -1,0 +1,126 @@
+"""`auditor ledger`: the append-only ledger, and its verification without trusting anyone."""
+
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, pairs
+from auditor_client.cli.showing import print_json, show_row, show_rows
+from auditor_client.connection import Connection
+from auditor_client.keys import load_key, public_jwk, read_public
+from auditor_client.ledger import make_trust, read_trust, verify_file
+from auditor_client.profiles import load_profile
+
+app = typer.Typer(help="The append-only ledger.", no_args_is_help=True)
+
+KeysFile = Annotated[
+    Path, typer.Option("--keys", exists=True, dir_okay=False, help="The keys you trust.")
+]
+Witnessed = Annotated[
+    list[Path] | None,
+    typer.Option("--witnessed", exists=True, help="A head that a witness gave you, repeatable."),
+]
+
+
+@app.command("entries")
+def entries(
+    kind: Annotated[str | None, typer.Option(help="Only of this kind.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Only the newest so many.")] = 50,
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """The entries you may see, newest first."""
+    with Connection.from_profile(profile) as connection:
+        found = list(islice(connection.ledger.entries(kind), limit))
+    columns = ["number", "at", "kind", "auditor_id", "facts"]
+    show_rows([entry.model_dump() for entry in found], columns, as_json=as_json)
+
+
+@app.command("export")
+def export(
+    out: Annotated[Path, typer.Option("--out", help="JSON lines; Parquet if it ends in .parquet.")],
+    profile: ProfileName = DEFAULT_PROFILE,
+) -> None:
+    """Write the ledger up to its newest signed head; an auditor's own entries with their proofs."""
+    with Connection.from_profile(profile) as connection:
+        connection.ledger.export(out)
+    Console().print(f"{out} is written. Check it: auditor ledger verify {out} --keys KEYS")
+
+
+@app.command("verify")
+def verify(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)],
+    keys: KeysFile,
+    witnessed: Witnessed = None,
+    forgetful: Annotated[
+        bool, typer.Option("--forgetful", help="Neither use nor keep what was seen before.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Check hashes, signatures and books of an export. Needs no service; 0 only if all holds."""
+    heads = [path.read_text(encoding="utf-8") for path in witnessed or ()]
+    found = verify_file(file, read_trust(keys), witnessed=heads, memory=not forgetful)
+    if as_json:
+        print_json({"size": found.size, "root": found.root.hex(), "entries": dict(found.counts)})
+        return
+    whole = f"the entries of {found.auditor}" if found.auditor else "all entries"
+    Console().print(f"All holds: {whole} under the signed head of size {found.size}.")
+    rows = [{"kind": kind, "entries": count} for kind, count in sorted(found.counts.items())]
+    show_rows(rows, ["kind", "entries"], as_json=False)
+
+
+@app.command("head")
+def head(
+    keys: KeysFile,
+    witnessed: Witnessed = None,
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """The newest signed head, if it continues all that was seen here and witnessed."""
+    heads = [path.read_text(encoding="utf-8") for path in witnessed or ()]
+    with Connection.from_profile(profile) as connection:
+        found = connection.ledger.head(read_trust(keys), heads)
+    show_row(
+        {"origin": found.origin, "size": found.size, "root": found.root.hex()}, as_json=as_json
+    )
+
+
+@app.command("cosign")
+def cosign(
+    keys: KeysFile,
+    out: Annotated[Path | None, typer.Option("--out", help="Keep the cosigned head here.")] = None,
+    profile: ProfileName = DEFAULT_PROFILE,
+) -> None:
+    """As a regulator: check that the head continues what you saw, and sign it as a witness."""
+    with Connection.from_profile(profile) as connection:
+        signed = connection.ledger.cosign(read_trust(keys))
+    if out:
+        out.write_text(signed.note, encoding="utf-8")
+    Console().print(f"You cosigned the head of {signed.size} entries.")
+
+
+@app.command("keys")
+def keys_file(
+    out: Annotated[Path, typer.Option("--out", help="Where the file goes.")],
+    regulator: Annotated[
+        list[str] | None,
+        typer.Option(help="RESEARCHER=FILE: a regulator's public JWK, repeatable."),
+    ] = None,
+    profile: ProfileName = DEFAULT_PROFILE,
+) -> None:
+    """Make the file of keys to verify with: the platform's, as it states them now, and regulators'.
+
+    Compare the platform's keys once with what it published elsewhere; regulators' keys come from
+    the regulators. A regulator's own key is added by itself.
+    """
+    regulators = {name: read_public(Path(file)) for name, file in pairs(regulator or []).items()}
+    if not regulators:
+        mine = load_profile(profile)
+        regulators = {mine.researcher: public_jwk(load_key(mine.key))}
+    with Connection.from_profile(profile) as connection:
+        trust = make_trust(connection.ledger.keys(), regulators)
+    out.write_text(str(trust), encoding="utf-8")
+    Console().print(f"{out} is written: {len(regulators)} regulator(s), origin {trust.origin}.")

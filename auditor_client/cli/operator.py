@@ -1,0 +1,47 @@
+"""`auditor operator`: the platform's part in vetting."""
+
+from typing import Annotated, Any, cast
+
+import typer
+
+from auditor_client.cli.applications import ApplicationId, show_application, show_applications
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
+from auditor_client.vetting import Operator
+
+app = typer.Typer(help="For the platform's operators.", no_args_is_help=True)
+
+
+@app.command("applications")
+def applications(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
+    """What was approved, and until when an amendment may be asked for."""
+    with Operator.from_profile(profile) as operator:
+        show_applications(operator.applications(), as_json)
+
+
+@app.command("amendment")
+def amendment(
+    application: ApplicationId,
+    ground: Annotated[str, typer.Option(help="no-access or vulnerability.")],
+    reasons: Annotated[str, typer.Option(help="Why the grant cannot be followed.")],
+    proposal: Annotated[str, typer.Option(help="Other means for the same research.")],
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Ask the regulator to amend what was granted."""
+    with Operator.from_profile(profile) as operator:
+        made = operator.ask_amendment(application, cast("Any", ground), reasons, proposal)
+    show_application(made, as_json)
+
+
+@app.command("mediation")
+def mediation(
+    application: ApplicationId,
+    outcome: Annotated[str, typer.Argument(help="requested or failed.")],
+    text: Annotated[str, typer.Option(help="What is objected to, or why it ends.")],
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Ask for mediation on the decision about an amendment, or end it."""
+    with Operator.from_profile(profile) as operator:
+        made = operator.mediate(application, cast("Any", outcome), text)
+    show_application(made, as_json)

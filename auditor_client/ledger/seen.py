@@ -1,0 +1,23 @@
+"""What this machine has seen of each ledger: a head that is behind it, or aside from it, is a lie.
+
+One note per ledger is enough: a head is kept only after it was shown to continue the one before.
+"""
+
+from hashlib import sha256
+from pathlib import Path
+
+from auditor_client.private_files import home, write_private
+
+
+def seen(origin: str) -> list[str]:
+    """The newest head of this ledger that was verified here, if any."""
+    path = _path(origin)
+    return [path.read_text(encoding="utf-8")] if path.exists() else []
+
+
+def remember(origin: str, note: str) -> None:
+    write_private(_path(origin), note)
+
+
+def _path(origin: str) -> Path:
+    return home() / "ledgers" / f"{sha256(origin.encode()).hexdigest()[:32]}.note"

@@ -1,0 +1,60 @@
+"""Pages of a report: one HTML file that needs no network and runs no script.
+
+Whatever an outsider may have written passes `escape`.
+"""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib.resources import files
+
+from auditor_client import charts
+from auditor_client.charts import Chart
+
+# Nothing may be loaded or run, whatever gets into the file.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def page(title: str, parts: Iterable[str]) -> str:
+    """The whole file around these parts."""
+    style = files("auditor_client").joinpath("report.css").read_text(encoding="utf-8")
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
+        + "\n".join(parts)
+        + "\n</main>\n</body>\n</html>\n"
+    )
+
+
+def figure(chart: Chart, caption: str) -> str:
+    words = escape(str(chart.description), quote=True)
+    return (
+        f'<figure><div role="img" aria-label="{words}">{charts.svg(chart)}</div>'
+        f"<figcaption>{escape(caption)}</figcaption></figure>"
+    )
+
+
+def table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in header)
+    first = f"<thead><tr>{head}</tr></thead>" if any(header) else ""
+    body = "".join(_row(row) for row in rows)
+    return f"<table><caption>{escape(caption)}</caption>{first}<tbody>{body}</tbody></table>"
+
+
+def _row(cells: Sequence[str]) -> str:
+    first, *rest = (escape(cell) for cell in cells)
+    others = "".join(f"<td>{cell}</td>" for cell in rest)
+    return f'<tr><th scope="row">{first}</th>{others}</tr>'
+
+
+def section(title: str, *parts: str) -> str:
+    return f"<section><h2>{escape(title)}</h2>{''.join(parts)}</section>"
+
+
+def paragraphs(lines: Iterable[str]) -> list[str]:
+    return [f"<p>{escape(line)}</p>" for line in lines]
+
+
+def bullets(lines: Iterable[str]) -> str:
+    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"

@@ -1,0 +1,55 @@
+"""Signed requests: what a person asks or decides carries their own signature into the ledger."""
+
+import secrets
+
+from joserfc.jwk import OKPKey
+from pydantic import BaseModel
+
+from auditor_client.transport import Model, Transport
+from openapi.models import LedgerKeys
+from privacy.ledger import statements
+
+
+class Statements:
+    """Posts requests that their maker signs."""
+
+    def __init__(self, transport: Transport, public: Transport, maker: str, key: OKPKey) -> None:
+        self.transport = transport
+        self._public = public
+        self._maker = maker
+        self._key = key
+        self._origin: str | None = None
+
+    def use(self, key: OKPKey) -> None:
+        """Sign with this key from now on."""
+        self._key = key
+
+    def post(
+        self,
+        path: str,
+        action: str,
+        body: BaseModel,
+        model: type[Model],
+        *,
+        key: str | None = None,
+        again: bool = False,
+    ) -> Model:
+        """Sign, send, and read the answer. A `key` stands for one thing you mean to do."""
+        headers = self.headers(action, body, key or secrets.token_urlsafe(24))
+        return self.transport.post(path, body, model, again=again, headers=headers)
+
+    def headers(self, action: str, body: BaseModel, key: str) -> dict[str, str]:
+        """The headers that make a request a statement of its maker."""
+        sent = body.model_dump(mode="json")
+        stated = statements.condensed(sent) if action == "charge" else statements.stated(sent)
+        signed = statements.payload(self.origin(), action, self._maker, key, stated)
+        return {
+            "idempotency-key": key,
+            "statement-signature": statements.sign(signed, self._key),
+        }
+
+    def origin(self) -> str:
+        """The name of the service's ledger: a statement is for one platform."""
+        if self._origin is None:
+            self._origin = self._public.get("/v1/ledger/keys", LedgerKeys).origin
+        return self._origin

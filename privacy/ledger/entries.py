@@ -1,0 +1,37 @@
+"""Entries: the bytes of one record of the ledger.
+
+An entry is canonical JSON (RFC 8785) and holds no floats, so that any JSON library that sorts keys
+reads and writes the same bytes. `docs/ledger.md` lists the kinds and their facts.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from privacy.ledger.statements import Statement
+from privacy.receipts import canonical
+
+
+def encode(
+    number: int,
+    at: datetime,
+    kind: str,
+    auditor: str | None,
+    facts: Mapping[str, Any],
+    statement: Statement | None = None,
+) -> bytes:
+    entry = {
+        "number": number,
+        "at": instant(at),
+        "kind": kind,
+        "auditor": auditor,
+        "facts": dict(facts),
+    }
+    if statement is not None:
+        entry["statement"] = statement.record()
+    return canonical(entry)
+
+
+def instant(moment: datetime) -> str:
+    """A moment in UTC, always as long, so that text sorts by time."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

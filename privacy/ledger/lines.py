@@ -1,0 +1,119 @@
+"""Lines of an export, read into entries by types that leave no room for anything else.
+
+The types refuse floats, integers beyond 2⁵³, deep nesting and unknown members; writing the entry
+again must give the same bytes, which refuses repeated keys, spaces and other spellings. RFC 8785
+sorts keys by UTF-16 and msgspec by code point. In ASCII that is the same; the few lines that are
+not ASCII are written by rfc8785.
+"""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+
+from privacy.errors import EvidenceError
+from privacy.ledger import statements
+from privacy.ledger.entries import instant
+from privacy.receipts import canonical
+
+MOST_NESTED = 8
+Whole = Annotated[int, msgspec.Meta(ge=1 - 2**53, le=2**53 - 1)]
+
+if TYPE_CHECKING:
+    Value = Any
+else:
+    Value = None | bool | str | Whole
+    for _ in range(MOST_NESTED):
+        Value = None | bool | str | Whole | list[Value] | dict[str, Value]
+
+
+class Stated(msgspec.Struct, forbid_unknown_fields=True):
+    """The statement in an entry."""
+
+    body: dict[str, Value]
+    by: str
+    key: str
+    signature: str
+
+
+class Entry(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """One entry, as `entries.encode` writes it."""
+
+    at: datetime
+    auditor: str | None
+    facts: dict[str, Value]
+    kind: str
+    number: Whole
+    statement: Stated | None = None
+
+
+class Header(msgspec.Struct, forbid_unknown_fields=True):
+    """The first line of an export; `auditor` where it holds that auditor's entries alone."""
+
+    format: str
+    origin: str
+    size: Whole
+    checkpoints: list[str]
+    auditor: str | None = None
+
+
+class Proven(msgspec.Struct, forbid_unknown_fields=True):
+    """A line of an auditor's export: the entry's own line, and its inclusion proof."""
+
+    entry: str
+    path: list[str]
+
+
+_entry = msgspec.json.Decoder(Entry)
+_header = msgspec.json.Decoder(Header)
+_proven = msgspec.json.Decoder(Proven)
+_encoder = msgspec.json.Encoder(order="sorted")
+
+
+def parse(line: bytes) -> Entry:
+    """The entry of a line without its end, if the line is the one way to write it."""
+    try:
+        entry = _entry.decode(line)
+    except ValueError as error:
+        raise EvidenceError(f"this is not an entry: {error}") from error
+    # msgspec leaves out microseconds that are 0.
+    fast = line.isascii() and entry.at.microsecond and entry.at.tzinfo is UTC
+    if (_encoder.encode(entry) if fast else _canonical(line, entry)) != line:
+        raise EvidenceError("this is not the canonical form of the entry")
+    return entry
+
+
+def _canonical(line: bytes, entry: Entry) -> bytes:
+    if entry.at.tzinfo is None:
+        raise EvidenceError("its time has no time zone")
+    members: dict[str, Any] = msgspec.json.decode(line)
+    return canonical(members | {"at": instant(entry.at)})
+
+
+def stated(platform: str, kind: str, statement: Stated) -> bytes:
+    """What the maker of the statement signed: `statements.payload`, faster."""
+    whole = {
+        "platform": platform,
+        "action": kind,
+        "by": statement.by,
+        "key": statement.key,
+        "body": statement.body,
+    }
+    written = _encoder.encode(whole)
+    if written.isascii():
+        return written
+    return statements.payload(platform, kind, statement.by, statement.key, statement.body)
+
+
+def parse_header(line: bytes) -> Header:
+    try:
+        return _header.decode(line)
+    except ValueError as error:
+        raise EvidenceError(f"this is not the header of an export: {error}") from error
+
+
+def parse_proven(line: bytes) -> Proven:
+    try:
+        return _proven.decode(line)
+    except ValueError as error:
+        raise EvidenceError(f"this is not an entry with its proof: {error}") from error

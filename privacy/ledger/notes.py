@@ -1,0 +1,257 @@
+"""Signed notes: the head of the ledger, who signed it, and who witnessed it.
+
+A checkpoint is three lines: the origin, the size of the tree and its root. The ledger's key, named
+after the origin, signs them; a witness cosigns them together with the time. What cannot be read
+back cannot be made. Notes are stricter than they must be: each key signs a note once, and a
+checkpoint has no extension lines.
+
+[NOTE] C2SP signed-note: "Format", "Signatures", "Verifier keys".
+[CHECKPOINT] C2SP tlog-checkpoint: "Note text", "Signatures".
+[COSIGNATURE] C2SP tlog-cosignature: "Format", "Ed25519 signed message".
+"""
+
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from hashlib import sha256
+from typing import Self
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from joserfc.jwk import OKPKey
+
+from privacy.errors import NoteError
+
+# Verifiers accept at least 16 signatures, each of nearly 5 kB.   [NOTE, "Format"]
+NOTE_BYTES = 2**17
+SIGNATURES = 64
+
+_NAME = r"([^\s+\x00-\x1f]+)"
+_BASE64 = r"([A-Za-z0-9+/]+={0,2})"
+_KEY = re.compile(rf"{_NAME}\+([0-9a-f]{{8}})\+{_BASE64}")
+_LINE = re.compile(rf"— {_NAME} {_BASE64}")
+_TEXT = re.compile(r"[^\x00-\x09\x0b-\x1f]*\n")
+_CHECKPOINT = re.compile(r"([^\x00-\x1f]+)\n(0|[1-9][0-9]{0,18})\n([A-Za-z0-9+/]{43}=)\n")
+
+
+class SignatureType(IntEnum):
+    """What a key is for [NOTE, "Signature types"]."""
+
+    ED25519 = 0x01
+    COSIGNATURE_V1 = 0x04
+
+
+@dataclass(frozen=True)
+class VerifierKey:
+    """A public key under a name, for one purpose."""
+
+    name: str
+    public: bytes
+    type: SignatureType
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(_NAME, self.name):
+            raise NoteError("a key's name is not empty and has neither spaces nor a plus")
+        if len(self.public) != 32:
+            raise NoteError("a public key has 32 bytes")
+
+    @classmethod
+    def of(cls, name: str, key: OKPKey, kind: SignatureType = SignatureType.ED25519) -> Self:
+        if not isinstance(key.public_key, Ed25519PublicKey):
+            raise NoteError("notes are signed with Ed25519 keys")
+        return cls(name, key.public_key.public_bytes_raw(), kind)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        name, stated, encoded = _match(_KEY, text, "this is not a verifier key")
+        material = _decode(encoded)
+        if material[0] not in list(SignatureType):
+            raise NoteError(f"keys of type {material[0]:#04x} are not known here")
+        key = cls(name, material[1:], SignatureType(material[0]))
+        if key.key_id.hex() != stated:
+            raise NoteError("the id of a verifier key is not that of its name and public key")
+        return key
+
+    def __str__(self) -> str:
+        return f"{self.name}+{self.key_id.hex()}+{_encode(bytes([self.type]) + self.public)}"
+
+    @property
+    def key_id(self) -> bytes:
+        # SHA-256(key name || 0x0A || signature type || public key)[:4]   [NOTE, "Signatures"]
+        return sha256(_utf8(self.name) + bytes([0x0A, self.type]) + self.public).digest()[:4]
+
+    def verify(self, text: str, signature: bytes) -> int | None:
+        """Raise unless this key signed the text; the time, if it is a cosignature."""
+        message, time = _utf8(text), None
+        if self.type == SignatureType.COSIGNATURE_V1:
+            time, signature = int.from_bytes(signature[:8], "big"), signature[8:]
+            message = _witnessed(text, time)
+        try:
+            Ed25519PublicKey.from_public_bytes(self.public).verify(signature, message)
+        except InvalidSignature as error:
+            raise NoteError(f"the signature of {self.name} is not of this text") from error
+        return time
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The head of the ledger: so many entries, under this root [CHECKPOINT, "Note text"]."""
+
+    origin: str
+    size: int
+    root: bytes
+
+    def __post_init__(self) -> None:
+        _match(_CHECKPOINT, self.text(), "a checkpoint is an origin, a size and a root of 32 bytes")
+        if self.size >= 2**63:
+            raise NoteError("no tree is that large")
+
+    def text(self) -> str:
+        return f"{self.origin}\n{self.size}\n{_encode(self.root)}\n"
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        origin, size, root = _match(_CHECKPOINT, text, "this is not a checkpoint")
+        return cls(origin, int(size), _decode(root))
+
+
+@dataclass(frozen=True)
+class Note:
+    """A text and its signatures, by the name and the id of the key [NOTE, "Format"]."""
+
+    text: str
+    signatures: Mapping[tuple[str, bytes], bytes]
+
+    def __post_init__(self) -> None:
+        if not _TEXT.fullmatch(self.text):
+            raise NoteError("a note is whole lines without control characters")
+        if not 1 <= len(self.signatures) <= SIGNATURES or len(_utf8(str(self))) > NOTE_BYTES:
+            raise NoteError(f"a note has 1 to {SIGNATURES} signatures, {NOTE_BYTES} bytes at most")
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        above, _, below = text[: NOTE_BYTES + 1].rpartition("\n\n")
+        signatures = dict[tuple[str, bytes], bytes]()
+        *lines, rest = below.split("\n")
+        for line in lines:
+            name, encoded = _match(_LINE, line, "a line below a note is not a signature")
+            signature = _decode(encoded)
+            if len(signature) <= 4 or (name, signature[:4]) in signatures:
+                raise NoteError(f"{name} signed with nothing, or twice with one key")
+            signatures[name, signature[:4]] = signature[4:]
+        note = cls(f"{above}\n", signatures)
+        if rest or str(note) != text:
+            raise NoteError("a note ends with its signatures, in whole lines")
+        return note
+
+    def __str__(self) -> str:
+        lines = (
+            f"— {name} {_encode(key_id + it)}\n" for (name, key_id), it in self.signatures.items()
+        )
+        return f"{self.text}\n{''.join(lines)}"
+
+    def adding(self, key: VerifierKey, signature: bytes) -> Self:
+        """The note with one more signature, or a newer one of the same key."""
+        return replace(self, signatures={**self.signatures, (key.name, key.key_id): signature})
+
+    def verify(self, keys: Iterable[VerifierKey]) -> dict[VerifierKey, int | None]:
+        """Those of the keys that signed, with the time of cosignatures; a wrong one raises."""
+        signed = [key for key in keys if (key.name, key.key_id) in self.signatures]
+        return {key: key.verify(self.text, self.signatures[key.name, key.key_id]) for key in signed}
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A checkpoint that can be trusted as far as its signers and witnesses can."""
+
+    checkpoint: Checkpoint
+    signers: frozenset[VerifierKey]
+    witnesses: Mapping[VerifierKey, int]
+
+
+def sign_checkpoint(checkpoint: Checkpoint, keys: Iterable[tuple[str, OKPKey]]) -> str:
+    """The signed note; by two keys where one hands over to the next."""
+    text = checkpoint.text()
+    signatures = {
+        (name, VerifierKey.of(name, key).key_id): _sign(key, _utf8(text)) for name, key in keys
+    }
+    return str(Note(text, signatures))
+
+
+def open_checkpoint(note_text: str, keys: Collection[VerifierKey]) -> Opened:
+    """Raise unless a given key that is named after the origin signed, and every given key rightly.
+
+    Signatures of other keys are ignored, as they must be [NOTE, "Signatures"].
+    """
+    note = Note.parse(note_text)
+    checkpoint = Checkpoint.parse(note.text)
+    times = note.verify(keys)
+    signers = frozenset(key for key in times if key.type == SignatureType.ED25519)
+    if checkpoint.origin not in {key.name for key in signers}:
+        raise NoteError("no trusted key of the ledger signed the checkpoint")
+    return Opened(checkpoint, signers, {k: time for k, time in times.items() if time is not None})
+
+
+def cosign(note_text: str, name: str, key: OKPKey, timestamp: int) -> str:
+    """The note with a witness's line. Open it and check that it is consistent first."""
+    note = Note.parse(note_text)
+    signature = _sign(key, _witnessed(Checkpoint.parse(note.text).text(), timestamp))
+    witness = VerifierKey.of(name, key, SignatureType.COSIGNATURE_V1)
+    return str(note.adding(witness, timestamp.to_bytes(8, "big") + signature))
+
+
+def merge(note_text: str, cosigned: str, keys: Iterable[VerifierKey]) -> str:
+    """The note with what the given keys signed on another copy of it; raises if none did."""
+    note, other = Note.parse(note_text), Note.parse(cosigned)
+    if note.text != other.text:
+        raise NoteError("these are signatures of another text")
+    signed = other.verify(keys)
+    if not signed:
+        raise NoteError("none of the keys signed")
+    for key in signed:
+        note = note.adding(key, other.signatures[key.name, key.key_id])
+    return str(note)
+
+
+def _witnessed(text: str, time: int) -> bytes:
+    # "cosignature/v1", "time …" and the checkpoint   [COSIGNATURE, "Ed25519 signed message"]
+    if not 0 <= time < 2**63:
+        raise NoteError("the time of a cosignature is in seconds since 1970, below 2^63")
+    return _utf8(f"cosignature/v1\ntime {time}\n{text}")
+
+
+def _sign(key: OKPKey, message: bytes) -> bytes:
+    if not isinstance(key.private_key, Ed25519PrivateKey):
+        raise NoteError("notes are signed with Ed25519 keys")
+    return key.private_key.sign(message)
+
+
+def _match(pattern: re.Pattern[str], text: str, otherwise: str) -> tuple[str, ...]:
+    match = pattern.fullmatch(text)
+    if match is None:
+        raise NoteError(otherwise)
+    return match.groups()
+
+
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise NoteError("this text cannot be written in UTF-8") from error
+
+
+def _encode(data: bytes) -> str:
+    return b64encode(data).decode()
+
+
+def _decode(text: str) -> bytes:
+    """Base64 in the one way it can be written (RFC 4648, §4)."""
+    try:
+        data = b64decode(text, validate=True)
+    except ValueError as error:
+        raise NoteError("this is not base64") from error
+    if _encode(data) != text:
+        raise NoteError("this is not base64 in its one form")
+    return data

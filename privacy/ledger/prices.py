@@ -1,0 +1,114 @@
+"""What a charge must cost: the price that follows from what was asked.
+
+Every mechanism is calibrated to the epsilon (or rho) asked for under add/remove, and changing one
+person costs twice that: in epsilon for Laplace noise and selection, in rho for Gaussian noise. The
+number of scored people is a table of its own, unless it is known: an export does not tell, so both
+prices are right. Of a kind that is not known here, no more than what holds for all is asked.
+
+[BS16] Bun, Steinke, arXiv:1605.02065 (ε-DP is ε²/2-zCDP; composition adds).
+"""
+
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from privacy.errors import EvidenceError
+from privacy.ledger.exact import amount, units
+from privacy.ledger.shapes import Both, ChargeBody, ChargeFacts
+from privacy.price import ADD_REMOVE, CHANGE_ONE, FREE, INFINITE, Amount, Currency, Price, Relation
+
+KNOWN: Final = frozenset({"score-histogram", "score-cdf", "match-count", "most-skewed"})
+RELATIONS: tuple[Relation, ...] = (ADD_REMOVE, CHANGE_ONE)
+
+
+class Asked(NamedTuple):
+    kind: str
+    mechanism: str | None
+    epsilon: str | None
+    size_epsilon: str | None
+    rho: str | None
+    size_rho: str | None
+
+
+def debited(body: ChargeBody, facts: ChargeFacts) -> tuple[int, int]:
+    """What a charge takes from the mandate, and what from the platform's account, in units."""
+    asked = Asked(
+        body.kind, body.mechanism, body.epsilon, body.size_epsilon, body.rho, body.size_rho
+    )
+    return _debited(asked, facts.epsilon, facts.rho, facts.currency, facts.debit)
+
+
+@lru_cache(maxsize=65_536)
+def _debited(
+    asked: Asked, epsilon: Both | None, rho: Both, currency: Currency, debit: str
+) -> tuple[int, int]:
+    paid = _paid(epsilon, rho)
+    _check_consistent(paid)
+    _check_asked(asked, paid)
+    if amount(debit) != paid.debit(currency):
+        raise EvidenceError(f"it debits {debit}, which is not the change-one price in {currency}")
+    return units(debit), units(rho.change_one)
+
+
+def _paid(epsilon: Both | None, rho: Both) -> Price:
+    (epsilon_added, epsilon_changed), (rho_added, rho_changed) = _both(epsilon), _both(rho)
+    return Price(
+        {
+            ("epsilon", ADD_REMOVE): epsilon_added,
+            ("epsilon", CHANGE_ONE): epsilon_changed,
+            ("rho", ADD_REMOVE): rho_added,
+            ("rho", CHANGE_ONE): rho_changed,
+        }
+    )
+
+
+def _both(price: Both | None) -> tuple[Amount, Amount]:
+    if price is None:
+        return INFINITE, INFINITE
+    return amount(price.add_remove), amount(price.change_one)
+
+
+def _check_consistent(paid: Price) -> None:
+    """What holds for every release, whatever was asked."""
+    if paid.of("epsilon", CHANGE_ONE) < paid.of("epsilon", ADD_REMOVE):
+        raise EvidenceError("changing one person costs less epsilon than adding one")
+    # The lifetime cap holds under change-one because of this: docs/guarantee.md.
+    if paid.of("rho", CHANGE_ONE) < 2 * paid.of("rho", ADD_REMOVE):
+        raise EvidenceError("changing one person costs less rho than adding one and removing one")
+    for relation in RELATIONS:
+        # rho ≤ epsilon² / 2, with equality for a single table   [BS16]
+        if 2 * paid.of("rho", relation) > paid.of("epsilon", relation) ** 2:
+            raise EvidenceError("its rho is more than its epsilon² / 2")
+
+
+def _check_asked(asked: Asked, paid: Price) -> None:
+    least = _price(asked, _parameters(asked)[:1])
+    if not paid.covers(least):
+        raise EvidenceError("it costs less than what was asked for is worth")
+    if asked.kind in KNOWN and not _price(asked, _parameters(asked)).covers(paid):
+        raise EvidenceError("it costs more than what was asked for")
+
+
+def _price(asked: Asked, parameters: list[Fraction]) -> Price:
+    times = 2 if asked.kind in KNOWN else 1
+    make = Price.epsilon if asked.rho is None else Price.rho
+    return sum((make(add_remove=each, change_one=times * each) for each in parameters), FREE)
+
+
+def _parameters(asked: Asked) -> list[Fraction]:
+    """Epsilon or rho of the audit, and that of the sizes where they are asked for."""
+    main, sizes = (
+        (asked.epsilon, asked.size_epsilon) if asked.rho is None else (asked.rho, asked.size_rho)
+    )
+    if main is None:
+        return []
+    if asked.kind != "score-histogram":
+        return [amount(main)]
+    return [amount(main), _sizes(amount(main), sizes, 4 if asked.rho is None else 16)]
+
+
+def _sizes(main: Fraction, told: str | None, part: int) -> Fraction:
+    """Unless told, a quarter of epsilon or a sixteenth of rho, in whole millionths."""
+    if told is not None:
+        return amount(told)
+    return Fraction(max(1, int(main * 1_000_000) // part), 1_000_000)

@@ -1,0 +1,204 @@
+"""The ledger played again, entry by entry: who has which key, what is granted, what is spent.
+
+What an entry says of the books must follow from the entries before it. A wrong one raises an
+`EvidenceError`; `verify` adds its number.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from privacy.errors import EvidenceError
+from privacy.ledger.books import Account, Charge, Mandate
+from privacy.ledger.exact import DAY, microseconds, units
+from privacy.ledger.lines import Entry, Stated, stated
+from privacy.ledger.people import SIGNED, People
+from privacy.ledger.prices import debited
+from privacy.ledger.shapes import (
+    AuditFacts,
+    AuditorFacts,
+    ChargeBody,
+    ChargeFacts,
+    DecisionBody,
+    DecisionFacts,
+    MandateBody,
+    MandateChange,
+    MandateFacts,
+    OfMandate,
+    RefundFacts,
+    SettingsFacts,
+    read,
+)
+from privacy.ledger.signatures import Claimed, Signatures
+from privacy.ledger.trust import Trust
+
+# Kinds that the books do not depend on.
+LET_BE = (
+    "model",
+    "signing-key",
+    "amendment",
+    "mediation",
+    "content",
+    "audience",
+    "refusal",
+    "erasure",
+)
+
+
+class Replay:
+    """The state of the books after the entries so far. `partial`: others' entries are not seen."""
+
+    def __init__(self, trust: Trust, signatures: Signatures, *, partial: bool = False) -> None:
+        self._origin = trust.origin
+        self._signatures = signatures
+        self._partial = partial
+        self._people = People(trust, partial=partial)
+        self._mandates: dict[str, Mandate] = {}
+        self._charges: dict[str, Charge] = {}
+        self._charge_ids: set[str] = set()
+        self._used: set[tuple[str, str]] = set()
+        self._account = Account()
+        self._kinds: dict[str, Callable[[Entry], None]] = {
+            **dict.fromkeys(LET_BE, _let_be),
+            "settings": self._settings,
+            "auditor": lambda entry: _check_auditor(entry, read(entry.facts, AuditorFacts)),
+            "researcher": lambda entry: self._people.register(entry),
+            "researcher-key": lambda entry: self._people.renew(entry),
+            "researcher-removal": lambda entry: self._people.remove(entry),
+            "application": lambda entry: self._people.apply(entry),
+            "decision": self._decision,
+            "mandate": self._mandate,
+            "mandate-change": self._mandate_change,
+            "suspension": lambda entry: self._of_mandate(entry).turn("suspended"),
+            "resumption": lambda entry: self._of_mandate(entry).turn("in force"),
+            "termination": lambda entry: self._of_mandate(entry).turn("terminated"),
+            "charge": self._charge,
+            "refund": self._refund,
+            "release": lambda entry: self._end(entry, "released"),
+            "failure": lambda entry: self._end(entry, "failed"),
+        }
+
+    def play(self, entry: Entry) -> None:
+        """The next entry."""
+        kind = self._kinds.get(entry.kind)
+        if kind is None:
+            raise EvidenceError(f"there is no kind of entry {entry.kind[:40]!r}")
+        if entry.statement is not None:
+            self._check_statement(entry.number, entry.kind, entry.statement)
+        elif entry.kind in SIGNED and entry.kind != "researcher":
+            raise EvidenceError(f"a {entry.kind} needs a statement, and has none")
+        kind(entry)
+
+    def _check_statement(self, number: int, kind: str, statement: Stated) -> None:
+        once = (statement.by, statement.key)
+        if once in self._used:
+            raise EvidenceError(f"the statement {statement.key!r} was used before")
+        self._used.add(once)
+        signer = self._people.signer(kind, statement)
+        if signer is not None:
+            bytes_ = stated(self._origin, kind, statement)
+            self._signatures.add(Claimed(number, statement.by, signer, statement.signature, bytes_))
+
+    def _settings(self, entry: Entry) -> None:
+        values = read(entry.facts, SettingsFacts).values
+        limit, days = values.get("platform_rho"), values.get("platform_window_days")
+        if self._partial or limit is None or days is None:
+            return
+        if not isinstance(days, int) or days < 1:
+            raise EvidenceError("platform_window_days is not a number of days")
+        self._account.limit, self._account.length = units(str(limit)), days * DAY
+
+    def _decision(self, entry: Entry) -> None:
+        body = read(_body(entry), DecisionBody)
+        if body.decision != "approve" or body.mandate is None:
+            return
+        facts = read(entry.facts, DecisionFacts)
+        if entry.auditor is not None:
+            _check_auditor(entry, facts)
+        self._people.approve(body.application_id, body.version, facts.auditor_id)
+        self._grant(facts.mandate_id, Mandate.granted(facts.auditor_id, body.mandate))
+
+    def _mandate(self, entry: Entry) -> None:
+        body = read(_body(entry), MandateBody)
+        if body.auditor_id is None or body.auditor_id != entry.auditor:
+            raise EvidenceError("the auditor is not the one of the statement")
+        mandate_id = read(entry.facts, MandateFacts).mandate_id
+        self._grant(mandate_id, Mandate.granted(body.auditor_id, body))
+
+    def _grant(self, mandate_id: str, mandate: Mandate) -> None:
+        if mandate_id in self._mandates:
+            raise EvidenceError(f"there is a mandate {mandate_id} already")
+        self._mandates[mandate_id] = mandate
+
+    def _mandate_change(self, entry: Entry) -> None:
+        self._of_mandate(entry).change(read(_body(entry), MandateChange))
+
+    def _of_mandate(self, entry: Entry) -> Mandate:
+        return self._known(read(_body(entry), OfMandate).mandate_id)
+
+    def _known(self, mandate_id: str) -> Mandate:
+        mandate = self._mandates.get(mandate_id)
+        if mandate is None:
+            raise EvidenceError(f"there is no mandate {mandate_id}")
+        return mandate
+
+    def _charge(self, entry: Entry) -> None:
+        facts, body = read(entry.facts, ChargeFacts), read(_body(entry), ChargeBody)
+        if facts.audit_id in self._charges or facts.charge_id in self._charge_ids:
+            raise EvidenceError(f"{facts.audit_id} was charged before")
+        if body.mandate_id is not None and body.mandate_id != facts.mandate_id:
+            raise EvidenceError("the mandate is not the one of the statement")
+        mandate, by = self._known(facts.mandate_id), entry.statement.by if entry.statement else ""
+        if self._people.auditor_of(by) != entry.auditor:
+            raise EvidenceError(f"{by} is not a researcher of {entry.auditor}")
+        at = microseconds(entry.at)
+        mandate.check(entry.auditor, by, body.kind, at)
+        if facts.currency != mandate.currency:
+            raise EvidenceError(f"the mandate is in {mandate.currency}")
+        debit, rho = debited(body, facts)
+        charge = Charge(facts.charge_id, mandate, debit, rho, at, mandate.period)
+        mandate.debit(charge)
+        self._account.debit(rho, at)
+        self._charges[facts.audit_id] = charge
+        self._charge_ids.add(facts.charge_id)
+
+    def _refund(self, entry: Entry) -> None:
+        facts = read(entry.facts, RefundFacts)
+        charge = self._charged(facts.audit_id, entry)
+        if charge.state == "released" or charge.refunded:
+            raise EvidenceError(f"{facts.audit_id} was {charge.state} before it was refunded")
+        stated = (charge.charge_id, charge.mandate.currency, charge.debit)
+        if (facts.charge_id, facts.currency, units(facts.debit)) != stated:
+            raise EvidenceError("the refund is not of what was charged")
+        charge.mandate.refund(charge)
+        self._account.refund(charge.rho, charge.at)
+        charge.state, charge.refunded = "refunded", True
+
+    def _end(self, entry: Entry, state: str) -> None:
+        audit_id = read(entry.facts, AuditFacts).audit_id
+        charge = self._charged(audit_id, entry)
+        if charge.state != "charged":
+            raise EvidenceError(f"{audit_id} was {charge.state} before it was {state}")
+        charge.state = state
+
+    def _charged(self, audit_id: str, entry: Entry) -> Charge:
+        charge = self._charges.get(audit_id)
+        if charge is None:
+            raise EvidenceError(f"{audit_id} was not charged")
+        if charge.mandate.auditor != entry.auditor:
+            raise EvidenceError(f"{audit_id} is of another auditor")
+        return charge
+
+
+def _let_be(entry: Entry) -> None:
+    """Nothing follows from it."""
+
+
+def _body(entry: Entry) -> dict[str, Any]:
+    if entry.statement is None:
+        raise EvidenceError(f"a {entry.kind} needs a statement, and has none")
+    return entry.statement.body
+
+
+def _check_auditor(entry: Entry, facts: AuditorFacts | DecisionFacts) -> None:
+    if facts.auditor_id != entry.auditor:
+        raise EvidenceError("the entry is filed under another auditor")

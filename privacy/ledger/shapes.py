@@ -1,0 +1,158 @@
+"""What the books need of bodies and facts, by kind of entry; other members are let be."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from privacy.errors import EvidenceError
+from privacy.price import Currency
+
+Shape = TypeVar("Shape", bound=msgspec.Struct)
+Role = Literal["auditor", "regulator", "operator"]
+
+
+def read(members: Mapping[str, Any], shape: type[Shape]) -> Shape:
+    """The members as that shape, or what is wrong with them."""
+    try:
+        return msgspec.convert(members, shape)
+    except msgspec.ValidationError as error:
+        raise EvidenceError(f"it is not what {shape.__name__} must be: {error}") from error
+
+
+class Both(msgspec.Struct, frozen=True):
+    add_remove: str
+    change_one: str
+
+
+class ChargeFacts(msgspec.Struct):
+    charge_id: str
+    audit_id: str
+    mandate_id: str
+    epsilon: Both | None
+    rho: Both
+    currency: Currency
+    debit: str
+
+
+class ChargeBody(msgspec.Struct):
+    kind: str
+    mandate_id: str | None = None
+    mechanism: str | None = None
+    epsilon: str | None = None
+    size_epsilon: str | None = None
+    rho: str | None = None
+    size_rho: str | None = None
+
+
+class RefundFacts(msgspec.Struct):
+    charge_id: str
+    audit_id: str
+    currency: Currency
+    debit: str
+
+
+class AuditFacts(msgspec.Struct):
+    audit_id: str
+
+
+class Renewal(msgspec.Struct):
+    kind: Literal["fixed", "rolling"]
+    days: int
+
+
+class MandateBody(msgspec.Struct):
+    kinds: list[str]
+    valid_from: str
+    valid_until: str
+    auditor_id: str | None = None
+    researcher_ids: list[str] | None = None
+    epsilon_limit: str | None = None
+    rho_limit: str | None = None
+    renewal: Renewal | None = None
+    lifetime_limit: str | None = None
+
+
+class MandateFacts(msgspec.Struct):
+    mandate_id: str
+
+
+class MandateChange(msgspec.Struct):
+    mandate_id: str
+    epsilon_limit: str | None = None
+    rho_limit: str | None = None
+    lifetime_limit: str | None = None
+    kinds: list[str] | None = None
+    valid_until: str | None = None
+
+
+class OfMandate(msgspec.Struct):
+    """A suspension, a resumption, a termination."""
+
+    mandate_id: str
+
+
+class AuditorFacts(msgspec.Struct):
+    auditor_id: str
+
+
+class ResearcherBody(msgspec.Struct):
+    role: Role
+    auditor_id: str | None = None
+    jwk: dict[str, Any] | None = None
+
+
+class ResearcherFacts(msgspec.Struct):
+    researcher_id: str
+    role: Role
+    key_thumbprint: str | None = None
+    jwk: dict[str, Any] | None = None
+    by: str | None = None
+
+
+class KeyBody(msgspec.Struct):
+    jwk: dict[str, Any]
+
+
+class KeyFacts(msgspec.Struct):
+    researcher_id: str
+    key_thumbprint: str
+
+
+class RemovalBody(msgspec.Struct):
+    researcher_id: str
+
+
+class Individual(msgspec.Struct):
+    jwk: dict[str, Any]
+
+
+class ApplicationBody(msgspec.Struct):
+    individuals: list[Individual]
+
+
+class ApplicationFacts(msgspec.Struct):
+    application_id: str
+    version: int
+    individuals: list[KeyFacts]
+
+
+class DecisionBody(msgspec.Struct):
+    application_id: str
+    version: int
+    decision: str
+    mandate: MandateBody | None = None
+
+
+class DecisionFacts(msgspec.Struct):
+    auditor_id: str
+    mandate_id: str
+
+
+class SettingsFacts(msgspec.Struct):
+    values: dict[str, Any]
+
+
+class SigningKeyFacts(msgspec.Struct):
+    purpose: str
+    jwk: dict[str, Any] | None = None

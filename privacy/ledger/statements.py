@@ -1,0 +1,120 @@
+"""Statements: what a named individual asks or decides, signed with a key that only they hold.
+
+What is signed is canonical JSON (RFC 8785); the signature travels as a detached JWS (RFC 7515,
+Appendix F). Text about people is committed to, not stated: SHA-256 over a salt that is kept and
+erased together with the text.
+"""
+
+import base64
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from joserfc import jws
+from joserfc.errors import JoseError
+from joserfc.jwk import Key
+
+from privacy.errors import StatementError
+from privacy.receipts import canonical, digest
+
+TYPE = "platform-auditor-statement+jws"
+SALT_BYTES = 16
+_COMMITMENT = b"platform-auditor/personal/v1\0"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Who asks what, and their signature. `key` is unique among the maker's statements."""
+
+    action: str
+    by: str
+    key: str
+    body: Mapping[str, Any]
+    signature: str
+
+    def record(self) -> dict[str, Any]:
+        """As an entry holds it; the action is the entry's kind."""
+        return {"by": self.by, "key": self.key, "body": self.body, "signature": self.signature}
+
+
+def payload(platform: str, action: str, by: str, key: str, body: Mapping[str, Any]) -> bytes:
+    """The bytes that are signed: for one platform, one purpose, once."""
+    return canonical(
+        {"platform": platform, "action": action, "by": by, "key": key, "body": dict(body)}
+    )
+
+
+def sign(stated: bytes, key: Key, algorithm: str = "Ed25519") -> str:
+    """A detached signature of a payload."""
+    header = {"alg": algorithm, "kid": key.thumbprint(), "typ": TYPE}
+    return jws.detach_content(jws.serialize_compact(header, stated, key, algorithms=[algorithm]))
+
+
+def verify(signature: str, stated: bytes, key: Key, algorithms: list[str]) -> None:
+    """Raise unless this key made the signature, of exactly these bytes."""
+    try:
+        signed = jws.deserialize_compact(signature, key, algorithms=algorithms, payload=stated)
+    except (JoseError, TypeError, ValueError) as error:
+        raise StatementError(f"the signature is not of this statement: {error}") from error
+    if signed.protected.get("typ") != TYPE:
+        raise StatementError("this is a signature, but not of a statement")
+
+
+def commit(text: str, salt: bytes) -> str:
+    """The commitment to a personal text: it binds, and without the salt it tells nothing."""
+    if len(salt) < SALT_BYTES:
+        raise StatementError(f"a salt has at least {SALT_BYTES} bytes")
+    lengths = len(salt).to_bytes(8, "big")
+    return f"sha256:{sha256(_COMMITMENT + lengths + salt + text.encode()).hexdigest()}"
+
+
+def stated(body: Mapping[str, Any]) -> dict[str, Any]:
+    """A request as it is stated: with commitments in place of personal text."""
+    return {name: _stated(value) for name, value in body.items()}
+
+
+def personal(body: Mapping[str, Any]) -> Iterator[tuple[str, bytes, str]]:
+    """Commitment, salt and text of every personal text in a request."""
+    for value in body.values():
+        yield from _personal(value)
+
+
+def condensed(request: Mapping[str, Any]) -> dict[str, Any]:
+    """An audit request as it is stated: its text fields, and the digest of the whole."""
+    kept = {
+        name: value
+        for name, value in request.items()
+        if value is None or isinstance(value, str) or name == "contents"
+    }
+    return {**kept, "request": digest(canonical(request))}
+
+
+def _is_personal(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() == {"text", "salt"}
+
+
+def _stated(value: Any) -> Any:
+    if _is_personal(value):
+        return {"commitment": commit(value["text"], _salt(value["salt"]))}
+    if isinstance(value, dict):
+        return stated(value)
+    return [_stated(each) for each in value] if isinstance(value, list) else value
+
+
+def _personal(value: Any) -> Iterator[tuple[str, bytes, str]]:
+    if _is_personal(value):
+        salt = _salt(value["salt"])
+        yield commit(value["text"], salt), salt, value["text"]
+    elif isinstance(value, dict):
+        yield from personal(value)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _personal(each)
+
+
+def _salt(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, altchars=b"-_", validate=True)
+    except ValueError as error:
+        raise StatementError("a salt is base64url") from error

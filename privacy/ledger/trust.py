@@ -1,0 +1,83 @@
+"""What a verifier trusts: one file of public keys, made by the verifier.
+
+It is never read from an export: whoever could rewrite the ledger could rewrite that.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import msgspec
+
+from privacy.errors import EvidenceError
+from privacy.ledger.notes import SignatureType, VerifierKey
+from privacy.ledger.signatures import Signer
+
+FORMAT = "platform-auditor/keys/v1"
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    format: str
+    origin: str
+    ledger: list[str]
+    receipts: list[dict[str, Any]]
+    regulators: list[dict[str, Any]]
+    witnesses: list[str]
+
+
+@dataclass(frozen=True)
+class Trust:
+    """The origin of a ledger; its keys, and those of receipts, regulators and witnesses."""
+
+    origin: str
+    ledger: tuple[VerifierKey, ...]
+    # JWKs, whose `kid` a receipt names.
+    receipts: tuple[Mapping[str, Any], ...]
+    # By thumbprint.
+    regulators: Mapping[str, Signer]
+    witnesses: tuple[VerifierKey, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.ledger or any(
+            (key.name, key.type) != (self.origin, SignatureType.ED25519) for key in self.ledger
+        ):
+            raise EvidenceError("the keys of the ledger are Ed25519 keys named after its origin")
+        if any(key.type != SignatureType.COSIGNATURE_V1 for key in self.witnesses):
+            raise EvidenceError("the keys of witnesses are of type cosignature/v1")
+        for jwk in self.receipts:
+            Signer.of(jwk)
+
+    @classmethod
+    def parse(cls, text: str | bytes) -> Self:
+        """The keys of a file; unknown members and private keys are refused."""
+        try:
+            file = msgspec.json.decode(text, type=_File)
+        except (ValueError, RecursionError) as error:
+            raise EvidenceError(f"this is not a file of keys: {error}") from error
+        if file.format != FORMAT:
+            raise EvidenceError(f"a file of keys has the format {FORMAT}")
+        return cls(
+            origin=file.origin,
+            ledger=tuple(map(VerifierKey.parse, file.ledger)),
+            receipts=tuple(file.receipts),
+            regulators=_by_thumbprint(file.regulators),
+            witnesses=tuple(map(VerifierKey.parse, file.witnesses)),
+        )
+
+    def __str__(self) -> str:
+        """The file."""
+        members = {
+            "format": FORMAT,
+            "origin": self.origin,
+            "ledger": [str(key) for key in self.ledger],
+            "receipts": [dict(jwk) for jwk in self.receipts],
+            "regulators": [one.key.as_dict(private=False) for one in self.regulators.values()],
+            "witnesses": [str(key) for key in self.witnesses],
+        }
+        return json.dumps(members, ensure_ascii=False, indent=1) + "\n"
+
+
+def _by_thumbprint(jwks: list[dict[str, Any]]) -> dict[str, Signer]:
+    signers = [Signer.of(jwk) for jwk in jwks]
+    return {signer.thumbprint: signer for signer in signers}

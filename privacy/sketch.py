@@ -1,0 +1,82 @@
+"""Sketches of uploads: enough to say how alike two of them are, and next to nothing else.
+
+A sketch holds the `SIZE` smallest keyed hashes of the distinct 32-byte tokens of an upload (see
+`privacy.commitment`). The hash is CBC-MAC with AES-256 over the token's two blocks, a pseudorandom
+function for messages of one length, cut to 64 bits: who lacks the key can neither test guesses
+against a sketch nor choose identifiers to steer one.
+
+    S(A ∪ B)    the SIZE smallest of S(A) ∪ S(B)
+    similarity  |S(A ∪ B) ∩ S(A) ∩ S(B)| / |S(A ∪ B)|, an estimate of |A ∩ B| / |A ∪ B|
+
+[Tho13] Thorup, "Bottom-k and Priority Sampling, Set Similarity and Subset Sums with Minimal
+Independence", arXiv:1303.5479, abstract (the estimate).
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.algorithms import AES
+from cryptography.hazmat.primitives.ciphers.modes import ECB
+from numpy.typing import NDArray
+
+SIZE = 256
+Hashes = NDArray[np.uint64]
+
+
+@dataclass
+class Sketch:
+    """The smallest hashes so far, sorted and distinct; grows while tokens pass by."""
+
+    key: bytes = field(repr=False)
+    smallest: Hashes = field(default_factory=lambda: np.empty(0, np.uint64))
+
+    def watch(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        """The same chunks of tokens, unchanged, taken note of as they pass."""
+        for chunk in chunks:
+            self.add(chunk)
+            yield chunk
+
+    def add(self, tokens: bytes) -> None:
+        hashes = keyed_hashes(self.key, tokens)
+        if len(self.smallest) == SIZE:
+            hashes = hashes[hashes < self.smallest[-1]]
+        self.smallest = np.unique(np.concatenate([self.smallest, hashes]))[:SIZE]
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """Jaccard similarity of two uploads, and the standard error of the estimate (0 if exact)."""
+
+    estimate: float
+    standard_error: float
+
+
+def similarity(one: Hashes, other: Hashes) -> Similarity:
+    """How alike two uploads are, from their sketches under one key."""
+    both = np.union1d(one, other)[:SIZE]
+    if len(both) == 0:
+        return Similarity(0.0, 0.0)
+    common = int(np.isin(both, np.intersect1d(one, other, assume_unique=True)).sum())
+    if len(both) < SIZE:
+        return Similarity(common / len(both), 0.0)  # nothing was cut off: these are all of them
+    # sqrt(p (1 - p) / k), with Laplace's p so that it is not 0 where all, or none, agree.
+    share = (common + 1) / (len(both) + 2)
+    return Similarity(common / len(both), math.sqrt(share * (1 - share) / len(both)))
+
+
+def keyed_hashes(key: bytes, tokens: bytes) -> Hashes:
+    """The hash of each 32-byte token."""
+    blocks = np.frombuffer(tokens, "<u8").reshape(-1, 2, 2)
+    # AES(AES(first block) xor second block): all tokens at once, a block of each at a time.
+    first = np.frombuffer(_encrypted(key, blocks[:, 0].tobytes()), "<u8").reshape(-1, 2)
+    last = _encrypted(key, (first ^ blocks[:, 1]).tobytes())
+    return np.frombuffer(last, "<u8")[::2].astype(np.uint64)
+
+
+def _encrypted(key: bytes, blocks: bytes) -> bytes:
+    # ECB is the bare cipher: each block is a message of its own, and nothing is decrypted.
+    encryptor = Cipher(AES(key), ECB()).encryptor()  # noqa: S305
+    return encryptor.update(blocks) + encryptor.finalize()

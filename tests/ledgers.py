@@ -1,0 +1,315 @@
+"""Synthetic ledgers with deterministic keys: honest ones of any size, to be tampered with."""
+
+import json
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from hashlib import sha256
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from joserfc.jwk import Key, OKPKey
+
+from privacy.ledger import entries, statements
+from privacy.ledger.merkle import inclusion_path, leaf_hash, root_of
+from privacy.ledger.notes import Checkpoint, SignatureType, VerifierKey, cosign, sign_checkpoint
+from privacy.ledger.signatures import Signer
+from privacy.ledger.trust import Trust
+from privacy.ledger.verify import FORMAT, Verified, verify
+from privacy.receipts import canonical, digest
+
+ORIGIN = "audits.example/v1/ledger"
+BEGIN = datetime(2026, 1, 1, microsecond=123_456, tzinfo=UTC)
+
+
+def ed25519(name: str) -> OKPKey:
+    """A key that anybody can make again from its name."""
+    seed = sha256(b"tests/" + name.encode()).digest()
+    return OKPKey.import_key(Ed25519PrivateKey.from_private_bytes(seed))
+
+
+def identifier(noun: str, number: int) -> str:
+    return f"{noun}_{number:030x}"
+
+
+def public(key: Key) -> dict[str, Any]:
+    return dict(key.as_dict(private=False))
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Somebody who signs statements."""
+
+    id: str
+    key: Key
+    auditor: str | None = None
+    algorithm: str = "Ed25519"
+
+    def state(self, action: str, body: Mapping[str, Any], key: str) -> statements.Statement:
+        stated = statements.payload(ORIGIN, action, self.id, key, body)
+        signature = statements.sign(stated, self.key, self.algorithm)
+        return statements.Statement(action, self.id, key, body, signature)
+
+
+REGULATOR = Maker(identifier("researcher", 0), ed25519("regulator"))
+OPERATOR = Maker(identifier("researcher", 1), ed25519("operator"))
+WITNESS = ed25519("witness")
+
+
+def trust(*regulators: Key, ledger: Sequence[OKPKey] = ()) -> Trust:
+    """The keys of a verifier who knows the first ledger key, the regulator and a witness."""
+    signers = [Signer.of(public(key)) for key in regulators or [REGULATOR.key]]
+    return Trust(
+        origin=ORIGIN,
+        ledger=tuple(VerifierKey.of(ORIGIN, key) for key in ledger or [ed25519("ledger")]),
+        receipts=(public(ed25519("receipt")),),
+        regulators={signer.thumbprint: signer for signer in signers},
+        witnesses=(VerifierKey.of(REGULATOR.id, WITNESS, SignatureType.COSIGNATURE_V1),),
+    )
+
+
+def price(epsilon: str, size_epsilon: str | None = None) -> dict[str, Any]:
+    """What Laplace noise costs, as facts of a charge have it."""
+    parts = [Decimal(epsilon), *([Decimal(size_epsilon)] if size_epsilon else [])]
+    added = sum(parts, Decimal(0))
+    squares = sum((part * part for part in parts), Decimal(0))
+    return {
+        "epsilon": {"add_remove": plain(added), "change_one": plain(2 * added)},
+        "rho": {"add_remove": plain(squares / 2), "change_one": plain(2 * squares)},
+    }
+
+
+def plain(amount: Decimal) -> str:
+    text = f"{amount:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+@dataclass
+class Ledger:
+    """The platform's side: it writes entries, and signs heads with the key it has now."""
+
+    lines: list[bytes] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    key: OKPKey = field(default_factory=lambda: ed25519("ledger"))
+    at: datetime = BEGIN
+    made: int = 100
+
+    @classmethod
+    def begun(cls) -> "Ledger":
+        """Settings, a regulator and an operator at set-up."""
+        ledger = cls()
+        limits = {"platform_rho": "1000000", "platform_window_days": 30}
+        ledger.write("settings", {"values": limits})
+        for maker, role in ((REGULATOR, "regulator"), (OPERATOR, "operator")):
+            ledger.write("researcher", {**_registered(maker.id, role, maker.key), "by": "init"})
+        return ledger
+
+    def new(self, noun: str) -> str:
+        self.made += 1
+        return identifier(noun, self.made)
+
+    def write(
+        self,
+        kind: str,
+        facts: Mapping[str, Any],
+        auditor: str | None = None,
+        statement: statements.Statement | None = None,
+    ) -> int:
+        """The number of the new entry; every entry is a second later than the one before."""
+        self.at += timedelta(seconds=1)
+        number = len(self.lines)
+        self.lines.append(entries.encode(number, self.at, kind, auditor, facts, statement))
+        return number
+
+    def stated(
+        self,
+        maker: Maker,
+        kind: str,
+        body: Mapping[str, Any],
+        facts: Mapping[str, Any],
+        auditor: str | None = None,
+    ) -> int:
+        return self.write(kind, facts, auditor, maker.state(kind, body, f"key-{len(self.lines)}"))
+
+    def sign(self, *keys: OKPKey) -> str:
+        """A new head, by the key of now or by these."""
+        note = head(self.lines, *(keys or [self.key]))
+        self.notes.append(note)
+        return note
+
+    def rotate(self, new: OKPKey, *, bridge: bool = True) -> None:
+        """A new ledger key; with a bridge, the old one signs the head that covers it too."""
+        kid = new.thumbprint()
+        facts = {"purpose": "ledger", "kid": kid, "jwk": public(new), "by": OPERATOR.id}
+        self.write("signing-key", facts)
+        old, self.key = self.key, new
+        self.sign(*([old, new] if bridge else [new]))
+
+    def auditor(self) -> str:
+        lab = self.new("auditor")
+        self.stated(REGULATOR, "auditor", {"name": "Lab"}, {"auditor_id": lab}, lab)
+        return lab
+
+    def researcher(self, lab: str, name: str = "ada", by: Maker = REGULATOR) -> Maker:
+        maker = Maker(self.new("researcher"), ed25519(name), lab)
+        self.register(maker, by)
+        return maker
+
+    def register(self, maker: Maker, by: Maker = REGULATOR) -> int:
+        body = {
+            "name": {"commitment": digest(b"name")},
+            "role": "auditor",
+            "auditor_id": maker.auditor,
+            "jwk": public(maker.key),
+            "outside_subject": None,
+        }
+        facts = _registered(maker.id, "auditor", maker.key)
+        return self.stated(by, "researcher", body, facts, maker.auditor)
+
+    def mandate(self, lab: str, by: Maker = REGULATOR, **changes: Any) -> str:
+        granted = self.new("mandate")
+        body = mandate_body(**changes) | {"auditor_id": lab}
+        self.stated(by, "mandate", body, {"mandate_id": granted}, lab)
+        return granted
+
+    def of_mandate(self, kind: str, mandate: str, lab: str, **changes: Any) -> int:
+        """A suspension, a resumption, a termination or a change."""
+        body = {"mandate_id": mandate, **(changes or {"reason": {"commitment": digest(b"why")}})}
+        return self.stated(REGULATOR, kind, body, {}, lab)
+
+    def charge(self, maker: Maker, mandate: str, **changes: Any) -> str:
+        """Charge an audit; `changes` are of the body or the facts, whichever has them."""
+        body, facts = charge_parts(self.new("charge"), self.new("audit"), mandate)
+        for name, value in changes.items():
+            (body if name in body else facts)[name] = value
+        self.stated(maker, "charge", body, facts, maker.auditor)
+        audit: str = facts["audit_id"]
+        return audit
+
+    def release(self, audit: str, lab: str | None) -> int:
+        digests = {"digest": digest(audit.encode()), "model_digest": digest(b"model")}
+        return self.write("release", {"audit_id": audit, **digests}, lab)
+
+    def failure(self, audit: str, lab: str | None) -> int:
+        return self.write("failure", {"audit_id": audit, "reason": "internal"}, lab)
+
+    def refund(self, charged: int, **changes: Any) -> int:
+        """Give back the charge of that entry."""
+        entry = json.loads(self.lines[charged])
+        names = ("charge_id", "audit_id", "debit", "currency")
+        facts = {name: entry["facts"][name] for name in names}
+        return self.write("refund", facts | changes, entry["auditor"])
+
+    def audit(self, maker: Maker, mandate: str) -> str:
+        """Content, audience, charge and release."""
+        by = {"by": maker.id}
+        content = {"content_id": self.new("content"), "digest": digest(b"content"), **by}
+        self.write("content", content, maker.auditor)
+        people = {"audience_id": self.new("audience"), "source": "upload"}
+        self.write("audience", {**people, "commitment": digest(b"people"), **by}, maker.auditor)
+        audit = self.charge(maker, mandate)
+        self.release(audit, maker.auditor)
+        return audit
+
+    def export(self) -> tuple[bytes, list[bytes]]:
+        if not self.notes or f"\n{len(self.lines)}\n" not in self.notes[-1]:
+            self.sign()
+        return header(len(self.lines), self.notes), list(self.lines)
+
+    def partial(self, lab: str) -> tuple[bytes, list[bytes]]:
+        """What one auditor gets: its own entries, with proofs."""
+        note = self.sign()
+        shown = [n for n, line in enumerate(self.lines) if json.loads(line)["auditor"] == lab]
+        return header(len(self.lines), [note], auditor=lab), [proven(self.lines, n) for n in shown]
+
+    def verified(self, trusted: Trust | None = None, seen: Iterable[str] = ()) -> Verified:
+        return verify(*self.export(), trusted or trust(), seen=seen)
+
+
+def head(lines: Sequence[bytes], *keys: OKPKey) -> str:
+    root = root_of([leaf_hash(line) for line in lines])
+    checkpoint = Checkpoint(ORIGIN, len(lines), root)
+    return sign_checkpoint(checkpoint, [(ORIGIN, key) for key in keys])
+
+
+def witnessed(note: str) -> str:
+    return cosign(note, REGULATOR.id, WITNESS, 1_800_000_000)
+
+
+def header(size: int, notes: Sequence[str], **more: Any) -> bytes:
+    members = {"format": FORMAT, "origin": ORIGIN, "size": size, "checkpoints": list(notes)}
+    return json.dumps(members | more).encode()
+
+
+def relied(lines: Sequence[bytes], *keys: OKPKey) -> tuple[bytes, list[bytes]]:
+    """What a lying platform exports: any lines, under a head that it signs anew."""
+    note = head(lines, *(keys or [ed25519("ledger")]))
+    return header(len(lines), [note]), list(lines)
+
+
+def proven(lines: Sequence[bytes], number: int) -> bytes:
+    hashes = [leaf_hash(line) for line in lines]
+    path = inclusion_path(number, len(hashes), lambda start, end: root_of(hashes[start:end]))
+    members = {"entry": lines[number].decode(), "path": [b64encode(one).decode() for one in path]}
+    return json.dumps(members).encode()
+
+
+def renumbered(lines: Iterable[bytes]) -> list[bytes]:
+    """The lines as if they had always been in this order."""
+    return [canonical(json.loads(line) | {"number": n}) for n, line in enumerate(lines)]
+
+
+def mandate_body(**changes: Any) -> dict[str, Any]:
+    return {
+        "purpose": "risks of discrimination",
+        "kinds": ["score-histogram"],
+        "researcher_ids": None,
+        "epsilon_limit": "10",
+        "rho_limit": None,
+        "delta": None,
+        "renewal": None,
+        "lifetime_limit": None,
+        "valid_from": "2026-01-01T00:00:00Z",
+        "valid_until": "2027-01-01T00:00:00Z",
+    } | changes
+
+
+def charge_parts(
+    charge: str, audit: str, mandate: str, epsilon: str = "0.1", size: str = "0.025"
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Body and facts of a score histogram's charge."""
+    body = {
+        "kind": "score-histogram",
+        "audience_id": identifier("audience", 1),
+        "mandate_id": None,
+        "content_id": identifier("content", 1),
+        "mechanism": "discrete-laplace",
+        "epsilon": epsilon,
+        "size_epsilon": size,
+        "rho": None,
+        "size_rho": None,
+        "request": digest(audit.encode()),
+    }
+    paid = price(epsilon, size)
+    facts = {
+        "charge_id": charge,
+        "audit_id": audit,
+        "mandate_id": mandate,
+        "audience_commitment": digest(b"people"),
+        "content_digests": [digest(b"content")],
+        **paid,
+        "currency": "epsilon",
+        "debit": paid["epsilon"]["change_one"],
+    }
+    return body, facts
+
+
+def _registered(researcher_id: str, role: str, key: Key) -> dict[str, Any]:
+    return {
+        "researcher_id": researcher_id,
+        "role": role,
+        "jwk": public(key),
+        "key_thumbprint": key.thumbprint(),
+    }

@@ -1,0 +1,377 @@
+"""The books played again: every charge nobody asked for, or that nothing pays for, is named."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from api.audits import KINDS, AudienceFacts
+from api.pricing import price_of
+from openapi.models import REQUEST
+from privacy.errors import EvidenceError, LedgerError
+from privacy.ledger import shapes
+from privacy.ledger.prices import debited
+from privacy.ledger.statements import Statement, condensed
+from privacy.ledger.verify import verify
+from tests.ledgers import (
+    OPERATOR,
+    REGULATOR,
+    Ledger,
+    Maker,
+    charge_parts,
+    mandate_body,
+    price,
+    relied,
+    trust,
+)
+
+RENEWING = {"epsilon_limit": "0.5", "lifetime_limit": "2"}
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return Ledger.begun()
+
+
+@pytest.fixture
+def ada(ledger: Ledger) -> Maker:
+    return ledger.researcher(ledger.auditor())
+
+
+def lab(ada: Maker) -> str:
+    assert ada.auditor is not None
+    return ada.auditor
+
+
+def last_is_wrong(ledger: Ledger, reason: str) -> None:
+    """The last entry alone is wrong: without it the ledger is honest."""
+    verify(*relied(ledger.lines[:-1]), trust())
+    with pytest.raises(LedgerError, match=reason) as found:
+        verify(*relied(ledger.lines), trust())
+    assert found.value.number == len(ledger.lines) - 1
+
+
+# Charges without a request.
+
+
+def test_a_charge_without_a_statement(ledger: Ledger, ada: Maker) -> None:
+    _, facts = charge_parts("charge_1", "audit_1", ledger.mandate(lab(ada)))
+    ledger.write("charge", facts, ada.auditor)
+    last_is_wrong(ledger, "needs a statement")
+
+
+def test_a_charge_with_a_statement_that_was_used(ledger: Ledger, ada: Maker) -> None:
+    mandate = ledger.mandate(lab(ada))
+    ledger.charge(ada, mandate)
+    used = json.loads(ledger.lines[-1])["statement"]
+    _, facts = charge_parts("charge_1", "audit_1", mandate)
+    ledger.write("charge", facts, ada.auditor, Statement(action="charge", **used))
+    last_is_wrong(ledger, "was used before")
+
+
+def test_a_charge_with_a_statement_of_another_action(ledger: Ledger, ada: Maker) -> None:
+    body, facts = charge_parts("charge_1", "audit_1", ledger.mandate(lab(ada)))
+    ledger.write("charge", facts, ada.auditor, ada.state("researcher-key", body, "key"))
+    last_is_wrong(ledger, "signed")
+
+
+def test_a_charge_on_another_mandate_than_was_asked_for(ledger: Ledger, ada: Maker) -> None:
+    one, other = ledger.mandate(lab(ada)), ledger.mandate(lab(ada))
+    ledger.charge(ada, one, mandate_id=one)
+    body, facts = charge_parts("charge_1", "audit_1", other)
+    ledger.stated(ada, "charge", body | {"mandate_id": one}, facts, ada.auditor)
+    last_is_wrong(ledger, "not the one of the statement")
+
+
+def test_an_audit_that_is_charged_twice(ledger: Ledger, ada: Maker) -> None:
+    mandate = ledger.mandate(lab(ada))
+    audit = ledger.charge(ada, mandate)
+    ledger.charge(ada, mandate, audit_id=audit)
+    last_is_wrong(ledger, "charged before")
+
+
+# Mandates.
+
+
+def test_an_overspent_mandate(ledger: Ledger, ada: Maker) -> None:
+    mandate = ledger.mandate(lab(ada), epsilon_limit="0.75")
+    for _ in range(4):
+        ledger.charge(ada, mandate)
+    last_is_wrong(ledger, "is overspent")
+
+
+def test_an_overspent_lifetime(ledger: Ledger, ada: Maker) -> None:
+    renewal = {"kind": "fixed", "days": 1}
+    mandate = ledger.mandate(lab(ada), **RENEWING, renewal=renewal)
+    for _ in range(9):
+        ledger.charge(ada, mandate)
+        ledger.at += timedelta(days=1)
+    last_is_wrong(ledger, "lifetime limit")
+
+
+@pytest.mark.parametrize("kind", ["fixed", "rolling"])
+def test_a_limit_that_renews(ledger: Ledger, ada: Maker, kind: str) -> None:
+    renewal = {"kind": kind, "days": 1}
+    mandate = ledger.mandate(lab(ada), **RENEWING, renewal=renewal)
+    for _ in range(2):
+        ledger.charge(ada, mandate)
+        ledger.charge(ada, mandate)
+        ledger.at += timedelta(days=1)
+    ledger.charge(ada, mandate)
+    ledger.charge(ada, mandate)
+    ledger.verified()
+    ledger.charge(ada, mandate)
+    last_is_wrong(ledger, "is overspent")
+
+
+@pytest.mark.parametrize(
+    "dates", [{"valid_from": "2026-01-02T00:00:00Z"}, {"valid_until": "2026-01-01T00:00:01Z"}]
+)
+def test_a_charge_outside_of_the_dates(ledger: Ledger, ada: Maker, dates: dict[str, str]) -> None:
+    ledger.charge(ada, ledger.mandate(lab(ada), **dates))
+    last_is_wrong(ledger, "not in force at that time")
+
+
+def test_a_charge_while_suspended_or_after_the_end(ledger: Ledger, ada: Maker) -> None:
+    mandate = ledger.mandate(lab(ada))
+    ledger.of_mandate("suspension", mandate, lab(ada))
+    ledger.of_mandate("resumption", mandate, lab(ada))
+    ledger.charge(ada, mandate)
+    ledger.of_mandate("suspension", mandate, lab(ada))
+    ledger.charge(ada, mandate)
+    last_is_wrong(ledger, "is suspended")
+    del ledger.lines[-1]
+    ledger.of_mandate("termination", mandate, lab(ada))
+    ledger.charge(ada, mandate)
+    last_is_wrong(ledger, "is terminated")
+    del ledger.lines[-1]
+    ledger.of_mandate("resumption", mandate, lab(ada))
+    last_is_wrong(ledger, "was terminated")
+
+
+def test_a_charge_of_an_individual_who_is_not_named(ledger: Ledger, ada: Maker) -> None:
+    bob = ledger.researcher(lab(ada), "bob")
+    mandate = ledger.mandate(lab(ada), researcher_ids=[ada.id])
+    ledger.charge(ada, mandate)
+    ledger.charge(bob, mandate)
+    last_is_wrong(ledger, "does not allow researcher_")
+
+
+def test_a_charge_on_the_mandate_of_another_auditor(ledger: Ledger, ada: Maker) -> None:
+    eve = ledger.researcher(ledger.auditor(), "eve")
+    mandate = ledger.mandate(lab(ada))
+    ledger.charge(eve, mandate)
+    last_is_wrong(ledger, "another auditor")
+    del ledger.lines[-1]
+    ledger.charge(Maker(eve.id, eve.key, ada.auditor), mandate)
+    last_is_wrong(ledger, "is not a researcher of")
+
+
+def test_a_kind_that_is_not_granted(ledger: Ledger, ada: Maker) -> None:
+    mandate = ledger.mandate(lab(ada), kinds=["match-count"])
+    ledger.charge(ada, mandate)
+    last_is_wrong(ledger, "does not allow score-histogram")
+    del ledger.lines[-1]
+    ledger.of_mandate("mandate-change", mandate, lab(ada), kinds=["score-histogram"])
+    ledger.charge(ada, mandate)
+    ledger.verified()
+
+
+def test_a_limit_that_was_changed(ledger: Ledger, ada: Maker) -> None:
+    mandate = ledger.mandate(lab(ada), epsilon_limit="0.25")
+    ledger.of_mandate("mandate-change", mandate, lab(ada), epsilon_limit="0.5", kinds=None)
+    ledger.charge(ada, mandate)
+    ledger.charge(ada, mandate)
+    ledger.verified()
+    ledger.of_mandate("mandate-change", mandate, lab(ada), rho_limit="9")
+    last_is_wrong(ledger, "no such limit")
+
+
+def test_an_overspent_platform(ledger: Ledger, ada: Maker) -> None:
+    ledger.write("settings", {"values": {"platform_rho": "0.05", "platform_window_days": 30}})
+    mandate = ledger.mandate(lab(ada))
+    ledger.charge(ada, mandate)
+    ledger.charge(ada, mandate)
+    ledger.at += timedelta(days=30)
+    ledger.charge(ada, mandate)
+    ledger.charge(ada, mandate)
+    ledger.charge(ada, mandate)
+    last_is_wrong(ledger, "platform's account")
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"rho_limit": "1"}, "one of the two"),
+        ({"epsilon_limit": None}, "one of the two"),
+        ({"lifetime_limit": "1"}, "renews"),
+        ({"renewal": {"kind": "fixed", "days": 0}, "lifetime_limit": "1"}, "a day"),
+        ({"epsilon_limit": "NaN"}, "not an amount"),
+        ({"epsilon_limit": "-1"}, "not an amount"),
+        ({"epsilon_limit": "1e999999999"}, "not an amount"),
+        ({"epsilon_limit": "0.00000000000001"}, "decimals"),
+        ({"epsilon_limit": 1}, "MandateBody"),
+        ({"valid_from": "yesterday"}, "not an instant"),
+        ({"valid_from": "2026-01-01T00:00:00"}, "time zone"),
+    ],
+)
+def test_a_mandate_that_makes_no_sense(
+    ledger: Ledger, ada: Maker, changes: dict[str, Any], reason: str
+) -> None:
+    ledger.mandate(lab(ada), **changes)
+    last_is_wrong(ledger, reason)
+
+
+# Releases, failures, refunds.
+
+
+def test_a_release_without_a_charge(ledger: Ledger, ada: Maker) -> None:
+    ledger.release("audit_1", ada.auditor)
+    last_is_wrong(ledger, "was not charged")
+
+
+@pytest.mark.parametrize("before", ["release", "failure"])
+@pytest.mark.parametrize("after", ["release", "failure"])
+def test_an_audit_that_ends_twice(ledger: Ledger, ada: Maker, before: str, after: str) -> None:
+    audit = ledger.charge(ada, ledger.mandate(lab(ada)))
+    getattr(ledger, before)(audit, ada.auditor)
+    getattr(ledger, after)(audit, ada.auditor)
+    last_is_wrong(ledger, "before it was")
+
+
+def test_a_refund_after_the_release(ledger: Ledger, ada: Maker) -> None:
+    audit = ledger.charge(ada, ledger.mandate(lab(ada)))
+    charged = len(ledger.lines) - 1
+    ledger.release(audit, ada.auditor)
+    ledger.refund(charged)
+    last_is_wrong(ledger, "was released before")
+
+
+def test_a_refund_twice_and_a_release_after_it(ledger: Ledger, ada: Maker) -> None:
+    audit = ledger.charge(ada, ledger.mandate(lab(ada)))
+    charged = len(ledger.lines) - 1
+    ledger.refund(charged)
+    ledger.refund(charged)
+    last_is_wrong(ledger, "was refunded before")
+    del ledger.lines[-1]
+    ledger.release(audit, ada.auditor)
+    last_is_wrong(ledger, "was refunded before")
+
+
+def test_a_refund_of_more_than_was_charged(ledger: Ledger, ada: Maker) -> None:
+    ledger.charge(ada, ledger.mandate(lab(ada)))
+    ledger.refund(len(ledger.lines) - 1, debit="5")
+    last_is_wrong(ledger, "not of what was charged")
+
+
+def test_what_is_filed_under_another_auditor(ledger: Ledger, ada: Maker) -> None:
+    audit = ledger.charge(ada, ledger.mandate(lab(ada)))
+    ledger.release(audit, "auditor_other")
+    last_is_wrong(ledger, "another auditor")
+
+
+# Prices.
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"debit": "0.125"}, "change-one price"),
+        ({"currency": "rho"}, "is in epsilon"),
+        (price("0.05", "0.025") | {"debit": "0.15"}, "costs less"),
+        (price("0.2", "0.025") | {"debit": "0.45"}, "costs more"),
+        ({"epsilon": {"add_remove": "0.25", "change_one": "0.125"}, "debit": "0.125"}, "less"),
+        ({"rho": {"add_remove": "0.02", "change_one": "0.02"}}, "less rho"),
+        ({"rho": {"add_remove": "0.02", "change_one": "0.2"}}, "more than its epsilon"),
+        ({"epsilon": None}, "costs more"),
+        ({"debit": 1}, "ChargeFacts"),
+        ({"debit": "0.2500000000000001"}, "change-one price"),
+    ],
+)
+def test_a_wrong_price(ledger: Ledger, ada: Maker, changes: dict[str, Any], reason: str) -> None:
+    body, facts = charge_parts("charge_1", "audit_1", ledger.mandate(lab(ada)))
+    ledger.stated(ada, "charge", body, facts | changes, ada.auditor)
+    last_is_wrong(ledger, reason)
+
+
+REQUESTS: list[dict[str, Any]] = [
+    {"kind": "score-histogram", "epsilon": "1"},
+    {"kind": "score-histogram", "epsilon": "0.000001"},
+    {"kind": "score-histogram", "epsilon": "0.333333", "size_epsilon": "0.1"},
+    {"kind": "score-histogram", "epsilon": "10", "size_epsilon": "0"},
+    {"kind": "score-histogram", "mechanism": "discrete-gaussian", "rho": "0.7"},
+    {"kind": "score-histogram", "mechanism": "discrete-gaussian", "rho": "0.7", "size_rho": "0"},
+    {"kind": "score-cdf", "epsilon": "0.3"},
+    {"kind": "match-count", "epsilon": "0.999999"},
+    {"kind": "most-skewed", "epsilon": "0.3", "weights": [3, 2]},
+]
+
+
+@pytest.mark.parametrize("asked", REQUESTS)
+@pytest.mark.parametrize("sizes", [None, (5, 5)])
+@pytest.mark.parametrize("slots", [False, True])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_what_the_service_charges_is_right(
+    asked: dict[str, Any], sizes: tuple[int, int] | None, slots: bool, groups: int
+) -> None:
+    ids = {"audience_id": "audience_" + "0" * 30}
+    if asked["kind"] == "most-skewed":
+        ids["contents"] = ["content_" + "0" * 30] * 2  # type: ignore[assignment]
+    elif asked["kind"] != "match-count":
+        ids["content_id"] = "content_" + "0" * 30
+    bins = {} if asked["kind"] == "match-count" else {"bins": {"edges": [0, 0.5, 1]}}
+    request = REQUEST.validate_python({**ids, **bins, **asked})
+    facts = AudienceFacts(("g0", "g1"), groups, sizes, fixed_slots=slots)
+    question = KINDS[request.kind].question(request, facts)
+    currency = "rho" if "rho" in asked else "epsilon"
+    shown = price_of(question, currency)
+    charged = {
+        "charge_id": "",
+        "audit_id": "",
+        "mandate_id": "",
+        **shown.model_dump(mode="json", include={"epsilon", "rho", "currency", "debit"}),
+    }
+    body = shapes.read(condensed(request.model_dump(mode="json")), shapes.ChargeBody)
+    debited(body, shapes.read(charged, shapes.ChargeFacts))
+
+
+def test_of_a_kind_not_known_here_the_least_price_is_asked() -> None:
+    body, facts = charge_parts("charge_1", "audit_1", "mandate_1", "1", "0")
+    body |= {"kind": "two-party", "size_epsilon": None}
+    same = {"add_remove": "3", "change_one": "3"}
+    facts |= {"epsilon": same, "rho": {"add_remove": "2", "change_one": "4.5"}, "debit": "3"}
+    asked = shapes.read(body, shapes.ChargeBody)
+    assert debited(asked, shapes.read(facts, shapes.ChargeFacts)) == (3 * 10**13, 45 * 10**12)
+    less = {"add_remove": "0.5", "change_one": "0.5"}
+    facts |= {"epsilon": less, "rho": {"add_remove": "0", "change_one": "0.1"}, "debit": "0.5"}
+    with pytest.raises(EvidenceError, match="costs less"):
+        debited(asked, shapes.read(facts, shapes.ChargeFacts))
+
+
+# People.
+
+
+def test_an_individual_is_registered_once(ledger: Ledger, ada: Maker) -> None:
+    ledger.register(ada)
+    last_is_wrong(ledger, "registered already")
+
+
+def test_the_applicants_key_is_in_the_application(ledger: Ledger, ada: Maker) -> None:
+    facts = {"application_id": "a", "version": 1, "individuals": []}
+    stranger = Maker(f"applicant:{ada.key.thumbprint()}", ada.key)
+    ledger.stated(stranger, "application", {"individuals": []}, facts)
+    last_is_wrong(ledger, "not in the application")
+
+
+def test_an_approval_of_an_application_that_is_not_there(ledger: Ledger, ada: Maker) -> None:
+    body = {"application_id": "a", "version": 1, "decision": "approve", "mandate": mandate_body()}
+    facts = {"auditor_id": ada.auditor, "mandate_id": "mandate_1"}
+    ledger.stated(REGULATOR, "decision", body | {"decision": "reject"}, {}, None)
+    ledger.stated(REGULATOR, "decision", body, facts, ada.auditor)
+    last_is_wrong(ledger, "no such version")
+
+
+def test_an_operator_decides_nothing(ledger: Ledger, ada: Maker) -> None:
+    ledger.stated(OPERATOR, "decision", {"decision": "approve"}, {})
+    last_is_wrong(ledger, "to sign")

@@ -1,0 +1,447 @@
+"""Vetting over a real socket: from an application by a stranger to a release, and back."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from joserfc.jwk import OKPKey
+
+from api.clock import now
+from api.platform import Platform
+from api.store import ApplicationRow, PersonalRow
+from auditor_client import Auditor, ProblemError
+from auditor_client.connection import Connection
+from auditor_client.errors import ConflictError, ForbiddenError, NotFoundError, RequestError
+from auditor_client.statements import Statements
+from auditor_client.vetting import PATH, Applicant
+from openapi.models import Personal
+from platform_sim import World
+from tests.statements import A_FORM
+from tests.system.raw import raw, refused, request_for, usernames
+from tests.system.scene import operator_of, wait
+from tests.vetting import applying, draft_of, new_key, operator, person
+from tests.world import Deployment, deployed
+
+
+@pytest.fixture(scope="module")
+def place(new_database: Callable[[], str], platform: Platform) -> Iterator[Deployment]:
+    with deployed(new_database(), platform, applications_per_hour=10_000) as running:
+        yield running
+
+
+def entries(deployment: Deployment, application_id: str) -> list[Any]:
+    found = deployment.regulator.ledger.entries()
+    return [e for e in found if e.facts.get("application_id") == application_id][::-1]
+
+
+def late(deployment: Deployment, application_id: str) -> None:
+    """As if the period that runs had ended a second ago."""
+    with deployment.service.store.write() as session:
+        row = session.get_one(ApplicationRow, application_id)
+        row.due = now() - timedelta(seconds=1)
+        session.add(row)
+
+
+def audit(auditor: Auditor, deployment: Deployment, world: World) -> str:
+    me = raw(deployment, auditor)
+    audience = me.audience({"g0": usernames(world, 5)})
+    answer = me.submit(request_for(me.content(), audience, epsilon="0.5"))
+    assert answer.status_code == 202, answer.text
+    return wait(me, answer.json()["id"])
+
+
+def test_a_stranger_applies_is_approved_and_audits(place: Deployment, world: World) -> None:
+    case = applying(place, others=1)
+    assert (case.application.state, case.application.version) == ("submitted", 1)
+    assert case.applicant.me().role == "applicant"
+    [shown] = case.applicant.applications()
+    assert shown == case.application == case.again()
+    assert [who.name for who in shown.individuals] == ["Ada Lovelace", "Grace 0"]
+    assert shown.individuals[0].contact == "ada@lab"
+    assert shown.deadline is not None
+    assert shown.deadline.law == "Regulation (EU) 2025/2050, 7(1)"
+
+    made = case.approved(epsilon_limit="10", kinds=["score-histogram"])
+    assert (made.state, made.auditor_id is None, made.mandate_id is None) == (
+        "approved",
+        False,
+        False,
+    )
+    for number in (0, 1):
+        researcher = case.researcher(number)
+        assert researcher.me().role == "auditor"
+        [mandate] = researcher.budget().mandates
+        assert (mandate.id, mandate.epsilon_limit) == (made.mandate_id, 10)
+        assert mandate.researcher_ids == [who.researcher_id for who in made.individuals]
+        assert audit(researcher, place, world) == "released"
+    [application, decision] = entries(place, case.id)
+    assert application.statement.by == f"applicant:{case.keys[0].thumbprint()}"
+    assert decision.auditor_id == made.auditor_id
+    assert decision.facts["individuals"] == application.facts["individuals"]
+    assert decision.facts["mandate_id"] == made.mandate_id
+    assert decision.statement.body["mandate"]["epsilon_limit"] == "10"
+    # The ledger commits to names; it does not hold them.
+    assert "Ada" not in application.model_dump_json()
+
+
+def test_whoever_is_registered_applies_again_for_their_own_auditor(place: Deployment) -> None:
+    case = applying(place)
+    first = case.approved()
+    applicant, again = Applicant.apply(
+        place.url, case.keys[0], draft_of(case.keys[0], new_key(), organisation="Another name")
+    )
+    applicant.close()
+    assert again.auditor_id == first.auditor_id
+    assert again.individuals[0].researcher_id == first.individuals[0].researcher_id
+    second = place.regulator.applications.approve(again, "once more")
+    assert second.auditor_id == first.auditor_id
+    assert len(case.researcher().budget().mandates) == 2
+    [before, _] = [e for e in place.regulator.ledger.entries() if e.kind == "decision"][:2]
+    assert before.facts["auditor_id"] == first.auditor_id
+
+
+def test_changes_are_asked_for_answered_and_refused(place: Deployment) -> None:
+    case = applying(place)
+    decide = place.regulator.applications.decide
+    asked = decide(case.again(), "request-changes", "say who funds it")
+    assert asked.state == "changes-requested"
+    assert asked.history[-1].text == "say who funds it"
+    assert asked.deadline == case.application.deadline  # the clock does not stop
+    with pytest.raises(ConflictError, match="changes-requested"):
+        place.regulator.applications.approve(asked, "after all")
+    newer = draft_of(case.keys[0], new_key(), funding=Personal.fresh("a foundation"))
+    answered = case.applicant.answer(case.id, newer)
+    assert (answered.state, answered.version) == ("submitted", 2)
+    assert (answered.funding, len(answered.individuals)) == ("a foundation", 2)
+    with pytest.raises(ConflictError, match="version 2"):
+        decide(asked, "refuse", "I have read the old one")
+    gone = decide(answered, "refuse", "no public interest")
+    assert (gone.state, gone.deadline) == ("refused", None)
+    assert [event.state for event in gone.history] == [
+        "submitted",
+        "changes-requested",
+        "submitted",
+        "refused",
+    ]
+    for act in (
+        lambda: case.approved(),
+        lambda: case.applicant.withdraw(case.id),
+        lambda: case.applicant.answer(case.id, newer),
+    ):
+        with pytest.raises(ConflictError, match="refused"):
+            act()
+
+
+def test_a_text_sent_again_with_its_salt_is_kept_once(place: Deployment) -> None:
+    key, draft = new_key(), None
+    draft = draft_of(key)
+    applicant, made = Applicant.apply(place.url, key, draft)
+    place.clients.enter_context(applicant)
+    place.regulator.applications.decide(made, "request-changes", "look again")
+    assert applicant.answer(made.id, draft).version == 2
+
+
+def test_the_applicant_withdraws(place: Deployment) -> None:
+    case = applying(place)
+    gone = case.applicant.withdraw(case.id)
+    assert (gone.state, gone.deadline) == ("withdrawn", None)
+    with pytest.raises(ConflictError, match="withdrawn"):
+        case.approved()
+
+
+def test_a_deadline_is_extended_and_only_moves_on(place: Deployment) -> None:
+    case = applying(place)
+    assert case.application.deadline is not None
+    due = case.application.deadline.due
+    decide = place.regulator.applications.decide
+    with pytest.raises(RequestError, match="later than the deadline"):
+        decide(case.again(), "extend", "too soon", until=due.date() - timedelta(days=9))
+    with pytest.raises(RequestError, match="too far"):
+        decide(case.again(), "extend", "too far", until=due.date().replace(year=9999))
+    later = decide(case.again(), "extend", "experts", until=due.date() + timedelta(days=30))
+    assert later.deadline is not None
+    assert later.deadline.due > due
+    assert later.state == "submitted"
+
+
+@pytest.mark.parametrize(
+    ("wider", "field"),
+    [
+        ({"epsilon_limit": "21"}, "epsilon_limit"),
+        ({"kinds": ["score-cdf"]}, "kinds"),
+        ({"valid_until": datetime(2090, 1, 1, tzinfo=UTC)}, "valid_until"),
+    ],
+)
+def test_nobody_is_granted_more_than_they_asked_for(
+    place: Deployment, wider: dict[str, Any], field: str
+) -> None:
+    case = applying(place)
+    with pytest.raises(RequestError, match=f"more than was asked for: {field}"):
+        case.approved(**wider)
+    assert case.again().state == "submitted"
+
+
+def test_a_mandate_is_granted_to_individuals_of_the_application(place: Deployment) -> None:
+    case, other = applying(place), applying(place)
+    stranger = other.application.individuals[0].researcher_id
+    with pytest.raises(RequestError, match="individuals of the application"):
+        case.approved(researcher_ids=[stranger])
+
+
+def test_a_key_of_staff_or_of_another_auditor_cannot_be_named(place: Deployment) -> None:
+    with pytest.raises(ConflictError, match="operator"):
+        Applicant.apply(place.url, place.operator_key, draft_of(place.operator_key))
+    first, second = applying(place), applying(place)
+    first.approved()
+    second.approved()
+    mixed = draft_of(first.keys[0], second.keys[0])
+    with pytest.raises(ConflictError, match="another auditor"):
+        Applicant.apply(place.url, first.keys[0], mixed)
+    key = new_key()
+    with pytest.raises(RequestError, match="key of their own"):
+        Applicant.apply(place.url, key, draft_of(key, key))
+
+
+def test_the_platform_asks_for_an_amendment_and_mediation_changes_the_mandate(
+    place: Deployment,
+) -> None:
+    case, platform_side = applying(place), operator(place)
+    with pytest.raises(ConflictError, match="submitted"):
+        platform_side.ask_amendment(case.id, "vulnerability", "why", "what")
+    approved = case.approved()
+    assert approved.deadline is not None
+    assert (approved.deadline.who, approved.deadline.law) == (
+        "operator",
+        "Regulation (EU) 2022/2065, 40(5)",
+    )
+    asked = platform_side.ask_amendment(case.id, "vulnerability", "too fine", "epsilon 5")
+    assert asked.state == "amendment-requested"
+    assert asked.history[-1].text == "too fine\n\nepsilon 5"
+    regulator = place.regulator.applications
+    decided = regulator.decide(asked, "reject-amendment", "not substantiated")
+    assert decided.state == "amendment-decided"
+    assert platform_side.mediate(case.id, "requested", "we object").state == "mediation-requested"
+    with pytest.raises(ConflictError, match="mediation-requested"):
+        regulator.mediate(case.id, "agreed", "before it began")
+    opened = regulator.mediate(case.id, "opened", "Mx Mediator", days=40)
+    assert opened.deadline is not None
+    assert opened.deadline.law == "Regulation (EU) 2025/2050, 13(9)"
+    settled = regulator.mediate(case.id, "agreed", "epsilon 5")
+    assert (settled.state, settled.deadline) == ("settled", None)
+    assert approved.mandate_id is not None
+    changed = place.regulator.mandates.change(
+        approved.mandate_id, "as agreed", epsilon_limit="5", kinds=["match-count"]
+    )
+    assert (changed.epsilon_limit, changed.kinds) == (5, ["match-count"])
+    kinds = [entry.kind for entry in entries(place, case.id)]
+    assert kinds == [
+        "application",
+        "decision",
+        "amendment",
+        "decision",
+        "mediation",
+        "mediation",
+        "mediation",
+    ]
+
+
+def test_after_its_period_the_platform_is_told_the_deadline(place: Deployment) -> None:
+    case, platform_side = applying(place), operator(place)
+    case.approved()
+    late(place, case.id)
+    with pytest.raises(ConflictError, match=r"ended at .* 40\(5\)") as refusal:
+        platform_side.ask_amendment(case.id, "no-access", "too late", "nothing")
+    assert str(refusal.value.problem.model_dump()["due"]).endswith("Z")
+    other = applying(place)
+    other.approved()
+    asked = platform_side.ask_amendment(other.id, "no-access", "why", "what")
+    late(place, other.id)  # a regulator who is late still decides
+    place.regulator.applications.decide(asked, "accept-amendment", "so be it")
+    late(place, other.id)
+    with pytest.raises(ConflictError, match=r"ended at .* 13\(1\)"):
+        platform_side.mediate(other.id, "requested", "too late")
+
+
+def test_the_platform_sees_what_is_granted_and_not_what_came_to_nothing(place: Deployment) -> None:
+    case, platform_side = applying(place), operator(place)
+    path = f"{PATH}/{case.id}"
+    refused(operator_of(place).get(path), "not-found")
+    assert case.id not in {each.id for each in platform_side.applications()}
+    case.approved()
+    assert case.id in {each.id for each in platform_side.applications()}
+
+
+def test_others_see_nothing_of_an_application_and_can_do_nothing(place: Deployment) -> None:
+    case, other = applying(place, others=1), applying(place)
+    assert case.id not in {each.id for each in other.applicant.applications()}
+    with pytest.raises(NotFoundError):
+        other.applicant.application(case.id)
+    with pytest.raises(NotFoundError):
+        other.applicant.withdraw(case.id)
+    with pytest.raises(NotFoundError):
+        other.applicant.answer(case.id, draft_of(other.keys[0]))
+    # A colleague sees it, and only the principal acts.
+    colleague = case.application.individuals[1].researcher_id
+    second = place.clients.enter_context(Applicant(place.url, colleague, case.keys[1]))
+    assert second.application(case.id).state == "submitted"
+    with pytest.raises(ForbiddenError):
+        second.withdraw(case.id)
+    # An applicant has no other rights.
+    me = raw(place, case.applicant)
+    for route in ("/v1/budget", "/v1/audits", "/v1/regulator/mandates", "/v1/operator/keys"):
+        refused(me.get(route), "forbidden")
+    refused(me.get("/v1/ledger/entries"), "forbidden")
+    refused(me.post("/v1/webhooks", {"url": "https://example.org/hook"}), "forbidden")
+
+
+def test_wrong_roles_are_refused(place: Deployment) -> None:
+    case = applying(place)
+    body = {"application_id": case.id, "version": 1, "decision": "refuse"}
+    signed = {"Idempotency-Key": "k" * 12, "Statement-Signature": A_FORM}
+    decision = body | {"reasons": Personal.fresh("no").model_dump()}
+    for who in (raw(place, case.applicant), operator_of(place)):
+        refused(who.post("/v1/regulator/decisions", decision, headers=signed), "forbidden")
+    regulator = raw(place, place.regulator)
+    amendment = {
+        "application_id": case.id,
+        "ground": "no-access",
+        "reasons": Personal.fresh("x").model_dump(),
+        "proposal": Personal.fresh("y").model_dump(),
+    }
+    refused(regulator.post("/v1/operator/amendments", amendment, headers=signed), "forbidden")
+
+
+def test_an_application_must_be_signed_by_its_principal_and_once(place: Deployment) -> None:
+    key = new_key()
+    draft = draft_of(key)
+    body = draft.model_dump(mode="json")
+    anyone = raw(place, "nobody")
+    unsigned = {"Idempotency-Key": "k" * 12, "Statement-Signature": A_FORM}
+    refused(anyone.post(PATH, body, headers=unsigned), "unsigned")
+    public = Connection(place.url, "nobody", key)._public
+    by = f"applicant:{key.thumbprint()}"
+    forged = Statements(public, public, by, new_key()).headers("application", draft, "f" * 12)
+    refused(anyone.post(PATH, body, headers=forged), "unsigned")
+    good = Statements(public, public, by, key).headers("application", draft, "g" * 12)
+    other = draft_of(key, purpose="Something else").model_dump(mode="json")
+    refused(anyone.post(PATH, other, headers=good), "unsigned")
+    assert anyone.post(PATH, body, headers=good).status_code == 201
+    refused(anyone.post(PATH, body, headers=good), "idempotency-conflict")
+    public.close()
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"individuals": []},
+        {"epsilon_limit": None},
+        {"epsilon_limit": "0"},
+        {"rho_limit": "1"},
+        {"renewal": {"kind": "rolling", "days": 30}},
+        {"publishes_free_of_charge": False},
+        {"kinds": ["outcome-test"]},
+        {"funding": "not personal text"},
+        {"valid_from": "2026-01-01T00:00:00"},
+        {"valid_until": "2020-01-01T00:00:00Z"},
+        {"unknown": 1},
+    ],
+)
+def test_a_bad_application_is_refused(place: Deployment, bad: dict[str, Any]) -> None:
+    key = new_key()
+    draft = draft_of(key)
+    body = draft.model_dump(mode="json") | bad
+    headers = {"Idempotency-Key": "b" * 12, "Statement-Signature": A_FORM}
+    answer = raw(place, "nobody").post(PATH, body, headers=headers)
+    assert answer.status_code == 422, answer.text
+
+
+def test_private_keys_and_odd_keys_are_refused(place: Deployment) -> None:
+    key = new_key()
+    private = {name: str(value) for name, value in key.as_dict(private=True).items()}
+    for jwk in (private, {"kty": "oct", "k": "c2VjcmV0"}, {"kty": "OKP", "crv": "Ed448", "x": "a"}):
+        body = draft_of(key).model_dump(mode="json")
+        body["individuals"][0]["jwk"] = jwk
+        headers = {"Idempotency-Key": "p" * 12, "Statement-Signature": A_FORM}
+        refused(raw(place, "nobody").post(PATH, body, headers=headers), "invalid-request")
+
+
+def test_personal_text_is_erased_and_the_ledger_stays(place: Deployment) -> None:
+    case = applying(place, others=1)
+    place.regulator.applications.decide(case.again(), "refuse", "Ada is not independent")
+    before = [entry.leaf for entry in entries(place, case.id)]
+    erased = place.regulator.erase(case.id)
+    assert len(erased.commitments) == 6 + 3 + 1  # texts, two names and a contact, reasons
+    shown = case.again()
+    assert {who.name for who in shown.individuals} == {None}
+    assert shown.funding is shown.history[-1].text is None
+    assert case.applicant.me().name == "erased"
+    assert [entry.leaf for entry in entries(place, case.id)] == before
+    with place.service.store.read() as session:
+        assert not any(session.get(PersonalRow, each) for each in erased.commitments)
+    assert place.regulator.erase(case.id).commitments == []
+    newest = next(iter(place.regulator.ledger.entries()))
+    assert newest.kind == "erasure"
+    with pytest.raises(NotFoundError):
+        place.regulator.erase("application_" + "0" * 30)
+
+
+def test_an_individual_is_forgotten_everywhere(place: Deployment) -> None:
+    case = applying(place, others=1)
+    approved = case.approved()
+    who = approved.individuals[1].researcher_id
+    assert len(place.regulator.erase(who).commitments) == 1
+    shown = case.again()
+    assert [each.name for each in shown.individuals] == ["Ada Lovelace", None]
+    listed = {each.id: each.name for each in place.regulator.researchers.list()}
+    assert listed[who] == "erased"
+    assert case.researcher(1).budget().mandates  # still at work
+
+
+def test_strangers_are_rate_limited_by_address(
+    new_database: Callable[[], str], platform: Platform
+) -> None:
+    with deployed(new_database(), platform, applications_per_hour=2) as running:
+        cases = [applying(running) for _ in range(2)]
+        with pytest.raises(ProblemError) as refusal:
+            applying(running)
+        assert refusal.value.code == "rate-limited"
+        assert len(running.regulator.applications.list()) == 2
+        assert cases[0].applicant.application(cases[0].id).state == "submitted"
+
+
+def test_lists_are_filtered_by_state(place: Deployment) -> None:
+    case = applying(place)
+    case.applicant.withdraw(case.id)
+    found = place.regulator.applications.list("withdrawn")
+    assert {each.state for each in found} == {"withdrawn"}
+    assert case.id in {each.id for each in found}
+    answer = raw(place, place.regulator).get(PATH, params={"state": "forgotten"})
+    refused(answer, "invalid-request")
+
+
+def test_an_application_of_a_removed_individual_is_refused(place: Deployment) -> None:
+    case = applying(place)
+    approved = case.approved()
+    place.regulator.researchers.remove(approved.individuals[0].researcher_id, "left")
+    with pytest.raises(ConflictError, match="removed"):
+        Applicant.apply(place.url, case.keys[0], draft_of(case.keys[0]))
+
+
+def test_everything_that_is_recorded_has_its_time_and_due_date(place: Deployment) -> None:
+    case = applying(place)
+    case.approved()
+    found = entries(place, case.id)
+    assert [entry.at for entry in found] == sorted(entry.at for entry in found)
+    assert all(entry.facts["due"] for entry in found)
+    assert [event.at for event in case.again().history] == [entry.at for entry in found]
+
+
+def principal_named_twice(key: OKPKey) -> dict[str, Any]:
+    return {"individuals": [person("Ada", key, "principal"), person("Eve", new_key(), "principal")]}
+
+
+def test_there_is_one_principal() -> None:
+    key = new_key()
+    with pytest.raises(ValueError, match="principal"):
+        draft_of(key, **principal_named_twice(key))
