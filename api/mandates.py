@@ -92,11 +92,8 @@ def choose(
     active = [row for row in paying if row.state == "active"]
     in_force = [row for row in active if row.valid_from <= at < row.valid_until]
     if not in_force:
-        if allowing and not mine:
-            raise _not_for_them(kind)
-        if paying and not active:
-            raise _not_active(paying)
-        raise _none_in_force(mine, active, kind, at)
+        others = [row for row in allowing if row not in mine and row.state == "active"]
+        raise _halted(paying, others, kind, at) or _none_in_force(mine, active, kind, at)
     able = (
         row
         for row in in_force
@@ -155,21 +152,25 @@ def _decimal(amount: Fraction | None) -> Any:
     return None if amount is None else as_decimal(amount)
 
 
-def _not_for_them(kind: str) -> RefusalError:
-    return NoMandateError(
-        f"a mandate of your auditor allows {kind}, but not to you: it names other individuals. "
-        f"Nothing was charged: ask your regulator to name you."
-    )
-
-
-def _not_active(rows: list[MandateRow]) -> RefusalError:
-    if suspended := [row.id for row in rows if row.state == "suspended"]:
+def _halted(
+    paying: list[MandateRow], others: list[MandateRow], kind: str, at: datetime
+) -> RefusalError | None:
+    """Why a mandate that would do is not to be spent: suspended, of others, or terminated."""
+    dated = [row for row in paying if row.valid_from <= at < row.valid_until]
+    if suspended := [row.id for row in dated if row.state == "suspended"]:
         return MandateSuspendedError(
             f"the mandate {suspended[0]} is suspended until your regulator resumes it. "
             f"Nothing was charged.",
             mandate_id=suspended[0],
         )
-    return MandateExpiredError("your regulator terminated the mandate. Nothing was charged.")
+    if others:
+        return NoMandateError(
+            f"a mandate of your auditor allows {kind}, but not to you: it names other individuals. "
+            f"Nothing was charged: ask your regulator to name you."
+        )
+    if dated:
+        return MandateExpiredError("your regulator terminated the mandate. Nothing was charged.")
+    return None
 
 
 def _none_in_force(

@@ -15,7 +15,7 @@ import numpy as np
 from auditor_client.contrasts import Group, Tests, tests_above, tests_below
 from auditor_client.limits import upper_limit
 from auditor_client.noise import Floats
-from auditor_client.rejection import Contrast, Level, surely_rejects, worst
+from auditor_client.rejection import Contrast, Level, constant, surely_rejects, worst
 
 # Parts of the level below: for claims of the right sign, and for claims of the wrong sign.
 _RIGHT, _WRONG = 0.8, 0.1
@@ -24,7 +24,14 @@ _THETA = 0.8
 
 def above(groups: Sequence[Group], delta: float) -> float:
     """An upper limit of FG, missed with probability at most delta/2."""
-    found = [tests_above(more, less, delta) for more, less in permutations(groups, 2)]
+    return highest([tests_above(more, less, delta) for more, less in permutations(groups, 2)])
+
+
+def highest(found: Sequence[Tests]) -> float:
+    """A limit that no difference exceeds of which any of these tests speaks; at most one.
+
+    Missed by the largest difference with no more than the level of its own test.
+    """
     if not all(tests.by_ratio for tests in found):
         return 1.0
     limit = 0.0
@@ -32,7 +39,7 @@ def above(groups: Sequence[Group], delta: float) -> float:
         # The people in no bin could all be in this one.
         rest = max(limit - tests.missing, 0.0)
         if limit < 1 and not surely_rejects(cell, rest, tests.level):
-            limit = upper_limit(cell, _constant(tests.level), rest, 1.0) + tests.missing
+            limit = upper_limit(cell, constant(tests.level), rest, 1.0) + tests.missing
         limit = max(limit, tests.missing)
     return min(limit, 1.0)
 
@@ -59,7 +66,7 @@ def _all_below(groups: Sequence[Group], delta: float) -> list[Tests]:
     return [tests_below(more, less, delta, pairs) for more, less in permutations(groups, 2)]
 
 
-def _flat(found: list[Tests]) -> list[tuple[Tests, Contrast]]:
+def _flat(found: Sequence[Tests]) -> list[tuple[Tests, Contrast]]:
     return [(tests, cell) for tests in found for cells in tests.by_ratio for cell in cells]
 
 
@@ -76,7 +83,7 @@ def _within(tests: Tests, alpha: float) -> bool:
         return alpha >= 1
     return all(
         surely_rejects(cell, limit, tests.level)
-        or worst(cell, limit, _constant(tests.level)).rejected
+        or worst(cell, limit, constant(tests.level)).rejected
         for cells in tests.by_ratio
         for cell in cells
     )
@@ -93,7 +100,7 @@ def _bin_below(cell: Contrast, tests: Tests, most: float) -> float:
     """The lower limit from one bin, or `most` if it is that high."""
     if most <= 0 or not _positive(cell, tests):
         return 0.0
-    level = _shared(tests.level * _RIGHT, tests.bins)
+    level = shared(tests.level * _RIGHT, tests.bins)
     if most < 1 and worst(cell, -most, level).rejected:
         return most
     return -upper_limit(cell, level, max(cell.observed, -1.0), 0.0)
@@ -101,7 +108,7 @@ def _bin_below(cell: Contrast, tests: Tests, most: float) -> float:
 
 def _beyond(tests: Tests, alpha: float) -> bool:
     limit = min(alpha + tests.missing, 1.0)
-    level = _shared(tests.level * _RIGHT, tests.bins)
+    level = shared(tests.level * _RIGHT, tests.bins)
     return bool(tests.by_ratio) and all(
         any(_positive(cell, tests) and worst(cell, -limit, level).rejected for cell in cells)
         for cells in tests.by_ratio
@@ -113,14 +120,12 @@ def _positive(cell: Contrast, tests: Tests) -> bool:
     # Not worth the work where the normal approximation already finds none.
     if cell.approximate(tests.level / 2) >= 0:
         return False
-    return worst(cell, 0.0, _shared(tests.level * _WRONG, tests.bins)).rejected
+    return worst(cell, 0.0, shared(tests.level * _WRONG, tests.bins)).rejected
 
 
-def _constant(level: float) -> Level:
-    return lambda p: np.full_like(p, level)
+def shared(level: float, bins: int) -> Level:
+    """A level for every bin, given the share there: over all bins they add up to `level`."""
 
-
-def _shared(level: float, bins: int) -> Level:
     def allowed(p: Floats) -> Floats:
         return np.asarray(level * (_THETA * p + (1 - _THETA) / bins))
 

@@ -63,6 +63,15 @@ def tests_below(more: Group, less: Group, delta: float, pairs: int) -> Tests:
     return Tests(found, level, bins, less.size.missing(delta))
 
 
+def tests_each(first: Group, second: Group, level: float) -> Tests:
+    """Contrasts of p_first - p_second in every bin, for limits that hold in all bins at once."""
+    level, size_level = _split(first, second, level)
+    share_level, level = level * _SHARES / (4 * len(first.table)), level * (1 - _SHARES)
+    found = _contrasts(first, second, size_level, share_level, 2 * level)
+    by_ratio = tuple(tuple(cells) for cells in found)
+    return Tests(by_ratio, level, len(first.table), first.size.missing(2 * level))
+
+
 def _split(one: Group, other: Group, level: float) -> tuple[float, float]:
     """The level left for the counts, and that of each of the four limits of two sizes."""
     if one.size.kind == other.size.kind == "known":

@@ -11,17 +11,23 @@ import pyarrow as pa
 
 from auditor_client.consistent import consistent
 from auditor_client.errors import InputError
+from auditor_client.laws import Gaussian, Laplace, Noise, Nothing
+from auditor_client.measures import Measures
 from auditor_client.result import Result
 from openapi.models import AuditKind, Content, Edges, ScoreHistogramRelease
 
 if TYPE_CHECKING:
+    from auditor_client.assumptions import Assumption
+    from auditor_client.contrasts import Group
+    from auditor_client.drivers import Driver
     from auditor_client.gap import FairnessGap
+    from auditor_client.metrics import Side
 
 OUTSIDE = "outside"
 
 
 @dataclass(frozen=True)
-class FinishedAudit(Result[ScoreHistogramRelease]):
+class FinishedAudit(Measures, Result[ScoreHistogramRelease]):
     """A score histogram whose receipt was verified. Read from a receipt, it has no `audit`."""
 
     kind: ClassVar[AuditKind] = "score-histogram"
@@ -55,30 +61,64 @@ class FinishedAudit(Result[ScoreHistogramRelease]):
         """
         stated = self.part(part)
         if stated.mechanism != "discrete-laplace":
-            raise InputError(
-                f"The noise of the {part} is {stated.mechanism}, for which there are no intervals,"
-                " verdicts and reports yet. The counts are in `counts` and `frame()`. For a"
-                " verdict, run the audit with discrete-laplace: a mandate in rho pays for it too."
-            )
+            raise InputError(f"The noise of the {part} is {stated.mechanism}: see `noise`.")
         return 1 / Fraction(stated.scale)
+
+    def noise(self, part: str = "bins") -> Noise:
+        """The law of the noise on one number of a part of the release."""
+        stated = self.part(part)
+        if stated.mechanism == "discrete-gaussian":
+            return Gaussian(stated.scale**2)
+        return Laplace(float(self.epsilon(part)))
+
+    def groups(self) -> "dict[str, Group]":
+        """The groups as the analysis takes them: counts, their noise, what is known of sizes."""
+        noise = self.noise("bins")
+        size_noise = self.noise("sizes") if self.noisy_sizes else Nothing()
+        from auditor_client.gap import measured_groups  # SciPy takes seconds to import
+
+        return measured_groups(self.counts, noise, self.known_sizes, self.noisy_sizes, size_noise)
 
     def fairness_gap(self, delta: float = 0.05) -> "FairnessGap":
         """The empirical fairness gap with an interval that holds with probability 1 - delta."""
-        epsilon = self.epsilon("bins")
-        size_epsilon = self.epsilon("sizes") if self.noisy_sizes else None
-        from auditor_client.gap import fairness_gap  # SciPy takes seconds to import
+        from auditor_client.gap import gap_of
 
         try:
-            return fairness_gap(
-                self.counts,
-                sizes=self.known_sizes,
-                epsilon=epsilon,
-                delta=delta,
-                noisy_sizes=self.noisy_sizes,
-                size_epsilon=size_epsilon,
-            )
+            return gap_of(self.groups(), delta)
         except ValueError as error:
             raise InputError(f"There is no gap to compute: {error}.") from error
+
+    def pair_gaps(self, delta: float = 0.05) -> "list[FairnessGap]":
+        """The gap of each pair of groups; all hold at once with probability 1 - delta."""
+        from auditor_client.drivers import pair_gaps
+
+        return pair_gaps(self.groups(), delta)
+
+    def drivers(self, delta: float = 0.05) -> "list[Driver]":
+        """The difference of each pair in each bin, what shows most first; all hold at once."""
+        from auditor_client.drivers import drivers
+
+        return drivers(self.groups(), delta)
+
+    def marginal_gap(self, attribute: int, delta: float = 0.05) -> "FairnessGap":
+        """The gap by one attribute of a crossed audience; 0 is the first column of `by`."""
+        from auditor_client.crossed import merged
+        from auditor_client.gap import gap_of
+
+        return gap_of(merged(self.groups(), attribute), delta)
+
+    def assumptions(self, alpha: float = 0.2, delta: float = 0.05) -> "list[Assumption]":
+        """What the paper assumes, checked after the audit as far as that is possible."""
+        from auditor_client.assumptions import check
+
+        return check(self, alpha, delta)
+
+    def sides(self) -> "list[Side]":
+        """The groups as the measures see them."""
+        from auditor_client.metrics import HistogramSide
+
+        middles = tuple((low + high) / 2 for low, high in self.limits())
+        return [HistogramSide(name, group, middles) for name, group in self.groups().items()]
 
     def limits(self) -> list[tuple[float, float]]:
         """Low and high end of each bin; of a level, the level twice."""

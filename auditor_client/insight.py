@@ -9,10 +9,12 @@ from auditor_client.errors import InputError
 from auditor_client.quarters import Quarter
 from auditor_client.transport import Transport
 from openapi.models import (
+    Auditor,
     AuditorOverview,
     Charge,
     ExportName,
     Flags,
+    MandateOverview,
     Overview,
     Refusal,
     RefusalCounts,
@@ -36,6 +38,13 @@ class Dossier:
     names: dict[str, str]
     url: str
     auditor: AuditorOverview | None = None
+
+    def mandates(self) -> Iterator[tuple[str, MandateOverview]]:
+        """Each mandate with what to call it: of several auditors, whose it is, too."""
+        for auditor in self.overview.auditors:
+            whose = "" if self.auditor else f"{auditor.name}: "
+            for mandate in auditor.mandates:
+                yield whose + mandate.purpose, mandate
 
 
 class Insight:
@@ -98,7 +107,8 @@ class Insight:
             raise InputError(f"There is no auditor {auditor_id}.")
         people = self._transport.items(f"{PATH}/researchers", Researcher)
         names = {person.id: person.name for person in people}
-        names |= {auditor.id: auditor.name for auditor in overview.auditors}
+        auditors = self._transport.items(f"{PATH}/auditors", Auditor)
+        names |= {auditor.id: auditor.name for auditor in auditors}
         return Dossier(
             quarter=quarter,
             overview=overview,

@@ -24,7 +24,15 @@ from auditor_client.laws import (
     Nothing,
     law,
 )
-from auditor_client.noise_sums import Summed, Term, TreeError, sum_quantile, summed
+from auditor_client.noise_sums import (
+    Moments,
+    Summed,
+    Term,
+    TreeError,
+    difference,
+    sum_quantile,
+    summed,
+)
 
 __all__ = [
     "REST",
@@ -34,6 +42,7 @@ __all__ = [
     "Gaussian",
     "Integers",
     "Laplace",
+    "Moments",
     "Noise",
     "Nothing",
     "Summed",
@@ -41,6 +50,7 @@ __all__ = [
     "TreeError",
     "as_rate",
     "convolve",
+    "difference",
     "gaussian_at",
     "law",
     "log_mgf",

@@ -17,28 +17,27 @@ _LARGEST_LATTICE = 1 << 17
 
 @dataclass(frozen=True)
 class Summed(Noise):
-    """The sum of `count` independent draws from one law."""
+    """The sum of independent draws: of each law so many."""
 
-    one: Noise
-    count: int
+    parts: tuple[tuple[Noise, int], ...]
 
     @property
     def most_tilt(self) -> float:
-        return self.one.most_tilt
+        return min(one.most_tilt for one, _ in self.parts)
 
     @property
     def variance(self) -> float:
-        return self.count * self.one.variance
+        return sum(count * one.variance for one, count in self.parts)
 
     @property
     def reach(self) -> int:
         return _reach(self)
 
     def log_mgf(self, s: Floats) -> Floats:
-        return self.count * self.one.log_mgf(s)
+        return np.asarray(sum(count * one.log_mgf(s) for one, count in self.parts))
 
     def wave(self, angle: Floats) -> Floats:
-        return np.asarray(self.one.wave(angle) ** self.count)
+        return np.prod([one.wave(angle) ** count for one, count in self.parts], axis=0)
 
     def mass(self, k: Integers) -> Floats:
         masses, half = _masses(self), self.reach
@@ -51,7 +50,15 @@ def summed(noise: AnyNoise, count: int) -> Noise:
     one = law(noise)
     if count < 1 or isinstance(one, Nothing):
         return Nothing()
-    return one if count == 1 else Summed(one, count)
+    return one if count == 1 else Summed(((one, count),))
+
+
+def difference(first: AnyNoise, second: AnyNoise) -> Noise:
+    """The law of the difference of two independent draws; as laws are symmetric, of their sum."""
+    parts = tuple((one, 1) for one in (law(first), law(second)) if not isinstance(one, Nothing))
+    if not parts:
+        return Nothing()
+    return parts[0][0] if len(parts) == 1 else Summed(parts)
 
 
 @lru_cache(maxsize=256)
@@ -103,6 +110,39 @@ class TreeError(Noise):
 
     def wave(self, angle: Floats) -> Floats:
         raise NotImplementedError("only exponential moments of this error are known")
+
+
+@dataclass(frozen=True)
+class Moments(Noise):
+    """A law of which only the exponential moments are to be used.
+
+    For people put together from groups with shares of their own: their number in a bin is no
+    binomial variable, but its moments are at most those of one with the mean share.
+    """
+
+    one: Noise
+    exact: ClassVar[bool] = False
+
+    @property
+    def most_tilt(self) -> float:
+        return self.one.most_tilt
+
+    @property
+    def variance(self) -> float:
+        return self.one.variance
+
+    @property
+    def reach(self) -> int:
+        return self.one.reach
+
+    def log_mgf(self, s: Floats) -> Floats:
+        return self.one.log_mgf(s)
+
+    def mass(self, k: Integers) -> Floats:
+        return self.one.mass(k)
+
+    def wave(self, angle: Floats) -> Floats:
+        return self.one.wave(angle)
 
 
 @lru_cache(maxsize=1024)

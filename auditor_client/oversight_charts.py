@@ -41,16 +41,15 @@ def mandate_chart(dossier: Dossier) -> Chart:
     for charge in _counted(dossier.charges):
         within[charge.mandate_id] = within.get(charge.mandate_id, Decimal(0)) + charge.debit
     rows = []
-    for auditor in dossier.overview.auditors:
-        for mandate in auditor.mandates:
-            whole = mandate.lifetime_limit or mandate.limit
-            now = within.get(mandate.id, Decimal(0))
-            name = f"{auditor.name}: {mandate.purpose}"[:60] + f" (…{mandate.id[-4:]})"
-            parts = {"in this quarter": now, "at other times": mandate.spent - now}
-            rows += [
-                {"mandate": name, "when": when, "share": float(amount / whole), "order": order}
-                for order, (when, amount) in enumerate(parts.items())
-            ]
+    for name, mandate in dossier.mandates():
+        whole = mandate.lifetime_limit or mandate.limit
+        now = within.get(mandate.id, Decimal(0))
+        label = f"{name[:60]} (…{mandate.id[-4:]})"  # two may have one purpose
+        parts = {"in this quarter": now, "at other times": mandate.spent - now}
+        rows += [
+            {"mandate": label, "when": when, "share": float(amount / whole), "order": order}
+            for order, (when, amount) in enumerate(parts.items())
+        ]
     names = list(dict.fromkeys(str(row["mandate"]) for row in rows))
     colour = alt.Color(
         "when:N",
@@ -79,11 +78,13 @@ def refusal_chart(refusals: Sequence[Refusal]) -> Chart:
     """How often each reason was given."""
     found = Counter(refusal.code for refusal in refusals)
     rows = [{"code": code, "count": count} for code, count in found.most_common()]
+    most = max(found.values())
+    ticks = list(range(0, most + 1, -(-most // 8)))
     bars = (
         chart_of(rows)
         .mark_bar(color=DARK)
         .encode(
-            x=alt.X("count:Q", title="requests refused", axis=alt.Axis(format="d", tickMinStep=1)),
+            x=alt.X("count:Q", title="requests refused", axis=alt.Axis(format="d", values=ticks)),
             y=alt.Y("code:N", title=None, sort=[code for code, _ in found.most_common()]),
         )
     )

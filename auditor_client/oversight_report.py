@@ -63,8 +63,7 @@ def _glance(dossier: Dossier) -> str:
 def _mandates(dossier: Dossier) -> str:
     rows = [
         (
-            f"{auditor.name}: {mandate.purpose}",
-            mandate.state,
+            name + ("" if mandate.state == "active" else f" ({mandate.state})"),
             limit_words(mandate),
             f"{mandate.spent:f}",
             f"{mandate.spent_30_days:f}",
@@ -72,14 +71,12 @@ def _mandates(dossier: Dossier) -> str:
             str(mandate.exhausted_on or "not before its end"),
             f"{mandate.valid_until:%Y-%m-%d}",
         )
-        for auditor in dossier.overview.auditors
-        for mandate in auditor.mandates
+        for name, mandate in dossier.mandates()
     ]
     if not rows:
         return "<p>None was granted.</p>"
     header = (
         "mandate",
-        "state",
         "limit",
         "spent",
         "in 30 days",
@@ -88,7 +85,7 @@ def _mandates(dossier: Dossier) -> str:
         "ends",
     )
     caption = "Share of each limit that is spent; of one that renews, of what never comes back."
-    return figure(charts.mandate_chart(dossier), caption) + table("", header, rows)
+    return figure(charts.mandate_chart(dossier), caption) + table("", header, rows, figures=True)
 
 
 def limit_words(mandate: MandateOverview) -> str:
@@ -105,7 +102,7 @@ def _charges(dossier: Dossier) -> Iterator[str]:
         yield "<p>Nothing was charged in the quarter.</p>"
         return
     for currency in sorted(_by_currency(dossier)):
-        yield figure(charts.spending_chart(dossier, currency), "What was charged in each week.")
+        yield figure(charts.spending_chart(dossier, currency), f"Charged per week, in {currency}.")
     kinds = Counter(charge.kind for charge in dossier.charges)
     yield table("Audits by kind", ("kind", "audits"), [(k, str(n)) for k, n in kinds.most_common()])
     rows = [

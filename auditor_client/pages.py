@@ -35,11 +35,16 @@ def figure(chart: Chart, caption: str) -> str:
     )
 
 
-def table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(
+    caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, figures: bool = False
+) -> str:
+    """A table with a heading per row; of figures, none of which is to be broken."""
     head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in header)
     first = f"<thead><tr>{head}</tr></thead>" if any(header) else ""
     body = "".join(_row(row) for row in rows)
-    return f"<table><caption>{escape(caption)}</caption>{first}<tbody>{body}</tbody></table>"
+    kind = ' class="figures"' if figures else ""
+    named = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return f"<table{kind}>{named}{first}<tbody>{body}</tbody></table>"
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -17,16 +17,18 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Literal
 
+from auditor_client.envelope import Envelope
+from auditor_client.estimates import Estimator
 from auditor_client.noise import Epsilon, as_rate
 from auditor_client.power import Design, SizeKind, reaches
-from auditor_client.promise import Promise
-from auditor_client.sizes import GroupSize
+from auditor_client.promise import promise_holds
 
 Method = Literal["lemma-5.1", "theorem-1", "exact"]
 
 _MOST_PEOPLE = 10_000_000
-_LEAST_ALPHA = 0.08
-_AHEAD = 4
+# Sizes up to this many are certified one by one, as far as so many below the envelope.
+_FEW = 320
+_MOST_SINGLE = 64
 
 
 def sample_size(
@@ -53,7 +55,7 @@ def sample_size(
         # min n >= 8/α² · ln(3|A||Y|/δ)   [IKH23, eq. 8]
         people = 8 / alpha**2 * math.log(3 * groups * bins / delta)
     elif method == "exact":
-        people = _exact(alpha, delta, groups, bins, as_rate(epsilon), sizes)
+        people = _exact(alpha, delta, groups, _estimator(bins, as_rate(epsilon), sizes))
     else:
         raise ValueError(f'method must be "lemma-5.1", "theorem-1" or "exact", not {method!r}')
     return math.ceil(math.ceil(people) / match_rate)
@@ -93,19 +95,33 @@ def verdict_size(
     return math.ceil(_least(enough, _guess(design, true_gap)) / match_rate)
 
 
-@lru_cache(maxsize=64)
-def _exact(alpha: float, delta: float, groups: int, bins: int, rate: float, sizes: SizeKind) -> int:
-    if alpha < _LEAST_ALPHA:
-        raise ValueError(f"the exact bound is worked out for alpha >= {_LEAST_ALPHA}, not {alpha}")
-    known, noisy = (0 if sizes == kind else None for kind in ("known", "noisy"))
-    size = GroupSize(0, bins, rate, known, noisy, rate / 4)
-    promise = Promise(alpha, delta, groups, bins, rate, size)
-    people = _least(promise.holds, math.ceil(3 / alpha**2 + 2 / (alpha * min(rate, 10.0))))
-    # Counts are whole, so the bound may rise again a little further on: that is checked. Further
-    # still it has only been seen to fall, which is not proved.
-    while gaps := [n for n in range(people, people + _AHEAD) if not promise.holds(n)]:
-        people = gaps[-1] + 1
+@lru_cache(maxsize=256)
+def _exact(alpha: float, delta: float, groups: int, estimator: Estimator) -> int:
+    """The least number found such that it and every larger one is certified.
+
+    `Envelope` proves all numbers from some number on; below it `promise` proves them one by one.
+    """
+    envelope, pairs = Envelope(alpha, estimator), groups * (groups - 1) // 2
+
+    def level(people: int) -> float:
+        return (delta - groups * envelope.unsized(people)) / pairs
+
+    def likely(people: int) -> bool:
+        return level(people) > 0 and envelope.room(people, level(people)) >= 1
+
+    people = _least(likely, math.ceil(3 / alpha**2 + 2 / (alpha * min(estimator.rate, 10.0))), 1)
+    while not envelope.holds(people, level(people)):
+        people += math.ceil(people / 200)
+    fewest = people - _MOST_SINGLE if people <= _FEW else people
+    while people > max(fewest, 1) and promise_holds(
+        alpha, delta, estimator, [people - 1] * groups
+    ):
+        people -= 1
     return people
+
+
+def _estimator(bins: int, rate: float, sizes: SizeKind) -> Estimator:
+    return Estimator(bins, rate, sizes, rate / 4)
 
 
 def _guess(design: Design, true_gap: float) -> int:
@@ -115,8 +131,8 @@ def _guess(design: Design, true_gap: float) -> int:
     return math.ceil((0.25 + math.sqrt(0.0625 + spread * room**2)) / room**2) + 5
 
 
-def _least(enough: Callable[[int], bool], guess: int) -> int:
-    """The least number of people found, to about two in a hundred."""
+def _least(enough: Callable[[int], bool], guess: int, apart: int = 0) -> int:
+    """The least number of people found, to within `apart`, or to about two in a hundred."""
     low, high = guess, guess
     while not enough(high):
         low, high = high, math.ceil(high * 1.3)
@@ -124,7 +140,7 @@ def _least(enough: Callable[[int], bool], guess: int) -> int:
             raise ValueError(f"more than {_MOST_PEOPLE:,} people per group would be needed")
     while low == high or (low > 1 and enough(low)):
         high, low = low, math.floor(low / 1.3)
-    while high - low > max(0.02 * high, 1):
+    while high - low > (apart or max(0.02 * high, 1)):
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high

@@ -19,6 +19,7 @@ from auditor_client.contrasts import Group
 from auditor_client.sizes import GroupSize
 
 SizeKind = Literal["known", "noisy", "estimated"]
+Outcome = Literal["fair", "unfair"]
 RUNS = 100
 _FILLED = 3
 
@@ -35,6 +36,15 @@ class Design:
     sizes: SizeKind
     size_rate: float
 
+    @property
+    def pairs(self) -> int:
+        return self.groups * (self.groups - 1) // 2
+
+    @property
+    def exact(self) -> bool:
+        """Whether sizes are known; without noise the bins' sum tells them."""
+        return self.sizes == "known" or math.isinf(self.rate)
+
     def shares(self, gap: float) -> NDArray[np.float64]:
         """One row of shares per group, with a fairness gap of exactly `gap`."""
         filled = min(_FILLED, self.bins)
@@ -47,7 +57,7 @@ class Design:
 
 @lru_cache(maxsize=512)
 def reaches(
-    design: Design, people: int, gap: float, verdict: Literal["fair", "unfair"], power: float
+    design: Design, people: int, gap: float, verdict: Outcome, power: float
 ) -> bool:
     """Whether at least a share `power` of simulated audits ends in the verdict."""
     ask = bounds.within if verdict == "fair" else bounds.beyond
@@ -66,9 +76,9 @@ def _audit(design: Design, people: int, gap: float, seed: int) -> list[Group]:
         counts = generator.multinomial(people, shares) + discrete_laplace(
             generator, design.rate, design.bins
         )
-        known = people if design.sizes == "known" else None
+        known = people if design.exact else None
         noisy = None
-        if design.sizes == "noisy":
+        if design.sizes == "noisy" and not design.exact:
             noisy = people + int(discrete_laplace(generator, design.size_rate, 1)[0])
         table = tuple(int(count) for count in counts)
         size = GroupSize(sum(table), len(table), design.rate, known, noisy, design.size_rate)

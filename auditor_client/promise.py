@@ -1,106 +1,124 @@
 """A certified bound on P(|EFG - FG| > alpha), the promise of the paper, from exact tails.
 
-|EFG - FG| is at most the largest error of a difference of two shares, over pairs of groups and
-bins. Per pair, G(p, q) being the probability that one bin's error exceeds alpha, for every λ >= 0
+With true differences d_y of a pair's shares and FG = g >= |d_y|, EFG > FG + α means that some
+measured difference exceeds α + g in size, and EFG < FG - α, possible only if g > α, that the
+largest one is off by more than α. So P(|EFG - FG| > α) is at most a sum over pairs and bins of
 
-    Σ_y G(p_y, q_y) <= λ + bins · max over p, q of (G(p, q) - λ (p + q)/2),
+    G(p, q) = P(|measured difference| > α + |d|)    if |d| <= α,
+              P(|measured - true difference| > α)   otherwise,
 
-since the shares of a group add up to one. `holds` therefore asks whether, for some λ, every p and q
-have G(p, q) <= (level - λ)/bins + λ (p + q)/2. It covers the square by boxes, bounds G on a box by
-its worst corner, and cuts boxes in four until they pass. The proof is in docs/intervals.md.
+and `boxes` bounds the sum, whatever the shares. The proof is in docs/planning.md.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from auditor_client import noise
+from auditor_client.boxes import best_plane, certified, sum_at_equal_shares
+from auditor_client.estimates import Estimator, Lattice, lattice
 from auditor_client.noise import Floats
-from auditor_client.sizes import PARTS, GroupSize
-from auditor_client.tails import Count, below_line
 
-_LAMBDAS = 51
-_SIDE = 32
-_MOST_BOXES = 12_000
-_SIZES = 0.2
+_ROUND_OFF = 1e-10
+_NARROWEST = 5e-4
+# What a row of masses may leave out at each end; it counts as an error.
+_LEFT_OUT = 1e-9
+_SHARES = np.linspace(0.0, 1.0, 49)
+# Where shares are rounded: points of the lattice within alpha, and parts of a person for the sizes;
+# first coarsely, which is quick and often enough.
+_ROUNDINGS = ((60, 12), (150, 6))
 
 
-@dataclass(frozen=True, slots=True)
-class Promise:
-    """|EFG - FG| <= alpha with probability 1 - delta, in an audit with equal groups.
+def promise_holds(
+    alpha: float, delta: float, estimator: Estimator, people: Sequence[int]
+) -> bool:
+    """Whether |EFG - FG| <= alpha is certified, up to delta, for groups of just these sizes."""
+    for rounding in _ROUNDINGS[1:] if _whole(estimator, people) else _ROUNDINGS:
+        pairs = [_pair(alpha, estimator, *sorted(two), rounding) for two in combinations(people, 2)]
+        needed = [pair.needed(delta) for pair in pairs]
+        if (total := sum(needed)) > delta:
+            continue
+        levels = [delta * part / total for part in needed]
+        asked = dict(zip(pairs, levels, strict=True))
+        if all(pair.certified(level) for pair, level in asked.items()):
+            return True
+    return False
 
-    `size` says how the numbers of people will be known; its own values do not matter.
-    """
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two groups, the one with fewer people first; shares as lattices, rounded up and down."""
 
     alpha: float
-    delta: float
-    groups: int
     bins: int
-    rate: float
-    size: GroupSize
+    people: tuple[int, int]
+    width: float
+    up: tuple[Lattice, Lattice]
+    down: tuple[Lattice, Lattice]
 
-    def holds(self, people: int) -> bool:
-        """Whether the promise is certified for groups of this many people."""
-        level, off = self.delta, 0
-        if self.size.kind != "known":
-            # Each group's number is off by more than `off`, up or down, in at most this share.
-            level, size_level = level * (1 - _SIZES), level * _SIZES / (2 * self.groups)
-            off = (noise.sum_quantile(self.size.terms, size_level) - 1) // PARTS + 1
-        if off >= people:
-            return False
-        pairs = self.groups * (self.groups - 1) // 2
-        slope, base = self._multiplier(people, off, level / pairs)
-        return slope >= 0 and self._certified(people, off, slope, base)
+    def needed(self, level: float) -> float:
+        """The level that errors at equal shares alone would take, as far as it is near `level`."""
+        values = self.error(_SHARES, _SHARES, 0.0)
+        return sum_at_equal_shares(values, _SHARES, 4 * level, self.bins)
 
-    def _multiplier(self, people: int, off: int, level: float) -> tuple[float, float]:
-        """The λ that leaves most room at a few shares; negative where none leaves any."""
-        p, q = _half_square(_SIDE)
-        error = self._error(people, off, p, q, 0.0)
-        slopes = level * np.linspace(0, 1, _LAMBDAS)
-        bases = (level - slopes) / self.bins
-        allowed = bases[:, None] + slopes[:, None] * (p + q) / 2
-        room = (allowed / error).min(axis=1)
-        best = int(np.argmax(room))
-        return (float(slopes[best]), float(bases[best])) if room[best] > 1 else (-1.0, 0.0)
+    def certified(self, level: float) -> bool:
+        plane, room = best_plane(self.error(_SHARES, _SHARES, 0.0), _SHARES, level, self.bins)
+        symmetric = self.people[0] == self.people[1]
+        return room >= 1 and certified(self.error, plane, _NARROWEST, symmetric=symmetric)
 
-    def _certified(self, people: int, off: int, slope: float, base: float) -> bool:
-        p, q = _half_square(_SIDE)
-        if off == 0:
-            # G(p, q) = G(1 - q, 1 - p), and the one with the smaller shares is allowed less.
-            p, q = p[p + q < 1], q[p + q < 1]
-        width = 1 / _SIDE
-        while len(p):
-            failing = self._error(people, off, p, q, width) > base + slope * (p + q) / 2
-            p, q, width = p[failing], q[failing], width / 2
-            if len(p) and (width < self.alpha / 200 or 4 * len(p) > _MOST_BOXES):
-                return False
-            p = np.concatenate([p, p + width, p, p + width])
-            q = np.concatenate([q, q, q + width, q + width])
-        return True
-
-    def _error(self, people: int, off: int, p: Floats, q: Floats, width: float) -> Floats:
+    def error(self, p: Floats, q: Floats, width: float) -> Floats:
         """A bound of G on each box [p, p + width] x [q, q + width]."""
         high_p, high_q = np.minimum(p + width, 1), np.minimum(q + width, 1)
-        count = Count(0, people, self.rate)
-        # One group's share too large against the other's, at the corner that favours it; twice.
-        one = below_line(count, count, q, high_p, _line(people, off, p - high_q + self.alpha))
-        two = below_line(count, count, p, high_q, _line(people, off, q - high_p + self.alpha))
-        return one + two
+        least = np.maximum(np.maximum(p - high_q, q - high_p), 0.0)
+        far = np.maximum(high_p - q, high_q - p) > self.alpha
+        one = self._exceeds(0, high_p, q, self.alpha + np.where(far, p - high_q, least))
+        two = self._exceeds(1, high_q, p, self.alpha + np.where(far, q - high_p, least))
+        return np.minimum(one + two + _ROUND_OFF, 2.0)
+
+    def _exceeds(self, which: int, p: Floats, q: Floats, bar: Floats) -> Floats:
+        """P(share of group `which` - share of the other > bar), largest at these corners."""
+        more, less = self.up[which], self.down[1 - which]
+        shares, row = np.unique(p, return_inverse=True)
+        masses, rest = more.given(self.people[which], shares)
+        tails = np.zeros((len(shares), masses.shape[1] + 1))
+        tails[:, :-1] = np.cumsum(masses[:, ::-1], axis=1)[:, ::-1]
+        others, other = np.unique(q, return_inverse=True)
+        start, masses = _window(less.given(self.people[1 - which], others)[0])
+        left = np.maximum(1.0 - masses.sum(axis=1), 0.0)
+        least = np.floor(bar / self.width + 1e-9).astype(np.int64) + 1 + start[other]
+        column = np.clip(least[:, None] + np.arange(masses.shape[1]), 0, tails.shape[1] - 1)
+        column += (row * tails.shape[1])[:, None]
+        found = np.einsum("ij,ij->i", masses[other], tails.ravel()[column])
+        return np.asarray(found + rest[row] + left[other])
 
 
-def _half_square(side: int) -> tuple[Floats, Floats]:
-    """Lower corners of the boxes with p >= q: G(p, q) = G(q, p), so the rest is the same."""
-    p, q = np.meshgrid(np.arange(side) / side, np.arange(side) / side)
-    return p[p >= q], q[p >= q]
+def _window(masses: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """The part of each row that holds nearly all of it: where it starts, and its masses."""
+    sums = np.cumsum(masses, axis=1)
+    start = (sums < _LEFT_OUT).sum(axis=1)
+    length = int(((sums <= sums[:, -1:] - _LEFT_OUT).sum(axis=1) - start).max()) + 1
+    start = np.minimum(start, masses.shape[1] - length)
+    return start, np.take_along_axis(masses, start[:, None] + np.arange(length), axis=1)
 
 
-class _line:  # noqa: N801 - a function with its parameters
-    """The largest first count for which second/n_s - first/n_f >= bar, sizes off by `off`."""
+def _whole(estimator: Estimator, people: Sequence[int]) -> bool:
+    """Whether all measured shares are multiples of 1/people."""
+    return estimator.exact and len(set(people)) == 1
 
-    def __init__(self, people: int, off: int, bar: Floats) -> None:
-        self.fewest, self.most, self.bar = people - off, people + off, bar[:, None]
 
-    def __call__(self, second: Floats) -> Floats:
-        share = second / np.where(second >= 0, self.fewest, self.most)
-        room = share - self.bar
-        return np.asarray(room * np.where(room >= 0, self.most, self.fewest))
+@lru_cache(maxsize=64)
+def _pair(
+    alpha: float, estimator: Estimator, fewer: int, more: int, rounding: tuple[int, int]
+) -> Pair:
+    fine, coarse = rounding
+    width = 1 / more if _whole(estimator, (fewer, more)) else alpha / fine
+    up, down = (
+        {n: lattice(estimator, n, width, up=side, coarse=coarse) for n in {fewer, more}}
+        for side in (True, False)
+    )
+    return Pair(
+        alpha, estimator.bins, (fewer, more), width, (up[fewer], up[more]), (down[fewer], down[more])
+    )

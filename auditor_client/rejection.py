@@ -31,6 +31,11 @@ _PARTS = 4
 _MOST_CELLS = 100
 
 
+def constant(level: float) -> Level:
+    """The same level for every cell."""
+    return lambda p: np.full_like(p, level)
+
+
 @dataclass(frozen=True, slots=True)
 class Contrast:
     """Two noisy counts of one bin and what else is known of the two shares."""

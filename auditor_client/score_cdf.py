@@ -1,17 +1,28 @@
 """Cumulative score counts: how many people of each group score up to each edge, with noise."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
+from auditor_client.laws import Laplace
+from auditor_client.measures import Measures
 from auditor_client.result import Result
 from openapi.models import AuditKind, ScoreCdfRelease
 
+if TYPE_CHECKING:
+    from auditor_client.metrics import Side
+
 
 @dataclass(frozen=True)
-class ScoreCdf(Result[ScoreCdfRelease]):
-    """Noisy running counts. Noise may make them negative, or let them fall."""
+class ScoreCdf(Measures, Result[ScoreCdfRelease]):
+    """Noisy running counts. Noise may make them negative, or let them fall.
+
+    [Paper 1, eq. 5] calls the tail 1{R > y} a CDF, and noise on each cumulative count would not be
+    private at that price. Here the counts come from a tree; measures rest on what can be proved of
+    its error (docs/metrics.md), and there is no fairness gap: that needs a histogram.
+    """
 
     kind: ClassVar[AuditKind] = "score-cdf"
 
@@ -29,6 +40,24 @@ class ScoreCdf(Result[ScoreCdfRelease]):
     def error_95(self) -> int:
         """Each running count alone is off by more than this with a probability of at most 5 %."""
         return self.part("cdf").error_95
+
+    def limits(self) -> list[tuple[float, float]]:
+        """Low and high end of each bin."""
+        return list(pairwise(self.release.bins.edges))
+
+    def sides(self) -> "list[Side]":
+        """The groups as the measures see them."""
+        from auditor_client.metrics import CdfSide
+
+        stated = self.part("cdf")
+        node = Laplace(1 / stated.scale)
+        # The stated deviation is that of the worst running count; nodes have this law.
+        copies = stated.standard_deviation**2 / node.variance
+        middles = tuple((low + high) / 2 for low, high in self.limits())
+        return [
+            CdfSide(name, tuple(counts), node.rate, copies, middles)
+            for name, counts in self.cumulative.items()
+        ]
 
     def frame(self) -> pa.Table:
         """Group, edge and running count, one row each; everybody has no edge."""

@@ -15,7 +15,7 @@ from auditor_client.noise import AnyNoise, Floats
 @lru_cache(maxsize=64)
 def tilts(most: float) -> Floats:
     """Values of s > 0 at which exponential bounds are tried, below what the noise allows."""
-    return np.asarray(np.geomspace(1e-5, min(20.0, 0.98 * most), 60))
+    return np.asarray(np.geomspace(1e-4, min(20.0, 0.98 * most), 100))
 
 
 def limits(

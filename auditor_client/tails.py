@@ -19,6 +19,7 @@ from scipy import special
 
 from auditor_client import noise
 from auditor_client.noise import AnyNoise, Floats
+from auditor_client.shares import tilts
 
 # Covers round-off of the sums: far below every level in use, far above 1e-16 per term.
 _ROUND_OFF = 1e-10
@@ -54,11 +55,28 @@ class _Lattice:
 
 def at_most(first: Count, second: Count, ratio: float, p_first: Floats, p_second: Floats) -> Floats:
     """An upper bound of P(C_f - ratio·C_s <= observed), for each pair of probabilities."""
+    if not (noise.law(first.rate).exact and noise.law(second.rate).exact):
+        return _by_moments(first, second, ratio, p_first, p_second)
 
     def line(values: Floats) -> Floats:
         return first.value + ratio * (values - second.value)
 
     return below_line(first, second, p_first, p_second, line)
+
+
+def _by_moments(
+    first: Count, second: Count, ratio: float, p_first: Floats, p_second: Floats
+) -> Floats:
+    """Chernoff's bound, for noise of which only exponential moments are known."""
+    one, other = noise.law(first.rate), noise.law(second.rate)
+    s = tilts(min(one.most_tilt, other.most_tilt / ratio))
+    # log E exp(-s(C_f - r C_s - observed)), for every s > 0
+    more = np.expm1(np.minimum(ratio * s, 300.0))
+    logs = first.people * np.log1p(np.multiply.outer(p_first, np.expm1(-s)))
+    logs = logs + second.people * np.log1p(np.multiply.outer(p_second, more))
+    logs = logs + one.log_mgf(s) + other.log_mgf(ratio * s)
+    logs = logs + s * (first.value - ratio * second.value)
+    return np.asarray(np.exp(np.minimum(logs.min(axis=1), 0.0)))
 
 
 def below_line(

@@ -95,7 +95,8 @@ class Tokens(httpx2.Auth):
         try:
             return parsed(Token, self._public.attempt(ask, again=True))
         except ProblemError as error:
-            if error.status in (httpx2.codes.BAD_REQUEST, httpx2.codes.UNAUTHORIZED):
+            # The errors of RFC 6749 are no problems: they come as these two, with 400 or 401.
+            if error.code in ("invalid-request", "unauthenticated"):
                 detail = f"{self._public.url} does not accept {self._researcher_id} with this key"
                 raise AuthenticationError(problem("unauthenticated", detail)) from error
             raise

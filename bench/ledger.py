@@ -119,13 +119,17 @@ def _write(
         "facts": facts,
     }
     if body is not None:
-        entry["statement"] = _statement(maker, kind, body, f"key-{len(ledger.lines)}")
+        made = int(ledger.at.timestamp())
+        entry["statement"] = _statement(maker, kind, body, f"key-{len(ledger.lines)}", made)
     ledger.lines.append(_encoder.encode(entry))
 
 
-def _statement(maker: Maker, kind: str, body: dict[str, Any], key: str) -> dict[str, Any]:
+def _statement(
+    maker: Maker, kind: str, body: dict[str, Any], key: str, made: int
+) -> dict[str, Any]:
     whole = {"platform": ORIGIN, "action": kind, "by": maker.id, "key": key, "body": body}
-    plain = {"alg": "Ed25519", "kid": maker.key.thumbprint(), "typ": statements.TYPE}
+    kid = maker.key.thumbprint()
+    plain = {"alg": "Ed25519", "iat": made, "kid": kid, "typ": statements.TYPE}
     protected = _base64(_encoder.encode(plain))
     private = maker.key.private_key
     assert isinstance(private, Ed25519PrivateKey)

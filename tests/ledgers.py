@@ -47,9 +47,11 @@ class Maker:
     auditor: str | None = None
     algorithm: str = "Ed25519"
 
-    def state(self, action: str, body: Mapping[str, Any], key: str) -> statements.Statement:
+    def state(
+        self, action: str, body: Mapping[str, Any], key: str, at: datetime
+    ) -> statements.Statement:
         stated = statements.payload(ORIGIN, action, self.id, key, body)
-        signature = statements.sign(stated, self.key, self.algorithm)
+        signature = statements.sign(stated, self.key, self.algorithm, at=at.timestamp())
         return statements.Statement(action, self.id, key, body, signature)
 
 
@@ -131,7 +133,8 @@ class Ledger:
         facts: Mapping[str, Any],
         auditor: str | None = None,
     ) -> int:
-        return self.write(kind, facts, auditor, maker.state(kind, body, f"key-{len(self.lines)}"))
+        statement = maker.state(kind, body, f"key-{len(self.lines)}", self.at)
+        return self.write(kind, facts, auditor, statement)
 
     def sign(self, *keys: OKPKey) -> str:
         """A new head, by the key of now or by these."""

@@ -27,6 +27,7 @@ class Maker:
     by: str
     key: OKPKey = field(default_factory=new_key)
     origin: str = ORIGIN
+    at: float | None = None
 
     def states(
         self, action: str, body: BaseModel | Mapping[str, Any], once: str | None = None
@@ -39,7 +40,8 @@ class Maker:
     def signed(self, action: str, stated: Mapping[str, Any], once: str) -> Statement:
         """These words, signed."""
         signed = statements.payload(self.origin, action, self.by, once, stated)
-        return Statement(action, self.by, once, stated, statements.sign(signed, self.key))
+        signature = statements.sign(signed, self.key, at=self.at)
+        return Statement(action, self.by, once, stated, signature)
 
 
 def headers(statement: Statement) -> dict[str, str]:

@@ -104,4 +104,4 @@ def _flag(upload: Upload, earlier: Upload, found: Similarity) -> Flag:
 
 
 def _rounded(share: float) -> Decimal:
-    return Decimal(f"{share:.4f}")
+    return Decimal(f"{share:.4f}".rstrip("0").rstrip("."))

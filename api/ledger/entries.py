@@ -14,11 +14,13 @@ from sqlalchemy import ColumnElement
 from sqlmodel import Session, col, or_, select
 
 from api.clock import now
-from api.errors import IdempotencyConflictError
+from api.errors import IdempotencyConflictError, InvalidRequestError
 from api.ledger import tree
 from api.store import EntryRow, HeadRow, StatementRow
 from openapi.models import Entry
+from privacy.errors import EvidenceError
 from privacy.ledger.entries import encode
+from privacy.ledger.lines import parse
 from privacy.ledger.merkle import leaf_hash
 from privacy.ledger.statements import Statement
 
@@ -52,7 +54,7 @@ def append(
     number = head.size
     if statement is not None:
         _once(session, statement, number)
-    data = encode(number, at, kind, auditor_id, facts, statement)
+    data = _readable(encode(number, at, kind, auditor_id, facts, statement))
     entry = EntryRow(
         number=number,
         kind=kind,
@@ -90,6 +92,17 @@ def view(row: EntryRow) -> Entry:
 
 def _locked(session: Session) -> HeadRow:
     return session.exec(select(HeadRow).with_for_update()).one()
+
+
+def _readable(line: bytes) -> bytes:
+    """Nothing gets in that a verifier would not read, such as a float in somebody's JWK."""
+    try:
+        parse(line)
+    except EvidenceError as error:
+        raise InvalidRequestError(
+            f"the ledger cannot hold this; nothing was done: {error}"
+        ) from error
+    return line
 
 
 def _once(session: Session, statement: Statement, number: int) -> None:

@@ -37,12 +37,13 @@ def read(
 
 
 def check(statement: Statement, maker: Key, origin: str) -> Statement:
-    signed = statements.payload(
-        origin, statement.action, statement.by, statement.key, statement.body
-    )
     try:
+        signed = statements.payload(
+            origin, statement.action, statement.by, statement.key, statement.body
+        )
         statements.verify(statement.signature, signed, maker, list(algorithms_of(maker)))
-    except StatementError as error:
+        statements.check_fresh(statement.signature, now().timestamp(), statements.CLOCK_SKEW)
+    except (StatementError, ValueError) as error:  # what has no canonical form is not signed
         raise UnsignedError(
             f"{error}. Sign the request as docs/ledger.md says; nothing was done."
         ) from error

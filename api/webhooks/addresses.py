@@ -60,7 +60,7 @@ def parse(url: str, *, private: bool = False) -> Target:
 
 
 def refuse_private(target: Target) -> None:
-    """Refuse what is private by how it is written: no name is looked up, so nobody learns of one."""
+    """Refuse what is private as it is written; no name is looked up, so nobody learns of one."""
     try:
         found = socket.getaddrinfo(
             target.host, target.port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST
@@ -97,6 +97,8 @@ def is_public(text: str) -> bool:
         address = ipaddress.ip_address(text)
     except ValueError:  # with a scope, like fe80::1%eth0
         return False
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
     return all(_is_global(each) for each in (address, *_within(address)))
 
 
@@ -108,8 +110,6 @@ def _within(address: IpAddress) -> list[IpAddress]:
     """The addresses that an IPv6 address carries; an unknown one stands for a private one."""
     if isinstance(address, ipaddress.IPv4Address):
         return []
-    if address.ipv4_mapped is not None:
-        return [address.ipv4_mapped]
     if any(address in network for network in _TRANSLATED):
         return [ipaddress.IPv4Address(int(address) & 0xFFFFFFFF), ipaddress.IPv4Address(0)]
     carried: list[IpAddress] = [] if address.sixtofour is None else [address.sixtofour]

@@ -29,6 +29,7 @@ from privacy.ledger.shapes import (
     read,
 )
 from privacy.ledger.signatures import Claimed, Signatures
+from privacy.ledger.statements import check_fresh
 from privacy.ledger.trust import Trust
 
 # Kinds that the books do not depend on.
@@ -39,6 +40,7 @@ LET_BE = (
     "mediation",
     "content",
     "audience",
+    "audience-erasure",
     "refusal",
     "erasure",
 )
@@ -83,20 +85,22 @@ class Replay:
         if kind is None:
             raise EvidenceError(f"there is no kind of entry {entry.kind[:40]!r}")
         if entry.statement is not None:
-            self._check_statement(entry.number, entry.kind, entry.statement)
+            self._check_statement(entry, entry.statement)
         elif entry.kind in SIGNED and entry.kind != "researcher":
             raise EvidenceError(f"a {entry.kind} needs a statement, and has none")
         kind(entry)
 
-    def _check_statement(self, number: int, kind: str, statement: Stated) -> None:
+    def _check_statement(self, entry: Entry, statement: Stated) -> None:
         once = (statement.by, statement.key)
         if once in self._used:
             raise EvidenceError(f"the statement {statement.key!r} was used before")
         self._used.add(once)
-        signer = self._people.signer(kind, statement)
+        signer = self._people.signer(entry.kind, statement)
+        check_fresh(statement.signature, entry.at.timestamp())
         if signer is not None:
-            bytes_ = stated(self._origin, kind, statement)
-            self._signatures.add(Claimed(number, statement.by, signer, statement.signature, bytes_))
+            bytes_ = stated(self._origin, entry.kind, statement)
+            claimed = Claimed(entry.number, statement.by, signer, statement.signature, bytes_)
+            self._signatures.add(claimed)
 
     def _settings(self, entry: Entry) -> None:
         values = read(entry.facts, SettingsFacts).values

@@ -135,8 +135,9 @@ def _is_signed_plainly(claimed: Claimed) -> bool:
 @lru_cache(maxsize=4_096)
 def _is_plain(encoded: str) -> bool:
     header = _header(encoded)
-    plain = {"alg": "Ed25519", "kid": header.get("kid"), "typ": statements.TYPE}
-    return header == plain and isinstance(header["kid"], str)
+    if header.keys() != {"alg", "iat", "kid", "typ"} or not isinstance(header["kid"], str):
+        return False
+    return (header["alg"], header["typ"]) == ("Ed25519", statements.TYPE)
 
 
 def _header(encoded: str) -> dict[str, Any]:

@@ -6,6 +6,8 @@ erased together with the text.
 """
 
 import base64
+import json
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -14,12 +16,16 @@ from typing import Any
 from joserfc import jws
 from joserfc.errors import JoseError
 from joserfc.jwk import Key
+from joserfc.registry import HeaderParameter
 
 from privacy.errors import StatementError
 from privacy.receipts import canonical, digest
 
 TYPE = "platform-auditor-statement+jws"
 SALT_BYTES = 16
+# Seconds: how old a statement may be when it is written down, and how wrong clocks may be.
+FRESH = 3_600
+CLOCK_SKEW = 600
 _COMMITMENT = b"platform-auditor/personal/v1\0"
 
 
@@ -45,20 +51,45 @@ def payload(platform: str, action: str, by: str, key: str, body: Mapping[str, An
     )
 
 
-def sign(stated: bytes, key: Key, algorithm: str = "Ed25519") -> str:
-    """A detached signature of a payload."""
-    header = {"alg": algorithm, "kid": key.thumbprint(), "typ": TYPE}
-    return jws.detach_content(jws.serialize_compact(header, stated, key, algorithms=[algorithm]))
+def sign(stated: bytes, key: Key, algorithm: str = "Ed25519", *, at: float | None = None) -> str:
+    """A detached signature of a payload, made now, or at these seconds since 1970.
+
+    The time is signed too: what was refused or never sent cannot be enacted long after.
+    """
+    made = int(time.time() if at is None else at)
+    header = {"alg": algorithm, "iat": made, "kid": key.thumbprint(), "typ": TYPE}
+    whole = jws.serialize_compact(header, stated, key, registry=_registry([algorithm]))
+    return jws.detach_content(whole)
 
 
 def verify(signature: str, stated: bytes, key: Key, algorithms: list[str]) -> None:
     """Raise unless this key made the signature, of exactly these bytes."""
     try:
-        signed = jws.deserialize_compact(signature, key, algorithms=algorithms, payload=stated)
+        registry = _registry(algorithms)
+        signed = jws.deserialize_compact(signature, key, registry=registry, payload=stated)
     except (JoseError, TypeError, ValueError) as error:
         raise StatementError(f"the signature is not of this statement: {error}") from error
     if signed.protected.get("typ") != TYPE:
         raise StatementError("this is a signature, but not of a statement")
+
+
+def made_at(signature: str) -> int:
+    """The time that a signature states, to be believed once it verifies."""
+    encoded = signature.partition("..")[0]
+    try:
+        made = json.loads(base64.urlsafe_b64decode(encoded + "==")).get("iat")
+    except (ValueError, AttributeError, RecursionError) as error:
+        raise StatementError("the signature has no header") from error
+    if type(made) is not int:
+        raise StatementError("the signature does not say when it was made")
+    return made
+
+
+def check_fresh(signature: str, at: float, fresh: int = FRESH) -> None:
+    """Raise unless the signature was made at about this moment, or shortly before."""
+    age = at - made_at(signature)
+    if not -CLOCK_SKEW <= age <= fresh:
+        raise StatementError(f"the statement was made {age:.0f} s before: look at the clocks")
 
 
 def commit(text: str, salt: bytes) -> str:
@@ -88,6 +119,10 @@ def condensed(request: Mapping[str, Any]) -> dict[str, Any]:
         if value is None or isinstance(value, str) or name == "contents"
     }
     return {**kept, "request": digest(canonical(request))}
+
+
+def _registry(algorithms: list[str]) -> jws.JWSRegistry:
+    return jws.JWSRegistry({"iat": HeaderParameter("when it was made", "int")}, algorithms)
 
 
 def _is_personal(value: Any) -> bool:

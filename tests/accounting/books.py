@@ -57,7 +57,7 @@ def template() -> tuple[Path, str, str]:
     store = Store(f"sqlite:///{path}")
     migrate(store)
     key = OKPKey.generate_key("Ed25519").as_dict(private=False)
-    with at_time(lambda: 0):
+    with at_time(lambda: -10_000):
         regulator_id = register_first(store, "regulator", key)
     auditor = AuditorRow(id=new_id("auditor"), name="Lab", created_at=BEGINNING)
     with store.write() as session:

@@ -39,6 +39,18 @@ def cases() -> Iterator[Case]:
             share=0.4,
         )
         yield Case("match count", AUDIENCE | {"kind": "match-count", "epsilon": "1"}, relation)
+        for k in (1, 2):
+            yield Case(
+                f"balances, {k} group(s) each",
+                AUDIENCE
+                | {
+                    "kind": "balance-histogram",
+                    "bins": {"edges": [0, 0.5, 1]},
+                    "epsilon": "1",
+                },
+                relation,
+                groups_per_person=k,
+            )
         yield Case(
             "most skewed, noisy max",
             AUDIENCE

@@ -6,7 +6,7 @@ added or removed, into one group more than they may count in.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,10 +24,15 @@ _PERSON = 99
 
 @dataclass(frozen=True)
 class SmallPlatform:
-    """Who holds which identifier; by content, what a person scores (0.5 unless told)."""
+    """Who holds which identifier; by content, what a person scores (0.5 unless told).
+
+    The service's own books are here too: which share of the cap a person has borne (none unless
+    told).
+    """
 
     holders: Mapping[str, int]
     likes: Mapping[str, Mapping[int, float]]
+    borne: Mapping[int, float] = field(default_factory=dict)
     model_digest: str = "sha256:" + "0" * 64
     score_range: tuple[float, float] = (0.0, 1.0)
 
@@ -56,6 +61,9 @@ class SmallPlatform:
         likes = self.likes.get(content["title"], {})
         return np.array([likes.get(int(person), 0.5) for person in persons])
 
+    def shares(self, persons: Persons) -> NDArray[np.float64]:
+        return np.array([self.borne.get(int(person), 0.0) for person in persons])
+
 
 @dataclass(frozen=True)
 class World:
@@ -66,7 +74,7 @@ class World:
 
     @property
     def platform(self) -> Platform:
-        return Platform("small", self.people, self.people)
+        return Platform("small", self.people, self.people, self.people)
 
     def membership(self, groups_per_person: int) -> Membership:
         """Matched and cut as in sealing."""
@@ -97,6 +105,19 @@ def in_groups(relation: Relation, k: int, replicas: int) -> Neighbours:
     return Neighbours(
         World(SmallPlatform(before, {}), upload),
         World(SmallPlatform({} if gone else after, {}), upload),
+        replicas,
+    )
+
+
+def in_balances(relation: Relation, k: int, replicas: int) -> Neighbours:
+    """Neighbours who move k cells or, changed, 2k: what they have borne is in another bin."""
+    if relation == ADD_REMOVE:
+        return in_groups(relation, k, replicas)
+    upload = [_names("old", replica) for replica in range(replicas) for _ in range(k)]
+    known = {name: n for who in range(replicas) for name, n in _known_as("old", who).items()}
+    return Neighbours(
+        World(SmallPlatform(known, {}), upload),
+        World(SmallPlatform(known, {}, dict.fromkeys(range(replicas), 0.9)), upload),
         replicas,
     )
 

@@ -20,7 +20,13 @@ from privacy.price import Currency, Relation
 from privacy.table import Table
 from privacy.waist import tree
 from tests.privacy_audit.estimate import Samples
-from tests.privacy_audit.neighbours import Neighbours, World, in_contents, in_groups
+from tests.privacy_audit.neighbours import (
+    Neighbours,
+    World,
+    in_balances,
+    in_contents,
+    in_groups,
+)
 
 IDS = {"audience_id": "audience_" + "0" * 30, "content_id": "content_" + "0" * 30}
 # One release holds so many replicas: tables grow with their square when they are added up.
@@ -43,7 +49,8 @@ class Case:
     def neighbours(self) -> Neighbours:
         if self.request["kind"] == "most-skewed":
             return in_contents(self.relation)
-        return in_groups(self.relation, self.groups_per_person, REPLICAS)
+        moved = in_balances if self.request["kind"] == "balance-histogram" else in_groups
+        return moved(self.relation, self.groups_per_person, REPLICAS)
 
 
 def question_of(case: Case, groups: int) -> waist.Question:

@@ -35,7 +35,9 @@ def test_a_fair_platform_is_called_fair_and_the_ledger_agrees(
     [charge] = deployment.regulator.charges(auditor_id=mandate.auditor_id)
     assert charge.audit_id == audit.id
     assert charge.debit == mandate.spent
-    kinds = [e.kind for e in deployment.regulator.ledger() if e.auditor_id == mandate.auditor_id]
+    kinds = [
+        e.kind for e in deployment.regulator.ledger.entries() if e.auditor_id == mandate.auditor_id
+    ]
     assert kinds[:2] == ["release", "charge"]
 
 

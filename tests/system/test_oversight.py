@@ -135,7 +135,7 @@ def test_mandates_can_be_filtered_and_the_budget_shows_ones_own(scene: Scene) ->
 
 
 def entries_of(deployment: Deployment, auditor_id: str, kind: str) -> list[dict[str, Any]]:
-    ledger = deployment.regulator.ledger()
+    ledger = deployment.regulator.ledger.entries()
     return [e.facts for e in ledger if (e.auditor_id, e.kind) == (auditor_id, kind)]
 
 
@@ -247,7 +247,7 @@ def test_after_a_rotation_old_receipts_verify_and_new_ones_are_by_the_new_key(
     fresh = scene.deployment.auditor()
     token = jws.extract_compact(fresh._tokens.current().encode())
     assert token.protected["kid"] == in_force["access-token"]
-    made = [e.facts for e in scene.deployment.regulator.ledger() if e.kind == "signing-key"]
+    made = [e.facts for e in scene.deployment.regulator.ledger.entries() if e.kind == "signing-key"]
     assert [key["kid"] for key in made][::-1] == [key["kid"] for key in after]
     by = {key["kid"]: key["by"] for key in made}
     assert {by[kid] for kid in in_force.values()} == {scene.deployment.operator_id}

@@ -146,7 +146,7 @@ def test_a_platform_that_is_down_fails_the_audit_after_some_attempts_and_keeps_t
     assert views[0] == views[1]
     [mandate] = auditor.budget().mandates
     assert mandate.spent == 5
-    entries = [e for e in faulty.regulator.ledger() if e.auditor_id == mandate.auditor_id]
+    entries = [e for e in faulty.regulator.ledger.entries() if e.auditor_id == mandate.auditor_id]
     assert [e.kind for e in entries if e.kind in ("charge", "failure", "refund")] == [
         "failure",
         "charge",

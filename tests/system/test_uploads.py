@@ -3,7 +3,9 @@
 import json
 import threading
 from base64 import b64decode, b64encode
+from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
@@ -11,12 +13,15 @@ import httpx2
 import pyarrow as pa
 import pytest
 from sqlalchemy import MetaData, select, text
+from sqlmodel import col
 
+from api.audiences import sealing, uploads
 from api.audiences.erasure import erase
+from api.auth.caller import Caller
 from api.clock import now
 from api.housekeeping import tidy
 from api.platform import Platform
-from api.store import AudienceRow, GroupRow, Store
+from api.store import AudienceRow, EntryRow, GroupRow, Store
 from auditor_client import Auditor
 from auditor_client.errors import ConflictError
 from auditor_client.frames import read_members
@@ -26,6 +31,7 @@ from auditor_client.records import load_record
 from auditor_client.uploading import Upload
 from openapi.models import AudienceDraft
 from platform_sim import World, recruit
+from tests.conftest import new_postgresql
 from tests.system.raw import (
     ARROW,
     CSV,
@@ -288,10 +294,10 @@ def test_members_are_erased_in_time_and_what_was_paid_and_committed_stays(
     assert shown["groups"][0]["members"] == 5
     assert me.get(f"/v1/audits/{audit['id']}/release").content == release
     assert me.get("/v1/budget").json()["mandates"][0]["spent"] == "2.5"
-    entries = [entry.kind for entry in deployment.regulator.ledger()][:2]
+    entries = [entry.kind for entry in deployment.regulator.ledger.entries()][:2]
     assert entries == ["audience-erasure", "release"]
     tidy(store)
-    assert [entry.kind for entry in deployment.regulator.ledger()][:2] == entries
+    assert [entry.kind for entry in deployment.regulator.ledger.entries()][:2] == entries
 
 
 def test_an_audit_that_is_not_finished_protects_its_members(idle: Deployment, world: World) -> None:
@@ -346,3 +352,86 @@ def test_nobody_pays_for_an_audience_that_is_being_erased(
     submitting.join()
     refused(answers[0], "audience-not-sealed", "erased", "Nothing was charged")
     assert me.get("/v1/budget").json()["mandates"][0]["spent"] == "0"
+
+
+def test_an_audience_that_is_being_sealed_is_deleted_later_or_not_at_all(
+    deployment: Deployment, world: World
+) -> None:
+    """In the middle of a sealing, before it writes to the ledger: on SQLite others wait for it."""
+    service, auditor = deployment.service, deployment.auditor()
+    me = raw(deployment, auditor)
+    opened = me.audience({"g0": usernames(world, 5)}, seal=False)
+    caller = Caller(
+        auditor._researcher_id, "Ada", "auditor", auditor.budget().mandates[0].auditor_id
+    )
+    answers: list[httpx2.Response] = []
+    path = f"/v1/audiences/{opened['id']}"
+    deleting = threading.Thread(target=lambda: answers.append(me.call("DELETE", path)))
+    with service.store.write() as session:
+        row = uploads.owned(session, caller, opened["id"], lock="wait")
+        deleting.start()
+        deleting.join(0.5 if on_sqlite(service.store) else None)
+        sealing.seal(session, row, b64decode(SALT), service.platform.people, service.settings)
+    deleting.join()
+    if on_sqlite(service.store):
+        assert answers[0].status_code == 204
+    else:
+        refused(answers[0], "conflict", "try again")
+        assert me.get(path).json()["state"] == "sealed"
+        assert me.call("DELETE", path).status_code == 204
+    assert me.get(path).json()["state"] == "erased"
+
+
+def test_sealing_deleting_and_tidying_at_once_never_stop_each_other(
+    deployment: Deployment, world: World
+) -> None:
+    """A deadlock would be an error of the server, after a second."""
+    store, me = deployment.service.store, raw(deployment, deployment.auditor())
+    opened = [me.audience({"g0": usernames(world, 3)}, seal=False)["id"] for _ in range(12)]
+    for audience_id in opened[::2]:
+        move_expiry(store, audience_id, now() - timedelta(seconds=1))
+
+    def seal(audience_id: str) -> httpx2.Response:
+        return me.post(f"/v1/audiences/{audience_id}/seal", {"salt": SALT})
+
+    def delete(audience_id: str) -> httpx2.Response:
+        return me.call("DELETE", f"/v1/audiences/{audience_id}")
+
+    with ThreadPoolExecutor(6) as threads:
+        tidying = [threads.submit(tidy, store) for _ in range(3)]
+        asked = [threads.submit(act, each) for each in opened for act in (seal, delete, seal)]
+        for job in tidying:
+            job.result()
+        answers = [job.result() for job in asked]
+    assert {answer.status_code for answer in answers} <= {200, 204, 409, 422}
+    entries = [json.loads(row.text) for row in all_entries(store)]
+    assert [entry["number"] for entry in entries] == list(range(len(entries)))
+    erased = Counter(e["facts"]["audience_id"] for e in entries if e["kind"] == "audience-erasure")
+    for audience_id in opened:
+        state = me.get(f"/v1/audiences/{audience_id}").json()["state"]
+        assert erased[audience_id] == (state == "erased")
+
+
+def test_tidying_leaves_an_audience_that_is_being_sealed_for_the_next_time(
+    postgresql: str, platform: Platform, world: World
+) -> None:
+    """On SQLite it waits its turn."""
+    with deployed(new_postgresql(postgresql), platform, embedded_worker=False) as deployment:
+        store, me = deployment.service.store, raw(deployment, deployment.auditor())
+        opened = me.audience({"g0": usernames(world, 3)}, seal=False)["id"]
+        move_expiry(store, opened, now() - timedelta(seconds=1))
+        with store.write() as session:
+            assert uploads.locked(session, opened)
+            tidy(store)
+            assert me.get(f"/v1/audiences/{opened}").json()["state"] == "open"
+        tidy(store)
+        assert me.get(f"/v1/audiences/{opened}").json()["state"] == "erased"
+
+
+def on_sqlite(store: Store) -> bool:
+    return store.url.startswith("sqlite")
+
+
+def all_entries(store: Store) -> list[EntryRow]:
+    with store.read() as session:
+        return list(session.scalars(select(EntryRow).order_by(col(EntryRow.number))))

@@ -41,7 +41,7 @@ def test_before_there_is_a_history_a_day_is_held_against_an_even_pace() -> None:
     assert even_pace(mandate(valid_until=NOW - timedelta(days=99, hours=20))) == 100
     # Twenty is forty times the pace, and a fifth of the limit; nineteen is less than a fifth.
     [found] = bursts(mandate(), days(19, 20))
-    assert (found.day, found.spent, found.usual) == (date(2026, 1, 2), 20, Fraction(1, 2))
+    assert (found.day, found.spent, found.usual) == (date(2026, 1, 2), Fraction(20), Fraction(1, 2))
     assert found.earlier_days == 0
     assert list(bursts(mandate(renewal_days=10), days(49))) == []
     assert len(list(bursts(mandate(renewal_days=10), days(50)))) == 1
@@ -52,7 +52,7 @@ def test_with_a_history_a_day_is_held_against_its_median() -> None:
     [first, second] = bursts(mandate(), usual)
     # The median of 4 4 4 5 6 19.5 is 4.5, then of those and 22.5 it is 5.
     assert (first.spent, first.usual, first.earlier_days) == (Fraction(45, 2), Fraction(9, 2), 6)
-    assert (second.spent, second.usual, second.earlier_days) == (25, 5, 7)
+    assert (second.spent, second.usual, second.earlier_days) == (Fraction(25), Fraction(5), 7)
     assert list(bursts(mandate(), {})) == []
 
 

@@ -83,7 +83,7 @@ STEPS = st.tuples(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(
     st.lists(mandates(), min_size=1, max_size=2),
     st.lists(STEPS, min_size=5, max_size=40),

@@ -8,7 +8,7 @@ import pytest
 
 from api.audits import KINDS, AudienceFacts
 from api.pricing import price_of
-from openapi.models import REQUEST
+from openapi.models import REQUEST, Currency
 from privacy.errors import EvidenceError, LedgerError
 from privacy.ledger import shapes
 from privacy.ledger.prices import debited
@@ -26,7 +26,7 @@ from tests.ledgers import (
     trust,
 )
 
-RENEWING = {"epsilon_limit": "0.5", "lifetime_limit": "2"}
+RENEWING: dict[str, Any] = {"epsilon_limit": "0.5", "lifetime_limit": "2"}
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_a_charge_with_a_statement_that_was_used(ledger: Ledger, ada: Maker) -> 
 
 def test_a_charge_with_a_statement_of_another_action(ledger: Ledger, ada: Maker) -> None:
     body, facts = charge_parts("charge_1", "audit_1", ledger.mandate(lab(ada)))
-    ledger.write("charge", facts, ada.auditor, ada.state("researcher-key", body, "key"))
+    ledger.write("charge", facts, ada.auditor, ada.state("researcher-key", body, "key", ledger.at))
     last_is_wrong(ledger, "signed")
 
 
@@ -128,7 +128,7 @@ def test_a_limit_that_renews(ledger: Ledger, ada: Maker, kind: str) -> None:
 @pytest.mark.parametrize(
     "dates", [{"valid_from": "2026-01-02T00:00:00Z"}, {"valid_until": "2026-01-01T00:00:01Z"}]
 )
-def test_a_charge_outside_of_the_dates(ledger: Ledger, ada: Maker, dates: dict[str, str]) -> None:
+def test_a_charge_outside_of_the_dates(ledger: Ledger, ada: Maker, dates: dict[str, Any]) -> None:
     ledger.charge(ada, ledger.mandate(lab(ada), **dates))
     last_is_wrong(ledger, "not in force at that time")
 
@@ -271,6 +271,39 @@ def test_what_is_filed_under_another_auditor(ledger: Ledger, ada: Maker) -> None
     last_is_wrong(ledger, "another auditor")
 
 
+@pytest.mark.parametrize("kind", ["fixed", "rolling"])
+@pytest.mark.parametrize("refund_late", [False, True])
+def test_a_refund_goes_back_to_the_time_it_was_taken_at(
+    ledger: Ledger, ada: Maker, kind: str, refund_late: bool
+) -> None:
+    """What is given back of another day buys nothing today."""
+    mandate = ledger.mandate(lab(ada), **RENEWING, renewal={"kind": kind, "days": 1})
+    ledger.charge(ada, mandate)
+    charged = len(ledger.lines) - 1
+    if not refund_late:
+        ledger.refund(charged)
+    ledger.at += timedelta(days=2)
+    ledger.charge(ada, mandate)
+    if refund_late:
+        ledger.refund(charged)
+    ledger.charge(ada, mandate)
+    ledger.charge(ada, mandate)
+    last_is_wrong(ledger, "is overspent")
+
+
+def test_a_refund_goes_back_to_the_platforms_window(ledger: Ledger, ada: Maker) -> None:
+    ledger.write("settings", {"values": {"platform_rho": "0.05", "platform_window_days": 30}})
+    mandate = ledger.mandate(lab(ada))
+    ledger.charge(ada, mandate)
+    charged = len(ledger.lines) - 1
+    ledger.at += timedelta(days=30)
+    ledger.charge(ada, mandate)
+    ledger.refund(charged)
+    ledger.charge(ada, mandate)
+    ledger.charge(ada, mandate)
+    last_is_wrong(ledger, "platform's account")
+
+
 # Prices.
 
 
@@ -324,7 +357,7 @@ def test_what_the_service_charges_is_right(
     request = REQUEST.validate_python({**ids, **bins, **asked})
     facts = AudienceFacts(("g0", "g1"), groups, sizes, fixed_slots=slots)
     question = KINDS[request.kind].question(request, facts)
-    currency = "rho" if "rho" in asked else "epsilon"
+    currency: Currency = "rho" if "rho" in asked else "epsilon"
     shown = price_of(question, currency)
     charged = {
         "charge_id": "",

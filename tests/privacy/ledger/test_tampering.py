@@ -276,7 +276,7 @@ def test_a_mandate_signed_by_anybody_else_is_forged(world: World, by: str) -> No
 def test_what_a_regulator_stated_to_another_platform_does_not_count(world: World) -> None:
     body = {"name": "Lab"}
     stated = statements.payload("elsewhere/v1/ledger", "auditor", REGULATOR.id, "key", body)
-    signature = statements.sign(stated, REGULATOR.key)
+    signature = statements.sign(stated, REGULATOR.key, at=world.ledger.at.timestamp())
     statement = statements.Statement("auditor", REGULATOR.id, "key", body, signature)
     number = world.ledger.write("auditor", {"auditor_id": "auditor_x"}, "auditor_x", statement)
     found = wrong(*world.ledger.export())
@@ -363,3 +363,17 @@ def test_what_is_no_line_of_an_auditors_export_is_refused_in_words(world: World)
         lines[0].replace(b'path": ["', b'path": ["*'),
     ):
         assert isinstance(wrong(first, [line]), LedgerError)
+
+
+@pytest.mark.parametrize("days", [-1, 1])
+def test_a_statement_is_not_enacted_long_after_or_before_it_was_made(
+    world: World, days: int
+) -> None:
+    """A refused request is in the platform's hands, signed: it must go stale there."""
+    body = {"name": "Lab"}
+    made = world.ledger.at + timedelta(days=days)
+    statement = REGULATOR.state("auditor", body, "refused", made)
+    number = world.ledger.write("auditor", {"auditor_id": "auditor_x"}, "auditor_x", statement)
+    found = wrong(*world.ledger.export())
+    assert found.number == number
+    assert "made" in found.reason

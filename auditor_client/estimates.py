@@ -1,0 +1,135 @@
+"""How a measured share is distributed: exactly, or rounded to a lattice on a chosen side.
+
+A share is measured as (X + Z)/N, X binomial, Z the noise of the bin, N the number of people as far
+as it is known: n itself, or n plus noise, part of which may be Z's own (`sizes`).
+
+[CKS20] Canonne, Kamath, Steinke, arXiv:2004.00010, §5.2 (the discrete Laplace distribution).
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy import special
+
+from auditor_client import noise
+from auditor_client.noise import Floats
+from auditor_client.sizes import PARTS, GroupSize
+
+Terms = tuple[tuple[int, float, int], ...]
+
+# Noise this unlikely is left out; what a lattice leaves out counts as an error by its users.
+_REST = 1e-9
+# Measured shares further out are left out too.
+_LEAST, _MOST = -0.4, 1.4
+
+
+@dataclass(frozen=True, slots=True)
+class Estimator:
+    """How shares of a group are measured, apart from how many people it has."""
+
+    bins: int
+    rate: float
+    sizes: str
+    size_rate: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether sizes are known; without noise the bins' sum tells them."""
+        return self.sizes == "known" or math.isinf(self.rate)
+
+    @property
+    def own(self) -> int:
+        """Parts of the bins' sum in PARTS times the size."""
+        return 0 if self.exact else self._size.terms[0][2]
+
+    def size_terms(self, bins: int) -> Terms:
+        """The noises in PARTS times the size from this many bins, for `noise.sum_quantile`."""
+        if self.exact:
+            return ()
+        (_, rate, own), last = self._size.terms
+        return (bins, rate, own), last
+
+    @property
+    def _size(self) -> GroupSize:
+        noisy = 0 if self.sizes == "noisy" else None
+        return GroupSize(0, self.bins, self.rate, None, noisy, self.size_rate)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Lattice:
+    """Row x: masses of the measured share, in multiples of a width from `first` on, if X = x."""
+
+    first: int
+    rows: Floats
+
+    def given(self, people: int, p: Floats) -> tuple[Floats, Floats]:
+        """A row of masses for each true share, and what each leaves out."""
+        masses = np.asarray(_binomial(people, p) @ self.rows)
+        return masses, np.maximum(1.0 - masses.sum(axis=1), 0.0)
+
+
+def lattice(
+    estimator: Estimator, people: int, width: float, *, up: bool, coarse: int = 4
+) -> Lattice:
+    """Measured shares rounded up (or down) to multiples of `width`, for every X.
+
+    Sizes are rounded to `coarse` parts of PARTS of a person, to the side that does the same.
+    """
+    reach = 0 if math.isinf(estimator.rate) else math.ceil(-math.log(_REST) / estimator.rate)
+    z = np.arange(-reach, reach + 1)
+    chance = noise.mass(z, estimator.rate)
+    counts = np.arange(people + 1)[:, None] + z
+    if estimator.exact:
+        return _collect(counts / people, np.broadcast_to(chance, counts.shape), width, up)
+    values, weights = _size_errors(estimator.size_terms(estimator.bins - 1), coarse)
+    sizes = people + (values + estimator.own * z[:, None]) / PARTS
+    # Positive shares shrink with their denominator, negative ones grow.
+    raised = ((counts >= 0) != up)[:, :, None] * (coarse / PARTS)
+    shares = counts[:, :, None] / np.maximum(sizes + raised, 1.0)
+    chances = np.broadcast_to(chance[:, None] * weights, shares.shape)
+    return _collect(
+        shares.reshape(people + 1, -1), chances.reshape(people + 1, -1), width, up
+    )
+
+
+def _collect(shares: Floats, chances: Floats, width: float, up: bool) -> Lattice:
+    # A share on a point of the lattice stays there, whatever its last bit.
+    steps = np.ceil(shares / width - 1e-9) if up else np.floor(shares / width + 1e-9)
+    first, last = math.floor(_LEAST / width), math.ceil(_MOST / width)
+    columns = last - first + 1
+    inside = (steps >= first) & (steps <= last)
+    flat = steps - first + (np.arange(len(steps)) * columns)[:, None]
+    found = np.bincount(
+        flat[inside].astype(np.int64), chances[inside], minlength=len(steps) * columns
+    )
+    return Lattice(first, found.reshape(len(steps), columns))
+
+
+@lru_cache(maxsize=8)
+def _size_errors(terms: Terms, coarse: int) -> tuple[Floats, Floats]:
+    """Values and masses of a sum of weighted noises, in parts, rounded down to `coarse`."""
+    reach = noise.sum_quantile(terms, _REST)
+    size = 1 << (4 * reach).bit_length()
+    angle = 2 * np.pi * np.arange(size // 2 + 1) / size
+    spectrum = np.ones(size // 2 + 1)
+    for count, rate, weight in terms:
+        # E exp(iuZ) = (1 - ρ)² / (1 - 2ρ cos u + ρ²)   [CKS20, §5.2]
+        rho = math.exp(-rate)
+        spectrum *= ((1 - rho) ** 2 / (1 - 2 * rho * np.cos(weight * angle) + rho**2)) ** count
+    masses = np.maximum(np.fft.irfft(spectrum, size), 0.0)
+    edge = -(-reach // coarse) * coarse
+    inside = np.concatenate([masses[-edge:], masses[:edge]])
+    return np.arange(-edge, edge, coarse).astype(np.float64), inside.reshape(-1, coarse).sum(axis=1)
+
+
+def _binomial(people: int, p: Floats) -> Floats:
+    """P(X = x), a row for each p."""
+    x = np.arange(people + 1)
+    logs = special.gammaln(people + 1) - special.gammaln(x + 1) - special.gammaln(people - x + 1)
+    # Logarithms cut at -750, where exp is 0, so that p = 0 and p = 1 need no case of their own.
+    with np.errstate(divide="ignore"):
+        hit = np.maximum(np.log(p), -750.0)[:, None]
+        miss = np.maximum(np.log1p(-p), -750.0)[:, None]
+    return np.exp(logs + x * hit + (people - x) * miss)

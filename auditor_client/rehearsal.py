@@ -1,0 +1,126 @@
+"""How often audits of a given size reach a verdict: many rehearsed at once, quickly.
+
+Releases are drawn as in `power`, from the same hard platform. Whether `bounds` would call one fair
+or unfair is then decided by `saddlepoint` in place of exact sums, so the answer is an approximation
+(`bench.planning` compares the two), within the binomial error of AUDITS draws. Seeds are fixed.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import permutations
+
+import numpy as np
+
+from auditor_client import noise
+from auditor_client.bounds import _RIGHT, _THETA
+from auditor_client.contrasts import _RATIO_STEP, _SHARES, _SIZES
+from auditor_client.noise import Floats
+from auditor_client.power import Design, Outcome
+from auditor_client.rejection import _CELL, _MOST_CELLS, _PARTS
+from auditor_client.releases import Releases, draw
+from auditor_client.saddlepoint import Lots
+from auditor_client.shares import tilts
+
+_LOOKS = 9
+
+
+@lru_cache(maxsize=1024)
+def chance(design: Design, people: int, gap: float, verdict: Outcome) -> float:
+    """About how likely an audit of a platform with this gap is to end in the verdict."""
+    level = design.delta / 2 / (1 if verdict == "fair" else design.pairs)
+    drawn = draw(design, people, gap, level if design.exact else level * _SIZES / 4)
+    level *= 1.0 if design.exact else 1 - _SIZES
+    pairs = permutations(range(design.groups), 2)
+    found = [_Pair(design, drawn, first, second, verdict, level).excess() for first, second in pairs]
+    worst = np.max(found, axis=0) if verdict == "fair" else np.min(found, axis=0)
+    return float(np.mean((worst <= 0) & ~drawn.silent))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Pair:
+    """The tests of `contrasts` for one ordered pair of groups, in all audits at once."""
+
+    design: Design
+    drawn: Releases
+    first: int
+    second: int
+    verdict: Outcome
+    level: float
+
+    def excess(self) -> Floats:
+        """log(probability / level) of the test that decides, one for each audit; wanted: <= 0."""
+        return np.max([self._at(ratio, asked) for ratio, asked in self._ratios()], axis=0)
+
+    def _ratios(self) -> Iterator[tuple[Floats, Floats]]:
+        """As `contrasts._ratios`: weights of the second count, and which audits ask for each."""
+        drawn, a, b = self.drawn, self.first, self.second
+        if self.design.sizes != "estimated" or self.design.exact:
+            yield drawn.stated[:, a] / drawn.stated[:, b], np.ones(len(drawn.stated), dtype=bool)
+            return
+        start = np.round(np.log(drawn.low[:, a] / drawn.high[:, b]) / _RATIO_STEP)
+        stop = np.round(np.log(drawn.high[:, a] / drawn.low[:, b]) / _RATIO_STEP)
+        for step in range(int(start.min()), int(stop.max()) + 1):
+            ratio = np.full(len(start), math.exp(_RATIO_STEP * step))
+            yield ratio, (start <= step) & (step <= stop)
+
+    def _at(self, ratio: Floats, asked: Floats) -> Floats:
+        first, second = self.drawn.cells(self.first, self.second, ratio)
+        lots = Lots(
+            first,
+            second,
+            self.drawn.low[:, self.first, None],
+            self.drawn.high[:, self.second, None],
+            ratio[:, None],
+            self.design.rate,
+        )
+        excess = self._of_cells(lots)
+        one = excess.max(axis=1) if self.verdict == "fair" else excess.min(axis=1)
+        return np.where(asked, one, -np.inf)
+
+    def _of_cells(self, lots: Lots) -> Floats:
+        """log(probability / level) for each audit and cell, where that is largest."""
+        missing = self.drawn.missing[:, self.first, None]
+        fair = self.verdict == "fair"
+        apart = self.design.alpha - missing if fair else -np.minimum(self.design.alpha + missing, 1)
+        low, high, other = self._plausible(lots, apart)
+        v = low[..., None] + np.maximum(high - low, 0.0)[..., None] * np.linspace(0, 1, _LOOKS)
+        spread = lots.spread((low + high) / 2, np.clip((low + high) / 2 - apart, 0, 1))
+        cell = np.maximum(_CELL * spread / lots.people, (high - low) / (_MOST_CELLS * _PARTS))
+        w = np.clip(v + (cell - apart)[..., None], 0.0, other[..., None])
+        looks = _each(lots)
+        best = np.argmax(looks.quick_log_tail(v, w) - np.log(self._allowed(v)), axis=2)[..., None]
+        v, w = (np.take_along_axis(x, best, axis=2)[..., 0] for x in (v, w))
+        excess = lots.log_tail(v, w) - np.log(self._allowed(v))
+        return np.where(apart < -1 if fair else False, np.inf, np.where(low > high, -np.inf, excess))
+
+    def _allowed(self, p: Floats) -> Floats:
+        level, bins = self.level * (1 - _SHARES), self.design.bins
+        if self.verdict == "fair":
+            return np.full_like(p, level)
+        return level * _RIGHT * (_THETA * p + (1 - _THETA) / bins)
+
+    def _plausible(self, lots: Lots, apart: Floats) -> tuple[Floats, Floats, Floats]:
+        """Least and largest first share, and the largest second one, as `shares.limits` has it."""
+        level = self.level * _SHARES / (4 if self.verdict == "fair" else 4 * self.design.bins)
+        drawn, a, b = self.drawn, self.first, self.second
+        most, fewest = drawn.high[:, a, None], drawn.low[:, b, None]
+        ours = 1 - _share_above(most - lots.first, most, lots.rate, level)
+        theirs = 1 - _share_above(lots.others - lots.second, lots.others, lots.rate, level)
+        low = np.maximum(np.maximum(ours, theirs + apart), np.maximum(apart, 0.0))
+        high = _share_above(lots.first, lots.people, lots.rate, level)
+        return low, high, _share_above(lots.second, fewest, lots.rate, level)
+
+
+def _each(lots: Lots) -> Lots:
+    """The same with one more axis, for several shares each."""
+    parts = (lots.first, lots.second, lots.people, lots.others, lots.ratio)
+    return Lots(*(part[..., None] for part in parts), lots.rate)
+
+
+def _share_above(counts: Floats, people: Floats, rate: float, level: float) -> Floats:
+    s = tilts(rate)[::4]
+    # As in `shares`: Chernoff's bound, solved for the share
+    room = (math.log(level) - noise.log_mgf(s, rate) - s * counts[..., None]) / people[..., None]
+    return np.clip((np.expm1(np.minimum(room, 0.0)) / np.expm1(-s)).min(axis=-1), 0.0, 1.0)

@@ -1,0 +1,101 @@
+"""Many tests of one bin at once, approximately: what `rejection` decides, for planning only.
+
+The same test as in `rejection`, with P(C_f - r C_s <= observed) by Lugannani and Rice's saddlepoint
+formula (with the correction for whole numbers where r = 1) instead of the exact sum. It errs by a
+hundredth or so of the probability. No verdict rests on it: it tells how many people to recruit.
+
+[LR80] Lugannani, Rice, Adv. Appl. Probab. 12, 1980; [D87] Daniels, Int. Stat. Rev. 55, 1987.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from auditor_client import noise
+from auditor_client.noise import Floats
+
+_STEPS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Lots:
+    """Many pairs of noisy counts: arrays of one shape."""
+
+    first: Floats
+    second: Floats
+    people: Floats
+    others: Floats
+    ratio: Floats
+    rate: float
+
+    @property
+    def observed(self) -> Floats:
+        return self.first - self.ratio * self.second
+
+    def spread(self, p: Floats, q: Floats) -> Floats:
+        """Standard deviation of the observed difference of counts."""
+        sampling = self.people * p * (1 - p) + self.ratio**2 * self.others * q * (1 - q)
+        return np.sqrt(sampling + (1 + self.ratio**2) * noise.variance(self.rate))
+
+    def quick_log_tail(self, p: Floats, q: Floats) -> Floats:
+        """log P(C_f - r C_s <= observed), as a normal distribution has it."""
+        mean = self.people * p - self.ratio * self.others * q
+        return np.asarray(special.log_ndtr((self._bar - mean) / self.spread(p, q)))
+
+    @property
+    def _whole(self) -> bool:
+        return bool(np.all(self.ratio == 1.0))
+
+    @property
+    def _bar(self) -> Floats:
+        return self.observed + 0.5 * self._whole
+
+    def log_tail(self, p: Floats, q: Floats) -> Floats:
+        """log P(C_f - r C_s <= observed), by the saddlepoint formula."""
+        s, (value, slope, curve) = self._saddle(p, q)
+        w = np.sign(s) * np.sqrt(np.maximum(2 * (s * slope - value), 1e-12))
+        u = (2 * np.sinh(s / 2) if self._whole else s) * np.sqrt(curve)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # Φ(w) + φ(w)(1/w - 1/u)   [D87, eq. 4.9 and §6]
+            found = special.ndtr(w) + np.exp(-w * w / 2) / math.sqrt(2 * math.pi) * (1 / w - 1 / u)
+        usable = (np.abs(s) > 1e-4) & (found > 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(usable, np.log(found), self.quick_log_tail(p, q))
+
+    def _saddle(self, p: Floats, q: Floats) -> tuple[Floats, tuple[Floats, Floats, Floats]]:
+        pole = 0.98 * min(self.rate, 30.0) / np.maximum(self.ratio, 1.0)
+        mean = self.people * p - self.ratio * self.others * q
+        s = np.clip((self._bar - mean) / self.spread(p, q) ** 2, -0.9 * pole, 0.9 * pole)
+        for _ in range(_STEPS):
+            _, slope, curve = self._cumulants(s, p, q)
+            s = np.clip(s - (slope - self._bar) / curve, -pole, pole)
+        return s, self._cumulants(s, p, q)
+
+    def _cumulants(self, s: Floats, p: Floats, q: Floats) -> tuple[Floats, Floats, Floats]:
+        """K(s) = log E exp(s(C_f - r C_s)) and its first two derivatives."""
+        r = self.ratio
+        value, slope, curve = _binomial(s, self.people, p)
+        other = _binomial(-r * s, self.others, q)
+        ours, theirs = _laplace(s, self.rate), _laplace(r * s, self.rate)
+        return (
+            value + other[0] + ours[0] + theirs[0],
+            slope - r * other[1] + ours[1] + r * theirs[1],
+            curve + r**2 * other[2] + ours[2] + r**2 * theirs[2],
+        )
+
+
+def _binomial(s: Floats, people: Floats, p: Floats) -> tuple[Floats, Floats, Floats]:
+    grown = 1 + p * np.expm1(s)
+    share = p * np.exp(s) / grown
+    return people * np.log(grown), people * share, people * share * (1 - share)
+
+
+def _laplace(s: Floats, rate: float) -> tuple[Floats, Floats, Floats]:
+    if math.isinf(rate):
+        return np.zeros_like(s), np.zeros_like(s), np.zeros_like(s)
+    up, down = np.exp(s - rate), np.exp(-s - rate)
+    value = noise.log_mgf(s, rate)
+    slope = up / (1 - up) - down / (1 - down)
+    return value, slope, up / (1 - up) ** 2 + down / (1 - down) ** 2
