@@ -12,11 +12,13 @@ intentional non-compliance by platforms".
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §7.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Literal
+
+import numpy as np
 
 from auditor_client import bounds
 from auditor_client.contrasts import Group
@@ -25,12 +27,11 @@ from auditor_client.finished import FinishedAudit
 from auditor_client.metrics import HistogramSide, means
 from auditor_client.noise import difference
 from auditor_client.same_counts import Cell, SameCounts, same_counts
+from auditor_client.statements_agree import Relation, check_statements, notes_on
 
-Relation = Literal["repeat", "edited", "halves"]
 Verdict = Literal["consistent", "irreconcilable", "too alike"]
 # Of a level of the halves, what goes to the largest gap; the rest goes to the mean score.
 _GAP = 0.7
-_STEPS = 24
 
 
 @dataclass(frozen=True)
@@ -73,37 +74,38 @@ def consistency(
     audits = [_read(release) for release in releases]
     if not 0 < false_alarm < 1:
         raise InputError(f"false_alarm must lie between 0 and 1, not {false_alarm}.")
-    _check(audits, relation)
-    tests = [_test(one, other, relation) for one, other in combinations(audits, 2)]
-    # Pairs share the error equally, and so do the two ways to fail.
-    factor = 2 * len(tests)
-    differ = min(tests, key=lambda test: test.differ)
-    alike = min(test.alike for test in tests)
-    verdict: Verdict = "consistent"
+    check_statements(audits, relation)
+    pairs = list(combinations(audits, 2))
+    if relation == "halves":
+        tests = [_halves(*pair, false_alarm / len(pairs)) for pair in pairs]
+        factor = len(pairs)
+    else:
+        # Pairs share the error equally, and so do the two ways to fail.
+        tests = [same_counts(cells(*pair)) for pair in pairs]
+        factor = 2 * len(pairs)
+    differ, alike = min(tests, key=lambda test: test.differ), min(test.alike for test in tests)
     found = min(1.0, factor * min(differ.differ, alike))
+    verdict: Verdict = "consistent"
     if found <= false_alarm:
         verdict = "irreconcilable" if differ.differ <= alike else "too alike"
     models = [audit.release.model_digest for audit in audits]
     same = None if None in models else len(set(models)) == 1
-    notes = _notes(audits, relation)
+    notes = notes_on(audits, relation)
     return Consistency(verdict, relation, found, false_alarm, differ.worst, same, notes)
 
 
-def _test(one: FinishedAudit, other: FinishedAudit, relation: Relation) -> SameCounts:
-    if relation != "halves":
-        return same_counts(cells(one, other))
+def _read(release: FinishedAudit | str | Path) -> FinishedAudit:
+    return release if isinstance(release, FinishedAudit) else FinishedAudit.from_receipt(release)
+
+
+def _halves(one: FinishedAudit, other: FinishedAudit, level: float) -> SameCounts:
+    """Groups share the level; the p-value is the level where it is reached, else 1."""
     groups, others = one.groups(), other.groups()
     middles = tuple((low + high) / 2 for low, high in one.limits())
-    found = {
-        name: least_level(
-            lambda level, name=name: halves_differ(  # type: ignore[misc]
-                groups[name], others[name], middles, level
-            )
-        )
-        for name in groups
-    }
-    worst = min(found, key=lambda name: found[name])
-    return SameCounts(min(1.0, found[worst] * len(found)), 1.0, worst)
+    for name in groups:
+        if halves_differ(groups[name], others[name], middles, level / len(groups)):
+            return SameCounts(level, 1.0, name)
+    return SameCounts(1.0, 1.0, "")
 
 
 def cells(one: FinishedAudit, other: FinishedAudit) -> list[Cell]:
@@ -112,9 +114,7 @@ def cells(one: FinishedAudit, other: FinishedAudit) -> list[Cell]:
     found = [
         Cell(f"{name}, scores {words}", first, second, bins)
         for name, counts in one.counts.items()
-        for words, first, second in zip(
-            one.bin_names(), counts, other.counts[name], strict=True
-        )
+        for words, first, second in zip(one.bin_names(), counts, other.counts[name], strict=True)
     ]
     if one.noisy_sizes and other.noisy_sizes:
         sizes = difference(one.noise("sizes"), other.noise("sizes"))
@@ -123,12 +123,10 @@ def cells(one: FinishedAudit, other: FinishedAudit) -> list[Cell]:
     return found
 
 
-def halves_differ(
-    one: Group, other: Group, middles: tuple[float, ...], level: float
-) -> bool:
+def halves_differ(one: Group, other: Group, middles: tuple[float, ...], level: float) -> bool:
     """Whether two samples of one group differ in a bin or in the mean; by chance, at most level."""
     if bounds.beyond([one, other], min(2 * _GAP * level, 1 - 1e-9), 0.0):
         return True
-    sides = [HistogramSide(name, group, middles) for name, group in (("1", one), ("2", other))]
-    low, high = means.limits(*sides, _array(middles), (1 - _GAP) * level)
+    first, second = HistogramSide("1", one, middles), HistogramSide("2", other, middles)
+    low, high = means.limits(first, second, np.asarray(middles), (1 - _GAP) * level)
     return low > 0 or high < 0

@@ -64,7 +64,8 @@ class Envelope:
         terms = self.estimator.size_terms(self.estimator.bins)
         if not terms:
             return 0.0
-        s = min(rate / max(weight, 1) for _, rate, weight in terms) * np.linspace(0.01, 0.99, 99)
+        limits = [noise.law(rate).most_tilt / max(weight, 1) for _, rate, weight in terms]
+        s = min(limits) * np.linspace(0.01, 0.99, 99)
         logs = sum(count * noise.log_mgf(weight * s, rate) for count, rate, weight in terms)
         return math.exp(min(float(np.min(logs - s * PARTS * (people - 1))), 0.0))
 
@@ -149,7 +150,7 @@ class Envelope:
     def _single_size(self, θ: Floats, part: Floats) -> Floats:
         """What is gained as the main noise of a size is a whole number of steps."""
         own, bins = self.estimator.own / PARTS, self.estimator.bins - 1
-        (_, rate, _), (_, size_rate, _) = self.estimator.size_terms(bins)
+        rate, size_rate = self.estimator.rate, self.estimator.size_rate
         many, step = bins * noise.variance(rate) * own**2, part * own
         if many < noise.variance(size_rate) * (1 - own) ** 2:
             bins, rate, step = 1, size_rate, part * (1 - own)

@@ -2,8 +2,6 @@
 
 A share is measured as (X + Z)/N, X binomial, Z the noise of the bin, N the number of people as far
 as it is known: n itself, or n plus noise, part of which may be Z's own (`sizes`).
-
-[CKS20] Canonne, Kamath, Steinke, arXiv:2004.00010, §5.2 (the discrete Laplace distribution).
 """
 
 import math
@@ -14,10 +12,10 @@ import numpy as np
 from scipy import special
 
 from auditor_client import noise
-from auditor_client.noise import Floats
+from auditor_client.noise import Floats, Term
 from auditor_client.sizes import PARTS, GroupSize
 
-Terms = tuple[tuple[int, float, int], ...]
+Terms = tuple[Term, ...]
 
 # Noise this unlikely is left out; what a lattice leaves out counts as an error by its users.
 _REST = 1e-9
@@ -115,9 +113,7 @@ def _size_errors(terms: Terms, coarse: int) -> tuple[Floats, Floats]:
     angle = 2 * np.pi * np.arange(size // 2 + 1) / size
     spectrum = np.ones(size // 2 + 1)
     for count, rate, weight in terms:
-        # E exp(iuZ) = (1 - ρ)² / (1 - 2ρ cos u + ρ²)   [CKS20, §5.2]
-        rho = math.exp(-rate)
-        spectrum *= ((1 - rho) ** 2 / (1 - 2 * rho * np.cos(weight * angle) + rho**2)) ** count
+        spectrum *= noise.law(rate).wave(weight * angle) ** count
     masses = np.maximum(np.fft.irfft(spectrum, size), 0.0)
     edge = -(-reach // coarse) * coarse
     inside = np.concatenate([masses[-edge:], masses[:edge]])

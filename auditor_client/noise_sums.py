@@ -37,7 +37,8 @@ class Summed(Noise):
         return np.asarray(sum(count * one.log_mgf(s) for one, count in self.parts))
 
     def wave(self, angle: Floats) -> Floats:
-        return np.prod([one.wave(angle) ** count for one, count in self.parts], axis=0)
+        waves = [one.wave(angle) ** count for one, count in self.parts]
+        return np.asarray(np.prod(waves, axis=0))
 
     def mass(self, k: Integers) -> Floats:
         masses, half = _masses(self), self.reach

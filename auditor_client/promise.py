@@ -32,7 +32,7 @@ _SHARES = np.linspace(0.0, 1.0, 49)
 _ROUNDINGS = ((60, 12), (150, 6))
 
 
-def promise_holds(
+def holds(
     alpha: float, delta: float, estimator: Estimator, people: Sequence[int]
 ) -> bool:
     """Whether |EFG - FG| <= alpha is certified, up to delta, for groups of just these sizes."""

@@ -13,17 +13,16 @@ from itertools import permutations
 
 import numpy as np
 
-from auditor_client import noise
 from auditor_client.bounds import _RIGHT, _THETA
 from auditor_client.contrasts import _RATIO_STEP, _SHARES, _SIZES
-from auditor_client.noise import Floats
+from auditor_client.noise import Floats, Noise
 from auditor_client.power import Design, Outcome
 from auditor_client.rejection import _CELL, _MOST_CELLS, _PARTS
 from auditor_client.releases import Releases, draw
 from auditor_client.saddlepoint import Lots
 from auditor_client.shares import tilts
 
-_LOOKS = 9
+_LOOKS = 7
 
 
 @lru_cache(maxsize=1024)
@@ -66,7 +65,8 @@ class _Pair:
             yield ratio, (start <= step) & (step <= stop)
 
     def _at(self, ratio: Floats, asked: Floats) -> Floats:
-        first, second = self.drawn.cells(self.first, self.second, ratio)
+        sign = 1 if self.verdict == "fair" else -1
+        first, second = self.drawn.cells(self.first, self.second, ratio, sign)
         lots = Lots(
             first,
             second,
@@ -74,6 +74,7 @@ class _Pair:
             self.drawn.high[:, self.second, None],
             ratio[:, None],
             self.design.rate,
+            self.design.releases,
         )
         excess = self._of_cells(lots)
         one = excess.max(axis=1) if self.verdict == "fair" else excess.min(axis=1)
@@ -86,14 +87,16 @@ class _Pair:
         apart = self.design.alpha - missing if fair else -np.minimum(self.design.alpha + missing, 1)
         low, high, other = self._plausible(lots, apart)
         v = low[..., None] + np.maximum(high - low, 0.0)[..., None] * np.linspace(0, 1, _LOOKS)
-        spread = lots.spread((low + high) / 2, np.clip((low + high) / 2 - apart, 0, 1))
+        v, middle = np.minimum(v, 1.0), np.minimum((low + high) / 2, 1.0)
+        spread = lots.spread(middle, np.clip(middle - apart, 0, 1))
         cell = np.maximum(_CELL * spread / lots.people, (high - low) / (_MOST_CELLS * _PARTS))
         w = np.clip(v + (cell - apart)[..., None], 0.0, other[..., None])
         looks = _each(lots)
         best = np.argmax(looks.quick_log_tail(v, w) - np.log(self._allowed(v)), axis=2)[..., None]
         v, w = (np.take_along_axis(x, best, axis=2)[..., 0] for x in (v, w))
         excess = lots.log_tail(v, w) - np.log(self._allowed(v))
-        return np.where(apart < -1 if fair else False, np.inf, np.where(low > high, -np.inf, excess))
+        excess = np.where(low > high, -np.inf, excess)
+        return np.where(fair & (apart < 0), np.inf, excess)
 
     def _allowed(self, p: Floats) -> Floats:
         level, bins = self.level * (1 - _SHARES), self.design.bins
@@ -106,21 +109,21 @@ class _Pair:
         level = self.level * _SHARES / (4 if self.verdict == "fair" else 4 * self.design.bins)
         drawn, a, b = self.drawn, self.first, self.second
         most, fewest = drawn.high[:, a, None], drawn.low[:, b, None]
-        ours = 1 - _share_above(most - lots.first, most, lots.rate, level)
-        theirs = 1 - _share_above(lots.others - lots.second, lots.others, lots.rate, level)
+        ours = 1 - _share_above(most - lots.first, most, self.design.law, level)
+        theirs = 1 - _share_above(lots.others - lots.second, lots.others, self.design.law, level)
         low = np.maximum(np.maximum(ours, theirs + apart), np.maximum(apart, 0.0))
-        high = _share_above(lots.first, lots.people, lots.rate, level)
-        return low, high, _share_above(lots.second, fewest, lots.rate, level)
+        high = _share_above(lots.first, lots.people, self.design.law, level)
+        return low, high, _share_above(lots.second, fewest, self.design.law, level)
 
 
 def _each(lots: Lots) -> Lots:
     """The same with one more axis, for several shares each."""
     parts = (lots.first, lots.second, lots.people, lots.others, lots.ratio)
-    return Lots(*(part[..., None] for part in parts), lots.rate)
+    return Lots(*(part[..., None] for part in parts), lots.rate, lots.times)
 
 
-def _share_above(counts: Floats, people: Floats, rate: float, level: float) -> Floats:
-    s = tilts(rate)[::4]
+def _share_above(counts: Floats, people: Floats, law: Noise, level: float) -> Floats:
+    s = tilts(law.most_tilt)[::6]
     # As in `shares`: Chernoff's bound, solved for the share
-    room = (math.log(level) - noise.log_mgf(s, rate) - s * counts[..., None]) / people[..., None]
+    room = (math.log(level) - law.log_mgf(s) - s * counts[..., None]) / people[..., None]
     return np.clip((np.expm1(np.minimum(room, 0.0)) / np.expm1(-s)).min(axis=-1), 0.0, 1.0)

@@ -77,7 +77,7 @@ class Options(TypedDict, total=False):
     size_epsilon: Number | None
     """Buys noisy numbers of scored people; a quarter of epsilon unless told, 0 for none."""
     mechanism: Literal["discrete-laplace", "discrete-gaussian"]
-    """Which noise. Gaussian needs a mandate in rho, and has no verdict yet (discrete-laplace)."""
+    """Which noise (discrete-laplace). Gaussian noise needs a mandate in rho."""
     rho: Number | None
     """In place of epsilon, for Gaussian noise: the variance on each bin is 1 / (2 rho)."""
     size_rho: Number | None

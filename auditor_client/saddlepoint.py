@@ -21,7 +21,7 @@ _STEPS = 5
 
 @dataclass(frozen=True, slots=True)
 class Lots:
-    """Many pairs of noisy counts: arrays of one shape."""
+    """Many pairs of noisy counts, as arrays; each count has `times` discrete Laplace noises."""
 
     first: Floats
     second: Floats
@@ -29,6 +29,7 @@ class Lots:
     others: Floats
     ratio: Floats
     rate: float
+    times: int = 1
 
     @property
     def observed(self) -> Floats:
@@ -37,7 +38,8 @@ class Lots:
     def spread(self, p: Floats, q: Floats) -> Floats:
         """Standard deviation of the observed difference of counts."""
         sampling = self.people * p * (1 - p) + self.ratio**2 * self.others * q * (1 - q)
-        return np.sqrt(sampling + (1 + self.ratio**2) * noise.variance(self.rate))
+        noises = self.times * noise.variance(self.rate)
+        return np.sqrt(sampling + (1 + self.ratio**2) * noises)
 
     def quick_log_tail(self, p: Floats, q: Floats) -> Floats:
         """log P(C_f - r C_s <= observed), as a normal distribution has it."""
@@ -75,14 +77,14 @@ class Lots:
 
     def _cumulants(self, s: Floats, p: Floats, q: Floats) -> tuple[Floats, Floats, Floats]:
         """K(s) = log E exp(s(C_f - r C_s)) and its first two derivatives."""
-        r = self.ratio
+        r, k = self.ratio, self.times
         value, slope, curve = _binomial(s, self.people, p)
         other = _binomial(-r * s, self.others, q)
         ours, theirs = _laplace(s, self.rate), _laplace(r * s, self.rate)
         return (
-            value + other[0] + ours[0] + theirs[0],
-            slope - r * other[1] + ours[1] + r * theirs[1],
-            curve + r**2 * other[2] + ours[2] + r**2 * theirs[2],
+            value + other[0] + k * (ours[0] + theirs[0]),
+            slope - r * other[1] + k * (ours[1] + r * theirs[1]),
+            curve + r**2 * other[2] + k * (ours[2] + r**2 * theirs[2]),
         )
 
 
@@ -96,6 +98,6 @@ def _laplace(s: Floats, rate: float) -> tuple[Floats, Floats, Floats]:
     if math.isinf(rate):
         return np.zeros_like(s), np.zeros_like(s), np.zeros_like(s)
     up, down = np.exp(s - rate), np.exp(-s - rate)
-    value = noise.log_mgf(s, rate)
+    value = 2 * math.log(-math.expm1(-rate)) - np.log((1 - up) * (1 - down))
     slope = up / (1 - up) - down / (1 - down)
     return value, slope, up / (1 - up) ** 2 + down / (1 - down) ** 2

@@ -1,6 +1,7 @@
 """Signed requests: what a person asks or decides carries their own signature into the ledger."""
 
 import secrets
+from threading import Lock
 
 from joserfc.jwk import OKPKey
 from pydantic import BaseModel
@@ -11,7 +12,7 @@ from privacy.ledger import statements
 
 
 class Statements:
-    """Posts requests that their maker signs."""
+    """Posts requests that their maker signs, each naming the one signed before."""
 
     def __init__(self, transport: Transport, public: Transport, maker: str, key: OKPKey) -> None:
         self.transport = transport
@@ -19,6 +20,8 @@ class Statements:
         self._maker = maker
         self._key = key
         self._origin: str | None = None
+        self._lock = Lock()
+        self._signed_last: str | None = None
 
     def use(self, key: OKPKey) -> None:
         """Sign with this key from now on."""
@@ -43,10 +46,10 @@ class Statements:
         sent = body.model_dump(mode="json")
         stated = statements.condensed(sent) if action == "charge" else statements.stated(sent)
         signed = statements.payload(self.origin(), action, self._maker, key, stated)
-        return {
-            "idempotency-key": key,
-            "statement-signature": statements.sign(signed, self._key),
-        }
+        with self._lock:
+            signature = statements.sign(signed, self._key, after=self._signed_last)
+            self._signed_last = statements.link(signature, signed)
+        return {"idempotency-key": key, "statement-signature": signature}
 
     def origin(self) -> str:
         """The name of the service's ledger: a statement is for one platform."""

@@ -2,9 +2,9 @@
 
 import sys
 
-from bench import harness, large_audit
+from bench import harness, large_audit, ledger
 
-FIGURES = {"large-audit": large_audit.run}
+FIGURES = {"large-audit": large_audit.run, "ledger": ledger.run}
 
 
 def main() -> None:

@@ -41,13 +41,16 @@ def compare(
 
 
 def publish(figures: list[Figure]) -> None:
-    """Print the table and write `results.json`."""
+    """Print the table and write it into `results.json`, where other figures stay."""
     table = Table("figure", "ours", "floor or peer", "ratio", "goal")
     for figure in figures:
         seconds = (f"{figure.ours:.3f} s", f"{figure.floor_or_peer:.3f} s")
         table.add_row(figure.name, *seconds, f"{figure.ratio:.2f}", figure.goal)
     Console().print(table)
-    RESULTS.write_text(json.dumps([asdict(figure) for figure in figures], indent=2) + "\n")
+    taken = {figure.name: asdict(figure) for figure in figures}
+    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
+    written = {figure["name"]: figure for figure in kept} | taken
+    RESULTS.write_text(json.dumps(list(written.values()), indent=2) + "\n")
 
 
 def _seconds(work: Callable[[], object]) -> float:

@@ -1,20 +1,20 @@
 """A ledger of a million entries, verified offline from its export.
 
 One entry in four is a signed charge: content, audience, charge and release per audit, of a hundred
-auditors whose mandates renew. The floor is what nobody can do without: reading the same file,
-SHA-256 of every line, and the same signatures by the same library on as many threads.
+auditors whose mandates renew. What it is compared with: reading the same file, SHA-256 of every
+line, and every request's signature by itself, by the same library.
 """
 
 import os
 import tempfile
-import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -37,24 +37,43 @@ _encoder = msgspec.json.Encoder(order="sorted")
 
 
 def run(size: int = 1_000_000) -> list[Figure]:
-    with tempfile.TemporaryDirectory() as folder:
-        export = Path(folder) / "ledger.jsonl"
-        write(export, size)
-        signed = _signed(export)
-        started = time.perf_counter()
-        verified = check(export)
-        rate = verified.size / (time.perf_counter() - started)
-        Console().print(f"{verified.size:,} entries verified, {rate:,.0f} a second")
+    """On one core. Researchers work in sessions, or every request is a session of its own."""
+    with tempfile.TemporaryDirectory() as folder, _one_core():
         return [
-            compare(
-                f"ledger of {verified.size:,} entries verified; beside hashes and signatures",
-                lambda: check(export),
-                lambda: _floor(export, signed),
-                goal="≤ 2",
-                command=COMMAND,
-                rounds=3,
-            )
+            _figure(Path(folder) / "ledger.jsonl", size, session, goal)
+            for session, goal in ((100, "≤ 1"), (1, "≤ 2"))
         ]
+
+
+def _figure(export: Path, size: int, session: int, goal: str) -> Figure:
+    write(export, size, session)
+    signed = _signed(export)
+    words = f"in sessions of {session} requests" if session > 1 else "every request alone"
+    figure = compare(
+        f"ledger of {size:,} entries verified on one core, {words}; beside a hash per entry and "
+        "each request's signature",
+        lambda: check(export),
+        lambda: _floor(export, signed),
+        goal=goal,
+        command=COMMAND,
+        rounds=3,
+    )
+    Console().print(f"{size:,} entries, {words}: {figure.ours:.1f} s on one core")
+    return figure
+
+
+@contextmanager
+def _one_core() -> Iterator[None]:
+    """Where the system lets us choose."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)
 
 
 def check(export: Path) -> Verified:
@@ -62,15 +81,25 @@ def check(export: Path) -> Verified:
         return verify(next(file), file, trust())
 
 
-class Paying(NamedTuple):
+@dataclass
+class Paying:
+    """A researcher, the mandate that pays, and what they signed last in this session."""
+
     maker: Maker
     mandate: str
+    session: int
+    signed: int = 0
+    link: str | None = None
+
+    def after(self) -> str | None:
+        self.signed += 1
+        return self.link if self.signed % self.session else None
 
 
-def write(export: Path, size: int) -> None:
+def write(export: Path, size: int, session: int) -> None:
     """An honest export of about this many entries."""
     ledger = Ledger.begun()
-    paying = [_paying(ledger, number) for number in range(AUDITORS)]
+    paying = [_paying(ledger, number, session) for number in range(AUDITORS)]
     for number in range(len(ledger.lines), size - 3, 4):
         _audit(ledger, number, paying[number // 4 % AUDITORS])
     with export.open("wb") as file:
@@ -78,13 +107,13 @@ def write(export: Path, size: int) -> None:
         file.writelines(line + b"\n" for line in ledger.lines)
 
 
-def _paying(ledger: Ledger, number: int) -> Paying:
+def _paying(ledger: Ledger, number: int, session: int) -> Paying:
     lab = ledger.auditor()
     renewal = {"kind": "rolling" if number % 2 else "fixed", "days": 30}
     mandate = ledger.mandate(
         lab, epsilon_limit="1000000", lifetime_limit="1000000000", renewal=renewal
     )
-    return Paying(ledger.researcher(lab, f"researcher-{number}"), mandate)
+    return Paying(ledger.researcher(lab, f"researcher-{number}"), mandate, session)
 
 
 def _audit(ledger: Ledger, number: int, paying: Paying) -> None:
@@ -97,17 +126,17 @@ def _audit(ledger: Ledger, number: int, paying: Paying) -> None:
     charge = identifier("charge", number)
     body, facts = charge_parts(charge, audit, paying.mandate, epsilon, "0.025")
     released = {"audit_id": audit, "digest": digest(b"r"), "model_digest": digest(b"model")}
-    _write(ledger, "content", content, maker)
-    _write(ledger, "audience", people | {"commitment": digest(b"people")}, maker)
-    _write(ledger, "charge", facts, maker, body)
-    _write(ledger, "release", released, maker)
+    _write(ledger, "content", content, paying)
+    _write(ledger, "audience", people | {"commitment": digest(b"people")}, paying)
+    _write(ledger, "charge", facts, paying, body)
+    _write(ledger, "release", released, paying)
 
 
 def _write(
     ledger: Ledger,
     kind: str,
     facts: dict[str, Any],
-    maker: Maker,
+    paying: Paying,
     body: dict[str, Any] | None = None,
 ) -> None:
     ledger.at += timedelta(seconds=1)
@@ -115,26 +144,30 @@ def _write(
         "number": len(ledger.lines),
         "at": instant(ledger.at),
         "kind": kind,
-        "auditor": maker.auditor,
+        "auditor": paying.maker.auditor,
         "facts": facts,
     }
     if body is not None:
         made = int(ledger.at.timestamp())
-        entry["statement"] = _statement(maker, kind, body, f"key-{len(ledger.lines)}", made)
+        entry["statement"] = _statement(paying, kind, body, f"key-{len(ledger.lines)}", made)
     ledger.lines.append(_encoder.encode(entry))
 
 
 def _statement(
-    maker: Maker, kind: str, body: dict[str, Any], key: str, made: int
+    paying: Paying, kind: str, body: dict[str, Any], key: str, made: int
 ) -> dict[str, Any]:
+    """What `statements.sign` makes, faster."""
+    maker, after = paying.maker, paying.after()
     whole = {"platform": ORIGIN, "action": kind, "by": maker.id, "key": key, "body": body}
-    kid = maker.key.thumbprint()
-    plain = {"alg": "Ed25519", "iat": made, "kid": kid, "typ": statements.TYPE}
+    plain = {"alg": "Ed25519", "iat": made, "kid": maker.key.thumbprint(), "typ": statements.TYPE}
+    plain |= {"after": after} if after else {}
     protected = _base64(_encoder.encode(plain))
     private = maker.key.private_key
     assert isinstance(private, Ed25519PrivateKey)
-    signature = private.sign(f"{protected}.{_base64(_encoder.encode(whole))}".encode())
+    words = _encoder.encode(whole)
+    signature = private.sign(f"{protected}.{_base64(words)}".encode())
     detached = f"{protected}..{_base64(signature)}"
+    paying.link = statements.link(detached, words)
     return {"by": maker.id, "key": key, "body": body, "signature": detached}
 
 
@@ -167,7 +200,5 @@ def _signed(export: Path) -> list[tuple[bytes, bytes]]:
 def _floor(export: Path, signed: list[tuple[bytes, bytes]]) -> None:
     for line in _lines(export):
         sha256(line).digest()
-    threads = os.cpu_count() or 1
-    with ThreadPoolExecutor(threads) as pool:
-        parts = [signed[start::threads] for start in range(threads)]
-        list(pool.map(lambda part: [crypto_sign_open(*job) for job in part], parts))
+    for job in signed:
+        crypto_sign_open(*job)

@@ -48,11 +48,24 @@ class Maker:
     algorithm: str = "Ed25519"
 
     def state(
-        self, action: str, body: Mapping[str, Any], key: str, at: datetime
+        self,
+        action: str,
+        body: Mapping[str, Any],
+        key: str,
+        at: datetime,
+        before: statements.Statement | None = None,
     ) -> statements.Statement:
+        """Signed, and naming what was signed `before`."""
         stated = statements.payload(ORIGIN, action, self.id, key, body)
-        signature = statements.sign(stated, self.key, self.algorithm, at=at.timestamp())
+        after = before and statements.link(before.signature, _payload(before))
+        signature = statements.sign(
+            stated, self.key, self.algorithm, at=at.timestamp(), after=after
+        )
         return statements.Statement(action, self.id, key, body, signature)
+
+
+def _payload(statement: statements.Statement) -> bytes:
+    return statements.payload(ORIGIN, statement.action, statement.by, statement.key, statement.body)
 
 
 REGULATOR = Maker(identifier("researcher", 0), ed25519("regulator"))

@@ -28,7 +28,6 @@ from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Qui
 from auditor_client.cli.prices import price_row
 from auditor_client.cli.reports import Alpha, Delta
 from auditor_client.cli.showing import show_row, show_rows
-from auditor_client.errors import InputError
 from auditor_client.finished import FinishedAudit
 from auditor_client.requests import DEFAULT_BINS
 from openapi.models import Audit
@@ -62,8 +61,6 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Pay for an audit, wait for its release, verify its receipt, and judge."""
-    if report and mechanism != "discrete-laplace":
-        raise InputError(f"There is no report for {mechanism} yet: leave --report out.")
     options = options_of(
         bins,
         edges,

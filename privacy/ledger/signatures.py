@@ -4,18 +4,16 @@ libsodium is about twice as fast as OpenSSL, and lets go of the interpreter, so 
 It is stricter about odd keys than the service, which goes by joserfc: whatever libsodium does not
 accept, and whatever is not Ed25519, joserfc decides.
 
-[RFC7515] JWS, §5.1 (the signing input) and Appendix F (detached). [RFC7638] thumbprint.
+[RFC7638] thumbprint.
 """
 
 import os
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import urlsafe_b64decode
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
-import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, Key, OKPKey, RSAKey
@@ -25,6 +23,7 @@ from nacl.exceptions import CryptoError
 
 from privacy.errors import EvidenceError, LedgerError, StatementError
 from privacy.ledger import statements
+from privacy.ledger.statements import head_of, link, signing_input
 
 # (kty, crv) → the algorithms such a key may sign with
 ALGORITHMS: dict[tuple[str, str | None], tuple[str, ...]] = {
@@ -73,36 +72,68 @@ class Claimed(NamedTuple):
     stated: bytes
 
 
+class _Chain:
+    """Statements by one key, each of which names the one before: the last signature covers all."""
+
+    def __init__(self) -> None:
+        self.claimed: list[Claimed] = []
+        self.link = ""
+
+
 class Signatures:
-    """Signatures of the entries so far, checked together once there are enough of them."""
+    """Signatures of the entries so far, checked together once there are enough of them.
+
+    A maker's signature covers what it names as signed just before, and so on back: of such a chain
+    the last signature proves that the maker made them all. If it is wrong, each is looked at.
+    """
 
     def __init__(self, pool: ThreadPoolExecutor) -> None:
         self._pool = pool
-        self._claimed: list[Claimed] = []
+        self._open: dict[str, _Chain] = {}
+        self._ended: list[list[Claimed]] = []
+        self._waiting = 0
 
     def add(self, claimed: Claimed) -> None:
-        self._claimed.append(claimed)
-        if len(self._claimed) >= AT_A_TIME:
+        maker = claimed.signer.thumbprint
+        chain = self._open.get(maker)
+        if chain is None or head_of(claimed.signature).after != chain.link:
+            if chain is not None:
+                self._ended.append(chain.claimed)
+            chain = self._open[maker] = _Chain()
+        chain.claimed.append(claimed)
+        chain.link = link(claimed.signature, claimed.stated)
+        self._waiting += 1
+        if self._waiting >= AT_A_TIME:
             self.settle()
 
     def settle(self) -> None:
         """Check what is waiting; raise for the first entry that is not signed as it claims."""
-        waiting, self._claimed = self._claimed, []
-        share = -(-len(waiting) // (os.cpu_count() or 1)) or 1
-        parts = [waiting[start : start + share] for start in range(0, len(waiting), share)]
-        for wrong in self._pool.map(_first_wrong, parts):
-            if wrong is not None:
-                reason = f"the statement is not signed with a key that {wrong.by} had at this entry"
-                raise LedgerError(wrong.number, reason)
+        chains = [chain for chain in self._taken() if chain]
+        share = -(-len(chains) // (os.cpu_count() or 1)) or 1
+        parts = [chains[start : start + share] for start in range(0, len(chains), share)]
+        wrong = [claimed for part in self._pool.map(_wrong, parts) for claimed in part]
+        if wrong:
+            first = min(wrong)
+            reason = f"the statement is not signed with a key that {first.by} had at this entry"
+            raise LedgerError(first.number, reason)
+
+    def _taken(self) -> list[list[Claimed]]:
+        taken = [*self._ended, *(chain.claimed for chain in self._open.values())]
+        self._ended, self._waiting = [], 0
+        for chain in self._open.values():
+            chain.claimed = []
+        return taken
 
 
 def kid_of(signature: str) -> str | None:
     """The thumbprint that the signature names, to be believed once it verifies."""
-    return _header(signature.partition("..")[0]).get("kid")
+    return head_of(signature).kid
 
 
-def _first_wrong(claimed: list[Claimed]) -> Claimed | None:
-    return next((each for each in claimed if not _is_signed(each)), None)
+def _wrong(chains: list[list[Claimed]]) -> list[Claimed]:
+    """The first wrong one of every chain whose end is not signed."""
+    broken = (chain for chain in chains if not _is_signed(chain[-1]))
+    return [next(each for each in chain if not _is_signed(each)) for chain in broken]
 
 
 def _is_signed(claimed: Claimed) -> bool:
@@ -118,33 +149,15 @@ def _is_signed(claimed: Claimed) -> bool:
 
 def _is_signed_plainly(claimed: Claimed) -> bool:
     """Whether it is an Ed25519 signature with the header that statements have."""
-    header, _, encoded = claimed.signature.partition("..")
-    public = claimed.signer.ed25519
-    if public is None or not _is_plain(header):
+    head, public = head_of(claimed.signature), claimed.signer.ed25519
+    if public is None or (head.alg, head.typ) != ("Ed25519", statements.TYPE):
         return False
     try:
-        signature = urlsafe_b64decode(encoded + "==")
-        # ASCII(BASE64URL(header) || '.' || BASE64URL(payload))   [RFC7515, §5.1]
-        signed = header.encode() + b"." + urlsafe_b64encode(claimed.stated).rstrip(b"=")
-        crypto_sign_open(signature + signed, public)
+        signature = urlsafe_b64decode(claimed.signature.partition("..")[2] + "==")
+        crypto_sign_open(signature + signing_input(claimed.signature, claimed.stated), public)
     except (CryptoError, ValueError):
         return False
     return len(signature) == 64
-
-
-@lru_cache(maxsize=4_096)
-def _is_plain(encoded: str) -> bool:
-    header = _header(encoded)
-    if header.keys() != {"alg", "iat", "kid", "typ"} or not isinstance(header["kid"], str):
-        return False
-    return (header["alg"], header["typ"]) == ("Ed25519", statements.TYPE)
-
-
-def _header(encoded: str) -> dict[str, Any]:
-    try:
-        return msgspec.json.decode(urlsafe_b64decode(encoded + "=="), type=dict[str, Any])
-    except (ValueError, RecursionError):
-        return {}
 
 
 def _imported(jwk: Mapping[str, Any]) -> Key:

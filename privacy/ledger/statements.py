@@ -6,13 +6,14 @@ erased together with the text.
 """
 
 import base64
-import json
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
+import msgspec
 from joserfc import jws
 from joserfc.errors import JoseError
 from joserfc.jwk import Key
@@ -51,13 +52,22 @@ def payload(platform: str, action: str, by: str, key: str, body: Mapping[str, An
     )
 
 
-def sign(stated: bytes, key: Key, algorithm: str = "Ed25519", *, at: float | None = None) -> str:
+def sign(
+    stated: bytes,
+    key: Key,
+    algorithm: str = "Ed25519",
+    *,
+    at: float | None = None,
+    after: str | None = None,
+) -> str:
     """A detached signature of a payload, made now, or at these seconds since 1970.
 
-    The time is signed too: what was refused or never sent cannot be enacted long after.
+    The time is signed too: what was refused or never sent cannot be enacted long after. `after` is
+    the `link` of what the maker signed just before, which this signature thereby covers as well.
     """
     made = int(time.time() if at is None else at)
     header = {"alg": algorithm, "iat": made, "kid": key.thumbprint(), "typ": TYPE}
+    header |= {} if after is None else {"after": after}
     whole = jws.serialize_compact(header, stated, key, registry=_registry([algorithm]))
     return jws.detach_content(whole)
 
@@ -73,21 +83,40 @@ def verify(signature: str, stated: bytes, key: Key, algorithms: list[str]) -> No
         raise StatementError("this is a signature, but not of a statement")
 
 
-def made_at(signature: str) -> int:
-    """The time that a signature states, to be believed once it verifies."""
+class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a signature says of itself, to be believed once it verifies."""
+
+    alg: str
+    iat: int
+    kid: str
+    typ: str
+    after: str | None = None
+
+
+@lru_cache(maxsize=1_024)
+def head_of(signature: str) -> Head:
     encoded = signature.partition("..")[0]
     try:
-        made = json.loads(base64.urlsafe_b64decode(encoded + "==")).get("iat")
-    except (ValueError, AttributeError, RecursionError) as error:
-        raise StatementError("the signature has no header") from error
-    if type(made) is not int:
-        raise StatementError("the signature does not say when it was made")
-    return made
+        return _head.decode(base64.urlsafe_b64decode(encoded + "=="))
+    except ValueError as error:
+        raise StatementError(f"the signature has no header of a statement: {error}") from error
+
+
+def signing_input(signature: str, stated: bytes) -> bytes:
+    # ASCII(BASE64URL(header) || '.' || BASE64URL(payload))   [RFC7515, §5.1]
+    protected = signature.partition("..")[0].encode()
+    return protected + b"." + base64.urlsafe_b64encode(stated).rstrip(b"=")
+
+
+def link(signature: str, stated: bytes) -> str:
+    """The digest of a statement with its header: the next one by its maker may name it."""
+    found = sha256(signing_input(signature, stated)).digest()
+    return base64.urlsafe_b64encode(found).rstrip(b"=").decode()
 
 
 def check_fresh(signature: str, at: float, fresh: int = FRESH) -> None:
     """Raise unless the signature was made at about this moment, or shortly before."""
-    age = at - made_at(signature)
+    age = at - head_of(signature).iat
     if not -CLOCK_SKEW <= age <= fresh:
         raise StatementError(f"the statement was made {age:.0f} s before: look at the clocks")
 
@@ -121,8 +150,15 @@ def condensed(request: Mapping[str, Any]) -> dict[str, Any]:
     return {**kept, "request": digest(canonical(request))}
 
 
+_head = msgspec.json.Decoder(Head)
+
+
 def _registry(algorithms: list[str]) -> jws.JWSRegistry:
-    return jws.JWSRegistry({"iat": HeaderParameter("when it was made", "int")}, algorithms)
+    members = {
+        "iat": HeaderParameter("when it was made", "int"),
+        "after": HeaderParameter("the statement before", "str"),
+    }
+    return jws.JWSRegistry(members, algorithms)
 
 
 def _is_personal(value: Any) -> bool:

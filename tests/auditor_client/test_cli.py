@@ -153,18 +153,6 @@ def test_gaussian_noise_is_priced_in_rho(service: ScriptedService) -> None:
     assert json.loads(asked.body)["rho"] == "0.5"
 
 
-def test_a_report_that_cannot_be_made_is_refused_before_it_is_paid(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    sign_up(service)
-    gaussian = ["--mechanism", "discrete-gaussian", "--rho", "0.5"]
-    report = ["--report", str(tmp_path / "r.html")]
-    done = run(app, ["audit", "run", CONTENT_ID, AUDIENCE_ID, *gaussian, *report, "-p", "demo"])
-    assert done.exit_code == 1
-    assert "no report for discrete-gaussian" in done.stderr
-    assert not service.asked
-
-
 def test_a_mandate_is_granted_in_rho(service: ScriptedService) -> None:
     sign_up(service)
     service.on("POST", "/v1/regulator/mandates", answer(mandate().model_dump(mode="json"), 201))

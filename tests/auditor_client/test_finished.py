@@ -6,6 +6,7 @@ import pytest
 from auditor_client import InputError
 from auditor_client.errors import ContractError
 from auditor_client.gap import fairness_gap
+from auditor_client.laws import Gaussian
 from auditor_client.wording import both_relations
 from openapi.models import Levels
 from tests.auditor_client.examples import finished, price
@@ -68,20 +69,23 @@ def test_levels_are_named_by_their_value() -> None:
     assert audit.bin_names() == ["1", "2.5", "outside"]
 
 
-def test_gaussian_noise_has_counts_and_says_how_to_get_a_verdict() -> None:
-    audit = finished(COUNTS, paid=price(2.0, 8.0, "discrete-gaussian"))
-    assert audit.counts == NAMED
-    assert audit.frame().num_rows == 6
-    with pytest.raises(InputError, match=r"run the audit with discrete-laplace") as caught:
-        audit.fairness_gap()
-    assert "no gap to compute" not in str(caught.value)
+def test_gaussian_noise_is_passed_on_with_its_variance() -> None:
+    audit = finished(
+        COUNTS, kind="noisy", sizes={"g0": 98, "g1": 103}, paid=price(2.0, 8.0, "discrete-gaussian")
+    )
+    expected = fairness_gap(
+        NAMED,
+        noise=Gaussian(4.0),
+        noisy_sizes={"man": 98, "woman": 103},
+        size_noise=Gaussian(64.0),
+    )
+    assert audit.fairness_gap() == expected
+    assert audit.noise("sizes") == Gaussian(64.0)
 
 
-def test_gaussian_noise_has_no_report(tmp_path: Path) -> None:
+def test_gaussian_noise_has_a_report(tmp_path: Path) -> None:
     audit = finished(COUNTS, paid=price(2.0, 8.0, "discrete-gaussian"))
-    with pytest.raises(InputError, match="discrete-gaussian"):
-        audit.report(tmp_path / "report.html")
-    assert not (tmp_path / "report.html").exists()
+    assert "discrete gaussian" in audit.report(tmp_path / "report.html").read_text()
 
 
 @pytest.mark.parametrize(

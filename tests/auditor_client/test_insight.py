@@ -1,5 +1,6 @@
 """What a regulator is shown: quarters, tables and reports, from what a service says."""
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -8,8 +9,10 @@ from typing import Any
 
 import pytest
 from joserfc.jwk import OKPKey
+from typer.testing import CliRunner
 
 from auditor_client import InputError, Regulator
+from auditor_client.cli import app
 from auditor_client.insight import Dossier
 from auditor_client.oversight_report import limit_words, render
 from auditor_client.quarters import Quarter
@@ -257,3 +260,16 @@ def test_a_table_that_breaks_off_leaves_no_file(
     assert not path.exists()
     service.on("GET", f"{PATH}/exports/charges", Answer(200, b"id\r\n"))
     assert regulator.insight.export("charges", path).read_bytes() == b"id\r\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(f"regulator {name}" for name in ("overview", "refusals", "flags", "report", "export")),
+        "audit balances",
+    ],
+)
+def test_every_command_has_help_json_and_profile(command: str) -> None:
+    done = CliRunner().invoke(app, [*command.split(), "--help"], env={"COLUMNS": "200"})
+    assert done.exit_code == 0
+    assert {"--json", "--profile"} <= set(re.findall(r"--[a-z]+", done.output))

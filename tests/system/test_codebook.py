@@ -1,15 +1,15 @@
 """The catalogue's codebook and changelog: from code and from the ledger, not by hand."""
 
-from collections.abc import Callable
 from typing import get_args
 
 import httpx2
 
+from api.ledger.changes import record_state
 from api.platform import Platform
 from openapi.models import Catalogue, Changelog
 from openapi.models.audiences import IDENTIFIER_KINDS, IDENTIFIER_NOTES
 from openapi.models.requests import AnyRequest
-from tests.world import Deployment, deployed
+from tests.world import Deployment
 
 
 def test_every_kind_that_is_offered_is_explained(
@@ -33,27 +33,26 @@ def test_every_kind_that_is_offered_is_explained(
     assert {"kind", "title", "text"} <= {field.name for field in book.content}
 
 
-def test_changes_are_told_newest_first(new_database: Callable[[], str], platform: Platform) -> None:
-    url = new_database()
-    seen = []
-    for days in (30, 20, 20, 10):
-        with deployed(url, platform, members_kept_days=days) as running:
-            answer = httpx2.get(f"{running.url}/v1/catalogue/changes")
-            seen.append(Changelog.model_validate_json(answer.content))
-            page = httpx2.get(f"{running.url}/v1/catalogue/changes", params={"limit": 1}).json()
-            assert len(page["items"]) == 1
-    newest = seen[-1]
-    assert newest.version
-    assert [each.number for each in newest.items] == sorted(
-        (each.number for each in newest.items), reverse=True
-    )
-    kept = [
-        each.facts["values"]["members_kept_days"]
-        for each in newest.items
-        if each.kind == "settings"
-    ]
-    assert kept == ["10", "20", "30"]
+def test_changes_are_told_newest_first(deployment: Deployment, platform: Platform) -> None:
+    service, where = deployment.service, f"{deployment.url}/v1/catalogue/changes"
+    for days in (20, 20, 10):  # as if it were started again with these
+        settings = service.settings.model_copy(update={"members_kept_days": days})
+        record_state(service.store, settings, platform)
+    found = Changelog.model_validate_json(httpx2.get(where).content)
+    assert found.version
+    numbers = [each.number for each in found.items]
+    assert numbers == sorted(numbers, reverse=True)
+    settings_of = [each.facts["values"] for each in found.items if each.kind == "settings"]
+    assert [int(values["members_kept_days"]) for values in settings_of] == [10, 20, 30]
     assert platform.scores is not None
-    models = [each.facts["digest"] for each in newest.items if each.kind == "model"]
+    models = [each.facts["digest"] for each in found.items if each.kind == "model"]
     assert models == [platform.scores.model_digest]
-    assert page["next"] is not None
+    paged, cursor = [], None
+    while True:
+        asked = {"limit": 1} if cursor is None else {"limit": 1, "cursor": cursor}
+        page = Changelog.model_validate_json(httpx2.get(where, params=asked).content)
+        paged += page.items
+        cursor = page.next
+        if cursor is None:
+            break
+    assert paged == found.items

@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 from api.platform import Platform
 from auditor_client import (
     Auditor,
-    InputError,
     MatchCount,
     MostSkewed,
     NamedAudience,
@@ -152,8 +151,8 @@ def test_gaussian_noise_is_paid_in_rho(deployment: Deployment, platform: Platfor
     assert all(row["count"] >= 0 for row in frame)
     women = sum(row["count"] for row in frame if row["group"] == "woman")
     assert women == pytest.approx(audit.noisy_sizes["woman"])
-    with pytest.raises(InputError, match="discrete-laplace"):
-        audit.fairness_gap()
+    gap = audit.fairness_gap()
+    assert 0 <= gap.low <= gap.high <= 1
 
 
 def test_a_mandate_in_rho_pays_for_laplace_noise_and_a_verdict(

@@ -6,7 +6,7 @@ it are the statements of others, and heads that others have seen or witnessed.
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -377,3 +377,48 @@ def test_a_statement_is_not_enacted_long_after_or_before_it_was_made(
     found = wrong(*world.ledger.export())
     assert found.number == number
     assert "made" in found.reason
+
+
+def chained(world: World, count: int = 4) -> list[statements.Statement]:
+    """Auditors registered by statements that each name the one before."""
+    made: list[statements.Statement] = []
+    for number in range(count):
+        before = made[-1] if made else None
+        body = {"name": f"Lab {number}"}
+        made.append(REGULATOR.state("auditor", body, f"c-{number}", world.ledger.at, before))
+    return made
+
+
+def write_auditor(world: World, statement: statements.Statement) -> int:
+    lab = world.ledger.new("auditor")
+    return world.ledger.write("auditor", {"auditor_id": lab}, lab, statement)
+
+
+def test_a_chain_of_statements_is_proved_by_its_last(world: World) -> None:
+    with_chain = [write_auditor(world, statement) for statement in chained(world)]
+    assert verify(*world.ledger.export(), trust()).size == with_chain[-1] + 1
+
+
+@pytest.mark.parametrize("place", [0, 1, 2, 3])
+def test_a_changed_statement_in_a_chain_is_named(world: World, place: int) -> None:
+    numbers = []
+    for number, statement in enumerate(chained(world)):
+        told = replace(statement, body={"name": "Other"}) if number == place else statement
+        numbers.append(write_auditor(world, told))
+    assert wrong(*world.ledger.export()).number == numbers[place]
+
+
+@pytest.mark.parametrize("place", [0, 1, 2, 3])
+def test_a_forged_statement_slipped_into_a_chain_is_named(world: World, place: int) -> None:
+    """It names the one before, as the true next one does; nobody signed it."""
+    made = chained(world)
+    mallory = replace(REGULATOR, key=ed25519("mallory"))
+    forged = mallory.state("auditor", {"name": "M"}, "m", world.ledger.at, made[place])
+    headed = REGULATOR.state("auditor", {"name": "M"}, "m", world.ledger.at, made[place])
+    stolen = headed.signature.partition("..")[0] + ".." + forged.signature.partition("..")[2]
+    expected = None
+    for number, statement in enumerate(made):
+        write_auditor(world, statement)
+        if number == place:
+            expected = write_auditor(world, replace(forged, signature=stolen))
+    assert wrong(*world.ledger.export()).number == expected

@@ -1,0 +1,56 @@
+"""Where a power crosses what is wanted: for people, for alpha, for epsilon.
+
+Powers come from rehearsals, so they rise with some jitter. Searches aim by a straight line in
+normal deviations and end when a step would change less than one in a hundred.
+"""
+
+import math
+from collections.abc import Callable
+
+from scipy import special
+
+MOST_PEOPLE = 10_000_000
+_PRECISION = 0.01
+_STEPS = 14
+# With nobody at all a verdict would be about so many deviations away.
+_START = -2.7
+
+
+def deviation(power: float) -> float:
+    """The normal deviation that a power amounts to, for powers that count."""
+    return float(special.ndtri(min(max(power, 0.004), 0.996)))
+
+
+def people_for(power_of: Callable[[int], float], wanted: float, guess: int) -> int:
+    """The least number of people, about, with the wanted power."""
+    target, low, high = deviation(wanted), 1.0, math.inf
+    at, last = float(max(guess, 2)), (0.0, _START)
+    for _ in range(_STEPS):
+        found = deviation(power_of(round(at)))
+        low, high = (at, high) if found < target else (low, at)
+        slope = (found - last[1]) / (math.sqrt(at) - last[0]) if at != last[0] ** 2 else 0.0
+        if slope <= 0:
+            slope = max(found - _START, 0.3) / math.sqrt(at)
+        last = math.sqrt(at), found
+        aim = max(math.sqrt(at) + (target - found) / slope, 1.0) ** 2
+        aim = min(max(aim, at / 2), at * 2)
+        if not low < aim < high:
+            aim = math.sqrt(low * high)
+        if abs(aim - at) <= max(_PRECISION * at, 0.5) or high - low <= 1:
+            return math.ceil(aim if high - low > 1 else high)
+        if aim > MOST_PEOPLE:
+            raise ValueError(f"more than {MOST_PEOPLE:,} people per group would be needed")
+        at = aim
+    return math.ceil(high if math.isfinite(high) else at)
+
+
+def least(enough: Callable[[float], bool], low: float, high: float) -> float | None:
+    """The least value between two, to a hundredth, that is enough; None if none is."""
+    if not enough(high):
+        return None
+    if enough(low):
+        return low
+    while high > low * (1 + _PRECISION):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

@@ -1,0 +1,149 @@
+"""How often the limits of the other measures hold the truth: part of `python -m bench.coverage`.
+
+A platform is simulated by the shares of two groups in equal bins of [0, 1]; the truth follows from
+these shares. Releases are histograms with Laplace or Gaussian noise, or running counts of a tree.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from auditor_client.gap import measured_groups
+from auditor_client.metrics import CdfSide, Estimate, HistogramSide, Side
+from auditor_client.metrics.ks import kolmogorov_smirnov
+from auditor_client.metrics.means import mean_difference
+from auditor_client.metrics.parity import impact_ratio, parity
+from auditor_client.metrics.quantiles import quantile_gap
+from auditor_client.metrics.wasserstein import wasserstein
+from auditor_client.noise import Floats, Gaussian, Laplace, Noise
+
+Measure = Callable[[Side, Side, float], Estimate]
+BRANCHING = 4
+
+
+@dataclass(frozen=True)
+class Platform:
+    """Shares of two groups, and by how much the truth of a measure is known from them."""
+
+    name: str
+    shares: tuple[Floats, Floats]
+
+    @property
+    def bins(self) -> int:
+        return len(self.shares[0])
+
+    @property
+    def middles(self) -> tuple[float, ...]:
+        return tuple((np.arange(self.bins) + 0.5) / self.bins)
+
+    @property
+    def limits(self) -> list[tuple[float, float]]:
+        return [(k / self.bins, (k + 1) / self.bins) for k in range(self.bins)]
+
+
+def platforms() -> list[Platform]:
+    even, three = np.full(20, 0.05), np.zeros(20)
+    three[[4, 10, 15]] = 1 / 3
+    slope = np.linspace(1.6, 0.4, 20) / 20
+    wide, narrow = np.zeros(20), np.zeros(20)
+    wide[[0, 19]], narrow[10] = 0.5, 1.0
+    return [
+        Platform("fair, even", (even, even)),
+        Platform("fair, in three bins", (three, three)),
+        Platform("shifted", (even, slope)),
+        Platform("same mean, other spread", (wide, 0.5 * wide + 0.5 * narrow)),
+    ]
+
+
+def measures(platform: Platform) -> Iterator[tuple[str, Measure, float]]:
+    """Each measure with its true value."""
+    half, one, other = platform.bins // 2, *platform.shares
+    middles = np.asarray(platform.middles)
+    below, above = one[:half].sum(), one[half:].sum()
+    running = np.abs(np.cumsum(one) - np.cumsum(other))
+    yield "parity", lambda a, b, d: parity(a, b, half, d, ""), other[:half].sum() - below
+    yield "ratio", lambda a, b, d: impact_ratio(a, b, half, d, ""), above / other[half:].sum()
+    yield "mean", lambda a, b, d: mean_difference(a, b, d, 0.0), float((one - other) @ middles)
+    yield "KS", kolmogorov_smirnov, float(running.max())
+    yield "W1", lambda a, b, d: wasserstein(a, b, d, 0.0), float(running.sum()) / platform.bins
+    gap = _median(one, middles) - _median(other, middles)
+    yield "median", lambda a, b, d: quantile_gap(a, b, platform.limits, 0.5, d), gap
+
+
+def _median(shares: Floats, middles: Floats) -> float:
+    return float(middles[int(np.argmax(np.cumsum(shares) >= 0.5 - 1e-12))])
+
+
+def release(
+    platform: Platform, people: int, noise: Noise | None, sizes: str, generator: np.random.Generator
+) -> list[Side]:
+    """Two sides as an audit would give them; without a law, running counts of a tree."""
+    found: list[Side] = []
+    for number, shares in enumerate(platform.shares):
+        counts = np.append(generator.multinomial(people, shares), 0)
+        if noise is None:
+            found.append(tree_side(str(number), counts, platform.middles, generator))
+            continue
+        table = [int(count) for count in counts + noise.simulated(generator, len(counts))]
+        name, own = str(number), Laplace(0.25)
+        known = {name: people} if sizes == "known" else {}
+        bought = people + int(own.simulated(generator, 1)[0])
+        noisy = {name: bought} if sizes == "noisy" else {}
+        group = measured_groups({name: table}, noise, known, noisy, own)[name]
+        found.append(HistogramSide(name, group, platform.middles))
+    return found
+
+
+def tree_side(
+    name: str, counts: Floats, middles: tuple[float, ...], generator: np.random.Generator
+) -> CdfSide:
+    """Running counts of a consistent tree over the cells, as privacy/waist/tree.py makes them."""
+    nodes = incidence(len(counts))
+    height = int(nodes.sum(axis=0).max())
+    rate = 1 / height
+    noisy = nodes @ counts + Laplace(rate).simulated(generator, len(nodes))
+    solve = np.cumsum(np.linalg.pinv(nodes), axis=0)
+    copies = float((solve**2).sum(axis=1).max())
+    return CdfSide(name, tuple(solve @ noisy), rate, copies, middles)
+
+
+def incidence(leaves: int) -> Floats:
+    """Which leaves are under which node, level by level from the leaves up to the root."""
+    rows, width = [], 1
+    while True:
+        for start in range(0, leaves, width):
+            rows.append([1.0 if start <= leaf < start + width else 0.0 for leaf in range(leaves)])
+        if width >= leaves:
+            return np.array(rows)
+        width *= BRANCHING
+
+
+def designs() -> Iterator[tuple[Noise | None, str, int]]:
+    """Law of the noise (none: a tree), what is known of sizes, people per group."""
+    yield Laplace(1.0), "known", 60
+    yield Laplace(1.0), "known", 400
+    yield Gaussian(1.0), "noisy", 200
+    yield Laplace(0.5), "estimated", 200
+    yield None, "tree", 400
+
+
+def lines(runs: int, delta: float) -> Iterator[tuple[str, float]]:
+    """A printed line and its coverage for every measure, platform and design."""
+    for number, (noise, sizes, people) in enumerate(designs()):
+        for platform in platforms():
+            generator = np.random.default_rng(1000 + number)
+            sides = [release(platform, people, noise, sizes, generator) for _ in range(runs)]
+            for name, measure, truth in measures(platform):
+                found = [measure(*pair, delta) for pair in sides]
+                low, high = (
+                    float(np.mean([getattr(e, x) for e in found])) for x in ("low", "high")
+                )
+                below = sum(e.low > truth + 1e-9 for e in found) / runs
+                above = sum(e.high < truth - 1e-9 for e in found) / runs
+                law = "tree" if noise is None else type(noise).__name__
+                line = (
+                    f"{name:>7} {platform.name:>24} {people:>5} {law:>9} {sizes:>10} {truth:7.3f}"
+                    f" {low:7.3f} {high:7.3f} {below:6.3f} {above:6.3f} {1 - below - above:9.3f}"
+                )
+                yield line, 1 - below - above
