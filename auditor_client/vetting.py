@@ -8,7 +8,7 @@ from joserfc.jwk import OKPKey
 
 from auditor_client.connection import Connection
 from auditor_client.drafts import draft, personal
-from auditor_client.errors import InputError
+from auditor_client.errors import InputError, TrustError
 from auditor_client.keys import KeySource, load_key, plain_jwk
 from auditor_client.requests import Number, exact_or_none
 from auditor_client.retries import Retries
@@ -26,6 +26,9 @@ from openapi.models import (
     Renewal,
     WithdrawalDraft,
 )
+from privacy.ledger.signatures import Signer
+from privacy.ledger.statements import stated
+from privacy.receipts import canonical, digest
 
 PATH = "/v1/applications"
 Decided = Literal[
@@ -112,11 +115,21 @@ class Applications:
             version=application.version,
             decision=decision,
             reasons=personal(reasons),
+            application_digest=self._read(application) if mandate else None,
             mandate=mandate,
             until=until,
         )
         path = "/v1/regulator/decisions"
         return self._statements.post(path, "decision", body, Application)
+
+    def _read(self, application: Application) -> str:
+        """The digest of what was submitted, made from its text, not taken from the service."""
+        path = f"{PATH}/{application.id}/draft"
+        submitted = self._statements.transport.get(path, ApplicationDraft)
+        keys = [Signer.of(each.jwk).thumbprint for each in submitted.individuals]
+        if keys != [each.key_thumbprint for each in application.individuals]:
+            raise TrustError("The application names other keys than the ones that were submitted.")
+        return digest(canonical(stated(submitted.model_dump(mode="json"))))
 
     def approve(
         self,

@@ -24,7 +24,7 @@ from api.service import ReadDep, ServiceDep
 from api.store import ApplicationRow, IndividualRow
 from api.vetting import applications
 from api.vetting.applications import HIDDEN_FROM_OPERATORS, statement_of
-from api.vetting.views import view
+from api.vetting.views import as_submitted, view
 from openapi.models import (
     Application,
     ApplicationDraft,
@@ -75,6 +75,14 @@ def list_applications(
 def get_application(application_id: str, caller: CallerDep, session: ReadDep) -> Application:
     """An application as it stands, with its history and its deadline."""
     return view(session, applications.seen(session, caller, application_id))
+
+
+@router.get("/{application_id}/draft", responses=_ROLE | responses(NotFoundError, ConflictError))
+def get_application_draft(
+    application_id: str, caller: CallerDep, session: ReadDep
+) -> ApplicationDraft:
+    """The newest version as it was submitted, salts included: what a decision is about."""
+    return as_submitted(session, applications.seen(session, caller, application_id))
 
 
 @router.post("/{application_id}/versions", status_code=201, responses=_SIGNED)

@@ -20,6 +20,7 @@ from api.vetting.views import asked
 from openapi.models import AmendmentDraft, DecisionDraft, MandateLimits, MediationDraft
 from privacy.ledger.entries import instant
 from privacy.ledger.statements import Statement
+from privacy.receipts import canonical, digest
 
 _LATEST_YEAR = 9_000
 
@@ -35,6 +36,8 @@ def decide(
             f"the application has a version {row.version} by now; read it first",
             version=row.version,
         )
+    if draft.mandate and draft.application_digest != digest(canonical(asked(session, row))):
+        raise ConflictError("the application is not the one of your application_digest")
     move(row, draft.decision, "regulator", at, calendar)
     if draft.until is not None:
         row.due = _later(row, draft, calendar)

@@ -1,5 +1,6 @@
 """Personal text: kept where it can be erased, found by its commitment, and by what it is about."""
 
+from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -43,6 +44,23 @@ def texts(session: Session, commitments: Iterable[str]) -> dict[str, str]:
     """What is still there of these."""
     query = select(PersonalRow).where(col(PersonalRow.commitment).in_(set(commitments)))
     return {row.commitment: row.text for row in session.exec(query)}
+
+
+def opened(session: Session, body: Any) -> Any:
+    """A statement's body with text and salt in place of commitments; KeyError if one is gone."""
+    found = set(commitments_in(body))
+    query = select(PersonalRow).where(col(PersonalRow.commitment).in_(found))
+    kept = {row.commitment: row for row in session.exec(query)}
+
+    def put_back(value: Any) -> Any:
+        if isinstance(value, Mapping) and value.keys() == {"commitment"}:
+            row = kept[value["commitment"]]
+            return {"text": row.text, "salt": urlsafe_b64encode(row.salt).decode()}
+        if isinstance(value, Mapping):
+            return {name: put_back(each) for name, each in value.items()}
+        return [put_back(each) for each in value] if isinstance(value, list) else value
+
+    return put_back(body)
 
 
 def erase(session: Session, subject_id: str) -> list[str]:

@@ -6,10 +6,18 @@ from typing import Any, cast
 
 from sqlmodel import Session, col, select
 
+from api.errors import ConflictError
 from api.store import ApplicationEventRow, ApplicationRow, EntryRow
 from api.vetting import individuals, personal
 from api.vetting.states import PERIODS
-from openapi.models import Application, ApplicationEvent, ApplicationState, Deadline, Individual
+from openapi.models import (
+    Application,
+    ApplicationDraft,
+    ApplicationEvent,
+    ApplicationState,
+    Deadline,
+    Individual,
+)
 
 _PLAIN = (
     "organisation",
@@ -40,6 +48,15 @@ Texts = Mapping[str, str]
 def asked(session: Session, row: ApplicationRow) -> dict[str, Any]:
     """The body of the newest version, as it was stated."""
     return _body(session.get_one(EntryRow, row.entry))
+
+
+def as_submitted(session: Session, row: ApplicationRow) -> ApplicationDraft:
+    """The newest version with text and salts, from which its commitments can be made again."""
+    body = asked(session, row)
+    try:
+        return ApplicationDraft.model_validate(personal.opened(session, body))
+    except KeyError as error:
+        raise ConflictError("personal text of this application was erased") from error
 
 
 def view(session: Session, row: ApplicationRow) -> Application:

@@ -1,16 +1,21 @@
-"""`auditor plan`: how many people an audit needs, before anything is paid."""
+"""`auditor plan`: how many people an audit needs, and what those that there are can tell.
 
-from typing import Annotated, Literal
+Needs no network and no profile. Every answer is a field of one row; `--json` prints it for programs.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
 
 import typer
 
-from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, numbers
 from auditor_client.cli.reports import Alpha, Delta
 from auditor_client.cli.showing import show_row
 from auditor_client.errors import InputError
 from auditor_client.progress import bar
 
 Sizes = Literal["known", "noisy"]
+Question = dict[str, Any]
 
 
 def plan(
@@ -23,23 +28,106 @@ def plan(
         Sizes, typer.Option(help="Are the numbers of scored people known (a sample) or noisy?")
     ] = "noisy",
     power: Annotated[float, typer.Option(help="Of calling fair a fair platform.")] = 0.8,
+    true_gap: Annotated[float, typer.Option(help="A gap that is still to be called fair.")] = 0.0,
+    people: Annotated[
+        int | None, typer.Option(help="What can so many people per group tell?", min=2)
+    ] = None,
+    promise: Annotated[
+        bool, typer.Option(help="Also the paper's promise, |EFG - FG| <= alpha, certified.")
+    ] = False,
+    looks: Annotated[
+        int | None, typer.Option(help="Plan an audit that may look so many times.", min=1)
+    ] = None,
+    budget: Annotated[float | None, typer.Option(help="Epsilon to share among contents.")] = None,
+    contents: Annotated[
+        str | None, typer.Option(help="People per group of each content: 200,400.")
+    ] = None,
     profile: ProfileName = DEFAULT_PROFILE,  # noqa: ARG001  (every command takes it)
     as_json: AsJson = False,
 ) -> None:
-    """How many people per group, by several promises. Needs no network and no profile."""
-    from auditor_client.plan import sample_size, verdict_size  # SciPy takes seconds to import
-
-    question = {"alpha": alpha, "delta": delta, "groups": groups, "bins": bins, "epsilon": epsilon}
-    with bar("Simulating audits", show=not as_json):
+    """How many people per group, by several promises; what so many people, or epsilon, can tell."""
+    given: Question = {"groups": groups, "bins": bins, "sizes": sizes}
+    row: dict[str, Any] = {
+        "alpha": alpha, "delta": delta, "groups": groups, "bins": bins, "epsilon": epsilon,
+        "sizes": sizes, "power": power,
+    }  # fmt: skip
+    asked = {**given, "alpha": alpha, "delta": delta}
+    answers: list[Callable[[], dict[str, Any]]] = [
+        lambda: _people({**asked, "epsilon": epsilon, "power": power, "true_gap": true_gap}, promise)
+    ]
+    if people is not None:
+        answers.append(lambda: _with_people(people, asked, epsilon, power, true_gap))
+    if looks is not None:
+        answers.append(lambda: _looks({**asked, "epsilon": epsilon, "power": power}, looks))
+    if budget is not None or contents is not None:
+        answers.append(lambda: _split(asked, budget, contents))
+    with bar("Rehearsing audits", show=not as_json):
         try:
-            needed = verdict_size(
-                alpha, delta, power=power, groups=groups, bins=bins, epsilon=epsilon, sizes=sizes
-            )
+            for answer in answers:
+                row |= answer()
         except ValueError as error:
             raise InputError(f"{error}.") from error
+    show_row(row, as_json=as_json)
+
+
+def _people(asked: Question, promise: bool) -> dict[str, Any]:
+    from auditor_client.plan import sample_size, verdict_size  # SciPy takes seconds to import
+
+    found = {"people_per_group_for_a_verdict": verdict_size(**asked)}
+    without = {name: asked[name] for name in ("alpha", "delta", "groups", "bins", "epsilon")}
     try:
-        printed = sample_size(alpha, delta, groups, bins, epsilon, "theorem-1")
+        printed = sample_size(**without, method="theorem-1")
     except ValueError:
         printed = None  # the theorem does not hold for so small an epsilon
-    people = {"people_per_group_for_a_verdict": needed, "people_per_group_by_theorem_1": printed}
-    show_row({**question, "sizes": sizes, "power": power, **people}, as_json=as_json)
+    found["people_per_group_by_theorem_1"] = printed
+    if promise:
+        exact = sample_size(**without, method="exact", sizes=asked["sizes"])
+        found["people_per_group_by_exact_tails"] = exact
+    return found
+
+
+def _with_people(
+    people: int, asked: Question, epsilon: float, power: float, true_gap: float
+) -> dict[str, Any]:
+    from auditor_client import inverse
+
+    far = min(2 * asked["alpha"], 1.0)
+    fair = inverse.power_at(people, true_gap, epsilon=epsilon, **asked).fair
+    unfair = inverse.power_at(people, far, epsilon=epsilon, **asked).unfair
+    rest = {name: value for name, value in asked.items() if name != "alpha"}
+    least = inverse.resolvable_alpha(people, epsilon=epsilon, power=power, **rest)
+    try:
+        needed: float | None = round(inverse.epsilon_needed(people, power=power, **asked), 4)
+    except ValueError:
+        needed = None  # too few people, whatever the noise
+    return {
+        "people": people,
+        "chance_of_fair_if_fair": round(fair, 3),
+        f"chance_of_unfair_at_gap_{far:g}": round(unfair, 3),
+        "least_alpha": round(least, 4),
+        "epsilon_needed": needed,
+    }
+
+
+def _looks(asked: Question, looks: int) -> dict[str, Any]:
+    from auditor_client.sequential import sequential_plan
+
+    found = sequential_plan(looks=looks, **asked)
+    return {
+        "batch_per_group": found.batch,
+        "deltas_of_looks": [round(look.delta, 6) for look in found.looks],
+        "people_per_group_at_most": found.most,
+        "people_per_group_if_fair": round(found.expected_if_fair),
+        "people_per_group_if_unfair": round(found.expected_if_unfair),
+        "price_of_looking_early": round(found.price, 3),
+    }
+
+
+def _split(asked: Question, budget: float | None, contents: str | None) -> dict[str, Any]:
+    from auditor_client.inverse import split_budget
+
+    people = numbers(contents)
+    if budget is None or people is None:
+        raise InputError("--budget and --contents go together: --budget 2 --contents 200,400.")
+    found = split_budget(budget, [round(n) for n in people], **asked)
+    return {"epsilons": list(found.epsilons), "least_power": round(found.power, 3)}

@@ -145,7 +145,9 @@ class WithdrawalDraft(Wire):
 class DecisionDraft(Wire):
     """What a regulator decides on one version of an application.
 
-    `approve` grants `mandate`: no more than was asked for, to individuals of the application.
+    `approve` grants `mandate`: no more than was asked for, to individuals of the application. It
+    names `application_digest`, of the canonical statement of the application that was read, so that
+    nobody can put another in its place.
     `extend` moves the deadline to the end of `until`  [DR, Article 7(2)]. The last two decide on
     the platform's amendment request  [DSA, Article 40(6)].
     """
@@ -154,6 +156,7 @@ class DecisionDraft(Wire):
         application_id=_APPLICATION,
         version=1,
         decision="approve",
+        application_digest="sha256:" + 64 * "0",
         reasons=_text("All conditions of Article 40(8) are met."),
         mandate={
             "purpose": "Discrimination in the delivery of job ads",
@@ -169,6 +172,7 @@ class DecisionDraft(Wire):
     version: Version
     decision: Decision
     reasons: Personal
+    application_digest: Digest | None = None
     mandate: MandateLimits | None = None
     until: date | None = None
 
@@ -176,6 +180,8 @@ class DecisionDraft(Wire):
     def _consistent(self) -> Self:
         if (self.decision == "approve") != (self.mandate is not None):
             raise ValueError("an approval has a mandate, and nothing else has")
+        if (self.decision == "approve") != (self.application_digest is not None):
+            raise ValueError("an approval has an application_digest, and nothing else has")
         if self.mandate is not None and not self.mandate.researcher_ids:
             raise ValueError("access is per named individual: the mandate names researcher_ids")
         if (self.decision == "extend") != (self.until is not None):

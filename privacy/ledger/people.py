@@ -12,6 +12,7 @@ from privacy.ledger.lines import Entry, Stated
 from privacy.ledger.shapes import (
     ApplicationBody,
     ApplicationFacts,
+    DecisionBody,
     KeyBody,
     KeyFacts,
     RemovalBody,
@@ -22,6 +23,7 @@ from privacy.ledger.shapes import (
 )
 from privacy.ledger.signatures import Signer, kid_of
 from privacy.ledger.trust import Trust
+from privacy.receipts import canonical, digest
 
 AUDITOR: frozenset[Role] = frozenset({"auditor"})
 REGULATOR: frozenset[Role] = frozenset({"regulator"})
@@ -60,7 +62,7 @@ class People:
         self._regulators = trust.regulators
         self._partial = partial
         self._people: dict[str, Person] = {}
-        self._applications: dict[tuple[str, int], list[tuple[str, Signer]]] = {}
+        self._applications: dict[tuple[str, int], tuple[str, list[tuple[str, Signer]]]] = {}
 
     def signer(self, kind: str, statement: Stated) -> Signer | None:
         """The key that the statement must be signed with; None if that cannot be seen."""
@@ -125,14 +127,20 @@ class People:
         if name in self._applications:
             raise EvidenceError("there is this version of this application already")
         ids = [individual.researcher_id for individual in facts.individuals]
-        self._applications[name] = list(zip(ids, signers, strict=True))
+        people = list(zip(ids, signers, strict=True))
+        self._applications[name] = digest(canonical(_stated(entry).body)), people
 
-    def approve(self, application_id: str, version: int, auditor_id: str) -> None:
+    def approve(self, decided: DecisionBody, auditor_id: str) -> None:
         """Register the individuals of an application; who is registered already stays as is."""
-        individuals = self._applications.get((application_id, version))
-        if individuals is None and not self._partial:
+        application = self._applications.get((decided.application_id, decided.version))
+        if application is None:
+            if self._partial:
+                return
             raise EvidenceError("there is no such version of this application")
-        for researcher_id, signer in individuals or []:
+        read_by_regulator, individuals = application
+        if decided.application_digest != read_by_regulator:
+            raise EvidenceError("the regulator approved another application than the one entered")
+        for researcher_id, signer in individuals:
             self._people.setdefault(researcher_id, Person("auditor", auditor_id, signer))
 
     def _unseen(self, kind: str, roles: frozenset[Role], statement: Stated) -> Signer | None:

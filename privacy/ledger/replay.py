@@ -118,7 +118,7 @@ class Replay:
         facts = read(entry.facts, DecisionFacts)
         if entry.auditor is not None:
             _check_auditor(entry, facts)
-        self._people.approve(body.application_id, body.version, facts.auditor_id)
+        self._people.approve(body, facts.auditor_id)
         self._grant(facts.mandate_id, Mandate.granted(facts.auditor_id, body.mandate))
 
     def _mandate(self, entry: Entry) -> None:

@@ -141,6 +141,7 @@ class DecisionBody(msgspec.Struct):
     application_id: str
     version: int
     decision: str
+    application_digest: str | None = None
     mandate: MandateBody | None = None
 
 

@@ -14,6 +14,7 @@ from privacy.ledger import shapes
 from privacy.ledger.prices import debited
 from privacy.ledger.statements import Statement, condensed
 from privacy.ledger.verify import verify
+from privacy.receipts import canonical, digest
 from tests.ledgers import (
     OPERATOR,
     REGULATOR,
@@ -22,6 +23,7 @@ from tests.ledgers import (
     charge_parts,
     mandate_body,
     price,
+    public,
     relied,
     trust,
 )
@@ -403,6 +405,23 @@ def test_an_approval_of_an_application_that_is_not_there(ledger: Ledger, ada: Ma
     ledger.stated(REGULATOR, "decision", body | {"decision": "reject"}, {}, None)
     ledger.stated(REGULATOR, "decision", body, facts, ada.auditor)
     last_is_wrong(ledger, "no such version")
+
+
+def test_an_approval_of_another_application_than_the_one_that_was_read(
+    ledger: Ledger, ada: Maker
+) -> None:
+    """A lying platform shows the regulator one application, and enters another under its id."""
+    applicant = Maker(f"applicant:{ada.key.thumbprint()}", ada.key)
+    asked = {"individuals": [{"jwk": public(ada.key)}]}
+    listed = [{"researcher_id": "researcher_9", "key_thumbprint": ada.key.thumbprint()}]
+    known = {"application_id": "a", "version": 1}
+    ledger.stated(applicant, "application", asked, {**known, "individuals": listed})
+    body = {**known, "decision": "approve", "mandate": mandate_body()}
+    facts = {"auditor_id": ada.auditor, "mandate_id": "mandate_1"}
+    shown = digest(canonical({"individuals": []}))
+    stated = body | {"application_digest": shown}
+    ledger.stated(REGULATOR, "decision", stated, facts, ada.auditor)
+    last_is_wrong(ledger, "another application")
 
 
 def test_an_operator_decides_nothing(ledger: Ledger, ada: Maker) -> None:

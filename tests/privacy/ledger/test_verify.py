@@ -9,7 +9,7 @@ from privacy.errors import EvidenceError, LedgerError
 from privacy.ledger.notes import SignatureType, VerifierKey
 from privacy.ledger.trust import Trust
 from privacy.ledger.verify import verify
-from privacy.receipts import digest
+from privacy.receipts import canonical, digest
 from tests.ledgers import (
     OPERATOR,
     ORIGIN,
@@ -113,10 +113,10 @@ def test_an_approved_application_makes_researchers_and_a_mandate() -> None:
     individual = {"name": {"commitment": digest(b"Ada")}, "jwk": public(key)}
     listed = [{"researcher_id": ada.id, "key_thumbprint": key.thumbprint()}]
     known = {"application_id": "application_1", "version": 1}
-    ledger.stated(
-        applicant, "application", {"individuals": [individual]}, {**known, "individuals": listed}
-    )
+    asked = {"individuals": [individual]}
+    ledger.stated(applicant, "application", asked, {**known, "individuals": listed})
     body = {**known, "decision": "approve", "reasons": None, "mandate": mandate_body()}
+    body["application_digest"] = digest(canonical(asked))
     made = {"state": "approved", "auditor_id": lab, "mandate_id": granted}
     ledger.stated(REGULATOR, "decision", body, {"application_id": "application_1", **made}, lab)
     ledger.audit(ada, granted)
