@@ -87,9 +87,7 @@ def lattice(
     raised = ((counts >= 0) != up)[:, :, None] * (coarse / PARTS)
     shares = counts[:, :, None] / np.maximum(sizes + raised, 1.0)
     chances = np.broadcast_to(chance[:, None] * weights, shares.shape)
-    return _collect(
-        shares.reshape(people + 1, -1), chances.reshape(people + 1, -1), width, up
-    )
+    return _collect(shares.reshape(people + 1, -1), chances.reshape(people + 1, -1), width, up)
 
 
 def _collect(shares: Floats, chances: Floats, width: float, up: bool) -> Lattice:
@@ -102,7 +100,7 @@ def _collect(shares: Floats, chances: Floats, width: float, up: bool) -> Lattice
     found = np.bincount(
         flat[inside].astype(np.int64), chances[inside], minlength=len(steps) * columns
     )
-    return Lattice(first, found.reshape(len(steps), columns))
+    return Lattice(first, found.reshape(len(steps), columns).astype(np.float64))
 
 
 @lru_cache(maxsize=8)
@@ -128,4 +126,4 @@ def _binomial(people: int, p: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         hit = np.maximum(np.log(p), -750.0)[:, None]
         miss = np.maximum(np.log1p(-p), -750.0)[:, None]
-    return np.exp(logs + x * hit + (people - x) * miss)
+    return np.asarray(np.exp(logs + x * hit + (people - x) * miss))

@@ -25,6 +25,7 @@ from auditor_client.solving import deviation, least
 # A gap of 2·alpha must be possible.
 _ALPHAS = 0.002, 0.5
 _EPSILONS = 0.002, 20.0
+_USUAL = 0.5
 _LOOKS = 9
 
 
@@ -74,7 +75,9 @@ def resolvable_alpha(
     _check_people([people])
     check_power(power)
     design = make_design(0.5, delta, groups, bins, epsilon, sizes)
-    found = least(lambda a: _reaches(replace(design, alpha=a), people, power), *_ALPHAS)
+    # As `plan._guess`, solved for alpha
+    guess = 3.6 * math.sqrt(0.5 / people + 4 / (min(design.rate, 10.0) * people) ** 2)
+    found = least(lambda a: _reaches(replace(design, alpha=a), people, power), *_ALPHAS, guess)
     if found is None:
         raise ValueError(f"{people} people per group resolve no gap at all: recruit more")
     return found
@@ -93,7 +96,7 @@ def epsilon_needed(
     _check_people([people])
     check_power(power)
     design = make_design(alpha, delta, groups, bins, 1.0, sizes)
-    found = least(lambda e: _reaches(_at(design, e), people, power), *_EPSILONS)
+    found = least(lambda e: _reaches(_at(design, e), people, power), *_EPSILONS, _USUAL)
     if found is None:
         needed = rehearsed_size(_at(design, _EPSILONS[1]), power, 0.0)
         raise ValueError(

@@ -7,7 +7,7 @@
 What these promise is |EFG - FG| <= α with probability 1 - δ. Appendix A of the paper reads them as
 FG <= α whenever EFG <= α, but sets t = α/2 where it needs t <= (α - EFG)/2: as printed, an EFG of
 α leaves FG <= 2α. `verdict_size` answers the question a study has instead: how many people until a
-fair platform is called fair, and one with a gap of 2α unfair. `inverse` asks it the other way round.
+fair platform is called fair, and one with a gap of 2α unfair; `inverse` turns it round.
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.2 and Appendix A.
 """
@@ -108,7 +108,9 @@ def verdict_size(
     check_question(alpha, delta, groups, bins, match_rate)
     check_power(power)
     if not 0 <= true_gap < alpha:
-        raise ValueError(f"true_gap must lie between 0 and alpha, not {true_gap}: no power is enough")
+        raise ValueError(
+            f"true_gap must lie between 0 and alpha, not {true_gap}: no power is enough"
+        )
     design = make_design(alpha, delta, groups, bins, epsilon, sizes, size_epsilon, shape)
     find = _simulated_size if method == "simulated" else rehearsed_size
     return math.ceil(find(design, power, true_gap) / match_rate)

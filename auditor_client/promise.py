@@ -29,14 +29,12 @@ _LEFT_OUT = 1e-9
 _SHARES = np.linspace(0.0, 1.0, 49)
 # Where shares are rounded: points of the lattice within alpha, and parts of a person for the sizes;
 # first coarsely, which is quick and often enough.
-_ROUNDINGS = ((60, 12), (150, 6))
+_ROUNDINGS = ((24, 24), (60, 12), (150, 6))
 
 
-def holds(
-    alpha: float, delta: float, estimator: Estimator, people: Sequence[int]
-) -> bool:
+def holds(alpha: float, delta: float, estimator: Estimator, people: Sequence[int]) -> bool:
     """Whether |EFG - FG| <= alpha is certified, up to delta, for groups of just these sizes."""
-    for rounding in _ROUNDINGS[1:] if _whole(estimator, people) else _ROUNDINGS:
+    for rounding in _ROUNDINGS[:1] if _whole(estimator, people) else _ROUNDINGS:
         pairs = [_pair(alpha, estimator, *sorted(two), rounding) for two in combinations(people, 2)]
         needed = [pair.needed(delta) for pair in pairs]
         if (total := sum(needed)) > delta:
@@ -120,5 +118,10 @@ def _pair(
         for side in (True, False)
     )
     return Pair(
-        alpha, estimator.bins, (fewer, more), width, (up[fewer], up[more]), (down[fewer], down[more])
+        alpha,
+        estimator.bins,
+        (fewer, more),
+        width,
+        (up[fewer], up[more]),
+        (down[fewer], down[more]),
     )

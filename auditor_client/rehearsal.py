@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import permutations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from auditor_client.bounds import _RIGHT, _THETA
 from auditor_client.contrasts import _RATIO_STEP, _SHARES, _SIZES
@@ -28,13 +29,20 @@ _LOOKS = 7
 @lru_cache(maxsize=1024)
 def chance(design: Design, people: int, gap: float, verdict: Outcome) -> float:
     """About how likely an audit of a platform with this gap is to end in the verdict."""
+    return float(np.mean(decisions(design, people, gap, verdict)))
+
+
+def decisions(design: Design, people: int, gap: float, verdict: Outcome) -> NDArray[np.bool_]:
+    """Which of the drawn audits end in the verdict, about."""
     level = design.delta / 2 / (1 if verdict == "fair" else design.pairs)
     drawn = draw(design, people, gap, level if design.exact else level * _SIZES / 4)
     level *= 1.0 if design.exact else 1 - _SIZES
-    pairs = permutations(range(design.groups), 2)
-    found = [_Pair(design, drawn, first, second, verdict, level).excess() for first, second in pairs]
+    found = [
+        _Pair(design, drawn, first, second, verdict, level).excess()
+        for first, second in permutations(range(design.groups), 2)
+    ]
     worst = np.max(found, axis=0) if verdict == "fair" else np.min(found, axis=0)
-    return float(np.mean((worst <= 0) & ~drawn.silent))
+    return np.asarray((worst <= 0) & ~drawn.silent)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -50,9 +58,9 @@ class _Pair:
 
     def excess(self) -> Floats:
         """log(probability / level) of the test that decides, one for each audit; wanted: <= 0."""
-        return np.max([self._at(ratio, asked) for ratio, asked in self._ratios()], axis=0)
+        return np.asarray(np.max([self._at(*ratio) for ratio in self._ratios()], axis=0))
 
-    def _ratios(self) -> Iterator[tuple[Floats, Floats]]:
+    def _ratios(self) -> Iterator[tuple[Floats, NDArray[np.bool_]]]:
         """As `contrasts._ratios`: weights of the second count, and which audits ask for each."""
         drawn, a, b = self.drawn, self.first, self.second
         if self.design.sizes != "estimated" or self.design.exact:
@@ -64,7 +72,7 @@ class _Pair:
             ratio = np.full(len(start), math.exp(_RATIO_STEP * step))
             yield ratio, (start <= step) & (step <= stop)
 
-    def _at(self, ratio: Floats, asked: Floats) -> Floats:
+    def _at(self, ratio: Floats, asked: NDArray[np.bool_]) -> Floats:
         sign = 1 if self.verdict == "fair" else -1
         first, second = self.drawn.cells(self.first, self.second, ratio, sign)
         lots = Lots(
@@ -93,8 +101,10 @@ class _Pair:
         w = np.clip(v + (cell - apart)[..., None], 0.0, other[..., None])
         looks = _each(lots)
         best = np.argmax(looks.quick_log_tail(v, w) - np.log(self._allowed(v)), axis=2)[..., None]
-        v, w = (np.take_along_axis(x, best, axis=2)[..., 0] for x in (v, w))
-        excess = lots.log_tail(v, w) - np.log(self._allowed(v))
+        # Where noise rules, tails are heavier than normal ones at small shares: looked at too.
+        at = np.concatenate([best, np.zeros_like(best), np.ones_like(best)], axis=2)
+        v, w = (np.take_along_axis(x, at, axis=2) for x in (v, w))
+        excess = (looks.log_tail(v, w) - np.log(self._allowed(v))).max(axis=2)
         excess = np.where(low > high, -np.inf, excess)
         return np.where(fair & (apart < 0), np.inf, excess)
 
@@ -118,12 +128,20 @@ class _Pair:
 
 def _each(lots: Lots) -> Lots:
     """The same with one more axis, for several shares each."""
-    parts = (lots.first, lots.second, lots.people, lots.others, lots.ratio)
-    return Lots(*(part[..., None] for part in parts), lots.rate, lots.times)
+    return Lots(
+        lots.first[..., None],
+        lots.second[..., None],
+        lots.people[..., None],
+        lots.others[..., None],
+        lots.ratio[..., None],
+        lots.rate,
+        lots.times,
+    )
 
 
 def _share_above(counts: Floats, people: Floats, law: Noise, level: float) -> Floats:
     s = tilts(law.most_tilt)[::6]
     # As in `shares`: Chernoff's bound, solved for the share
     room = (math.log(level) - law.log_mgf(s) - s * counts[..., None]) / people[..., None]
-    return np.clip((np.expm1(np.minimum(room, 0.0)) / np.expm1(-s)).min(axis=-1), 0.0, 1.0)
+    above = np.expm1(np.minimum(room, 0.0)) / np.expm1(-s)
+    return np.asarray(np.clip(above.min(axis=-1), 0.0, 1.0))

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from auditor_client import noise
+from auditor_client.contrasts import Group
 from auditor_client.noise import Floats, Noise
 from auditor_client.power import Design
 from auditor_client.sizes import PARTS, GroupSize
@@ -26,7 +28,7 @@ class Releases:
     high: Floats
     stated: Floats
     missing: Floats
-    silent: Floats
+    silent: NDArray[np.bool_]
 
     def cells(self, first: int, second: int, ratio: Floats, sign: int) -> tuple[Floats, Floats]:
         """Counts of the bins that matter: those where `first` has most, or least, of `second`."""
@@ -64,8 +66,32 @@ def draw(design: Design, people: int, gap: float, size_level: float) -> Releases
     silent = ((low < 1) | (nobody & (missing > 0))).any(axis=1)
     low = np.maximum(low, 1.0)
     return Releases(
-        counts[:, :, filled], counts[:, :, ~filled], low, np.maximum(high, low), stated, missing, silent
+        counts[:, :, filled],
+        counts[:, :, ~filled],
+        low,
+        np.maximum(high, low),
+        stated,
+        missing,
+        silent,
     )
+
+
+def groups_of(design: Design, drawn: Releases, people: int, number: int) -> list[Group]:
+    """One of the releases as `bounds` takes it."""
+    groups = []
+    for i in range(design.groups):
+        table = tuple(int(c) for part in (drawn.filled, drawn.empty) for c in part[number, i])
+        noisy = design.sizes == "noisy" and not design.exact
+        size = GroupSize(
+            sum(table),
+            design.bins,
+            design.law,
+            people if design.exact else None,
+            int(drawn.stated[number, i]) if noisy else None,
+            design.size_law,
+        )
+        groups.append(Group(table, size, design.law))
+    return groups
 
 
 def _sizes(

@@ -16,7 +16,7 @@ from scipy import special
 from auditor_client import noise
 from auditor_client.noise import Floats
 
-_STEPS = 5
+_STEPS = 4
 
 
 @dataclass(frozen=True, slots=True)

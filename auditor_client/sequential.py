@@ -3,8 +3,8 @@
 People are recruited in batches; each batch is its own release, at its own price, and each person is
 in one batch only. At look k the counts of the first k batches are added up, and so are their
 noises, and the interval is taken at delta_k. The delta_k add up to delta, so by the union bound all
-looks are right at once with probability 1 - delta, whenever one stops and for whatever reason. Batch
-sizes are fixed beforehand; they may not depend on what was seen. The proof is in docs/planning.md.
+looks are right at once with probability 1 - delta, whenever one stops and for whatever reason.
+Batch sizes are fixed beforehand, whatever is seen. The proof is in docs/planning.md.
 
 [LD83] Lan, DeMets, Biometrika 70, 1983 (spending functions; theirs is the one called "late").
 """
@@ -115,7 +115,7 @@ def sequential_plan(
     power: float = 0.8,
     sizes: SizeKind = "known",
 ) -> SequentialPlan:
-    """Batches of people such that the last look alone has the power; earlier ones may save people."""
+    """Batches such that the last look alone has the power; earlier ones may save people."""
     check_power(power)
     if looks < 1:
         raise ValueError(f"an audit needs at least one look, not {looks}")

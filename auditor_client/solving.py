@@ -12,6 +12,7 @@ from scipy import special
 MOST_PEOPLE = 10_000_000
 _PRECISION = 0.01
 _STEPS = 14
+_STRIDE = 1.4
 # With nobody at all a verdict would be about so many deviations away.
 _START = -2.7
 
@@ -44,13 +45,23 @@ def people_for(power_of: Callable[[int], float], wanted: float, guess: int) -> i
     return math.ceil(high if math.isfinite(high) else at)
 
 
-def least(enough: Callable[[float], bool], low: float, high: float) -> float | None:
+def least(enough: Callable[[float], bool], low: float, high: float, guess: float) -> float | None:
     """The least value between two, to a hundredth, that is enough; None if none is."""
-    if not enough(high):
+    under, over = low, high
+    at = min(max(guess, low), high)
+    if enough(at):
+        while at > low and enough(at):
+            over, at = at, max(at / _STRIDE, low)
+        under = at
+    else:
+        while at < high and not enough(at):
+            under, at = at, min(at * _STRIDE, high)
+        over = at
+    if not enough(over):
         return None
-    if enough(low):
-        return low
-    while high > low * (1 + _PRECISION):
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    if enough(under):
+        return under
+    while over > under * (1 + _PRECISION):
+        middle = math.sqrt(under * over)
+        under, over = (under, middle) if enough(middle) else (middle, over)
+    return over

@@ -2,9 +2,9 @@
 
 import sys
 
-from bench import harness, large_audit, ledger
+from bench import harness, large_audit, ledger, planning
 
-FIGURES = {"large-audit": large_audit.run, "ledger": ledger.run}
+FIGURES = {"large-audit": large_audit.run, "ledger": ledger.run, "planning": planning.run}
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from sqlmodel import Session, col, select
@@ -41,9 +41,11 @@ class Pusher:
     first_pause: timedelta = timedelta(seconds=2)
     longest_pause: timedelta = timedelta(hours=1)
     patience: timedelta = timedelta(days=1)
+    stop: threading.Event = field(default_factory=threading.Event)
 
     def run(self, stop: threading.Event) -> None:
         """Push until told to stop."""
+        self.stop = stop
         if self.sender.private:
             log.warning("webhooks.private_hosts_allowed")
         pool = ThreadPoolExecutor(THREADS, thread_name_prefix="webhook")
@@ -65,6 +67,8 @@ class Pusher:
             return 0
         webhook, entries = claimed
         for done, entry in enumerate(entries):
+            if self.stop.is_set():
+                return done
             try:
                 self._send(webhook, entry)
             except (AddressError, DeliveryError) as error:

@@ -51,6 +51,9 @@ def grant(
     lifetime: Lifetime = None,
     kind: Kinds = None,
     days: Annotated[int, typer.Option(help="Valid from now for so many days.")] = 365,
+    researcher: Annotated[
+        list[str] | None, typer.Option(help="Only these individuals may spend it, repeatable.")
+    ] = None,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
@@ -68,6 +71,7 @@ def grant(
             kinds=cast("list[AuditKind]", kind or ["score-histogram"]),
             valid_from=now,
             valid_until=now + timedelta(days=days),
+            researcher_ids=researcher,
         )
     show_row(made.model_dump() if as_json else mandate_row(made), as_json=as_json)
 

@@ -1,6 +1,6 @@
 """`auditor plan`: how many people an audit needs, and what those that there are can tell.
 
-Needs no network and no profile. Every answer is a field of one row; `--json` prints it for programs.
+Needs no network and no profile. Every answer is a field of one row; `--json` is for programs.
 """
 
 from collections.abc import Callable
@@ -53,7 +53,9 @@ def plan(
     }  # fmt: skip
     asked = {**given, "alpha": alpha, "delta": delta}
     answers: list[Callable[[], dict[str, Any]]] = [
-        lambda: _people({**asked, "epsilon": epsilon, "power": power, "true_gap": true_gap}, promise)
+        lambda: _people(
+            {**asked, "epsilon": epsilon, "power": power, "true_gap": true_gap}, promise
+        )
     ]
     if people is not None:
         answers.append(lambda: _with_people(people, asked, epsilon, power, true_gap))
@@ -65,6 +67,8 @@ def plan(
         try:
             for answer in answers:
                 row |= answer()
+        except InputError:
+            raise
         except ValueError as error:
             raise InputError(f"{error}.") from error
     show_row(row, as_json=as_json)
@@ -73,7 +77,7 @@ def plan(
 def _people(asked: Question, promise: bool) -> dict[str, Any]:
     from auditor_client.plan import sample_size, verdict_size  # SciPy takes seconds to import
 
-    found = {"people_per_group_for_a_verdict": verdict_size(**asked)}
+    found: dict[str, Any] = {"people_per_group_for_a_verdict": verdict_size(**asked)}
     without = {name: asked[name] for name in ("alpha", "delta", "groups", "bins", "epsilon")}
     try:
         printed = sample_size(**without, method="theorem-1")
@@ -92,21 +96,26 @@ def _with_people(
     from auditor_client import inverse
 
     far = min(2 * asked["alpha"], 1.0)
-    fair = inverse.power_at(people, true_gap, epsilon=epsilon, **asked).fair
-    unfair = inverse.power_at(people, far, epsilon=epsilon, **asked).unfair
     rest = {name: value for name, value in asked.items() if name != "alpha"}
-    least = inverse.resolvable_alpha(people, epsilon=epsilon, power=power, **rest)
-    try:
-        needed: float | None = round(inverse.epsilon_needed(people, power=power, **asked), 4)
-    except ValueError:
-        needed = None  # too few people, whatever the noise
     return {
         "people": people,
-        "chance_of_fair_if_fair": round(fair, 3),
-        f"chance_of_unfair_at_gap_{far:g}": round(unfair, 3),
-        "least_alpha": round(least, 4),
-        "epsilon_needed": needed,
+        "chance_of_fair_if_fair": inverse.power_at(people, true_gap, epsilon=epsilon, **asked).fair,
+        "chance_of_unfair_at_twice_alpha": inverse.power_at(
+            people, far, epsilon=epsilon, **asked
+        ).unfair,
+        "least_alpha": _if_any(
+            inverse.resolvable_alpha, people, epsilon=epsilon, power=power, **rest
+        ),
+        "epsilon_needed": _if_any(inverse.epsilon_needed, people, power=power, **asked),
     }
+
+
+def _if_any(answer: Callable[..., float], *asked: Any, **more: Any) -> float | None:
+    """The answer, or none where the people are too few for any."""
+    try:
+        return round(answer(*asked, **more), 4)
+    except ValueError:
+        return None
 
 
 def _looks(asked: Question, looks: int) -> dict[str, Any]:

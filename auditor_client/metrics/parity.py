@@ -10,16 +10,24 @@ On an audience of qualified people only, parity is equality of opportunity (`opp
 
 import math
 
+import numpy as np
+
 from auditor_client.metrics.estimate import Estimate
 from auditor_client.metrics.events import difference_above, less_noisy, ratio_above
+from auditor_client.metrics.means import limits
 from auditor_client.metrics.sides import Side
 
 
 def parity(first: Side, second: Side, k: int, delta: float, measure: str) -> Estimate:
     """The difference of selected shares, where the first k bins are not selected."""
-    # s_a - s_b is the share of b in the first k bins less that of a.
-    high = difference_above(*less_noisy(second, first, k), delta / 2)
-    low = -difference_above(*less_noisy(first, second, k), delta / 2)
+    if first.size.kind == second.size.kind == "known":
+        # s_a - s_b is the share of b in the first k bins less that of a.
+        high = difference_above(*less_noisy(second, first, k), delta / 2)
+        low = -difference_above(*less_noisy(first, second, k), delta / 2)
+    else:
+        # A mean of ones and zeros: betting on it needs no number of people.
+        selected = (np.arange(first.bins + 1) >= k).astype(np.float64)
+        low, high = limits(first, second, selected, delta)
     value = second.share_below(k) - first.share_below(k)
     return Estimate(measure, (first.name, second.name), value, min(low, high), high, delta)
 

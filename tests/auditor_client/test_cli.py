@@ -178,6 +178,36 @@ def test_a_plan_needs_no_service() -> None:
     assert 0 < planned["people_per_group_for_a_verdict"] < planned["people_per_group_by_theorem_1"]
 
 
+def test_a_plan_answers_the_inverse_questions() -> None:
+    known = ["plan", "--alpha", "0.3", "--bins", "5", "--sizes", "known", "--json"]
+    asked = [
+        "--people",
+        "150",
+        "--looks",
+        "2",
+        "--promise",
+        "--budget",
+        "2",
+        "--contents",
+        "90,150",
+    ]
+    planned = json.loads(run(app, [*known, *asked]).stdout)
+    assert planned["people_per_group_by_exact_tails"] < planned["people_per_group_for_a_verdict"]
+    assert planned["chance_of_fair_if_fair"] > 0.8
+    assert planned["chance_of_unfair_at_twice_alpha"] > 0.8
+    assert planned["least_alpha"] < 0.3
+    assert planned["epsilon_needed"] < 1
+    assert len(planned["deltas_of_looks"]) == 2
+    assert sum(planned["epsilons"]) <= 2
+
+
+def test_a_plan_says_what_is_wrong_with_a_question() -> None:
+    done = run(app, ["plan", "--sizes", "known", "--bins", "5", "--budget", "2"])
+    assert (done.exit_code, "--contents" in done.stderr) == (1, True)
+    few = run(app, ["plan", "--sizes", "known", "--bins", "5", "--people", "5", "--json"])
+    assert json.loads(few.stdout)["epsilon_needed"] is None
+
+
 def test_a_report_is_made_offline(tmp_path: Path) -> None:
     receipt = finished({"g0": [250, 250, 0], "g1": [252, 248, 0]}).save_receipt(tmp_path / "r.json")
     out = tmp_path / "report.html"

@@ -162,7 +162,7 @@ def test_certificates_are_not_given_for_what_is_false() -> None:
     plane, _ = best_plane(np.zeros(2), np.array([0.0, 1.0]), 0.05, 10)
 
     def peak(p: Floats, q: Floats, width: float) -> Floats:
-        near = (p <= 0.317) & (0.317 <= p + width) & (q <= 0.311) & (0.311 <= q + width)
+        near = (p <= 0.317) & (p + width >= 0.317) & (q <= 0.311) & (q + width >= 0.311)
         return np.where(near, 1.0, 0.0)
 
     assert not certified(peak, plane, 1e-3, symmetric=True)

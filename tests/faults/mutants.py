@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import text
+from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.orm import object_session
 from sqlmodel import Session, select
 
@@ -30,6 +31,12 @@ from privacy.ledger.statements import Statement
 Mutate = Callable[[dict[str, Any]], None]
 
 
+def commit_midway(session: OrmSession) -> None:
+    """Two transactions, one right after the other."""
+    session.commit()
+    session.connection(execution_options={"writes": True})
+
+
 def charge_in_two_transactions(_: dict[str, Any]) -> None:
     """The limits are debited, and committed, before the charge is written."""
     whole = charging._debit_platform
@@ -38,7 +45,7 @@ def charge_in_two_transactions(_: dict[str, Any]) -> None:
         whole(account, *arguments)
         session = object_session(account)
         assert session
-        session.commit()
+        commit_midway(session)
 
     put(charging, "_debit_platform", torn)
 
@@ -49,7 +56,7 @@ def entry_in_its_own_transaction(_: dict[str, Any]) -> None:
 
     def torn(session: Session, kind: str, *arguments: Any, **options: Any) -> EntryRow:
         if kind == "charge":
-            session.commit()
+            commit_midway(session)
         return append(session, kind, *arguments, **options)
 
     put(ledger, "append", torn)
@@ -119,7 +126,7 @@ def keys_are_forgotten(settings: dict[str, Any]) -> None:
 
 def refund_without_the_people(_: dict[str, Any]) -> None:
     """A refund gives the mandate its epsilon back and leaves the people charged."""
-    put(persons, "refund", lambda *_: None)
+    put(persons, "refund", lambda *_, **__: None)
 
 
 def put(where: object, name: str, wrong: object) -> None:

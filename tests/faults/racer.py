@@ -15,9 +15,9 @@ from api.auth.caller import caller_by_id
 from api.errors import RefusalError
 from api.settings import Settings
 from openapi.models import REQUEST
+from privacy.ledger.statements import Statement
 from tests.faults.host import PRELOADED
 from tests.faults.tiny_platform import make
-from tests.statements import Maker
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,9 @@ class Attempts:
     """What one process tries: each request under a key of its own, all at once."""
 
     settings: dict[str, Any]
-    maker: Maker
+    researcher_id: str
     requests: dict[str, dict[str, Any]]
+    statements: dict[str, Statement]
     folder: Path
 
 
@@ -34,17 +35,21 @@ def submit_all(attempts: Attempts, number: int) -> None:
     """Wait for the file `go`, submit, and leave the outcomes by key."""
     service = build_service(Settings(**attempts.settings), make(str(attempts.folder)))
     with service.store.read() as session:
-        caller = caller_by_id(session, attempts.maker.by)
+        caller = caller_by_id(session, attempts.researcher_id)
     assert caller
 
     def attempt(key: str) -> str:
         request = REQUEST.validate_python(attempts.requests[key])
         while not (attempts.folder / "go").exists():
             time.sleep(0.002)
-        asked = attempts.maker.states("charge", request, key)
         try:
             audit = submissions.submit(
-                service.store, caller, request, asked, service.platform, service.settings
+                service.store,
+                caller,
+                request,
+                attempts.statements[key],
+                service.platform,
+                service.settings,
             )
         except RefusalError as refusal:
             return refusal.code

@@ -81,16 +81,21 @@ LIMITS: dict[str, tuple[dict[str, Any], dict[str, Any], str, int, str]] = {
 def run(scene: Scene, folder: Path, names: Callable[[int], str]) -> dict[str, str]:
     """The outcome of every attempt; `names` says which request the n-th attempt makes."""
     attempts = {f"attempt-{n}": scene.requests[names(n)] for n in range(PROCESSES * THREADS)}
-    keys = list(attempts)
+    stated = {
+        key: scene.maker.states("charge", REQUEST.validate_python(asked), key)
+        for key, asked in attempts.items()
+    }
+    shares = [list(attempts)[number::PROCESSES] for number in range(PROCESSES)]
     return race(
         [
             Attempts(
                 scene.settings,
-                scene.maker,
-                {key: attempts[key] for key in keys[number::PROCESSES]},
+                scene.researcher_id,
+                {key: attempts[key] for key in share},
+                {key: stated[key] for key in share},
                 folder,
             )
-            for number in range(PROCESSES)
+            for share in shares
         ]
     )
 

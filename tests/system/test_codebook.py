@@ -6,7 +6,7 @@ import httpx2
 
 from api.ledger.changes import record_state
 from api.platform import Platform
-from openapi.models import Catalogue, Changelog
+from openapi.models import Catalogue, Change, Changelog
 from openapi.models.audiences import IDENTIFIER_KINDS, IDENTIFIER_NOTES
 from openapi.models.requests import AnyRequest
 from tests.world import Deployment
@@ -47,9 +47,9 @@ def test_changes_are_told_newest_first(deployment: Deployment, platform: Platfor
     assert platform.scores is not None
     models = [each.facts["digest"] for each in found.items if each.kind == "model"]
     assert models == [platform.scores.model_digest]
-    paged, cursor = [], None
+    paged, cursor = list[Change](), None
     while True:
-        asked = {"limit": 1} if cursor is None else {"limit": 1, "cursor": cursor}
+        asked = {"limit": "1"} | ({"cursor": cursor} if cursor else {})
         page = Changelog.model_validate_json(httpx2.get(where, params=asked).content)
         paged += page.items
         cursor = page.next

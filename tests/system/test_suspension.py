@@ -1,6 +1,7 @@
 """What a regulator does to a mandate, and what becomes of audits that were charged to it."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -209,6 +210,31 @@ def test_a_mandate_of_named_individuals_pays_for_nobody_else(
             valid_until=datetime.now(UTC) + timedelta(days=9),
             researcher_ids=[stranger],
         )
+
+
+def test_nothing_is_charged_after_a_suspension_however_close(
+    idle: Deployment, world: World
+) -> None:
+    """The order of the entries tells: it is checked again by the offline verifier below."""
+    case = Case(idle, world)
+    mandate = case.mandate
+
+    def submit(_: int) -> int:
+        return case.me.submit(case.body()).status_code
+
+    def suspend() -> None:
+        idle.regulator.mandates.suspend(mandate.id, "in the middle")
+
+    with ThreadPoolExecutor(4) as pool:
+        first = [pool.submit(submit, number) for number in range(4)]
+        suspending = pool.submit(suspend)
+        rest = [pool.submit(submit, number) for number in range(4)]
+        suspending.result()
+        answers = {each.result() for each in first + rest}
+    assert answers <= {202, 403}
+    found = idle.regulator.ledger.entries()
+    kinds = [e.kind for e in found if e.auditor_id == mandate.auditor_id and e.kind != "refusal"]
+    assert "charge" not in kinds[: kinds.index("suspension")]
 
 
 def test_the_offline_verifier_follows_all_of_this(idle: Deployment, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Vetting over a real socket: from an application by a stranger to a release, and back."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -448,6 +449,29 @@ def test_there_is_one_principal() -> None:
     key = new_key()
     with pytest.raises(ValueError, match="principal"):
         draft_of(key, **principal_named_twice(key))
+
+
+def test_of_two_decisions_at_once_one_counts(place: Deployment) -> None:
+    case = applying(place)
+    read = case.again()
+
+    def decided(decision: Any) -> bool:
+        try:
+            place.regulator.applications.decide(read, decision, "at once")
+        except ConflictError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(decided, ["refuse", "request-changes", "refuse", "refuse"]))
+    # Changes may be asked for and then refused; nothing else goes together.
+    assert 1 <= sum(done) <= 2
+    states = [event.state for event in case.again().history]
+    assert states in (
+        ["submitted", "refused"],
+        ["submitted", "changes-requested"],
+        ["submitted", "changes-requested", "refused"],
+    )
 
 
 def test_the_offline_verifier_follows_all_of_this(place: Deployment, tmp_path: Path) -> None:
