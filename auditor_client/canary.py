@@ -66,4 +66,4 @@ def compare(
 
 
 def _canaries(seen: int, canaries: int) -> Group:
-    return Group((seen,), GroupSize(seen, 1, Nothing(), known=canaries), Nothing())
+    return Group((seen,), GroupSize(canaries, 1, Nothing(), known=canaries), Nothing())

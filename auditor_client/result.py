@@ -36,7 +36,9 @@ class Result(Generic[R]):
     mandate: Mandate | None = None
     url: str | None = None
     # Asks for the proof that the release is in the ledger, which takes a few seconds to be signed.
-    prove: Callable[[], InclusionProof | None] | None = field(default=None, repr=False)
+    prove: Callable[[], InclusionProof | None] | None = field(
+        default=None, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         found = getattr(self.release, "kind", None)

@@ -3,8 +3,6 @@
 The same test as in `rejection`, with P(C_f - r C_s <= observed) by Lugannani and Rice's saddlepoint
 formula (with the correction for whole numbers where r = 1) instead of the exact sum. It errs by a
 hundredth or so of the probability. No verdict rests on it: it tells how many people to recruit.
-
-[LR80] Lugannani, Rice, Adv. Appl. Probab. 12, 1980; [D87] Daniels, Int. Stat. Rev. 55, 1987.
 """
 
 import math
@@ -60,7 +58,7 @@ class Lots:
         w = np.sign(s) * np.sqrt(np.maximum(2 * (s * slope - value), 1e-12))
         u = (2 * np.sinh(s / 2) if self._whole else s) * np.sqrt(curve)
         with np.errstate(divide="ignore", invalid="ignore"):
-            # Φ(w) + φ(w)(1/w - 1/u)   [D87, eq. 4.9 and §6]
+            # P(S <= s) is about Φ(w) + φ(w)(1/w - 1/u)
             found = special.ndtr(w) + np.exp(-w * w / 2) / math.sqrt(2 * math.pi) * (1 / w - 1 / u)
         usable = (np.abs(s) > 1e-4) & (found > 0)
         with np.errstate(divide="ignore", invalid="ignore"):

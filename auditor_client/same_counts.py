@@ -2,8 +2,9 @@
 
 Each cell has an exact p-value, that so large a difference of two noises occurs. Cells are
 independent, so p-values combine in two ways that share the error equally: the smallest of them
-(one cell that is far off) and Fisher's sum of logarithms (many that are a little off). Noise that
-is too small counts as well: a service that recognises a question and repeats its answer adds none.
+(one cell that is far off) and Fisher's sum of logarithms (many that are a little off). Numbers that
+are equal too often count as well: a service that recognises a question and repeats its answer adds
+no noise. How many are equal has an exact law too.
 
 [F32] Fisher, Statistical Methods for Research Workers, 4th ed., 1932, §21.1: under the null
       -2 Σ log p follows chi-squared with 2m degrees of freedom. P-values of discrete variables
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from auditor_client.noise import Floats, Noise, law
+from auditor_client.noise import Floats, Noise
 
 _LEAST = 1e-300
 
@@ -42,24 +43,30 @@ class SameCounts:
 
 def same_counts(cells: Sequence[Cell]) -> SameCounts:
     """The exact test over all cells."""
-    far, near = p_values(cells)
+    far = p_values(cells)
     smallest = float(far.min())
     # P(min p <= x) <= 1 - (1 - x)^m for independent p-values
     single = -np.expm1(len(cells) * np.log1p(-min(smallest, 1 - 1e-16)))
     differ = min(1.0, 2 * min(float(single), _fisher(far)))
-    return SameCounts(differ, _fisher(near), cells[int(np.argmin(far))].name)
+    return SameCounts(differ, _equal(cells), cells[int(np.argmin(far))].name)
 
 
-def p_values(cells: Sequence[Cell]) -> tuple[Floats, Floats]:
-    """P(|D| >= observed) and P(|D| <= observed) of each cell."""
-    far, near = np.ones(len(cells)), np.ones(len(cells))
-    for number, cell in enumerate(cells):
-        size = abs(cell.first - cell.second)
-        above, beyond = 2 * law(cell.noise).tail(np.array([size, size + 1]))
-        far[number] = min(above, 1.0) if size else 1.0
-        # `tail` errs upwards by a little; give it back, so that this errs upwards as well.
-        near[number] = min(1 - beyond + 1e-10, 1.0)
-    return np.maximum(far, _LEAST), np.maximum(near, _LEAST)
+def p_values(cells: Sequence[Cell]) -> Floats:
+    """P(|D| >= observed) of each cell."""
+    sizes = [abs(cell.first - cell.second) for cell in cells]
+    tails = [float(cell.noise.tail(np.array([k]))[0]) for cell, k in zip(cells, sizes, strict=True)]
+    found = [min(2 * tail, 1.0) if k else 1.0 for tail, k in zip(tails, sizes, strict=True)]
+    return np.maximum(found, _LEAST)
+
+
+def _equal(cells: Sequence[Cell]) -> float:
+    """P(at least as many cells are equal), from the chance of each."""
+    law = np.ones(1)
+    for cell in cells:
+        chance = min(float(cell.noise.mass(np.zeros(1, np.int64))[0]) + 1e-10, 1.0)
+        law = np.convolve(law, [1 - chance, chance])
+    equal = sum(cell.first == cell.second for cell in cells)
+    return min(float(law[equal:].sum()) + 1e-15, 1.0)
 
 
 def _fisher(found: Floats) -> float:

@@ -6,7 +6,7 @@ noises, and the interval is taken at delta_k. The delta_k add up to delta, so by
 looks are right at once with probability 1 - delta, whenever one stops and for whatever reason.
 Batch sizes are fixed beforehand, whatever is seen. The proof is in docs/planning.md.
 
-[LD83] Lan, DeMets, Biometrika 70, 1983 (spending functions; theirs is the one called "late").
+With an end in sight, delta is spent by Lan and DeMets's function (1983): most of it late.
 """
 
 import math
@@ -37,7 +37,7 @@ def look_delta(look: int, delta: float, looks: int | None = None) -> float:
 
 
 def _spent(time: float, delta: float) -> float:
-    # 2 - 2Φ(z/√t), z = Φ⁻¹(1 - δ/2)   [LD83]
+    # 2 - 2Φ(z/√t), z = Φ⁻¹(1 - δ/2)
     if time <= 0:
         return 0.0
     return float(2 * special.ndtr(special.ndtri(delta / 2) / math.sqrt(time)))

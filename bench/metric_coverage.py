@@ -4,6 +4,7 @@ A platform is simulated by the shares of two groups in equal bins of [0, 1]; the
 these shares. Releases are histograms with Laplace or Gaussian noise, or running counts of a tree.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -77,7 +78,7 @@ def _median(shares: Floats, middles: Floats) -> float:
 
 def release(
     platform: Platform, people: int, noise: Noise | None, sizes: str, generator: np.random.Generator
-) -> list[Side]:
+) -> tuple[Side, Side]:
     """Two sides as an audit would give them; without a law, running counts of a tree."""
     found: list[Side] = []
     for number, shares in enumerate(platform.shares):
@@ -92,7 +93,7 @@ def release(
         noisy = {name: bought} if sizes == "noisy" else {}
         group = measured_groups({name: table}, noise, known, noisy, own)[name]
         found.append(HistogramSide(name, group, platform.middles))
-    return found
+    return found[0], found[1]
 
 
 def tree_side(
@@ -110,12 +111,12 @@ def tree_side(
 
 def incidence(leaves: int) -> Floats:
     """Which leaves are under which node, level by level from the leaves up to the root."""
-    rows, width = [], 1
+    leaf, levels, width = np.arange(leaves), [], 1
     while True:
-        for start in range(0, leaves, width):
-            rows.append([1.0 if start <= leaf < start + width else 0.0 for leaf in range(leaves)])
+        nodes = np.arange(-(-leaves // width))
+        levels.append(nodes[:, None] == leaf[None, :] // width)
         if width >= leaves:
-            return np.array(rows)
+            return np.concatenate(levels).astype(np.float64)
         width *= BRANCHING
 
 
@@ -129,21 +130,20 @@ def designs() -> Iterator[tuple[Noise | None, str, int]]:
 
 
 def lines(runs: int, delta: float) -> Iterator[tuple[str, float]]:
-    """A printed line and its coverage for every measure, platform and design."""
+    """A printed line and its coverage for every measure and design, all platforms together."""
     for number, (noise, sizes, people) in enumerate(designs()):
+        generator = np.random.default_rng(1000 + number)
+        missed: Counter[tuple[str, str]] = Counter()
+        widths: dict[str, list[float]] = {}
         for platform in platforms():
-            generator = np.random.default_rng(1000 + number)
-            sides = [release(platform, people, noise, sizes, generator) for _ in range(runs)]
+            pairs = [release(platform, people, noise, sizes, generator) for _ in range(runs)]
             for name, measure, truth in measures(platform):
-                found = [measure(*pair, delta) for pair in sides]
-                low, high = (
-                    float(np.mean([getattr(e, x) for e in found])) for x in ("low", "high")
-                )
-                below = sum(e.low > truth + 1e-9 for e in found) / runs
-                above = sum(e.high < truth - 1e-9 for e in found) / runs
-                law = "tree" if noise is None else type(noise).__name__
-                line = (
-                    f"{name:>7} {platform.name:>24} {people:>5} {law:>9} {sizes:>10} {truth:7.3f}"
-                    f" {low:7.3f} {high:7.3f} {below:6.3f} {above:6.3f} {1 - below - above:9.3f}"
-                )
-                yield line, 1 - below - above
+                for estimate in (measure(*pair, delta) for pair in pairs):
+                    missed[name, "below"] += estimate.low > truth + 1e-9
+                    missed[name, "above"] += estimate.high < truth - 1e-9
+                    widths.setdefault(name, []).append(estimate.high - estimate.low)
+        law = "tree" if noise is None else type(noise).__name__.lower()
+        for name, found in widths.items():
+            below, above = (missed[name, side] / len(found) for side in ("below", "above"))
+            line = f"{name:>7} {people:>6} {law:>9} {sizes:>10} {np.median(found):6.3f}"
+            yield f"{line} {below:6.3f} {above:6.3f} {1 - below - above:8.3f}", 1 - below - above

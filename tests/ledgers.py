@@ -57,7 +57,7 @@ class Maker:
     ) -> statements.Statement:
         """Signed, and naming what was signed `before`."""
         stated = statements.payload(ORIGIN, action, self.id, key, body)
-        after = before and statements.link(before.signature, _payload(before))
+        after = statements.link(before.signature, _payload(before)) if before else None
         signature = statements.sign(
             stated, self.key, self.algorithm, at=at.timestamp(), after=after
         )

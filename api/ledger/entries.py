@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement
-from sqlmodel import Session, col, or_, select
+from sqlmodel import Session, select
 
 from api.clock import now
 from api.errors import IdempotencyConflictError, InvalidRequestError
@@ -23,8 +22,6 @@ from privacy.ledger.entries import encode
 from privacy.ledger.lines import parse
 from privacy.ledger.merkle import leaf_hash
 from privacy.ledger.statements import Statement
-
-TO_ALL = ("model", "settings", "signing-key")
 
 
 def lock(session: Session) -> datetime:
@@ -68,13 +65,6 @@ def append(
     session.flush()
     tree.grow(session, head.size)
     return entry
-
-
-def visible_to(auditor_id: str | None) -> list[ColumnElement[bool]]:
-    """Which entries an auditor may see: its own, and what the platform says of itself to all."""
-    if auditor_id is None:
-        return []
-    return [or_(col(EntryRow.auditor_id) == auditor_id, col(EntryRow.kind).in_(TO_ALL))]
 
 
 def view(row: EntryRow) -> Entry:

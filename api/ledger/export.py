@@ -5,21 +5,20 @@ with the path to that head.
 """
 
 import base64
-import io
 import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from sqlmodel import col, select
 
 from api.errors import NotSignedError
 from api.ledger.checkpoints import latest
-from api.ledger.entries import visible_to
+from api.ledger.sight import visible_to
 from api.ledger.tree import tree
 from api.store import CheckpointRow, EntryRow, Store
+from api.streams import parquet_pieces
 from privacy.ledger import merkle
 from privacy.ledger.tiles import Tree
 from privacy.receipts import canonical
@@ -97,35 +96,5 @@ def _lines(header: dict[str, Any], chunks: Iterator[list[Line]]) -> Iterator[byt
 
 
 def _parquet(header: dict[str, Any], chunks: Iterator[list[Line]]) -> Iterator[bytes]:
-    sink = _Sink()
-    schema = COLUMNS.with_metadata({"header": json.dumps(header)})
-    with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
-        for chunk in chunks:
-            columns = dict(zip(COLUMNS.names, zip(*chunk, strict=True), strict=True))
-            writer.write_table(pa.table(columns, schema=schema))
-            yield sink.take()
-    yield sink.take()
-
-
-class _Sink(io.RawIOBase):
-    """Where the writer writes, to be taken away piece by piece."""
-
-    def __init__(self) -> None:
-        self._pieces: list[bytes] = []
-        self._at = 0
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        piece = bytes(data)
-        self._pieces.append(piece)
-        self._at += len(piece)
-        return len(piece)
-
-    def tell(self) -> int:
-        return self._at
-
-    def take(self) -> bytes:
-        pieces, self._pieces = self._pieces, []
-        return b"".join(pieces)
+    columns = COLUMNS.with_metadata({"header": json.dumps(header)})
+    return parquet_pieces(columns, (line for chunk in chunks for line in chunk))

@@ -11,7 +11,7 @@ from api.auth.caller import Caller
 from api.auth.registration import algorithms_of, import_public_jwk
 from api.clock import now
 from api.errors import UnsignedError
-from api.store import PersonalRow, ResearcherRow
+from api.store import ResearcherRow
 from privacy.errors import StatementError
 from privacy.ledger import statements
 from privacy.ledger.statements import Statement
@@ -55,9 +55,3 @@ def stated_body(body: Mapping[str, Any]) -> dict[str, Any]:
         return statements.stated(body)
     except StatementError as error:
         raise UnsignedError(f"{error}; nothing was done") from error
-
-
-def keep_personal(session: Session, draft: BaseModel) -> None:
-    """Keep the personal text of a request where it can be erased."""
-    for commitment, salt, text in statements.personal(draft.model_dump(mode="json")):
-        session.add(PersonalRow(commitment=commitment, salt=salt, text=text, kept_at=now()))

@@ -44,7 +44,7 @@ StateQuery = Annotated[ApplicationState | None, Query(description="Only those in
     status_code=201,
     responses=responses(*REFUSALS, ConflictError, RateLimitedError, body=True),
 )
-def apply(
+def send_application(
     draft: ApplicationDraft, request: Request, service: ServiceDep, signed: SignedDep
 ) -> Application:
     """Apply for access. No token is needed: the application is signed with the key it holds."""

@@ -6,7 +6,6 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import StreamingResponse
 from joserfc.jwk import OKPKey
 from sqlmodel import Session, col, select
-from sqlmodel.sql.expression import SelectOfScalar
 
 from api.auth.access import CallerDep, RegulatorDep
 from api.auth.caller import Caller
@@ -20,7 +19,7 @@ from api.errors import (
     UnauthenticatedError,
 )
 from api.ledger import checkpoints, export, keys, proofs, view
-from api.ledger.entries import visible_to
+from api.ledger.sight import sight_of, visible
 from api.paging import page
 from api.problems import responses
 from api.routes.parameters import LimitQuery
@@ -42,6 +41,7 @@ router = APIRouter(
     tags=["ledger"],
     responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
 )
+_FILE = {"schema": {"type": "string", "format": "binary"}}
 _MEDIA_TYPES = {
     "jsonl": "application/x-ndjson",
     "parquet": "application/vnd.apache.parquet",
@@ -89,7 +89,7 @@ def follow_entries(
     responses={
         200: {
             "description": "The ledger up to its newest signed head: see docs/ledger.md.",
-            "content": {kind: {} for kind in _MEDIA_TYPES.values()},
+            "content": dict.fromkeys(_MEDIA_TYPES.values(), _FILE),
         },
         **responses(NotSignedError),
     },
@@ -100,8 +100,7 @@ def export_ledger(
     written_as: Annotated[export.Format, Query(alias="format")] = "jsonl",
 ) -> StreamingResponse:
     """The entries you may see with what verifies them, streamed. Auditors get their own."""
-    mine = None if sees_all(caller) else caller.auditor
-    pieces = export.export(service.store, service.origin, mine, written_as)
+    pieces = export.export(service.store, service.origin, sight_of(caller), written_as)
     return StreamingResponse(pieces, media_type=_MEDIA_TYPES[written_as])
 
 
@@ -145,15 +144,6 @@ def add_cosignature(draft: Cosignature, caller: RegulatorDep, service: ServiceDe
     with service.store.write() as session:
         witness = _witness(session, caller)
         return head_view(checkpoints.add_cosignature(session, draft.note, witness))
-
-
-def sees_all(caller: Caller) -> bool:
-    return caller.role in ("regulator", "operator")
-
-
-def visible(caller: Caller) -> SelectOfScalar[EntryRow]:
-    """All entries for regulators and the operator; for researchers what concerns them."""
-    return select(EntryRow).where(*visible_to(None if sees_all(caller) else caller.auditor))
 
 
 def head_view(row: CheckpointRow) -> SignedHead:

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from sqlmodel import Session, col, select
-from sqlmodel.sql.expression import SelectOfScalar
 
-from api.auth.caller import Caller, caller_by_id
+from api.auth.caller import caller_by_id
 from api.auth.keys import SigningKeys
 from api.clock import now
+from api.ledger.sight import visible
 from api.store import EntryRow, Store, WebhookRow
 from api.webhooks.addresses import AddressError
 from api.webhooks.sending import DeliveryError, GoneError, Sender, headers_of
@@ -135,13 +135,6 @@ class Pusher:
         """Twice as long each time, and never quite the same."""
         longer = self.first_pause * int(2 ** min(failures, 20))
         return min(longer, self.longest_pause) * (1 + secrets.randbelow(256) / 1024)
-
-
-def visible(caller: Caller) -> SelectOfScalar[EntryRow]:
-    """The entries that a person may see: as `GET /v1/ledger/entries` has it."""
-    if caller.role in ("regulator", "operator"):
-        return select(EntryRow)
-    return select(EntryRow).where(EntryRow.auditor_id == caller.auditor)
 
 
 def _entries(session: Session, webhook: WebhookRow, limit: int) -> Sequence[EntryRow]:

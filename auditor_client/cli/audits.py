@@ -77,10 +77,11 @@ def run(
         audit = auditor.audits.run(
             content, audience, idempotency_key=idempotency_key, progress=not quiet, **options
         )
+        # With the connection still open: the receipt takes the ledger's proof along.
+        if receipt:
+            audit.save_receipt(receipt)
     if report:
         audit.report(report, alpha=alpha, delta=delta)
-    if receipt:
-        audit.save_receipt(receipt)
     show_row(finding(audit, alpha, delta), as_json=as_json)
 
 

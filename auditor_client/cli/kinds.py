@@ -55,7 +55,7 @@ def match_count(
             idempotency_key=idempotency_key,
             progress=not quiet,
         )
-    _show(audit, receipt, as_json)
+        _show(audit, receipt, as_json)
 
 
 def cdf(
@@ -84,7 +84,7 @@ def cdf(
             idempotency_key=idempotency_key,
             progress=not quiet,
         )
-    _show(audit, receipt, as_json)
+        _show(audit, receipt, as_json)
 
 
 def most_skewed(
@@ -117,7 +117,7 @@ def most_skewed(
             idempotency_key=idempotency_key,
             progress=not quiet,
         )
-    _show(audit, receipt, as_json)
+        _show(audit, receipt, as_json)
 
 
 def balances(
@@ -142,7 +142,7 @@ def balances(
             idempotency_key=idempotency_key,
             progress=not quiet,
         )
-    _show(audit, receipt, as_json)
+        _show(audit, receipt, as_json)
 
 
 def weights_of(text: str) -> tuple[int, int]:

@@ -59,23 +59,21 @@ def _above(first: Side, second: Side, f: Floats, level: float) -> float:
     stakes = _stakes(first, second, f, level)
     # Cell i of the first mean is tested at its lower end, cell k of the second at its upper end:
     # a test there holds for all larger, and all smaller, means.
-    evidence = np.full((_GRID, _GRID), -np.inf)
-    for weight, one, other in stakes:
-        ours = _log_bet(first, -(f[None, :] - grid[:-1, None]), one)
-        theirs = _log_bet(second, f[None, :] - grid[1:, None], other)
-        evidence = np.logaddexp(evidence, math.log(weight) + ours[:, None] + theirs[None, :])
-    plausible = evidence < -math.log(level)
+    ours = [weight * _bet(first, grid[:-1, None] - f, one) for weight, one, _ in stakes]
+    theirs = [_bet(second, f - grid[1:, None], other) for _, _, other in stakes]
+    plausible = np.transpose(ours) @ np.asarray(theirs) < 1 / level
     apart = grid[1:, None] - grid[None, :-1]
     return float(apart[plausible].max()) if plausible.any() else float(grid[0] - grid[-1])
 
 
-def _log_bet(side: Side, gains: Floats, stake: float) -> Floats:
-    """The logarithm of the bet `1 + stake·gain` on every person, noise allowed for."""
+def _bet(side: Side, gains: Floats, stake: float) -> Floats:
+    """What the bet `1 + stake·gain` on every person has become, noise allowed for."""
     worst = np.maximum(-gains.min(axis=1), 1e-300)
     # No more than can be lost, and than the noise's moments reach.
     most = min(_MOST, -math.expm1(-_MOST * min(side.most_tilt, 50.0)))
     coefficients = np.log1p(np.minimum(stake, most / worst)[:, None] * gains)
-    return side.sums(coefficients) - side.log_mgf(coefficients)
+    # Cut, so that products stay finite: less evidence is on the safe side.
+    return np.exp(np.minimum(side.sums(coefficients) - side.log_mgf(coefficients), 300.0))
 
 
 def _stakes(first: Side, second: Side, f: Floats, level: float) -> list[Stake]:

@@ -39,7 +39,7 @@ class Part:
 def wasserstein(first: Side, second: Side, delta: float, rounding: float) -> Estimate:
     """The distance, between limits that miss with probability delta/2 each."""
     low, high = _below(first, second, delta / 2), _above(first, second, delta / 2)
-    value = transport(first, second, _total(first), _total(second))
+    value = transport(first, second, max(_total(first), 1.0), max(_total(second), 1.0))
     names = (first.name, second.name)
     return Estimate(MEASURE, names, value, min(low, high), high, delta, rounding=rounding)
 
@@ -56,8 +56,8 @@ def transport(first: Side, second: Side, n: float, m: float) -> float:
 
 
 def _below(first: Side, second: Side, level: float) -> float:
-    middles = np.asarray(first.middles)
-    points = np.quantile(middles, (0.25, 0.5, 0.75))
+    middles = np.append(first.middles, first.centre)
+    points = np.quantile(first.middles, (0.25, 0.5, 0.75))
     functions = [middles, *(np.abs(middles - point) for point in points)]
     found = [means.limits(first, second, f, level / len(functions)) for f in functions]
     return max(0.0, *(max(low, -high) for low, high in found))
@@ -96,7 +96,7 @@ def _total(side: Side) -> float:
 
 def _spread(side: Side, level: float, size_level: float) -> tuple[float, float]:
     """Upper limits of the variance of scores, and of their mean distance from the centre."""
-    middles, people = np.append(side.middles, side.centre), side.size.limits(size_level)[0]
+    middles, people = np.append(side.middles, side.centre), max(side.size.limits(size_level)[0], 1)
     centres = np.linspace(middles.min(), middles.max(), _CENTRES)
     # The variance is at most the mean square distance from any point.
     squares = [_mean_above(side, (middles - c) ** 2, people, level / _CENTRES) for c in centres]

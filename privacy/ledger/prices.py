@@ -17,7 +17,9 @@ from privacy.ledger.exact import amount, units
 from privacy.ledger.shapes import Both, ChargeBody, ChargeFacts
 from privacy.price import ADD_REMOVE, CHANGE_ONE, FREE, INFINITE, Amount, Currency, Price, Relation
 
-KNOWN: Final = frozenset({"score-histogram", "score-cdf", "match-count", "most-skewed"})
+KNOWN: Final = frozenset(
+    {"score-histogram", "score-cdf", "match-count", "most-skewed", "balance-histogram"}
+)
 RELATIONS: tuple[Relation, ...] = (ADD_REMOVE, CHANGE_ONE)
 
 

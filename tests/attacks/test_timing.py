@@ -121,9 +121,9 @@ def test_charging_that_takes_its_time_for_each_person_is_caught(
 ) -> None:
     original = persons.charge
 
-    def slow(session: Any, membership: Membership, *rest: Any) -> Any:
+    def slow(session: Any, membership: Membership, *rest: Any, **how: Any) -> Any:
         time.sleep(DELAY * len(membership.everyone()))
-        return original(session, membership, *rest)
+        return original(session, membership, *rest, **how)
 
     monkeypatch.setattr(persons, "charge", slow)
     members, strangers = measure(target, world, 25)

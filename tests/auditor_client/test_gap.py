@@ -16,6 +16,7 @@ from scipy import stats
 from auditor_client import bounds
 from auditor_client.contrasts import Group
 from auditor_client.gap import FairnessGap, Verdict, fairness_gap
+from auditor_client.noise import Gaussian, Laplace, gaussian_at
 from auditor_client.power import discrete_laplace
 from auditor_client.sizes import GroupSize
 
@@ -95,6 +96,60 @@ def test_limits_miss_no_more_often_than_delta_says(
     most = stats.binom.ppf(1 - 1e-8, runs, delta / 2)
     assert sum(gap.low > truth + 1e-12 for gap in gaps) <= most
     assert sum(gap.high < truth - 1e-12 for gap in gaps) <= most
+
+
+@pytest.mark.parametrize("sizes", ["known", "noisy", "estimated"])
+@pytest.mark.parametrize(
+    ("people", "shares", "sigma2"),
+    [((60, 60), apart(2, 0.0, 2), 1.0), ((90, 300), apart(10, 0.3, 3), 8.0)],
+)
+def test_gaussian_limits_miss_no_more_often_than_delta_says(
+    people: tuple[int, ...], shares: list[Floats], sigma2: float, sizes: str
+) -> None:
+    runs, delta, generator = 25, 0.3, np.random.default_rng(12)
+    noise, own = Gaussian(sigma2), Gaussian(16 * sigma2)
+    truth = float(np.abs(shares[0] - shares[1]).max())
+    low = high = 0
+    for _ in range(runs):
+        counts = {
+            str(i): [
+                int(c) for c in generator.multinomial(n, p) + noise.simulated(generator, len(p))
+            ]
+            for i, (n, p) in enumerate(zip(people, shares, strict=True))
+        }
+        known = {str(i): n for i, n in enumerate(people)} if sizes == "known" else None
+        bought = own.simulated(generator, 2)
+        noisy = {str(i): n + int(bought[i]) for i, n in enumerate(people)}
+        gap = fairness_gap(
+            counts,
+            known,
+            delta=delta,
+            noise=noise,
+            noisy_sizes=noisy if sizes == "noisy" else None,
+            size_noise=own,
+        )
+        low, high = low + (gap.low > truth + 1e-12), high + (gap.high < truth - 1e-12)
+    # 6 cases, 2 sides, each by a binomial test at 1e-8: fails falsely in less than 2e-7.
+    assert max(low, high) <= stats.binom.ppf(1 - 1e-8, runs, delta / 2)
+
+
+def test_gaussian_noise_of_one_variance_is_about_as_good_as_laplace_noise_of_it() -> None:
+    counts, sizes = {"a": [60, 60, 80], "b": [60, 65, 75]}, {"a": 200, "b": 200}
+    laplace = fairness_gap(counts, sizes, epsilon=1)
+    gaussian = fairness_gap(counts, sizes, noise=Gaussian(Laplace(1.0).variance))
+    assert gaussian.high == pytest.approx(laplace.high, abs=0.01)
+    assert fairness_gap(counts, sizes, noise=gaussian_at("1/2")) == fairness_gap(
+        counts, sizes, noise=Gaussian(1.0)
+    )
+
+
+def test_noisy_sizes_may_have_gaussian_noise() -> None:
+    counts = {"a": [60, 60, 80], "b": [60, 65, 75]}
+    noisy = {"a": 200, "b": 200}
+    gap = fairness_gap(counts, noise=Gaussian(1), noisy_sizes=noisy, size_noise=Gaussian(16))
+    assert gap.high < fairness_gap(counts, noise=Gaussian(1)).high
+    with pytest.raises(ValueError, match="size_epsilon"):
+        fairness_gap(counts, noise=Gaussian(1), noisy_sizes=noisy)
 
 
 def test_interval_is_not_wasteful() -> None:

@@ -26,6 +26,8 @@ def noisy_binomial(people: int, p: float, rate: float) -> dict[int, float]:
 
 
 def brute(first: Count, second: Count, ratio: float, p_first: float, p_second: float) -> float:
+    assert isinstance(first.rate, float)
+    assert isinstance(second.rate, float)
     ours = noisy_binomial(first.people, p_first, first.rate)
     theirs = noisy_binomial(second.people, p_second, second.rate)
     bar = first.value - ratio * second.value

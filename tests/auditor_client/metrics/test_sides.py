@@ -7,7 +7,7 @@ import pytest
 
 from auditor_client.contrasts import Group
 from auditor_client.metrics import CdfSide, HistogramSide
-from auditor_client.noise import Gaussian, Laplace, Summed, law
+from auditor_client.noise import Floats, Gaussian, Laplace, Summed, law
 from auditor_client.sizes import GroupSize
 from bench.metric_coverage import incidence
 from privacy.waist.tree import _consistent, _tree, best_branching, worst_prefix
@@ -65,7 +65,7 @@ def test_moments_of_a_tree_are_bounded_from_above(leaves: int) -> None:
     side = CdfSide("a", tuple(np.arange(1.0, leaves + 1)), rate, copies, middles)
     one = Laplace(rate)
 
-    def exact(f: np.ndarray) -> float:  # type: ignore[type-arg]
+    def exact(f: Floats) -> float:
         return float(one.log_mgf(f @ solve).sum())
 
     for _ in range(50):
@@ -81,9 +81,9 @@ def test_moments_of_a_tree_are_bounded_from_above(leaves: int) -> None:
     for k in range(1, leaves):
         prefix = (np.arange(leaves) < k).astype(np.float64)
         for tilt in (0.1, 0.4):
-            s = np.array([tilt])
-            assert exact(tilt * prefix) <= law(side.lower(k).rate).log_mgf(s)[0]
-            assert exact(tilt * (1 - prefix)) <= law(side.upper(k).rate).log_mgf(s)[0]
+            at = np.array([tilt])
+            assert exact(tilt * prefix) <= law(side.lower(k).rate).log_mgf(at)[0]
+            assert exact(tilt * (1 - prefix)) <= law(side.upper(k).rate).log_mgf(at)[0]
 
 
 def test_histogram_moments_of_unknown_functions_are_bounded_from_above() -> None:

@@ -1,0 +1,26 @@
+"""Who sees which entries: regulators and the operator all, researchers what concerns them."""
+
+from sqlalchemy import ColumnElement
+from sqlmodel import col, or_, select
+from sqlmodel.sql.expression import SelectOfScalar
+
+from api.auth.caller import Caller
+from api.store import EntryRow
+
+# What the platform says of itself is for all.
+TO_ALL = ("model", "settings", "signing-key")
+
+
+def visible(caller: Caller) -> SelectOfScalar[EntryRow]:
+    return select(EntryRow).where(*visible_to(sight_of(caller)))
+
+
+def sight_of(caller: Caller) -> str | None:
+    """The auditor whose entries the caller sees; None for all of them."""
+    return None if caller.role in ("regulator", "operator") else caller.auditor
+
+
+def visible_to(auditor_id: str | None) -> list[ColumnElement[bool]]:
+    if auditor_id is None:
+        return []
+    return [or_(col(EntryRow.auditor_id) == auditor_id, col(EntryRow.kind).in_(TO_ALL))]
