@@ -41,7 +41,7 @@ def test_every_command_has_help_json_and_profile() -> None:
         "audit run", "audit list", "audit show", "audit cancel", "audit match-count",
         "audit most-skewed", "audit cdf", "regulator auditors", "regulator mandates",
         "regulator auditors add", "regulator researchers add", "regulator mandates grant",
-        "regulator charges", "regulator ledger",
+        "regulator charges", "ledger entries", "ledger head",
     ]  # fmt: skip
     for command in commands:
         done = run(app, [*command.split(), "--help"], env={"COLUMNS": "200"})

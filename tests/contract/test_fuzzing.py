@@ -74,7 +74,8 @@ def narrowed(scene: Scene, role: str) -> dict[str, Any]:
         for name in component.get("properties", {}).keys() & ids.keys():
             if "const" not in component["properties"][name]:
                 component["properties"][name] = {"enum": ids[name]}
-    return with_real(document, {name: known[0] for name, known in ids.items()})
+    real: dict[str, Any] = with_real(document, {name: known[0] for name, known in ids.items()})
+    return real
 
 
 def with_real(node: Any, ids: dict[str, str]) -> Any:

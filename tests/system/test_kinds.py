@@ -262,7 +262,8 @@ def test_the_command_runs_every_kind(deployment: Deployment, tmp_path: Path) -> 
     quote = command("price", contents[0], audience, *gaussian)
     assert quote["price"]["epsilon"] is None
     histogram = command("audit", "run", contents[0], audience, *gaussian)
-    assert (len(histogram["man"]), histogram["currency"]) == (5, "rho")
+    assert 0 <= histogram["low"] <= histogram["efg"] <= histogram["high"] <= 1
+    assert histogram["currency"] == "rho"
     assert command("audit", "show", histogram["audit"]) == histogram
 
     kinds = {audit["kind"] for audit in command("audit", "list")}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import httpx2
 import psycopg
@@ -20,8 +20,9 @@ from sqlalchemy import make_url
 from api.platform import Platform
 from api.store import Store
 from auditor_client.receipts import verify_release
-from openapi.models import Progress
+from openapi.models import AuditKind, Progress
 from platform_sim import World
+from privacy.ledger.entries import instant
 from privacy.ledger.merkle import leaf_hash
 from privacy.receipts import canonical
 from tests.system.raw import Raw, raw, refused, request_for, unchanged, usernames
@@ -65,8 +66,9 @@ def test_the_ledger_is_numbered_without_gaps_and_its_leaves_fit(scene: Scene) ->
     assert [entry["number"] for entry in entries] == list(range(len(entries)))[::-1]
     for entry in entries:
         stated = {"statement": entry["statement"]} if entry["statement"] else {}
-        whole = {name: entry[name] for name in ("number", "at", "kind", "facts")} | stated
-        line = canonical(whole | {"auditor": entry["auditor_id"]})
+        whole = {name: entry[name] for name in ("number", "kind", "facts")} | stated
+        at = instant(datetime.fromisoformat(entry["at"]))
+        line = canonical(whole | {"at": at, "auditor": entry["auditor_id"]})
         assert entry["leaf"] == b64encode(leaf_hash(line)).decode()
     kinds = Counter(entry["kind"] for entry in entries)
     assert {"auditor", "researcher", "mandate", "content", "audience", "charge", "release"} <= set(
@@ -257,7 +259,7 @@ def test_the_catalogue_is_public_and_says_what_is_offered(scene: Scene, platform
     answer = httpx2.get(f"{scene.deployment.url}/v1/catalogue")
     catalogue = answer.json()
     assert platform.scores is not None
-    assert catalogue["kinds"] == ["score-histogram", "score-cdf", "match-count", "most-skewed"]
+    assert catalogue["kinds"] == list(get_args(AuditKind))
     assert catalogue["model_digest"] == platform.scores.model_digest
     assert catalogue["limits"]["epsilon_per_audit"] == "10"
     offers = platform.people.offers()

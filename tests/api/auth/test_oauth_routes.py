@@ -20,7 +20,7 @@ def test_the_metadata_says_what_is_offered(service: Service) -> None:
     assert document["issuer"] == service.url
     assert document["grant_types_supported"] == ["client_credentials"]
     assert document["token_endpoint_auth_methods_supported"] == ["private_key_jwt"]
-    assert document["scopes_supported"] == ["auditor", "regulator", "operator"]
+    assert document["scopes_supported"] == ["auditor", "regulator", "operator", "applicant"]
     algorithms = document["token_endpoint_auth_signing_alg_values_supported"]
     assert algorithms == ["Ed25519", "ES256", "ES384", "RS256", "PS256"]
     for name in ("token_endpoint", "revocation_endpoint", "jwks_uri"):

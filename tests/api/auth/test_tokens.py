@@ -218,7 +218,7 @@ def test_the_openapi_document_names_the_scope(service: Service) -> None:
     assert document["paths"]["/auditor"]["get"]["security"] == [{"OAuth2": ["auditor"]}]
     flow = document["components"]["securitySchemes"]["OAuth2"]["flows"]["clientCredentials"]
     assert flow["tokenUrl"] == "/oauth/token"
-    assert set(flow["scopes"]) == {"auditor", "regulator", "operator"}
+    assert set(flow["scopes"]) == {"auditor", "regulator", "operator", "applicant"}
     assert "security" not in document["paths"]["/oauth/token"]["post"]
     json.dumps(document)
 
