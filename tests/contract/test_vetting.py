@@ -153,7 +153,7 @@ def narrowed(ids: dict[str, list[str]]) -> dict[str, Any]:
     return document
 
 
-@pytest.mark.parametrize("role", ["regulator", "applicant"])
+@pytest.mark.parametrize("role", [pytest.param("regulator", marks=pytest.mark.long), "applicant"])
 def test_no_request_is_a_server_error_and_every_answer_is_in_the_contract(
     place: Deployment, tmp_path: Path, role: str
 ) -> None:

@@ -16,8 +16,8 @@ DELTA = 0.3
     ("noise", "sizes", "people"),
     [
         (Laplace(1.0), "known", 60),
-        (Gaussian(2.0), "known", 300),
-        (Laplace(2.0), "noisy", 120),
+        pytest.param(Gaussian(2.0), "known", 300, marks=pytest.mark.long),
+        pytest.param(Laplace(2.0), "noisy", 120, marks=pytest.mark.long),
         (Gaussian(0.5), "estimated", 150),
         (None, "tree", 250),
     ],
