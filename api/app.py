@@ -1,5 +1,6 @@
 """The application: routes, problems, limits, and the embedded worker."""
 
+import logging
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -33,6 +34,8 @@ from api.routes import (
 from api.service import Service
 from api.settings import Settings
 from api.store import Store
+
+log = logging.getLogger(__name__)
 
 DESCRIPTION = (
     "Vetted researchers audit a platform's relevance estimators under differential privacy; "
@@ -95,7 +98,13 @@ def _lifespan(service: Service) -> Callable[[FastAPI], AbstractAsyncContextManag
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         """Run the embedded worker, and sign the ledger's head, for as long as the application."""
-        await run_in_threadpool(record_state, service.store, service.settings, service.platform)
+        try:
+            await run_in_threadpool(
+                record_state, service.store, service.settings, service.platform
+            )
+        except Exception:
+            log.exception("start.failed")
+            raise
         stop = threading.Event()
         checkpoints = threading.Thread(
             target=service.checkpointer().run, args=(stop,), name="checkpoints"

@@ -93,6 +93,7 @@ def serving(service: Service, port: int) -> Iterator[None]:
     thread.start()
     try:
         while not server.started:
+            assert thread.is_alive(), "the service did not start"
             time.sleep(0.01)
         yield
     finally:

@@ -21,11 +21,13 @@ PRIVATE = ("gossip.victim", "4711", "0.123456789", GOSSIP)
 
 
 class Quoting(Faulty):
-    """Besides, cannot say which model it is, and quotes somebody it has just scored."""
+    """Besides, cannot say which model it is once it has scored, and quotes somebody."""
 
     @property
     def model_digest(self) -> str:
-        raise RuntimeError(GOSSIP)
+        if self.seen:
+            raise RuntimeError(GOSSIP)
+        return super().model_digest
 
 
 @pytest.fixture(scope="module")
