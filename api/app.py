@@ -99,9 +99,7 @@ def _lifespan(service: Service) -> Callable[[FastAPI], AbstractAsyncContextManag
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         """Run the embedded worker, and sign the ledger's head, for as long as the application."""
         try:
-            await run_in_threadpool(
-                record_state, service.store, service.settings, service.platform
-            )
+            await run_in_threadpool(record_state, service.store, service.settings, service.platform)
         except Exception:
             log.exception("start.failed")
             raise
