@@ -6,13 +6,15 @@ person's value and no other. Only when the adapter cannot even serve an empty re
 which has nothing to do with anyone.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Value = TypeVar("Value", bound=np.generic)
+Answer = TypeVar("Answer")
 
 
 class PlatformDownError(Exception):
@@ -23,16 +25,36 @@ def call_or_cut(
     call: Callable[[int, int], NDArray[Value]], result: NDArray[Value]
 ) -> NDArray[Value]:
     """Fill `result`, which holds the value for nobody, from `call(start, stop)` where it works."""
-    waiting = [(0, len(result))]
+
+    def one_each(start: int, stop: int) -> NDArray[Value] | None:
+        values = call(start, stop)
+        return values if values.shape == (stop - start,) else None
+
+    for start, stop, values in answers_or_cut(one_each, len(result)):
+        result[start:stop] = values
+    return result
+
+
+def answers_or_cut(
+    call: Callable[[int, int], Answer | None], people: int
+) -> Iterator[tuple[int, int, Answer]]:
+    """What `call(start, stop)` answers, in order, about all people for whom it does.
+
+    A call answers None when something about these people made what came back unusable.
+    """
+    waiting = [(0, people)]
     while waiting:
         start, stop = waiting.pop()
-        values = _attempt(call, start, stop)
-        if values is not None:
-            result[start:stop] = values
+        try:
+            answer = call(start, stop)
+        except Exception:  # an adapter may raise anything; nothing of it may be seen outside
+            refuse_when_down(partial(call, start, start))
+            answer = None
+        if answer is not None:
+            yield start, stop, answer
         elif stop - start > 1:
             middle = (start + stop) // 2
             waiting += [(middle, stop), (start, middle)]
-    return result
 
 
 def refuse_when_down(call: Callable[[], Any]) -> None:
@@ -41,15 +63,3 @@ def refuse_when_down(call: Callable[[], Any]) -> None:
         call()
     except Exception as error:
         raise PlatformDownError("the platform does not answer") from error
-
-
-def _attempt(
-    call: Callable[[int, int], NDArray[Value]], start: int, stop: int
-) -> NDArray[Value] | None:
-    """The values, or None when something about these people made the call fail."""
-    try:
-        values = call(start, stop)
-    except Exception:  # an adapter may raise anything; nothing of it may be seen outside
-        refuse_when_down(lambda: call(start, start))
-        return None
-    return values if values.shape == (stop - start,) else None

@@ -6,40 +6,24 @@ Only what the request and public facts say is used; the advice costs nothing and
 import math
 from fractions import Fraction
 
-from openapi.models import (
-    Advice,
-    BalanceHistogramRequest,
-    MatchCountRequest,
-    MostSkewedRequest,
-    Price,
-    ScoreCdfRequest,
-    ScoreHistogramRequest,
-)
-from privacy.waist import Mechanism, Question
-
-Request = (
-    ScoreHistogramRequest
-    | ScoreCdfRequest
-    | MatchCountRequest
-    | MostSkewedRequest
-    | BalanceHistogramRequest
-)
+from openapi.models import Advice, AuditRequest, EitherNoise, Price
+from privacy.waist import LaplaceTree, Mechanism, NoisyMax, Question
 
 
-def advise(request: Request, question: Question, price: Price) -> Advice:
-    if isinstance(request, MostSkewedRequest):
+def advise(request: AuditRequest, question: Question, price: Price) -> Advice:
+    mechanism = next(iter(question.values()))
+    if isinstance(mechanism, NoisyMax):
         return Advice(
             mechanism="report-noisy-max",
             why="only the index leaves: one price for all contents, not one for each",
         )
-    mechanism = next(iter(question.values()))
-    if isinstance(request, ScoreCdfRequest):
+    if isinstance(mechanism, LaplaceTree):
         return _cumulative(mechanism)
-    if price.currency == "rho" and isinstance(request, ScoreHistogramRequest):
+    if price.currency == "rho" and isinstance(request, EitherNoise):
         return _noise(mechanism)
     return Advice(
         mechanism="discrete-laplace",
-        why="it has a pure epsilon, and is exact in whole people",
+        why="it has a pure epsilon, and is exact in whole numbers",
     )
 
 
@@ -59,7 +43,7 @@ def _noise(mechanism: Mechanism) -> Advice:
     )
 
 
-def _cumulative(tree: Mechanism) -> Advice:
+def _cumulative(tree: LaplaceTree) -> Advice:
     """A tree against running sums of separately noised bins, at one epsilon."""
     leaves = tree.bounds.shape[-1]
     epsilon = Fraction(tree.price.of("epsilon", "add-remove"))
@@ -72,6 +56,6 @@ def _cumulative(tree: Mechanism) -> Advice:
         )
     return Advice(
         mechanism="discrete-laplace",
-        why=f"for {leaves - 1} bins the running sum of a score-histogram is off by {flat:.1f}, the "
-        f"tree by {tree.standard_deviation:.1f}",
+        why=f"for {leaves - 1} bins the running sum of noisy bins is off by {flat:.1f}, the tree "
+        f"by {tree.standard_deviation:.1f}",
     )

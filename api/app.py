@@ -28,6 +28,7 @@ from api.routes import (
     oversight,
     people,
     public,
+    studies,
     vetting,
     webhooks,
 )
@@ -46,6 +47,7 @@ ROUTERS = (
     contents.router,
     audiences.router,
     audits.router,
+    studies.router,
     oversight.budget,
     oversight.regulator,
     insight.router,

@@ -6,6 +6,7 @@ Article 15(2), codebooks and changelogs.
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cache
 from importlib.metadata import version
 from typing import Any
@@ -17,9 +18,21 @@ from api.platform import Platform
 from api.store import EntryRow
 from openapi.models import RELEASE, REQUEST, Change, Changelog, Codebook, ContentDraft
 from openapi.models.audiences import IDENTIFIER_NOTES
-from openapi.models.catalogue import AttributeNote, FieldNote, IdentifierNote, KindNote
+from openapi.models.catalogue import (
+    AttributeNote,
+    FieldNote,
+    IdentifierNote,
+    KindNote,
+    LogOffer,
+    NumberColumn,
+    TrafficOffer,
+    WordColumn,
+)
 
-UNIT = "one person, after identifiers were matched and de-duplicated"
+UNIT = (
+    "one person, after identifiers were matched and de-duplicated; in a log, a person of the role"
+    " that it names, with all their rows"
+)
 _KINDS_OF_CHANGE = ("settings", "model")
 
 Schema = Mapping[str, Any]
@@ -38,6 +51,27 @@ def codebook(platform: Platform) -> Codebook:
             for name, values in platform.people.offers().items()
         ],
     )
+
+
+def log_offers(platform: Platform) -> list[LogOffer]:
+    """The logs as the platform describes them."""
+    offered = platform.logs.logs() if platform.logs else {}
+    return [
+        LogOffer(
+            name=name,
+            person=log.person,
+            numbers=[
+                NumberColumn(name=column, low=low, high=high)
+                for column, (low, high) in log.numbers.items()
+            ],
+            words=[
+                WordColumn(name=column, values=list(values)) for column, values in log.words.items()
+            ],
+            model_digest=log.model_digest,
+            traffic=TrafficOffer.model_validate(asdict(log.traffic)) if log.traffic else None,
+        )
+        for name, log in offered.items()
+    ]
 
 
 def changelog(session: Session, cursor: int | None, limit: int) -> Changelog:

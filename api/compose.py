@@ -1,13 +1,16 @@
 """The one place that names a platform: the simulated one, or a deployment's own by settings."""
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
-from typing import cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 import pyarrow as pa
 
 from api.app import build_service
-from api.platform import Platform
+from api.platform import Log, Persons, Platform, Traffic
 from api.service import Service
 from api.settings import Settings
 
@@ -21,14 +24,60 @@ def load_platform(settings: Settings) -> Platform:
     return cast("Platform", make(**settings.platform_options))
 
 
-def simulated(*, bias: bool = False, people: int = 20_000, seed: int = 1) -> Platform:
-    """A simulated platform: fair, or with a bias against one gender injected into its scores."""
-    from platform_sim import biased_platform, fair_platform
+def simulated(
+    *, bias: bool = False, correlation: float = 0.0, people: int = 20_000, seed: int = 1
+) -> Platform:
+    """A simulated platform: fair, or with a bias against one gender injected into its scores.
 
-    make = biased_platform if bias else fair_platform
-    world = make(people=people, seed=seed)
-    name = f"simulated, {'biased' if bias else 'fair'}, {people} people"
-    return Platform(name=name, people=world, scores=world)
+    With a correlation nobody injects anything: the model learns from people who differ by group.
+    """
+    from platform_sim import (
+        Bias,
+        Impressions,
+        Opportunities,
+        SimulatedPlatform,
+        biased_platform,
+        fair_platform,
+    )
+
+    if correlation:
+        world, how = SimulatedPlatform.from_seed(seed, people, correlation), "learned"
+    else:
+        make, how = (biased_platform, "biased") if bias else (fair_platform, "fair")
+        world = make(people=people, seed=seed)
+    name = f"simulated, {how}, {people} people"
+    wrong = Bias("gender", {"woman": -0.08}) if bias else None
+    logs = JoinedLogs((Impressions(world.world), Opportunities(world.world, bias=wrong)))
+    return Platform(name=name, people=world, scores=world, logs=logs)
+
+
+class Source(Protocol):
+    """Simulated logs, described in plain words: platform_sim imports none of ours."""
+
+    def logs(self) -> Mapping[str, Mapping[str, Any]]: ...
+
+    def read(
+        self, log: str, persons: Persons, columns: Sequence[str]
+    ) -> Iterable[pa.RecordBatch]: ...
+
+
+@dataclass(frozen=True)
+class JoinedLogs:
+    """The logs of several sources, by name."""
+
+    sources: tuple[Source, ...]
+
+    def logs(self) -> Mapping[str, Log]:
+        described = (source.logs().items() for source in self.sources)
+        return {name: _log(**fields) for logs in described for name, fields in logs}
+
+    def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
+        [source] = (each for each in self.sources if log in each.logs())
+        return source.read(log, persons, columns)
+
+
+def _log(traffic: Mapping[str, Any] | None = None, **fields: Any) -> Log:
+    return Log(**fields, traffic=Traffic(**traffic) if traffic else None)
 
 
 def demo_participants(platform: Platform, volunteers: int = 1_200) -> tuple[pa.Table, float]:
@@ -40,6 +89,21 @@ def demo_participants(platform: Platform, volunteers: int = 1_200) -> tuple[pa.T
     qualified = world.world.qualified("software")
     gap = true_gap(world, SOFTWARE_JOB, "gender", ("woman", "man"), edges, qualified)
     return recruit(world.world, volunteers, seed=2026), gap
+
+
+def demo_volunteers(platform: Platform) -> dict[str, pa.Table]:
+    """Volunteers of two more studies: of housing by race and gender, of political content."""
+    from platform_sim import SimulatedPlatform, recruit
+
+    world = cast("SimulatedPlatform", platform.people).world
+    # A quarter are qualified for any one trade, as among everybody: nobody is chosen by theirs.
+    volunteers = partial(recruit, world, seed=2026, qualified=0.25)
+    races, parties = ("white", "black"), ("left", "centre", "right")
+    found = {
+        "housing": volunteers(world.people // 5, "race", races, also=("gender",)),
+        "politics": volunteers(world.people // 8, "politics", parties),
+    }
+    return {name: table.drop_columns("qualified") for name, table in found.items()}
 
 
 def load_service(settings: Settings) -> Service:

@@ -2,16 +2,20 @@
 
 The study itself is `auditor_client.demo`, in another process: it knows addresses and keys, and what
 researchers hold. `truth` is written beside them so that the reader can judge the verdicts.
+
+Left running, there is a third platform, for the notebooks of docs/examples: nobody put a bias into
+it, but it learned from people whose homes, tastes and work differ by group.
 """
 
 import base64
 import json
 import secrets
+import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,7 +26,8 @@ import pyarrow.csv
 from joserfc.jwk import OKPKey
 
 from api import setup
-from api.compose import demo_participants, simulated
+from api.compose import demo_participants, demo_volunteers, simulated
+from api.platform import Platform
 from api.settings import load_settings
 from api.store import Store
 from api.store.schema import migrate
@@ -32,9 +37,12 @@ _READY_SECONDS = 60
 
 def run(folder: Path, *, keep: bool, people: int) -> None:
     """Host both platforms, run the study on them, and keep serving if asked to."""
+    # Told to stop, it stops what it started.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     folder = folder / time.strftime("%Y%m%d-%H%M%S")
     folder.mkdir(parents=True)
-    with hosting(folder, people) as hosts:
+    names = ("fair", "biased", "learned") if keep else ("fair", "biased")
+    with hosting(folder, people, names) as hosts:
         (folder / "demo.json").write_text(json.dumps(hosts, indent=2))
         command = [sys.executable, "-m", "auditor_client.demo", str(folder)]
         done = subprocess.run([*command, *(["--stay"] if keep else [])], check=False)
@@ -45,9 +53,9 @@ def run(folder: Path, *, keep: bool, people: int) -> None:
 
 
 @contextmanager
-def hosting(folder: Path, people: int) -> Iterator[list[dict[str, Any]]]:
-    """Both services, started together, stopped when the block ends."""
-    hosts = [_prepare(folder / name, name, people) for name in ("fair", "biased")]
+def hosting(folder: Path, people: int, names: Sequence[str]) -> Iterator[list[dict[str, Any]]]:
+    """The services, started together, stopped when the block ends."""
+    hosts = [_prepare(folder / name, name, people) for name in names]
     processes = [_serve(host) for host in hosts]
     try:
         for host, process in zip(hosts, processes, strict=True):
@@ -61,13 +69,15 @@ def hosting(folder: Path, people: int) -> Iterator[list[dict[str, Any]]]:
 
 
 def _prepare(folder: Path, name: str, people: int) -> dict[str, Any]:
-    """Settings, database, a regulator with a key, and a list of volunteers."""
+    """Settings, database, a regulator with a key, and lists of volunteers."""
     folder.mkdir()
     url = f"http://127.0.0.1:{_free_port()}"
     config = folder / "platform-auditor.toml"
     database = f"sqlite:///{(folder / 'service.sqlite').resolve()}"
     key = base64.urlsafe_b64encode(secrets.token_bytes(32))
     options: dict[str, Any] = {"bias": name == "biased", "people": people}
+    if name == "learned":
+        options["correlation"] = 1.0
     setup.write_settings(config, database, url, key, platform_options=options)
     store = Store(load_settings(config).database_url)
     migrate(store)
@@ -75,17 +85,25 @@ def _prepare(folder: Path, name: str, people: int) -> dict[str, Any]:
     regulator_id = setup.register_first(store, "regulator", regulator.as_dict(private=False))
     store.close()
     setup.write_private(folder / "regulator.jwk", json.dumps(regulator.as_dict(private=True)))
-    participants, truth = demo_participants(simulated(**options))
-    pyarrow.csv.write_csv(participants, folder / "participants.csv")
     return {
         "name": name,
         "url": url,
         "config": str(config),
         "regulator_id": regulator_id,
         "regulator_key": str(folder / "regulator.jwk"),
-        "participants": str(folder / "participants.csv"),
-        "truth": truth,
+        **_recruit(folder, simulated(**options), name),
     }
+
+
+def _recruit(folder: Path, platform: Platform, name: str) -> dict[str, Any]:
+    """Write what researchers hold: the demo's participants, or the volunteers of the notebooks."""
+    if name == "learned":
+        for study, volunteers in demo_volunteers(platform).items():
+            pyarrow.csv.write_csv(volunteers, folder / f"{study}.csv")
+        return {}
+    participants, truth = demo_participants(platform)
+    pyarrow.csv.write_csv(participants, folder / "participants.csv")
+    return {"participants": str(folder / "participants.csv"), "truth": truth}
 
 
 def _serve(host: dict[str, Any]) -> subprocess.Popen[bytes]:

@@ -1,12 +1,13 @@
 """For an inspection on site: what people have borne, recomputed from audiences and the ledger.
 
 Every balance must be what erased audiences carried forward plus the charges of the ledger on the
-sealed audiences a person is in, and none may be above the cap. The outcome is for the platform and
-the inspector beside it: it is never served.
+sealed audiences a person is in, and none may be above the cap. The part of it that samples bore,
+which is kept apart, must be the same sum over samples. The outcome is for the platform and the
+inspector beside it: it is never served.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from sqlmodel import Session, col, select
 
 from api.charging import bearers
-from api.persons import BLOCK, Balances, Blocks
+from api.persons import BLOCK, Blocks
 from api.store import AudienceRow, EntryRow, PersonBlockRow, Store
 from api.store.types import to_pico
 
@@ -38,26 +39,28 @@ def inspect(store: Store, cap: Fraction) -> Inspection:
         charges = _charges(session)
         blocks = Blocks.load(session, _all_blocks(session))
         expected, lost = _expected(session, blocks, charges)
-    spent = blocks.spent
+    differing = (blocks.spent != expected.spent) | (blocks.drawn != expected.drawn)
     return Inspection(
-        people=int(np.count_nonzero(spent)),
+        people=int(np.count_nonzero(blocks.spent)),
         charges=len(charges),
-        differing=int(np.count_nonzero(spent != expected)) + lost,
-        above_cap=int(np.count_nonzero(spent > to_pico(cap))),
+        differing=int(np.count_nonzero(differing)) + lost,
+        above_cap=int(np.count_nonzero(blocks.spent > to_pico(cap))),
     )
 
 
 def _expected(
     session: Session, blocks: Blocks, charges: list[tuple[str, str, Fraction]]
-) -> tuple[Balances, int]:
+) -> tuple[Blocks, int]:
     """Balances as they should be, and how many people should have one who have no block at all."""
-    expected, lost = blocks.carried.copy(), np.empty(0, np.int64)
+    expected = replace(blocks, spent=blocks.carried.copy(), drawn=blocks.carried_drawn.copy())
+    lost = np.empty(0, np.int64)
     for audit_id, audience_id, rho in charges:
         audience = session.get_one(AudienceRow, audience_id)
         if audience.state == "sealed":
             everyone = bearers(session, audit_id, audience).everyone()
             known = np.isin(everyone // BLOCK, blocks.numbers)
-            expected[blocks.place(everyone[known])] += to_pico(rho)
+            place = blocks.place(everyone[known])
+            expected.debit(place, to_pico(rho), drawn=audience.source == "sample")
             lost = np.union1d(lost, everyone[~known])
     return expected, len(lost)
 

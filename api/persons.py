@@ -29,6 +29,8 @@ from privacy.membership import Membership, Persons
 _BITS = 10
 BLOCK = 1 << _BITS
 _BYTES = 8 * BLOCK
+# Balances of one block, in the order in which `Blocks` has them.
+_COLUMNS = ("spent", "carried", "drawn", "carried_drawn")
 Balances = NDArray[np.int64]
 
 
@@ -75,10 +77,13 @@ def refund(
     blocks.save(session)
 
 
-def carry(session: Session, membership: Membership, cost: Fraction) -> None:
+def carry(session: Session, membership: Membership, cost: Fraction, *, drawn: bool = False) -> None:
     """Remember what an audience bore, before its members are erased, so that sums still check."""
     blocks = Blocks.of(session, membership)
-    blocks.carried[blocks.place(membership.everyone())] += to_pico(cost)
+    place = blocks.place(membership.everyone())
+    blocks.carried[place] += to_pico(cost)
+    if drawn:
+        blocks.carried_drawn[place] += to_pico(cost)
     blocks.save(session)
 
 
@@ -117,6 +122,7 @@ class Blocks:
     spent: Balances
     carried: Balances
     drawn: Balances
+    carried_drawn: Balances
 
     @classmethod
     def of(cls, session: Session, membership: Membership, at_least: int = 0) -> "Blocks":
@@ -137,13 +143,11 @@ class Blocks:
         at = np.searchsorted(numbers, [row[0] for row in rows])
         new = np.ones(len(numbers), bool)
         new[at] = False
-        return cls(
-            numbers,
-            new,
-            spent=_column(len(numbers), at, [spent for _, spent, _, _ in rows]),
-            carried=_column(len(numbers), at, [carried for _, _, carried, _ in rows]),
-            drawn=_column(len(numbers), at, [drawn for _, _, _, drawn in rows]),
+        columns = (
+            _column(len(numbers), at, [cast("bytes | None", row[place]) for row in rows])
+            for place in range(1, 1 + len(_COLUMNS))
         )
+        return cls(numbers, new, *columns)
 
     def place(self, persons: Persons) -> NDArray[np.int64]:
         """Where these people's balances are; their blocks must be here."""
@@ -166,9 +170,7 @@ class Blocks:
         changed = [row for row, new in zip(rows, self.new, strict=True) if not new]
         connection = session.connection()
         table = cast("SqlTable", inspect(PersonBlockRow).local_table)
-        values: dict[str, Any] = {
-            name: bindparam(f"{name}_") for name in ("spent", "carried", "drawn")
-        }
+        values: dict[str, Any] = {name: bindparam(f"{name}_") for name in _COLUMNS}
         if fresh:
             number: dict[str, Any] = {"number": bindparam("number_")}
             connection.execute(table.insert().values(number | values), fresh)
@@ -182,9 +184,10 @@ class Blocks:
             pack(self.spent),
             _pack_some(self.carried),
             _pack_some(self.drawn),
+            _pack_some(self.carried_drawn),
             strict=True,
         )
-        names = ("number_", "spent_", "carried_", "drawn_")
+        names = ["number_", *(f"{name}_" for name in _COLUMNS)]
         return [dict(zip(names, row, strict=True)) for row in columns]
 
 
@@ -232,12 +235,12 @@ def unpack(blocks: list[bytes]) -> Balances:
     return np.frombuffer(b"".join(whole), "<i8").reshape(-1, BLOCK)
 
 
-_Row = tuple[int, bytes, bytes | None, bytes | None]
+_Row = tuple[int, bytes, bytes | None, bytes | None, bytes | None]
 
 
 def _rows(session: Session, numbers: NDArray[np.int64]) -> list[_Row]:
     row = PersonBlockRow
-    columns = select(row.number, row.spent, row.carried, row.drawn)
+    columns = select(row.number, row.spent, row.carried, row.drawn, row.carried_drawn)  # type: ignore[call-overload]
     found: list[_Row] = []
     for chunk in np.array_split(numbers, max(1, len(numbers) // 500)):
         wanted = col(PersonBlockRow.number).in_(chunk.tolist())

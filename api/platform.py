@@ -1,15 +1,15 @@
 """What a platform must be able to do, as small capabilities.
 
 A platform implements the ones it has, with standard-library, NumPy and Arrow types only, and the
-catalogue offers the kinds of audit they carry. Everything `match`, `sample`, `confirmed` and
-`score` return is private: only the waist lets a function of it out.
+catalogue offers the kinds of audit they carry. Everything `match`, `sample`, `confirmed`, `score`
+and `read` return is private: only the waist lets a function of it out.
 
 A person number is stable for the life of an account. An identifier resolves to at most one person,
 by a rule that does not depend on who else is asked for.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -78,6 +78,56 @@ class Scores(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Traffic:
+    """What is public about a log of recommendations: which of its columns say what.
+
+    `strategy` is the column of words that says by which strategy a row was shown, and `random` its
+    word for uniformly random items, None where there are none. `signals` are columns of numbers, 0
+    or 1; `creators` are columns of words that say of which group the item's creator is; `day` is
+    the column of days.
+    """
+
+    strategy: str
+    random: str | None
+    signals: tuple[str, ...]
+    creators: tuple[str, ...]
+    day: str | None = None
+
+
+@dataclass(frozen=True)
+class Log:
+    """What is public about a log.
+
+    `person` is the role of the people whose rows they are, and whose privacy is counted:
+    `candidate`, `viewer`. `numbers` are columns with their range, `words` columns with their
+    values. `model_digest` is that of the model that scored the rows.
+    """
+
+    person: str
+    numbers: Mapping[str, tuple[float, float]]
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    model_digest: str | None = None
+    traffic: Traffic | None = None
+
+
+class Logs(Protocol):
+    """What happened: rows by person."""
+
+    def logs(self) -> Mapping[str, Log]:
+        """The logs by name. Public, and as stable as a schema."""
+        ...
+
+    def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
+        """All rows of these people, who are distinct and sorted, and may be nobody.
+
+        Columns: `person` (the number), and those asked for: numbers of any numeric type, null where
+        there is none, and words as strings or as a dictionary of strings. Rows that are ordered by
+        person are read faster.
+        """
+        ...
+
+
 class Balances(Protocol):
     """What people have borne. No adapter has it: the service keeps it and hands it to the worker's
     platform.
@@ -96,3 +146,4 @@ class Platform:
     people: People
     scores: Scores | None = None
     balances: Balances | None = None
+    logs: Logs | None = None

@@ -25,8 +25,6 @@ RULES = (
     "People who matched nobody are in no count. So are people who have borne, over all audits of "
     "all auditors, what one person may bear in a lifetime: that depends on their own history "
     "alone, and a known size includes them.",
-    "A score that is not a number, or outside of all bins, counts as outside.",
-    "Temporal context is the same for the whole audience; the model is a fixed input.",
 )
 
 
@@ -44,26 +42,24 @@ def produce(
     price = Price.model_validate_json(audit.price)
     question = kind.question(request, facts)
     shown = [for_platform(content) for content in contents]
-    model = platform.scores.model_digest if platform.scores else None
+    model = kind.model_digest(request, platform)
     tables = kind.reduce(request, question, shown, membership, platform)
-    if platform.scores and platform.scores.model_digest != model:
-        raise PlatformDownError("the model changed while it scored")
+    if kind.model_digest(request, platform) != model:
+        raise PlatformDownError("the model changed while it was read")
     boundaries.reached(Boundary.REDUCED)
     released = waist.release(question, tables, paid=exact_price(price))
     boundaries.reached(Boundary.NOISED)
-    fields = kind.present(request, facts, released)
-    rules = (*RULES, *fields.pop("rules", ()))
-    if "chosen" in fields:
-        fields["chosen_digest"] = contents[fields["chosen"]].digest
+    digests = [content.digest for content in contents]
+    rules = (*RULES, *kind.rules(request, platform))
     return {
         "audit_id": audit.id,
         "kind": audit.kind,
-        "content_digests": [content.digest for content in contents],
+        "content_digests": digests,
         "audience_commitment": audience.commitment,
         "model_digest": model,
         "price": price,
         "rules": [rule.format(k=facts.groups_per_person) for rule in rules],
-        **fields,
+        **kind.present(request, facts, digests, released),
     }
 
 

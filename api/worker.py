@@ -151,7 +151,8 @@ class Worker:
             audience = session.get_one(AudienceRow, audit.audience_id)
             audience.expires_at = keep_until(at, self.settings)
             facts = {"audit_id": row.id, "digest": digest(body), "model_digest": model}
-            if model is not None:
+            # What scores now; a log may be the work of a model of the past.
+            if self.platform.scores and model == self.platform.scores.model_digest:
                 record_change(session, "model", {"digest": model})
             entry = ledger.append(session, "release", facts, row.auditor_id, at=written)
             release = ReleaseRow(

@@ -5,8 +5,12 @@
     auditor = Auditor.from_profile("demo")
 
 See `Auditor` for what a researcher can do, `Regulator` for what a regulator can, and
-`auditor_client.errors` for the tree of errors.
+`auditor_client.errors` for the tree of errors. Planning needs neither: `verdict_size`, `power_at`
+and their neighbours (docs/planning.md).
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from auditor_client.audiences import NamedAudience
 from auditor_client.auditor import Auditor
@@ -23,11 +27,30 @@ from auditor_client.errors import (
 )
 from auditor_client.finished import FinishedAudit
 from auditor_client.keys import new_key
+from auditor_client.log_cdf import LogCdf
 from auditor_client.match_count import MatchCount
 from auditor_client.most_skewed import MostSkewed
+from auditor_client.outcome_test import OutcomeTest
 from auditor_client.profiles import save_profile
 from auditor_client.regulator import Regulator
+from auditor_client.reo_audit import Reo
 from auditor_client.score_cdf import ScoreCdf
+
+if TYPE_CHECKING:
+    from auditor_client.canary import field_check
+    from auditor_client.canary_power import canary_power
+    from auditor_client.gap import FairnessGap, fairness_gap
+    from auditor_client.inverse import (
+        after_pilot,
+        epsilon_needed,
+        power_at,
+        resolvable_alpha,
+        rho_needed,
+        split_budget,
+    )
+    from auditor_client.plan import promise_holds, sample_size, verdict_size
+    from auditor_client.planning_charts import power_curve
+    from auditor_client.sequential import pooled_gap, sequential_plan
 
 __all__ = [
     "AuditFailedError",
@@ -37,15 +60,60 @@ __all__ = [
     "BudgetExhaustedError",
     "CommitmentError",
     "ConnectionBrokenError",
+    "FairnessGap",
     "FinishedAudit",
     "InputError",
+    "LogCdf",
     "MatchCount",
     "MostSkewed",
     "NamedAudience",
+    "OutcomeTest",
     "ProblemError",
     "ReceiptError",
     "Regulator",
+    "Reo",
     "ScoreCdf",
+    "after_pilot",
+    "canary_power",
+    "epsilon_needed",
+    "fairness_gap",
+    "field_check",
     "new_key",
+    "pooled_gap",
+    "power_at",
+    "power_curve",
+    "promise_holds",
+    "resolvable_alpha",
+    "rho_needed",
+    "sample_size",
     "save_profile",
+    "sequential_plan",
+    "split_budget",
+    "verdict_size",
 ]
+
+# Where these live: SciPy takes a second to import, so they are when first asked for.
+_STATISTICS = {
+    "FairnessGap": "gap",
+    "after_pilot": "inverse",
+    "canary_power": "canary_power",
+    "epsilon_needed": "inverse",
+    "fairness_gap": "gap",
+    "field_check": "canary",
+    "pooled_gap": "sequential",
+    "power_at": "inverse",
+    "power_curve": "planning_charts",
+    "promise_holds": "plan",
+    "resolvable_alpha": "inverse",
+    "rho_needed": "inverse",
+    "sample_size": "plan",
+    "sequential_plan": "sequential",
+    "split_budget": "inverse",
+    "verdict_size": "plan",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _STATISTICS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_STATISTICS[name]}"), name)

@@ -14,7 +14,12 @@ from joserfc.jwk import OKPKey
 from auditor_client.drafts import draft, personal
 from auditor_client.errors import InputError
 from auditor_client.keys import plain_jwk
+from auditor_client.private_files import write_private
 from openapi.models import ApplicationDraft
+from privacy.errors import EvidenceError
+from privacy.ledger.possession import of_application
+from privacy.ledger.signatures import Signer
+from privacy.ledger.statements import sign, stated
 
 _TEXTS = (
     "systemic_risk",
@@ -56,6 +61,7 @@ contact = "ada@lab.example"
 affiliation = "Senior researcher at the Open Audit Lab"
 
 # Everybody else who is to have access, with the file of their public key (auditor key public).
+# They must agree before it is sent: see docs/vetting.md.
 # [[individuals]]
 # name = "Grace Hopper"
 # affiliation = "Researcher at the Open Audit Lab"
@@ -66,6 +72,39 @@ affiliation = "Senior researcher at the Open Audit Lab"
 def read_application(path: Path, key: OKPKey) -> ApplicationDraft:
     """The application in a file, with the principal's own key filled in."""
     return application_of(_read(path), key, path.parent)
+
+
+def read_prepared(path: Path) -> ApplicationDraft:
+    """An application whose salts are made: what is agreed to must not change any more."""
+    fields = _read(path)
+    if any(isinstance(fields.get(name), str) for name in _TEXTS):
+        raise InputError(
+            f"{path} is not prepared. First, the principal: auditor apply FILE --prepare OUT"
+        )
+    return draft(ApplicationDraft, **fields)
+
+
+def write_application(path: Path, application: ApplicationDraft) -> None:
+    """Keep the application with its salts, so that everybody named in it can agree to the same."""
+    write_private(path, application.model_dump_json(indent=1) + "\n")
+
+
+def agreed(application: ApplicationDraft, key: OKPKey, origin: str) -> ApplicationDraft:
+    """The application with the proof of the individual whose key this is.
+
+    `origin` names the service that it is for, as `auditor ledger keys` shows it.
+    """
+    holder = key.thumbprint()
+    own = [person for person in application.individuals if _thumbprint(person.jwk) == holder]
+    if not own:
+        raise InputError("The application names nobody with this key.")
+    proved = of_application(origin, stated(application.model_dump(mode="json")), own[0].jwk)
+    proof = sign(proved, key)
+    people = [
+        person.model_copy(update={"proof": proof}) if person in own else person
+        for person in application.individuals
+    ]
+    return application.model_copy(update={"individuals": people})
 
 
 def application_of(fields: Mapping[str, Any], key: OKPKey, folder: Path) -> ApplicationDraft:
@@ -87,6 +126,13 @@ def _individual(person: Mapping[str, Any], key: OKPKey, folder: Path) -> dict[st
     if person.get("role") == "principal":
         return made | {"jwk": plain_jwk(key)}
     raise InputError("Everybody but the principal needs `key`, the file of their public key.")
+
+
+def _thumbprint(jwk: Mapping[str, Any]) -> str:
+    try:
+        return Signer.of(jwk).thumbprint
+    except EvidenceError as error:
+        raise InputError(f"The application names a key that cannot be used: {error}.") from error
 
 
 def _personal(fields: Mapping[str, Any], name: str) -> Any:

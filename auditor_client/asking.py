@@ -5,6 +5,7 @@ from typing import Unpack
 
 from auditor_client.audiences import NamedAudience
 from auditor_client.drafts import draft
+from auditor_client.log_requests import LogRequests
 from auditor_client.requests import (
     DEFAULT_BINS,
     Bins,
@@ -34,7 +35,7 @@ Context = Mapping[str, str | float]
 BALANCE_BINS = 10
 
 
-class Requests:
+class Requests(LogRequests):
     """What can be submitted, or priced together by `price_all`."""
 
     def __init__(self, transport: Transport) -> None:

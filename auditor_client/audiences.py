@@ -1,7 +1,7 @@
 """Audiences: the people of an audit, uploaded group by group or drawn by the platform."""
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,6 +63,7 @@ class Audiences:
         groups_per_person: int = 1,
         confirmed: bool = False,
         resume: str | None = None,
+        begun: Callable[[str], None] | None = None,
         progress: bool = True,
     ) -> NamedAudience:
         """Upload and seal an audience from a pandas, Polars or Arrow table.
@@ -70,7 +71,8 @@ class Audiences:
         `id` is the column of identifiers (email, phone, username, or email_sha256, phone_sha256 if
         hashed already); e-mail addresses and phone numbers are hashed here. `by` is the column of
         groups, or several for intersectional ones; names stay here, the platform sees g0, g1, …
-        `where` is a column of true and false. `resume` continues an upload that broke off.
+        `where` is a column of true and false. `resume` continues an upload that broke off; `begun`
+        is told the identifier to do so, before the first member is sent.
 
         With `confirmed`, only people are scored who confirmed on the platform, with the audience's
         `participation_code`, that they take part. The audience is then left open for them: call
@@ -94,6 +96,8 @@ class Audiences:
             confirmed=confirmed,
         )
         audience_id = upload.begin(body) if resume is None else upload.resume(resume)
+        if begun is not None:
+            begun(audience_id)
         upload.send(audience_id, progress=progress)
         audience = self.get(audience_id) if confirmed else self.seal(audience_id)
         return NamedAudience(audience.wire, audience.names, tuple(members.notes()))

@@ -1,10 +1,16 @@
 """The researcher's door to a service."""
 
+from datetime import UTC, datetime
+from typing import Any
+
 from auditor_client.audiences import Audiences
 from auditor_client.audits import Audits
+from auditor_client.burn_down import BurnDown, burn_down
 from auditor_client.connection import Connection
 from auditor_client.contents import Contents
-from openapi.models import Budget, Catalogue
+from auditor_client.errors import InputError
+from auditor_client.studies import Studies
+from openapi.models import Budget, Catalogue, Quote
 
 
 class Auditor(Connection):
@@ -28,9 +34,34 @@ class Auditor(Connection):
     def audits(self) -> Audits:
         return Audits(self._statements, self.keys)
 
+    @property
+    def studies(self) -> Studies:
+        return Studies(self._statements)
+
     def budget(self) -> Budget:
         """The mandates of this auditor, with what is spent and what remains."""
         return self._transport.get("/v1/budget", Budget)
+
+    def burn_down(self) -> list[BurnDown]:
+        """What was spent of each mandate over time, from the ledger; newest mandate first."""
+        entries = [*self.ledger.entries("charge"), *self.ledger.entries("refund")]
+        now = datetime.now(UTC)
+        return [burn_down(mandate, entries, now) for mandate in self.budget().mandates]
+
+    def budget_chart(self, like: Quote | None = None) -> Any:
+        """The burn-down of each mandate, and how many more audits `like` this quote it buys.
+
+        Without a quote, like the latest audit paid for. It shows itself in a notebook.
+        """
+        from auditor_client.budget_charts import burn_down_chart  # Altair takes a second to import
+
+        found = self.burn_down()
+        if not found:
+            raise InputError("There is no mandate yet: ask your regulator for one.")
+        if like is None:
+            return burn_down_chart(found)
+        paying = [each for each in found if each.mandate.id == like.mandate_id]
+        return burn_down_chart(paying, like.price.debit)
 
     def catalogue(self) -> Catalogue:
         """What the platform offers; anyone may see it."""

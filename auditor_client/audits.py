@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import Any, Unpack
 
 from pydantic import RootModel
 
@@ -15,17 +15,18 @@ from auditor_client.errors import ConnectionBrokenError, InputError, NotSignedEr
 from auditor_client.finished import FinishedAudit
 from auditor_client.following import follow
 from auditor_client.holding import hold_to
+from auditor_client.kinds import KINDS as KINDS
+from auditor_client.kinds import AnyResult as AnyResult
+from auditor_client.log_audits import Kind, LogAudits, Running
 from auditor_client.match_count import MatchCount
 from auditor_client.most_skewed import MostSkewed
 from auditor_client.receipts import verify_release
 from auditor_client.records import load_record
 from auditor_client.requests import DEFAULT_BINS, Bins, Number, Options
-from auditor_client.result import Result
 from auditor_client.score_cdf import ScoreCdf
 from auditor_client.statements import Statements
 from openapi.models import (
     Audit,
-    AuditKind,
     AuditRequest,
     BatchQuote,
     Budget,
@@ -37,31 +38,12 @@ from openapi.models import (
 
 PATH = "/v1/audits"
 
-AnyResult = FinishedAudit | ScoreCdf | MatchCount | MostSkewed | BalanceHistogram
-KINDS: dict[AuditKind, type[AnyResult]] = {
-    "score-histogram": FinishedAudit,
-    "score-cdf": ScoreCdf,
-    "match-count": MatchCount,
-    "most-skewed": MostSkewed,
-    "balance-histogram": BalanceHistogram,
-}
-Kind = TypeVar("Kind", bound=Result[Any])
-
 
 class Batch(RootModel[list[AuditRequest]]):
     """Several requests in one body."""
 
 
-class Running(TypedDict, total=False):
-    """How an audit is waited for, beside what it asks."""
-
-    idempotency_key: str | None
-    """That of a run that was interrupted: repeating it with its key does not pay again."""
-    progress: bool
-    """Whether to show a progress bar (True)."""
-
-
-class Audits:
+class Audits(LogAudits):
     """The audits of this auditor."""
 
     def __init__(self, statements: Statements, keys: Callable[[], dict[str, Any]]) -> None:
@@ -200,6 +182,11 @@ class Audits:
         except ConnectionBrokenError as error:
             error.add_note(f"It may be paid for. Repeat it with idempotency_key={key!r}: no cost.")
             raise
+
+    def finish(self, audit_id: str, *, progress: bool = True) -> AnyResult:
+        """A submitted audit of any kind, as soon as it is released."""
+        audit = follow(self._transport, audit_id, progress=progress)
+        return self._finished(audit, KINDS[audit.kind])
 
     def wait(self, audit_id: str, *, progress: bool = True) -> FinishedAudit:
         """The finished score histogram, as soon as it is released."""

@@ -1,13 +1,14 @@
 """Balance histograms: how much of the lifetime cap the people of each group have borne."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
 from auditor_client.result import Result
-from openapi.models import AuditKind, BalanceHistogramRelease
+from openapi.models import AuditKind, BalanceHistogramRelease, BalanceHistogramRequest
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,19 @@ class BalanceHistogram(Result[BalanceHistogramRelease]):
     """
 
     kind: ClassVar[AuditKind] = "balance-histogram"
+
+    @classmethod
+    def differing(
+        cls, asked: BalanceHistogramRequest, made: BalanceHistogramRelease
+    ) -> Iterator[str]:
+        fits = all(len(group.counts) == len(asked.bins.edges) - 1 for group in made.groups)
+        if made.bins != asked.bins or not fits:
+            yield "bins"
+
+    def numbers(self) -> dict[str, Any]:
+        shares = [f"{low:g} to {high:g}" for low, high in pairwise(self.edges)]
+        counts = {"shares_of_the_cap": shares, **self.counts, "outside": self.outside}
+        return {**counts, "note": self.words, "error_95": self.error_95}
 
     @property
     def edges(self) -> list[float]:

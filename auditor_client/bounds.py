@@ -22,19 +22,26 @@ _RIGHT, _WRONG = 0.8, 0.1
 _THETA = 0.8
 
 
-def above(groups: Sequence[Group], delta: float) -> float:
-    """An upper limit of FG, missed with probability at most delta/2."""
-    return highest([tests_above(more, less, delta) for more, less in permutations(groups, 2)])
+def one_sided(delta: float) -> float:
+    """The delta of an interval each of whose limits, taken alone, misses in at most `delta`."""
+    # Levels are probabilities, so there is nothing to double from one half on.
+    return 2 * delta if delta < 0.5 else delta
 
 
-def highest(found: Sequence[Tests]) -> float:
+def above(groups: Sequence[Group], delta: float, floor: float = 0.0) -> float:
+    """An upper limit of FG, missed with probability at most delta/2; not searched below `floor`."""
+    found = [tests_above(more, less, delta) for more, less in permutations(groups, 2)]
+    return highest(found, floor)
+
+
+def highest(found: Sequence[Tests], floor: float = 0.0) -> float:
     """A limit that no difference exceeds of which any of these tests speaks; at most one.
 
     Missed by the largest difference with no more than the level of its own test.
     """
     if not all(tests.by_ratio for tests in found):
         return 1.0
-    limit = 0.0
+    limit = floor
     for tests, cell in sorted(_flat(found), key=_hardest_first):
         # The people in no bin could all be in this one.
         rest = max(limit - tests.missing, 0.0)

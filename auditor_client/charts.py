@@ -6,11 +6,14 @@ be read in black and white. Every chart carries a description for those who cann
 
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Literal
+from xml.sax.saxutils import quoteattr
 
 import altair as alt
 import vl_convert
 
+from auditor_client.errors import InputError
 from auditor_client.finished import FinishedAudit
 from auditor_client.gap import FairnessGap
 from auditor_client.measured import Share, measured_gaps
@@ -109,6 +112,24 @@ def verdict_chart(gap: FairnessGap, alpha: float) -> Chart:
 def svg(chart: Chart) -> str:
     """The chart as an SVG that needs neither network nor script."""
     return str(vl_convert.vegalite_to_svg(chart.to_dict()))
+
+
+def save(chart: Chart, path: str | Path) -> Path:
+    """Write the chart as SVG, PNG or HTML, as the name of the file ends; none needs a network."""
+    path, spec = Path(path), chart.to_dict()
+    match path.suffix:
+        case ".svg":
+            words = quoteattr(spec["description"])
+            said = svg(chart).replace("<svg ", f'<svg role="img" aria-label={words} ', 1)
+            path.write_text(said, encoding="utf-8")
+        case ".png":
+            path.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
+        case ".html":
+            page = vl_convert.vegalite_to_html(spec, bundle=True, renderer="svg")
+            path.write_text(page, encoding="utf-8")
+        case other:
+            raise InputError(f"A chart is an .svg, .png or .html file, not {other or path.name!r}.")
+    return path
 
 
 def chart_of(rows: list[dict[str, Any]]) -> alt.Chart:

@@ -14,7 +14,8 @@ from auditor_client.tokens import Tokens
 from auditor_client.transport import Transport
 from auditor_client.webhooks import Webhooks
 from openapi.models import KeyChangeDraft, Me
-from privacy.ledger.statements import payload, sign
+from privacy.ledger.possession import of_key_change
+from privacy.ledger.statements import sign
 
 
 class KeyList(BaseModel):
@@ -48,6 +49,10 @@ class Connection:
     def url(self) -> str:
         return self._transport.url
 
+    @property
+    def researcher_id(self) -> str:
+        return self._researcher_id
+
     def me(self) -> Me:
         """Who you are here, and the key that you are known by."""
         return self._transport.get("/v1/me", Me)
@@ -56,14 +61,8 @@ class Connection:
         """Be known by this key from now on; the request is signed by the old one."""
         held, researcher_id = load_key(key), self._researcher_id
         jwk = plain_jwk(held)
-        stated = payload(
-            self._statements.origin(),
-            "researcher-key-proof",
-            researcher_id,
-            held.thumbprint(),
-            {"jwk": jwk},
-        )
-        body = KeyChangeDraft(jwk=jwk, proof=sign(stated, held))
+        proved = of_key_change(self._statements.origin(), researcher_id, jwk)
+        body = KeyChangeDraft(jwk=jwk, proof=sign(proved, held))
         changed = self._statements.post("/v1/me/key", "researcher-key", body, Me)
         self._key = held
         self._statements.use(held)

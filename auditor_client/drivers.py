@@ -5,7 +5,7 @@ bin is given more where the first group has more people, and the shares of a gro
 The proof is in docs/intervals.md.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -35,14 +35,18 @@ class Driver:
         return max(self.low, -self.high, 0.0)
 
 
-def drivers(groups: Mapping[str, Group], delta: float) -> list[Driver]:
-    """Every pair and bin, those that show most first."""
+def drivers(groups: Mapping[str, Group], delta: float, most: int | None = None) -> list[Driver]:
+    """Every pair and bin, those that show most first.
+
+    With `most`, only so many of each pair, those that were measured furthest apart: their limits
+    are the same, and the others, which take most of the time, are not worked out.
+    """
     check_delta(delta)
     pairs = list(combinations(groups, 2))
     found = [
         driver
         for first, second in pairs
-        for driver in _of_pair(first, second, groups, delta, len(pairs))
+        for driver in _of_pair(first, second, groups, delta / len(pairs), delta, most)
     ]
     return sorted(found, key=lambda driver: (-driver.least, -abs(driver.difference)))
 
@@ -55,35 +59,39 @@ def pair_gaps(groups: Mapping[str, Group], delta: float) -> list[FairnessGap]:
 
 
 def _of_pair(
-    first: str, second: str, groups: Mapping[str, Group], delta: float, pairs: int
+    first: str,
+    second: str,
+    groups: Mapping[str, Group],
+    share: float,
+    delta: float,
+    most: int | None,
 ) -> list[Driver]:
     one, other = groups[first], groups[second]
-    highs = _limits(one, other, delta / pairs / 2)
-    lows = _limits(other, one, delta / pairs / 2)
+    apart = [
+        count / one.size.estimate - another / other.size.estimate
+        for count, another in zip(one.table, other.table, strict=True)
+    ]
+    bins = sorted(range(len(apart)), key=lambda number: -abs(apart[number]))[:most]
+    highs = _limits(one, other, share / 2, bins)
+    lows = _limits(other, one, share / 2, bins)
     return [
-        Driver(
-            (first, second),
-            number,
-            one.table[number] / one.size.estimate - other.table[number] / other.size.estimate,
-            -lows[number],
-            highs[number],
-            delta,
-        )
-        for number in range(len(one.table))
+        Driver((first, second), number, apart[number], -lows[number], highs[number], delta)
+        for number in bins
     ]
 
 
-def _limits(first: Group, second: Group, level: float) -> list[float]:
-    """Upper limits of p_first - p_second in all bins, which all hold but for `level`."""
+def _limits(first: Group, second: Group, level: float, bins: Sequence[int]) -> dict[int, float]:
+    """Upper limits of p_first - p_second in these bins; over all bins they hold but for `level`."""
     tests = tests_each(first, second, level)
+    counts_of = {number: (first.table[number], second.table[number]) for number in bins}
     if not tests.by_ratio:
-        return [1.0] * len(first.table)
-    allowed = shared(tests.level, tests.bins)
+        return dict.fromkeys(bins, 1.0)
+    allowed, wanted = shared(tests.level, tests.bins), set(counts_of.values())
     found: dict[tuple[int, int], float] = {}
     for cells in tests.by_ratio:
         for cell in cells:
             counts = cell.first.value, cell.second.value
-            limit = upper_limit(cell, allowed, -1.0, 1.0)
-            found[counts] = max(found.get(counts, -1.0), limit)
-    counts_of = zip(first.table, second.table, strict=True)
-    return [min(found[counts] + tests.missing, 1.0) for counts in counts_of]
+            if counts in wanted:
+                limit = upper_limit(cell, allowed, -1.0, 1.0)
+                found[counts] = max(found.get(counts, -1.0), limit)
+    return {number: min(found[counts] + tests.missing, 1.0) for number, counts in counts_of.items()}

@@ -25,7 +25,6 @@ from auditor_client.tilting import (
     Span,
     largest_growth,
     log_single,
-    log_size_of_noise,
     log_size_of_people,
     nodes,
 )
@@ -37,6 +36,8 @@ _SHARES = np.concatenate(
     [[0.0], np.geomspace(0.002, 0.1, 12), np.linspace(0.12, 0.7, 59), np.linspace(0.75, 1.0, 6)]
 )
 _NARROWEST = 1e-4
+# In deviations of the noise: further out no tilt is of use.
+_FAR = 12.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,8 @@ class Envelope:
         if not terms:
             return 0.0
         limits = [noise.law(rate).most_tilt / max(weight, 1) for _, rate, weight in terms]
-        s = min(limits) * np.linspace(0.01, 0.99, 99)
+        spread = PARTS * math.sqrt(self._size_variance())
+        s = min(*limits, _FAR / spread) * np.linspace(0.01, 0.99, 99)
         logs = sum(count * noise.log_mgf(weight * s, rate) for count, rate, weight in terms)
         return math.exp(min(float(np.min(logs - s * PARTS * (people - 1))), 0.0))
 
@@ -106,8 +108,10 @@ class Envelope:
 
     def _best_tilt(self, of: Callable[[Floats], Floats]) -> Floats:
         """A column of good θ, one for each row of `of`: any θ proves a bound."""
-        most = min(4.0, 0.97 * self.estimator.rate)
-        θ = np.geomspace(0.02 * self.alpha, most, _TILTS)[None, :]
+        law = noise.law(self.estimator.rate)
+        far = _FAR / math.sqrt(law.variance) if law.variance else math.inf
+        most = min(4.0, far, 0.97 * law.most_tilt)
+        θ = np.geomspace(min(0.02 * self.alpha, most / 50), most, _TILTS)[None, :]
         best = θ[0, np.argmin(of(θ), axis=1)][:, None]
         near = np.minimum(best * (θ[0, 1] / θ[0, 0]) ** _NEAR, most)
         return np.take_along_axis(near, np.argmin(of(near), axis=1)[:, None], axis=1)
@@ -159,7 +163,7 @@ class Envelope:
         turn, weights = nodes(math.sqrt(people / 2))
         logs = people * (log_size_of_people(θ, p, turn) + log_size_of_people(-θ, q, turn))
         if self.estimator.exact:
-            logs = logs + 2 * log_size_of_noise(θ, self.estimator.rate, turn)
+            logs = logs + 2 * noise.law(self.estimator.rate).log_tilted_wave(θ, turn)
         return log_single(logs, weights, θ, np.ones(1))
 
     def _single_size(self, θ: Floats, part: Floats) -> Floats:
@@ -170,4 +174,5 @@ class Envelope:
         if many < noise.variance(size_rate) * (1 - own) ** 2:
             bins, rate, step = 1, size_rate, part * (1 - own)
         turn, weights = nodes(math.sqrt(bins * noise.variance(rate)))
-        return log_single(bins * log_size_of_noise(θ * step, rate, turn), weights, θ, step)
+        logs = bins * noise.law(rate).log_tilted_wave(θ * step, turn)
+        return log_single(logs, weights, θ, step)

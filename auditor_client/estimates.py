@@ -5,14 +5,14 @@ as it is known: n itself, or n plus noise, part of which may be Z's own (`sizes`
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
 from scipy import special
 
 from auditor_client import noise
-from auditor_client.noise import Floats, Term
+from auditor_client.noise import AnyNoise, Floats, Nothing, Term
 from auditor_client.sizes import PARTS, GroupSize
 
 Terms = tuple[Term, ...]
@@ -25,17 +25,21 @@ _LEAST, _MOST = -0.4, 1.4
 
 @dataclass(frozen=True, slots=True)
 class Estimator:
-    """How shares of a group are measured, apart from how many people it has."""
+    """How shares of a group are measured, apart from how many people it has.
+
+    `rate` is the noise of each bin and `size_rate` that of a bought size: a law, or the rate of
+    discrete Laplace noise.
+    """
 
     bins: int
-    rate: float
+    rate: AnyNoise
     sizes: str
-    size_rate: float
+    size_rate: AnyNoise
 
     @property
     def exact(self) -> bool:
         """Whether sizes are known; without noise the bins' sum tells them."""
-        return self.sizes == "known" or math.isinf(self.rate)
+        return self.sizes == "known" or isinstance(noise.law(self.rate), Nothing)
 
     @property
     def own(self) -> int:
@@ -61,10 +65,17 @@ class Lattice:
 
     first: int
     rows: Floats
+    known: dict[float, Floats] = field(default_factory=dict)
 
     def given(self, people: int, p: Floats) -> tuple[Floats, Floats]:
-        """A row of masses for each true share, and what each leaves out."""
-        masses = np.asarray(_binomial(people, p) @ self.rows)
+        """A row of masses for each true share, and what each leaves out.
+
+        Rows are kept: boxes that are split ask again for most of their corners.
+        """
+        shares = p.tolist()
+        new = [share for share in shares if share not in self.known]
+        self.known.update(zip(new, _binomial(people, np.array(new)) @ self.rows, strict=True))
+        masses = np.array([self.known[share] for share in shares])
         return masses, np.maximum(1.0 - masses.sum(axis=1), 0.0)
 
 
@@ -75,7 +86,7 @@ def lattice(
 
     Sizes are rounded to `coarse` parts of PARTS of a person, to the side that does the same.
     """
-    reach = 0 if math.isinf(estimator.rate) else math.ceil(-math.log(_REST) / estimator.rate)
+    reach = noise.sum_quantile(((1, estimator.rate, 1),), _REST) - 1
     z = np.arange(-reach, reach + 1)
     chance = noise.mass(z, estimator.rate)
     counts = np.arange(people + 1)[:, None] + z

@@ -1,6 +1,6 @@
 """A finished audit: the release, its receipt, and what they say about fairness."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -14,14 +14,24 @@ from auditor_client.errors import InputError
 from auditor_client.laws import Gaussian, Laplace, Noise, Nothing
 from auditor_client.measures import Measures
 from auditor_client.result import Result
-from openapi.models import AuditKind, Content, Edges, ScoreHistogramRelease
+from openapi.models import (
+    AuditKind,
+    Content,
+    Edges,
+    Levels,
+    ScoreHistogramRelease,
+    ScoreHistogramRequest,
+)
 
 if TYPE_CHECKING:
     from auditor_client.assumptions import Assumption
+    from auditor_client.charts import Chart
     from auditor_client.contrasts import Group
     from auditor_client.drivers import Driver
     from auditor_client.gap import FairnessGap
     from auditor_client.metrics import Side
+    from auditor_client.results import Results
+    from auditor_client.selection import Selection
 
 OUTSIDE = "outside"
 
@@ -31,6 +41,15 @@ class FinishedAudit(Measures, Result[ScoreHistogramRelease]):
     """A score histogram whose receipt was verified. Read from a receipt, it has no `audit`."""
 
     kind: ClassVar[AuditKind] = "score-histogram"
+
+    @classmethod
+    def differing(cls, asked: ScoreHistogramRequest, made: ScoreHistogramRelease) -> Iterator[str]:
+        bins = asked.bins
+        number = len(bins.levels) if isinstance(bins, Levels) else len(bins.edges) - 1
+        if made.bins != bins or any(len(group.counts) != number for group in made.groups):
+            yield "bins"
+        if any(part.mechanism != asked.mechanism for part in made.price.parts):
+            yield "mechanism"
 
     @property
     def content(self) -> Content | None:
@@ -94,11 +113,14 @@ class FinishedAudit(Measures, Result[ScoreHistogramRelease]):
 
         return pair_gaps(self.groups(), delta)
 
-    def drivers(self, delta: float = 0.05) -> "list[Driver]":
-        """The difference of each pair in each bin, what shows most first; all hold at once."""
+    def drivers(self, delta: float = 0.05, most: int | None = None) -> "list[Driver]":
+        """The difference of each pair in each bin, what shows most first; all hold at once.
+
+        With `most`, only so many bins of each pair are worked out: those measured furthest apart.
+        """
         from auditor_client.drivers import drivers
 
-        return drivers(self.groups(), delta)
+        return drivers(self.groups(), delta, most)
 
     def marginal_gap(self, attribute: int, delta: float = 0.05) -> "FairnessGap":
         """The gap by one attribute of a crossed audience; 0 is the first column of `by`."""
@@ -122,10 +144,7 @@ class FinishedAudit(Measures, Result[ScoreHistogramRelease]):
 
     def limits(self) -> list[tuple[float, float]]:
         """Low and high end of each bin; of a level, the level twice."""
-        bins = self.release.bins
-        if isinstance(bins, Edges):
-            return list(pairwise(bins.edges))
-        return [(level, level) for level in bins.levels]
+        return bin_limits(self.release.bins)
 
     def bin_names(self) -> list[str]:
         """One name per count, in words: an interval, a level, or outside."""
@@ -148,12 +167,42 @@ class FinishedAudit(Measures, Result[ScoreHistogramRelease]):
         number = pa.float64() if consistent else pa.int64()
         return pa.Table.from_pylist(rows, pa.schema({**types, "count": number}))
 
-    def report(self, path: str | Path, *, alpha: float = 0.2, delta: float = 0.05) -> Path:
-        """Write the report: one HTML file that needs no network."""
+    def share_chart(self) -> "Chart":
+        """Noisy shares per bin and group with their limits. It shows itself in a notebook."""
+        from auditor_client.charts import share_chart
+        from auditor_client.measured import measured_shares
+
+        return share_chart(self, measured_shares(self))
+
+    def gap_chart(self, alpha: float = 0.2) -> "Chart":
+        """The measured gap of each bin beside the gap that is tolerated."""
+        from auditor_client.charts import gap_chart
+        from auditor_client.measured import measured_shares
+
+        return gap_chart(self, measured_shares(self), alpha)
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        alpha: float = 0.2,
+        delta: float = 0.05,
+        selection: "Selection | None" = None,
+    ) -> Path:
+        """Write the report: one HTML file that needs no network. `selection` is of its metrics."""
         from auditor_client.report import render  # charts take a second to import
 
-        Path(path).write_text(render(self, alpha=alpha, delta=delta), encoding="utf-8")
+        text = render(self, alpha=alpha, delta=delta, selection=selection)
+        Path(path).write_text(text, encoding="utf-8")
         return Path(path)
+
+    def results(
+        self, *, alpha: float = 0.2, delta: float = 0.05, selection: "Selection | None" = None
+    ) -> "Results":
+        """All that the release says, to be written by `to_json`, `to_latex` or `save`."""
+        from auditor_client.analysis import analyse, results_of
+
+        return results_of([analyse(self, alpha=alpha, delta=delta, selection=selection)])
 
     def _projected(self) -> Mapping[str, Sequence[float]]:
         sizes = self.noisy_sizes | self.known_sizes
@@ -166,6 +215,13 @@ class FinishedAudit(Measures, Result[ScoreHistogramRelease]):
         found = {group.label: group.size for group in self.release.groups}
         named = self.by_name(found).items()
         return {n: size.value for n, size in named if size.kind == kind and size.value is not None}
+
+
+def bin_limits(bins: Edges | Levels) -> list[tuple[float, float]]:
+    """Low and high end of each bin; of a level, the level twice."""
+    if isinstance(bins, Edges):
+        return list(pairwise(bins.edges))
+    return [(level, level) for level in bins.levels]
 
 
 def _words(low: float, high: float) -> str:

@@ -61,7 +61,7 @@ def read_members(
     `where` names a column of true and false: only true rows count.
     """
     columns = [by] if isinstance(by, str) else list(by)
-    table = _open(frame, [id, *columns, *([where] if where else [])])
+    table = open_columns(frame, [id, *columns, *([where] if where else [])])
     kind = column_kind(id, id_kind)
     rows = _chosen(table, where)
     table = table.take(pa.array(rows))
@@ -76,7 +76,7 @@ def read_members(
     return _grouped(kind, names, tokens)
 
 
-def _open(frame: Any, columns: list[str]) -> pa.Table:
+def open_columns(frame: Any, columns: list[str]) -> pa.Table:
     """The columns that are needed, as an Arrow table: there a missing value is always null."""
     try:
         table = nw.from_native(frame)

@@ -8,17 +8,25 @@ P(FG < low) <= delta/2 and P(FG > high) <= delta/2. Sampling, noise and, where i
 the number of scored people all count. The paper's promise is |EFG - FG| <= alpha (see `plan`); a
 verdict needs more, and `inconclusive` is an honest one.
 
+A verdict at an alpha that was fixed beforehand rests on one limit at a time: only a platform with
+FG > alpha can be called fair wrongly, only one with FG <= alpha unfair. So each limit may have all
+of delta (`at_least`, `at_most`), and the verdict is wrong with probability at most delta.
+
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1. The proof of the interval: docs/intervals.md.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from auditor_client import bounds
 from auditor_client.contrasts import Group
 from auditor_client.noise import Epsilon, Noise, Nothing, as_rate, law
 from auditor_client.sizes import GroupSize
+
+if TYPE_CHECKING:
+    from auditor_client.charts import Chart
 
 Verdict = Literal["fair", "unfair", "inconclusive"]
 
@@ -29,7 +37,8 @@ class FairnessGap:
 
     `groups` names the pair with the largest measured gap, the group with the larger share of `bin`
     first. `efg` is the raw estimate: noise may take it above `high`, or above 1, where `high` knows
-    that shares lie between 0 and 1.
+    that shares lie between 0 and 1. `at_least` and `at_most` are limits at confidence 1 - delta
+    each, taken alone, inside of `low` and `high`, which hold together.
     """
 
     efg: float
@@ -38,25 +47,39 @@ class FairnessGap:
     groups: tuple[str, str]
     bin: int
     delta: float
+    at_least: float
+    at_most: float
 
     def verdict(self, alpha: float) -> Verdict:
-        """`fair` within alpha, `unfair` beyond it (each wrong in at most delta/2), or neither."""
-        _check_alpha(alpha)
-        if self.high <= alpha:
-            return "fair"
-        return "unfair" if self.low > alpha else "inconclusive"
+        """`fair` within alpha, `unfair` beyond it, or neither; wrong in at most delta.
 
-    def explain(self, alpha: float) -> str:
-        """The verdict in one plain sentence."""
+        That is for an alpha fixed before the audit. Verdicts at many alphas, picked afterwards,
+        are all right at once in 1 - 2·delta; `low` and `high` answer for all of them in 1 - delta.
+        """
+        _check_alpha(alpha)
+        if self.at_most <= alpha:
+            return "fair"
+        return "unfair" if self.at_least > alpha else "inconclusive"
+
+    def chart(self, alpha: float) -> "Chart":
+        """The interval against the gap that is tolerated. It shows itself in a notebook."""
+        from auditor_client.charts import verdict_chart  # Altair takes a second to import
+
+        return verdict_chart(self, alpha)
+
+    def explain(self, alpha: float, bins: Sequence[str] | None = None) -> str:
+        """The verdict in one plain sentence; `bins` are names for them (`audit.bin_names()`)."""
         more, less = self.groups
-        limits = f"between {self.low:.3f} and {self.high:.3f} (confidence {1 - self.delta:.0%})"
-        cell = f"most in bin {self.bin}, where {more} has the larger share and {less} the smaller"
-        start = {
-            "fair": f"Fair within {alpha:g}: the gap is",
-            "unfair": f"Unfair beyond {alpha:g}: the gap is",
-            "inconclusive": f"Inconclusive at {alpha:g}: the gap may be anywhere",
+        sure = f"(confidence {100 * (1 - self.delta):.3g} %)"
+        where = f"in bin {self.bin}" if bins is None else f"among scores {bins[self.bin]}"
+        cell = f"most {where}, where {more} has the larger share and {less} the smaller"
+        said = {
+            "fair": f"Fair within {alpha:g}: the gap is at most {_up(self.at_most)} {sure}",
+            "unfair": f"Unfair beyond {alpha:g}: the gap is at least {_down(self.at_least)} {sure}",
+            "inconclusive": f"Inconclusive at {alpha:g}: the gap may be anywhere between"
+            f" {_down(self.low)} and {_up(self.high)} {sure}",
         }[self.verdict(alpha)]
-        return f"{start} {limits}, {cell}."
+        return f"{said}, {cell}."
 
 
 def fairness_gap(
@@ -95,9 +118,13 @@ def gap_of(groups: Mapping[str, Group], delta: float) -> FairnessGap:
     check_delta(delta)
     known = list(groups.values())
     efg, names, at = _largest(groups)
-    high = bounds.above(known, delta)
-    low = min(bounds.below(known, delta), high)
-    return FairnessGap(efg, low, high, names, at, delta)
+    alone = bounds.one_sided(delta)
+    most = bounds.above(known, alone)
+    least = min(bounds.below(known, alone), most)
+    # Limits that hold together lie outside of those that hold alone: the search starts there.
+    high = bounds.above(known, delta, floor=most)
+    low = min(bounds.below(known, delta), least) if least > 0 else 0.0
+    return FairnessGap(efg, low, high, names, at, delta, least, most)
 
 
 def measured_groups(
@@ -157,6 +184,15 @@ def _integer(value: object, what: str) -> int:
 def check_delta(delta: float) -> None:
     if not 0 < delta < 1:
         raise ValueError(f"delta must lie between 0 and 1, not {delta}")
+
+
+def _up(limit: float) -> str:
+    """Rounded outwards, so that what is printed holds too."""
+    return f"{math.ceil(limit * 1000 - 1e-9) / 1000:.3f}"
+
+
+def _down(limit: float) -> str:
+    return f"{math.floor(limit * 1000 + 1e-9) / 1000:.3f}"
 
 
 def _check_alpha(alpha: float) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from auditor_client.noise import Epsilon, Floats, as_rate
+from auditor_client.noise import Epsilon, Floats, Gaussian, as_rate, variance
 from auditor_client.plan import (
     check_power,
     make_design,
@@ -18,13 +18,16 @@ from auditor_client.plan import (
     unfair_gap,
     verdict_size,
 )
+from auditor_client.planned_noise import Mechanism, planned_noise
 from auditor_client.power import Design, SizeKind
 from auditor_client.rehearsal import chance
 from auditor_client.solving import deviation, least
 
 # A gap of 2·alpha must be possible.
 _ALPHAS = 0.002, 0.5
+# The noise that 0.002 to 20 epsilon buy, and rho of the same variance: about epsilon²/4.
 _EPSILONS = 0.002, 20.0
+_RHOS = 1e-6, 100.0
 _USUAL = 0.5
 _LOOKS = 9
 
@@ -51,12 +54,16 @@ def power_at(
     epsilon: Epsilon | None = 1.0,
     sizes: SizeKind = "known",
     shape: Sequence[float] | None = None,
+    *,
+    mechanism: Mechanism = "discrete-laplace",
+    rho: Epsilon | None = None,
 ) -> Forecast:
     """What an audit of so many people per group will say of a platform with this gap."""
     _check_people([people])
     if not 0 <= true_gap <= 1:
         raise ValueError(f"true_gap must lie between 0 and 1, not {true_gap}")
-    design = make_design(alpha, delta, groups, bins, epsilon, sizes, None, shape)
+    noise = planned_noise(mechanism, epsilon, rho)
+    design = make_design(alpha, delta, groups, bins, noise, sizes, shape)
     return Forecast(
         chance(design, people, true_gap, "fair"), chance(design, people, true_gap, "unfair")
     )
@@ -70,13 +77,17 @@ def resolvable_alpha(
     epsilon: Epsilon | None = 1.0,
     power: float = 0.8,
     sizes: SizeKind = "known",
+    *,
+    mechanism: Mechanism = "discrete-laplace",
+    rho: Epsilon | None = None,
 ) -> float:
     """The least alpha at which gaps of 0 and of 2·alpha get their verdicts with the power."""
     _check_people([people])
     check_power(power)
-    design = make_design(0.5, delta, groups, bins, epsilon, sizes)
+    noise = planned_noise(mechanism, epsilon, rho)
+    design = make_design(0.5, delta, groups, bins, noise, sizes)
     # As `plan._guess`, solved for alpha
-    guess = 3.6 * math.sqrt(0.5 / people + 4 / (min(design.rate, 10.0) * people) ** 2)
+    guess = 3.6 * math.sqrt(0.5 / people + 2 * variance(design.rate) / people**2)
     found = least(lambda a: _reaches(replace(design, alpha=a), people, power), *_ALPHAS, guess)
     if found is None:
         raise ValueError(f"{people} people per group resolve no gap at all: recruit more")
@@ -93,14 +104,41 @@ def epsilon_needed(
     sizes: SizeKind = "known",
 ) -> float:
     """The least epsilon per bin at which so many people per group reach both verdicts."""
+    noise = planned_noise("discrete-laplace", 1.0, None)
+    design = make_design(alpha, delta, groups, bins, noise, sizes)
+    return _needed(design, people, power, _EPSILONS, _USUAL, "epsilon")
+
+
+def rho_needed(
+    people: int,
+    alpha: float = 0.2,
+    delta: float = 0.05,
+    groups: int = 2,
+    bins: int = 20,
+    power: float = 0.8,
+    sizes: SizeKind = "known",
+) -> float:
+    """The same for Gaussian noise: the least rho per bin."""
+    noise = planned_noise("discrete-gaussian", None, 1.0)
+    design = make_design(alpha, delta, groups, bins, noise, sizes)
+    return _needed(design, people, power, _RHOS, _USUAL**2 / 4, "rho")
+
+
+def _needed(
+    design: Design,
+    people: int,
+    power: float,
+    between: tuple[float, float],
+    guess: float,
+    what: str,
+) -> float:
     _check_people([people])
     check_power(power)
-    design = make_design(alpha, delta, groups, bins, 1.0, sizes)
-    found = least(lambda e: _reaches(_at(design, e), people, power), *_EPSILONS, _USUAL)
+    found = least(lambda paid: _reaches(_at(design, paid), people, power), *between, guess)
     if found is None:
-        needed = rehearsed_size(_at(design, _EPSILONS[1]), power, 0.0)
+        needed = rehearsed_size(_at(design, between[1]), power, 0.0)
         raise ValueError(
-            f"no epsilon makes {people} people per group enough: even with next to no noise "
+            f"no {what} makes {people} people per group enough: even with next to no noise "
             f"{needed} are needed"
         )
     return found
@@ -108,7 +146,7 @@ def epsilon_needed(
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """An epsilon for each content, and the least power among them."""
+    """An epsilon (or rho) for each content, and the least power among them."""
 
     epsilons: tuple[float, ...]
     power: float
@@ -122,16 +160,22 @@ def split_budget(
     groups: int = 2,
     bins: int = 20,
     sizes: SizeKind = "known",
+    *,
+    mechanism: Mechanism = "discrete-laplace",
 ) -> Split:
     """How to share a budget among contents, or repeats, so that the least power is largest.
 
     `people` has one number per group for each of them, and each gets a verdict of its own. To
     repeat one audit of the same people just to average is never worth it: r releases at epsilon/r
-    have, put together, r times the variance of one at epsilon.
+    have, put together, r times the variance of one at epsilon. For Gaussian noise the budget is in
+    rho, and repeats cost nothing but patience: r releases at rho/r are as good as one at rho.
     """
     _check_people(people)
     total = as_rate(budget, "budget")
-    design = make_design(alpha, delta, groups, bins, total, sizes)
+    noise = planned_noise("discrete-laplace", total, None)
+    if mechanism == "discrete-gaussian":
+        noise = planned_noise(mechanism, None, total)
+    design = make_design(alpha, delta, groups, bins, noise, sizes)
     parts = np.geomspace(0.02, 1.0, _LOOKS)
     curves = {
         n: np.maximum.accumulate(
@@ -170,6 +214,8 @@ def after_pilot(
     sizes: SizeKind = "known",
     *,
     spent: float = 0.0,
+    mechanism: Mechanism = "discrete-laplace",
+    rho: Epsilon | None = None,
 ) -> int:
     """People per group for the main study, after a pilot that released these noisy counts.
 
@@ -189,6 +235,8 @@ def after_pilot(
         power=power,
         sizes=sizes,
         shape=shape,
+        mechanism=mechanism,
+        rho=rho,
     )
 
 
@@ -206,8 +254,13 @@ def pilot_shape(counts: Mapping[str, Sequence[int]]) -> tuple[float, ...]:
     return tuple(float(share) for share in found / found.sum())
 
 
-def _at(design: Design, epsilon: float) -> Design:
-    return replace(design, rate=epsilon, size_rate=epsilon / 4)
+def _at(design: Design, paid: float) -> Design:
+    """The same audit with the noise that so much epsilon, or rho, buys."""
+    if isinstance(design.rate, Gaussian):
+        noise = planned_noise("discrete-gaussian", None, paid)
+    else:
+        noise = planned_noise("discrete-laplace", paid, None)
+    return replace(design, rate=noise.bins, size_rate=noise.size)
 
 
 def _reaches(design: Design, people: int, power: float) -> bool:

@@ -58,6 +58,14 @@ class Noise(ABC):
     def wave(self, angle: Floats) -> Floats:
         """E exp(i·angle·Z), real because the law is symmetric."""
 
+    def log_tilted_wave(self, s: Floats, turn: Floats) -> Floats:
+        """A bound of log |E_s exp(iuZ)|, E_s the law tilted by exp(sZ): rows are s, columns u.
+
+        `turn` is 2(1 - cos u) for u from 0 to π, on which the bound never grows. Without better
+        knowledge it is log 1.
+        """
+        return np.zeros((len(s), len(turn)))
+
     def tail(self, k: Integers) -> Floats:
         """P(Z >= k); beyond `reach` an upper bound, REST."""
         sums, reach = _tails(self), self.reach
@@ -144,6 +152,13 @@ class Laplace(Noise):
         rho = math.exp(-self.rate)
         return np.asarray((1 - rho) ** 2 / (1 - 2 * rho * np.cos(angle) + rho**2))
 
+    def log_tilted_wave(self, s: Floats, turn: Floats) -> Floats:
+        found = np.zeros((len(s), len(turn)))
+        for ratio in (np.exp(s - self.rate)[:, None], np.exp(-s - self.rate)[:, None]):
+            # A tilted difference of geometrics: |1 - r e^{iu}|² = (1 - r)² + 2r(1 - cos u)
+            found -= np.log1p(ratio * turn / np.maximum(1 - ratio, 1e-12) ** 2) / 2
+        return found
+
     def simulated(self, generator: np.random.Generator, count: int) -> Integers:
         hit = -math.expm1(-self.rate)
         return np.asarray(generator.geometric(hit, count) - generator.geometric(hit, count))
@@ -190,13 +205,33 @@ class Gaussian(Noise):
         waves = np.exp(-(np.subtract.outer(turned, shifts) ** 2) * (self.sigma2 / 2)).sum(axis=-1)
         return np.asarray(waves / np.exp(-(shifts**2) * (self.sigma2 / 2)).sum())
 
+    def log_tilted_wave(self, s: Floats, turn: Floats) -> Floats:
+        # Tilted, P(Z = k) is proportional to exp(-(k - μ)²/2σ²), μ = sσ². Poisson's summation has
+        # |Σ_k exp(-(k - μ)²/2σ² + iuk)| largest at μ = 0, and Σ_k exp(-(k - μ)²/2σ²) least at 1/2:
+        # whatever s, |E_s exp(iuZ)| <= E exp(iuZ) · S(0)/S(1/2). It falls in u (docs/planning.md).
+        with np.errstate(divide="ignore"):
+            waves = np.log(np.maximum(self.wave(np.arccos(1 - turn / 2)), 0.0))
+        return np.tile(np.minimum(waves + math.log(self._sum / self._halfway), 0.0), (len(s), 1))
+
     @property
     def _sum(self) -> float:
-        """Σ_k exp(-k²/2σ²), by whichever of the two sums needs a few terms only."""
+        """S(0) = Σ_k exp(-k²/2σ²), by whichever of the two sums needs a few terms only."""
         if self.sigma2 < _DIRECT:
             return 1 + 2 * math.fsum(math.exp(-(k**2) / (2 * self.sigma2)) for k in range(1, 9))
-        waves = math.fsum(math.exp(-2 * (math.pi * j) ** 2 * self.sigma2) for j in range(1, 9))
-        return math.sqrt(2 * math.pi * self.sigma2) * (1 + 2 * waves)
+        return math.sqrt(2 * math.pi * self.sigma2) * (1 + 2 * math.fsum(self._waves))
+
+    @property
+    def _halfway(self) -> float:
+        """S(1/2) = Σ_k exp(-(k - 1/2)²/2σ²)."""
+        if self.sigma2 < _DIRECT:
+            halves = (math.exp(-((k + 0.5) ** 2) / (2 * self.sigma2)) for k in range(8))
+            return max(2 * math.fsum(halves), math.ulp(0.0))
+        alternating = (wave * (-1) ** j for j, wave in enumerate(self._waves, 1))
+        return math.sqrt(2 * math.pi * self.sigma2) * (1 + 2 * math.fsum(alternating))
+
+    @property
+    def _waves(self) -> list[float]:
+        return [math.exp(-2 * (math.pi * j) ** 2 * self.sigma2) for j in range(1, 9)]
 
 
 # Below this σ² sums over integers converge within a few terms, above it sums over waves do.

@@ -1,7 +1,7 @@
 """Match counts: how many people of each group the platform found, with noise."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from auditor_client.result import Result
 from openapi.models import AuditKind, MatchCountRelease
@@ -12,6 +12,9 @@ class MatchCount(Result[MatchCountRelease]):
     """Noisy numbers of people found; they may be below 0 or above what was uploaded."""
 
     kind: ClassVar[AuditKind] = "match-count"
+
+    def numbers(self) -> dict[str, Any]:
+        return {"found": self.counts, "error_95": self.error_95}
 
     @property
     def counts(self) -> dict[str, int]:

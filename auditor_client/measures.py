@@ -107,18 +107,21 @@ class Measures:
         return _over_pairs(self.sides(), delta, measure)
 
     def _below(self, threshold: float) -> int:
-        """How many bins lie below the threshold, which must be between two of them."""
-        bins = self.limits()
-        levels = all(low == high for low, high in bins)
-        k = sum(high < threshold if levels else high <= threshold for _, high in bins)
-        if not 0 < k < len(bins) or not (levels or bins[k][0] == threshold):
-            ends = ", ".join(f"{low:g}" for low, _ in bins[1:])
-            raise InputError(f"The threshold {threshold:g} divides no bins. There are: {ends}.")
-        return k
+        return bins_below(self.limits(), threshold)
 
     def _rounding(self) -> float:
         """Each score may be half a bin off: twice that for two groups."""
         return max(high - low for low, high in self.limits())
+
+
+def bins_below(bins: Sequence[tuple[float, float]], threshold: float) -> int:
+    """How many bins lie below the threshold, which must be between two of them."""
+    levels = all(low == high for low, high in bins)
+    k = sum(high < threshold if levels else high <= threshold for _, high in bins)
+    if not 0 < k < len(bins) or not (levels or bins[k][0] == threshold):
+        ends = ", ".join(f"{low:g}" for low, _ in bins[1:])
+        raise InputError(f"The threshold {threshold:g} divides no bins. There are: {ends}.")
+    return k
 
 
 def _over_pairs(sides: "Sequence[Side]", delta: float, measure: Pair) -> "list[Estimate]":

@@ -1,11 +1,12 @@
 """The most skewed of several contents: which one it is, and nothing else."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from auditor_client.errors import InputError
 from auditor_client.result import Result
-from openapi.models import AuditKind, Content, MostSkewedRelease
+from openapi.models import AuditKind, Content, MostSkewedRelease, MostSkewedRequest
 
 
 @dataclass(frozen=True)
@@ -13,6 +14,17 @@ class MostSkewed(Result[MostSkewedRelease]):
     """The content whose scores differ (about) most between the two groups."""
 
     kind: ClassVar[AuditKind] = "most-skewed"
+
+    @classmethod
+    def differing(cls, asked: MostSkewedRequest, made: MostSkewedRelease) -> Iterator[str]:
+        digests = made.content_digests
+        one_of_them = 0 <= made.chosen < len(asked.contents) == len(digests)
+        if not one_of_them or made.chosen_digest != digests[made.chosen]:
+            yield "choice"
+
+    def numbers(self) -> dict[str, Any]:
+        chosen = {"content": self.chosen.id, "title": self.chosen.title}
+        return {"position": self.position, **chosen, "error_95": self.error_95}
 
     @property
     def position(self) -> int:

@@ -36,6 +36,10 @@ class Summed(Noise):
     def log_mgf(self, s: Floats) -> Floats:
         return np.asarray(sum(count * one.log_mgf(s) for one, count in self.parts))
 
+    def log_tilted_wave(self, s: Floats, turn: Floats) -> Floats:
+        parts = [count * one.log_tilted_wave(s, turn) for one, count in self.parts]
+        return np.asarray(np.sum(parts, axis=0))
+
     def wave(self, angle: Floats) -> Floats:
         waves = [one.wave(angle) ** count for one, count in self.parts]
         return np.asarray(np.prod(waves, axis=0))

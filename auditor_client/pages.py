@@ -57,6 +57,11 @@ def section(title: str, *parts: str) -> str:
     return f"<section><h2>{escape(title)}</h2>{''.join(parts)}</section>"
 
 
+def article(*parts: str) -> str:
+    """One of several audits on a page."""
+    return f"<article>{''.join(parts)}</article>"
+
+
 def paragraphs(lines: Iterable[str]) -> list[str]:
     return [f"<p>{escape(line)}</p>" for line in lines]
 

@@ -2,12 +2,16 @@
 
     lemma-5.1   non-private                    n >= 2/α² · ln(2|A||Y|/δ)       [IKH23, eq. 7]
     theorem-1   noise Lap(1/ε), ε > α/2        n >= 8/α² · ln(3|A||Y|/δ)       [IKH23, eqs. 6, 8]
-    exact       discrete Laplace, any ε        exact tails, certified          `promise`, `envelope`
+    exact       discrete Laplace or Gaussian   exact tails, certified          `promise`, `envelope`
 
 What these promise is |EFG - FG| <= α with probability 1 - δ. Appendix A of the paper reads them as
 FG <= α whenever EFG <= α, but sets t = α/2 where it needs t <= (α - EFG)/2: as printed, an EFG of
 α leaves FG <= 2α. `verdict_size` answers the question a study has instead: how many people until a
 fair platform is called fair, and one with a gap of 2α unfair; `inverse` turns it round.
+
+Noise is discrete Laplace noise of scale 1/`epsilon` (None: no noise at all), or, with
+`mechanism="discrete-gaussian"`, discrete Gaussian noise of variance 1/(2·`rho`); epsilon is then
+not looked at.
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.2 and Appendix A.
 """
@@ -20,7 +24,8 @@ from typing import Literal
 from auditor_client import promise
 from auditor_client.envelope import Envelope
 from auditor_client.estimates import Estimator
-from auditor_client.noise import Epsilon, as_rate
+from auditor_client.noise import Epsilon, as_rate, variance
+from auditor_client.planned_noise import Mechanism, Planned, planned_noise
 from auditor_client.power import Design, SizeKind, reaches
 from auditor_client.rehearsal import chance
 from auditor_client.solving import people_for
@@ -37,10 +42,13 @@ def sample_size(
     delta: float,
     groups: int,
     bins: int,
-    epsilon: Epsilon | None,
-    method: Method,
+    epsilon: Epsilon | None = 1.0,
+    method: Method = "exact",
     sizes: SizeKind = "known",
     match_rate: float = 1.0,
+    *,
+    mechanism: Mechanism = "discrete-laplace",
+    rho: Epsilon | None = None,
 ) -> int:
     """People per group so that |EFG - FG| <= alpha with probability at least 1 - delta.
 
@@ -49,15 +57,16 @@ def sample_size(
     to upload. The two printed bounds know nothing of noisy sizes: `sizes` matters to "exact" only.
     """
     check_question(alpha, delta, groups, bins, match_rate)
+    noise = planned_noise(mechanism, epsilon, rho)
     if method == "lemma-5.1":
         # min n >= 2/α² · ln(2|A||Y|/δ)   [IKH23, eq. 7]
         people = 2 / alpha**2 * math.log(2 * groups * bins / delta)
     elif method == "theorem-1":
-        _check_theorem(alpha, as_rate(epsilon))
+        _check_theorem(alpha, mechanism, as_rate(epsilon))
         # min n >= 8/α² · ln(3|A||Y|/δ)   [IKH23, eq. 8]
         people = 8 / alpha**2 * math.log(3 * groups * bins / delta)
     elif method == "exact":
-        people = _exact(alpha, delta, groups, _estimator(bins, as_rate(epsilon), sizes))
+        people = _exact(alpha, delta, groups, _estimator(bins, noise, sizes))
     else:
         raise ValueError(f'method must be "lemma-5.1", "theorem-1" or "exact", not {method!r}')
     return math.ceil(math.ceil(people) / match_rate)
@@ -68,8 +77,11 @@ def promise_holds(
     delta: float,
     people: Sequence[int],
     bins: int,
-    epsilon: Epsilon | None,
+    epsilon: Epsilon | None = 1.0,
     sizes: SizeKind = "known",
+    *,
+    mechanism: Mechanism = "discrete-laplace",
+    rho: Epsilon | None = None,
 ) -> bool:
     """Whether |EFG - FG| <= alpha, up to delta, is certified for groups of just these sizes.
 
@@ -78,7 +90,8 @@ def promise_holds(
     check_question(alpha, delta, len(people), bins, 1.0)
     if min(people) < 1:
         raise ValueError(f"every group needs people, not {list(people)}")
-    return promise.holds(alpha, delta, _estimator(bins, as_rate(epsilon), sizes), people)
+    noise = planned_noise(mechanism, epsilon, rho)
+    return promise.holds(alpha, delta, _estimator(bins, noise, sizes), people)
 
 
 def verdict_size(
@@ -95,6 +108,9 @@ def verdict_size(
     size_epsilon: Epsilon | None = None,
     shape: Sequence[float] | None = None,
     method: Literal["rehearsed", "simulated"] = "rehearsed",
+    mechanism: Mechanism = "discrete-laplace",
+    rho: Epsilon | None = None,
+    size_rho: Epsilon | None = None,
 ) -> int:
     """People per group (to upload, if not all match) until verdicts come with the given power.
 
@@ -103,7 +119,8 @@ def verdict_size(
     hardest platform we know (`power` says which), each judged by a saddlepoint approximation of the
     interval (`rehearsal`), so good to about three in a hundred people. "simulated" judges 100
     audits by the interval itself and takes seconds. `shape`, the shares of the bins for all people
-    together, may replace the hardest platform. `size_epsilon` is a quarter of epsilon unless told.
+    together, may replace the hardest platform. `size_epsilon` is a quarter of epsilon, `size_rho` a
+    sixteenth of rho, unless told.
     """
     check_question(alpha, delta, groups, bins, match_rate)
     check_power(power)
@@ -111,7 +128,8 @@ def verdict_size(
         raise ValueError(
             f"true_gap must lie between 0 and alpha, not {true_gap}: no power is enough"
         )
-    design = make_design(alpha, delta, groups, bins, epsilon, sizes, size_epsilon, shape)
+    noise = planned_noise(mechanism, epsilon, rho, size_epsilon, size_rho)
+    design = make_design(alpha, delta, groups, bins, noise, sizes, shape)
     find = _simulated_size if method == "simulated" else rehearsed_size
     return math.ceil(find(design, power, true_gap) / match_rate)
 
@@ -121,19 +139,16 @@ def make_design(
     delta: float,
     groups: int,
     bins: int,
-    epsilon: Epsilon | None,
+    noise: Planned,
     sizes: SizeKind,
-    size_epsilon: Epsilon | None = None,
     shape: Sequence[float] | None = None,
 ) -> Design:
-    """The audit to rehearse; sizes are bought at a quarter of epsilon unless told."""
+    """The audit to rehearse."""
     check_question(alpha, delta, groups, bins)
-    rate = as_rate(epsilon)
-    size_rate = rate / 4 if size_epsilon is None else as_rate(size_epsilon, "size_epsilon")
     known = None if shape is None else tuple(float(share) for share in shape)
     if known and (len(known) != bins or min(known) < 0 or abs(sum(known) - 1) > 1e-6):
         raise ValueError(f"shape must hold {bins} shares that add up to one")
-    return Design(alpha, delta, groups, bins, rate, sizes, size_rate, shape=known)
+    return Design(alpha, delta, groups, bins, noise.bins, sizes, noise.size, shape=known)
 
 
 def rehearsed_size(design: Design, power: float, true_gap: float) -> int:
@@ -191,18 +206,20 @@ def _exact(alpha: float, delta: float, groups: int, estimator: Estimator) -> int
     return people
 
 
-def _estimator(bins: int, rate: float, sizes: SizeKind) -> Estimator:
-    return Estimator(bins, rate, sizes, rate / 4)
+def _estimator(bins: int, noise: Planned, sizes: SizeKind) -> Estimator:
+    return Estimator(bins, noise.bins, sizes, noise.size)
 
 
 def _guess(design: Design, true_gap: float) -> int:
     # Two normal deviations of about 1.65 and 1.96 within alpha - true_gap, at share 1/2
     room = (design.alpha - true_gap) / 3.6
-    spread = 4.0 / min(design.rate, 10.0) ** 2
+    spread = 2 * variance(design.rate)
     return math.ceil((0.25 + math.sqrt(0.0625 + spread * room**2)) / room**2) + 5
 
 
-def _check_theorem(alpha: float, rate: float) -> None:
+def _check_theorem(alpha: float, mechanism: Mechanism, rate: float) -> None:
+    if mechanism != "discrete-laplace":
+        raise ValueError('Theorem 1 is about Laplace noise: ask for method="exact"')
     if rate <= alpha / 2:
         raise ValueError(
             f"Theorem 1 assumes epsilon > alpha/2 = {alpha / 2:g} (the noise must be smaller than "

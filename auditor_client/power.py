@@ -8,7 +8,6 @@ bin and of all others to the second. Seeds are fixed: the same question has the 
 `rehearsal` answers the same question faster and less exactly; this is what checks it.
 """
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from auditor_client import bounds, noise
 from auditor_client.contrasts import Group
-from auditor_client.noise import Noise
+from auditor_client.noise import AnyNoise, Noise, Nothing
 from auditor_client.sizes import GroupSize
 
 SizeKind = Literal["known", "noisy", "estimated"]
@@ -31,17 +30,18 @@ _FILLED = 3
 class Design:
     """An audit to rehearse: all but the number of people.
 
-    `releases` put together add up their noise. `shape` holds the shares of all people together,
-    if they are known: the hardest platform is rehearsed otherwise.
+    `rate` is the noise of each count and `size_rate` that of a bought size: a law, or the rate of
+    discrete Laplace noise. `releases` put together add up their noise. `shape` holds the shares of
+    all people together, if they are known: the hardest platform is rehearsed otherwise.
     """
 
     alpha: float
     delta: float
     groups: int
     bins: int
-    rate: float
+    rate: AnyNoise
     sizes: SizeKind
-    size_rate: float
+    size_rate: AnyNoise
     releases: int = 1
     shape: tuple[float, ...] | None = None
 
@@ -52,7 +52,7 @@ class Design:
     @property
     def exact(self) -> bool:
         """Whether sizes are known; without noise the bins' sum tells them."""
-        return self.sizes == "known" or math.isinf(self.rate)
+        return self.sizes == "known" or isinstance(noise.law(self.rate), Nothing)
 
     @property
     def law(self) -> Noise:
@@ -89,9 +89,9 @@ def reaches(design: Design, people: int, gap: float, verdict: Outcome, power: fl
 
 
 def ends_in(design: Design, groups: list[Group], verdict: Outcome) -> bool:
-    """Whether the interval of these groups' release gives the verdict."""
+    """Whether these groups' release gives the verdict, as `gap.FairnessGap` has it."""
     ask = bounds.within if verdict == "fair" else bounds.beyond
-    return ask(groups, design.delta, design.alpha)
+    return ask(groups, bounds.one_sided(design.delta), design.alpha)
 
 
 def audit(design: Design, people: int, gap: float, seed: int) -> list[Group]:

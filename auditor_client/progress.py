@@ -1,4 +1,4 @@
-"""Progress bars on a terminal or in a notebook; silence elsewhere."""
+"""Progress bars and words on a terminal or in a notebook; silence elsewhere."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,3 +37,10 @@ def bar(words: str, total: int | None = None, *, show: bool = True) -> Iterator[
     text = TextColumn("{task.description}", markup=False)
     with Progress(text, *columns, TimeElapsedColumn(), console=console, disable=quiet) as progress:
         yield Bar(progress, words, total)
+
+
+def tell(words: str, *, show: bool = True) -> None:
+    """A line that stays."""
+    console = Console(stderr=True)
+    if show and (console.is_terminal or console.is_jupyter):
+        console.print(words, markup=False)

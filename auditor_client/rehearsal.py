@@ -14,7 +14,7 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor_client.bounds import _RIGHT, _THETA
+from auditor_client.bounds import _RIGHT, _THETA, one_sided
 from auditor_client.contrasts import _RATIO_STEP, _SHARES, _SIZES
 from auditor_client.noise import Floats, Noise
 from auditor_client.power import Design, Outcome
@@ -34,7 +34,7 @@ def chance(design: Design, people: int, gap: float, verdict: Outcome) -> float:
 
 def decisions(design: Design, people: int, gap: float, verdict: Outcome) -> NDArray[np.bool_]:
     """Which of the drawn audits end in the verdict, about."""
-    level = design.delta / 2 / (1 if verdict == "fair" else design.pairs)
+    level = one_sided(design.delta) / 2 / (1 if verdict == "fair" else design.pairs)
     drawn = draw(design, people, gap, level if design.exact else level * _SIZES / 4)
     level *= 1.0 if design.exact else 1 - _SIZES
     found = [

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor_client import noise
+from auditor_client.bounds import one_sided
 from auditor_client.contrasts import Group
 from auditor_client.noise import Floats, Noise
 from auditor_client.power import Design
@@ -62,7 +63,7 @@ def draw(design: Design, people: int, gap: float, size_level: float) -> Releases
     totals = people + noises.sum(axis=2)
     low, high, stated = _sizes(design, people, totals, people + bought, size_level)
     missing = _missing(design, stated, totals)
-    nobody = totals < noise.sum_quantile(((design.bins, design.law, 1),), design.delta)
+    nobody = totals < noise.sum_quantile(((design.bins, design.law, 1),), one_sided(design.delta))
     silent = ((low < 1) | (nobody & (missing > 0))).any(axis=1)
     low = np.maximum(low, 1.0)
     return Releases(
@@ -114,7 +115,8 @@ def _missing(design: Design, stated: Floats, totals: Floats) -> Floats:
     if design.sizes == "estimated" and not design.exact:
         return np.zeros_like(totals)
     law = noise.Nothing() if design.exact else design.size_law
-    reach = noise.sum_quantile(((design.bins, design.law, 1), (1, law, 1)), design.delta)
+    terms = (design.bins, design.law, 1), (1, law, 1)
+    reach = noise.sum_quantile(terms, one_sided(design.delta))
     return np.clip((stated - totals - (reach - 1)) / stated, 0.0, 1.0)
 
 

@@ -3,31 +3,124 @@
 Whatever an outsider may have written (titles, names of groups) passes `escape`.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from auditor_client import charts, wording
+from auditor_client import report_checks as checks
+from auditor_client.analysis import analyse
 from auditor_client.finished import FinishedAudit
 from auditor_client.gap import FairnessGap
-from auditor_client.measured import Share, group_sizes, measured_shares
-from auditor_client.pages import bullets, figure, page, paragraphs, section, table
-from privacy.receipts import ALGORITHM
+from auditor_client.kinds import AnyResult
+from auditor_client.measured import Share, measured_shares
+from auditor_client.metric_words import down, name_of, up
+from auditor_client.pages import article, bullets, figure, page, paragraphs, section, table
+from auditor_client.results import (
+    AuditFound,
+    ConsistencyFound,
+    Gap,
+    MetricFound,
+    Results,
+    StudyFound,
+)
+from auditor_client.selection import Selection
+
+# So many differences are shown; `results.json` has more.
+DRIVERS = 10
 
 
-def render(audit: FinishedAudit, *, alpha: float, delta: float) -> str:
-    """The whole page."""
-    gap = audit.fairness_gap(delta=delta)
-    found = measured_shares(audit)
+def render(
+    audit: FinishedAudit, *, alpha: float, delta: float, selection: Selection | None = None
+) -> str:
+    """The page of one score histogram."""
+    chosen = selection or Selection()
+    found = analyse(audit, alpha=alpha, delta=delta, selection=chosen)
     question = wording.question(audit)
+    return page(question, [f"<h1>{escape(question)}</h1>", *_histogram(audit, found, chosen)])
+
+
+def render_study(
+    audits: Mapping[str, AnyResult], results: Results, study: StudyFound, selection: Selection
+) -> str:
+    """The page of a whole study; `results` are those of `audits`, in their order."""
     parts = [
-        f"<h1>{escape(question)}</h1>",
-        _verdict(audit, gap, alpha),
-        section("What was measured", *_pictures(audit, found, alpha), _people(audit)),
-        section("Promise of privacy", *paragraphs(wording.privacy(audit)), _cost(audit)),
-        section("What this rests on", bullets(wording.assumptions(audit))),
-        section("Check it yourself", _check(audit, alpha, delta), _numbers(audit)),
+        f"<h1>{escape(study.title)}</h1>",
+        *paragraphs(filter(None, [study.question])),
+        table("The study’s audits", ("audit", "kind", "verdict"), map(_summary, results.audits)),
+        *paragraphs([wording.together(study, sum(bool(one.verdict) for one in results.audits))]),
+        section("Registration", *paragraphs([wording.registration(study)]), _digest(study)),
+        *_compared(results.consistency),
     ]
-    return page(question, parts)
+    for found in results.audits:
+        audit = audits[found.name]
+        if isinstance(audit, FinishedAudit):
+            head, body = wording.question(audit), _histogram(audit, found, selection, study=True)
+        else:
+            head, body = f"{found.name}: {found.kind}", _other(audit, found, selection)
+        parts.append(article(f"<h1>{escape(head)}</h1>", *body))
+    return page(study.title, parts)
+
+
+def _summary(found: AuditFound) -> tuple[str, str, str]:
+    return found.name, found.kind, found.verdict or "none: see below"
+
+
+def _digest(study: StudyFound) -> str:
+    return table("", ("", ""), [("digest of the study’s file", study.digest)])
+
+
+def _compared(found: ConsistencyFound | None) -> list[str]:
+    if found is None:
+        return []
+    names = f"Compared as {found.relation}: {', '.join(found.audits)}."
+    return [section("Can one model have made these releases?", *paragraphs([found.words, names]))]
+
+
+def _histogram(
+    audit: FinishedAudit, found: AuditFound, selection: Selection, *, study: bool = False
+) -> list[str]:
+    gap = audit.fairness_gap(delta=found.delta)
+    shares = measured_shares(audit)
+    return [
+        _verdict(audit, gap, found.alpha),
+        section("What was measured", *_pictures(audit, shares, found.alpha), _people(found)),
+        section("Where the gap comes from", *_sources(found)),
+        *_metrics(found),
+        section("Promise of privacy", *paragraphs(wording.privacy(audit)), _cost(audit)),
+        section("What this rests on", bullets(wording.assumptions(audit)), _assumptions(found)),
+        section(
+            "Check it yourself",
+            checks.signed(audit, found),
+            checks.reproduce(found, selection, study=study),
+            checks.ledger(audit.known_proof()),
+            checks.receipt(audit),
+            checks.counts(audit),
+        ),
+    ]
+
+
+def _other(audit: AnyResult, found: AuditFound, selection: Selection) -> list[str]:
+    """An audit that has no fairness gap."""
+    numbers = [(name.replace("_", " "), _words(value)) for name, value in found.numbers.items()]
+    return [
+        section("What was measured", table("", ("", ""), numbers)),
+        *_metrics(found),
+        section("Promise of privacy", *paragraphs([wording.both_relations(audit.release.price)])),
+        section(
+            "Check it yourself",
+            checks.signed(audit, found),
+            checks.reproduce(found, selection, study=True),
+            checks.ledger(audit.known_proof()),
+            checks.receipt(audit),
+        ),
+    ]
+
+
+def _words(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {item}" for name, item in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _verdict(audit: FinishedAudit, gap: FairnessGap, alpha: float) -> str:
@@ -54,13 +147,87 @@ def _pictures(audit: FinishedAudit, found: Sequence[Share], alpha: float) -> lis
     ]
 
 
-def _people(audit: FinishedAudit) -> str:
+def _people(found: AuditFound) -> str:
     kinds = {"known": "exact", "noisy": "noisy number", "estimated": "estimated from the bins"}
-    rows = [
-        (name, f"{size.estimate:.0f}", kinds[size.kind])
-        for name, size in group_sizes(audit).items()
-    ]
+    rows = [(one.group, str(one.people), kinds[one.known]) for one in found.people]
     return table("People scored", ("group", "people", "how it is known"), rows)
+
+
+def _sources(found: AuditFound) -> list[str]:
+    sure = wording.percent(1 - found.delta)
+    parts = []
+    if len(found.pairs) > 1:
+        parts.append(
+            table(
+                f"The gap of each pair of groups; all limits hold at once with {sure}",
+                ("pair", "measured", "between", "and", "largest for scores"),
+                map(_pair, found.pairs),
+                figures=True,
+            )
+        )
+    rows = [
+        (
+            f"{one.first} less {one.second}",
+            one.scores,
+            f"{one.value:.3f}",
+            down(one.low),
+            up(one.high),
+        )
+        for one in found.drivers[:DRIVERS]
+    ]
+    header = ("difference of shares", "scores", "measured", "between", "and")
+    words = (
+        "The scores at which groups differ most, as measured. The limits hold for all scores and"
+        f" pairs at once with {sure}: where both have one sign, that difference is there."
+    )
+    return [*parts, table(words, header, rows, figures=True)]
+
+
+def _pair(pair: Gap) -> tuple[str, ...]:
+    names = f"{pair.more} and {pair.less}"
+    return names, f"{pair.value:.3f}", down(pair.low), up(pair.high), pair.scores
+
+
+def _metrics(found: AuditFound) -> list[str]:
+    """Of each metric the pair that was measured furthest apart, in words; all pairs in figures."""
+    by_metric: dict[str, list[MetricFound]] = {}
+    for one in found.metrics:
+        by_metric.setdefault(name_of(one.metric, one.at), []).append(one)
+    if not by_metric:
+        return []
+    rows = [(name, max(pairs, key=_apart).words) for name, pairs in by_metric.items()]
+    several = any(len(pairs) > 1 for pairs in by_metric.values())
+    said = wording.measures_together(len(rows), found.delta, pairs=several)
+    shown = table("", ("measure", "in words"), rows)
+    return [
+        section(
+            "Other ways to measure it",
+            shown,
+            *paragraphs([said]),
+            _all_pairs(by_metric) if several else "",
+        )
+    ]
+
+
+def _apart(one: MetricFound) -> float:
+    return math.inf if one.value is None else abs(one.value - one.fair)
+
+
+def _all_pairs(by_metric: Mapping[str, Sequence[MetricFound]]) -> str:
+    rows = [
+        (
+            name,
+            f"{one.first} and {one.second}",
+            "none" if one.value is None else f"{one.value:.3f}",
+            "none" if one.low is None else down(one.low),
+            "none" if one.high is None else up(one.high),
+        )
+        for name, pairs in by_metric.items()
+        for one in pairs
+    ]
+    header = ("measure", "pair", "measured", "between", "and")
+    figures = table("All pairs of groups", header, rows, figures=True)
+    return f"<details><summary>All pairs of groups</summary>{figures}</details>"
 
 
 def _cost(audit: FinishedAudit) -> str:
@@ -75,35 +242,8 @@ def _cost(audit: FinishedAudit) -> str:
     return f"<p>{escape(words)}</p>"
 
 
-def _check(audit: FinishedAudit, alpha: float, delta: float) -> str:
-    release = audit.release
-    facts = [
-        ("audit", release.audit_id),
-        ("released", f"{release.released_at:%Y-%m-%d %H:%M:%S} UTC"),
-        ("service", audit.url or "unknown"),
-        ("content", release.content_digests[0]),
-        ("audience (commitment)", release.audience_commitment),
-        ("model", release.model_digest or "not stated"),
-        ("signing keys", ", ".join(str(key.get("kid")) for key in audit.keys["keys"])),
-        ("α and δ", f"{alpha:g} and {delta:g}"),
-    ]
-    return (
-        table("What the platform signed", ("", ""), facts)
-        + "<p>The receipt below is the platform’s signed statement of everything above (a compact"
-        f" JWS, {ALGORITHM}, over canonical JSON). To verify it and to compute this report again,"
-        " offline:</p>"
-        f"<pre>pip install platform-auditor\nauditor report receipt.json --alpha {alpha:g}"
-        f" --delta {delta:g}</pre>"
-        "<p>with the receipt file that <code>save_receipt</code> wrote. To be sure that the keys"
-        " are the platform’s, compare them with those it publishes at its"
-        " <code>jwks_uri</code>.</p>"
-        f"<details><summary>Receipt</summary><pre>{escape(audit.receipt)}</pre></details>"
-    )
-
-
-def _numbers(audit: FinishedAudit) -> str:
-    names = list(audit.counts)
-    columns = zip(audit.bin_names(), *audit.counts.values(), strict=True)
-    rows = [tuple(str(cell) for cell in row) for row in columns]
-    counts = table("Noisy counts", ("scores", *names), rows)
-    return f"<details><summary>All noisy counts</summary>{counts}</details>"
+def _assumptions(found: AuditFound) -> str:
+    held = {True: "holds", False: "does not hold", None: "no release can tell"}
+    rows = [(one.name, held[one.holds], one.words) for one in found.assumptions]
+    words = "The paper’s assumptions, checked after the audit as far as that is possible"
+    return table(words, ("assumption", "", ""), rows) if rows else ""

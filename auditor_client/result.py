@@ -1,6 +1,6 @@
 """What every finished audit has, of whichever kind: a verified release and its receipt."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -49,6 +49,15 @@ class Result(Generic[R]):
             raise InputError("Two groups have the same name.")
 
     @classmethod
+    def differing(cls, asked: Any, made: R) -> Iterator[str]:  # noqa: ARG003  (nothing to hold)
+        """In what a release of this kind is not of the request, beside what all have in common."""
+        yield from ()
+
+    def numbers(self) -> dict[str, Any]:
+        """What the audit says, in one row."""
+        raise NotImplementedError
+
+    @classmethod
     def from_receipt(cls, path: str | Path) -> Self:
         """The audit of a receipt file, verified against the keys in it. Needs no network."""
         saved = SavedReceipt.load(path)
@@ -69,6 +78,10 @@ class Result(Generic[R]):
         saved = SavedReceipt(self.receipt, dict(self.keys), kept, self.contents, self.url, proof)
         saved.save(path)
         return Path(path)
+
+    def known_proof(self) -> InclusionProof | None:
+        """The proof that a receipt file brought along; a connected audit would have to ask."""
+        return self.prove() if self.prove and self.audit is None else None
 
     @property
     def id(self) -> str:

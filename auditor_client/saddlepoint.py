@@ -12,21 +12,24 @@ import numpy as np
 from scipy import special
 
 from auditor_client import noise
-from auditor_client.noise import Floats
+from auditor_client.noise import AnyNoise, Floats, Gaussian, Laplace, Nothing
 
 _STEPS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Lots:
-    """Many pairs of noisy counts, as arrays; each count has `times` discrete Laplace noises."""
+    """Many pairs of noisy counts, as arrays; each count has `times` noises.
+
+    Noise is a law, or the rate of discrete Laplace noise.
+    """
 
     first: Floats
     second: Floats
     people: Floats
     others: Floats
     ratio: Floats
-    rate: float
+    rate: AnyNoise
     times: int = 1
 
     @property
@@ -65,7 +68,7 @@ class Lots:
             return np.where(usable, np.log(found), self.quick_log_tail(p, q))
 
     def _saddle(self, p: Floats, q: Floats) -> tuple[Floats, tuple[Floats, Floats, Floats]]:
-        pole = 0.98 * min(self.rate, 30.0) / np.maximum(self.ratio, 1.0)
+        pole = 0.98 * min(noise.law(self.rate).most_tilt, 30.0) / np.maximum(self.ratio, 1.0)
         mean = self.people * p - self.ratio * self.others * q
         s = np.clip((self._bar - mean) / self.spread(p, q) ** 2, -0.9 * pole, 0.9 * pole)
         for _ in range(_STEPS):
@@ -78,7 +81,7 @@ class Lots:
         r, k = self.ratio, self.times
         value, slope, curve = _binomial(s, self.people, p)
         other = _binomial(-r * s, self.others, q)
-        ours, theirs = _laplace(s, self.rate), _laplace(r * s, self.rate)
+        ours, theirs = _noise(s, self.rate), _noise(r * s, self.rate)
         return (
             value + other[0] + k * (ours[0] + theirs[0]),
             slope - r * other[1] + k * (ours[1] + r * theirs[1]),
@@ -92,9 +95,20 @@ def _binomial(s: Floats, people: Floats, p: Floats) -> tuple[Floats, Floats, Flo
     return people * np.log(grown), people * share, people * share * (1 - share)
 
 
+def _noise(s: Floats, rate: AnyNoise) -> tuple[Floats, Floats, Floats]:
+    match noise.law(rate):
+        case Nothing():
+            return np.zeros_like(s), np.zeros_like(s), np.zeros_like(s)
+        case Gaussian(sigma2=sigma2):
+            # As the normal law has it: σ² too small for that is small beside the sampling error.
+            return s**2 * (sigma2 / 2), s * sigma2, np.full_like(s, sigma2)
+        case Laplace(rate=found):
+            return _laplace(s, found)
+        case other:
+            raise TypeError(f"there is no forecast for {type(other).__name__} noise")
+
+
 def _laplace(s: Floats, rate: float) -> tuple[Floats, Floats, Floats]:
-    if math.isinf(rate):
-        return np.zeros_like(s), np.zeros_like(s), np.zeros_like(s)
     up, down = np.exp(s - rate), np.exp(-s - rate)
     value = 2 * math.log(-math.expm1(-rate)) - np.log((1 - up) * (1 - down))
     slope = up / (1 - up) - down / (1 - down)

@@ -1,15 +1,16 @@
 """Cumulative score counts: how many people of each group score up to each edge, with noise."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 
 from auditor_client.laws import Laplace
 from auditor_client.measures import Measures
 from auditor_client.result import Result
-from openapi.models import AuditKind, ScoreCdfRelease
+from openapi.models import AuditKind, ScoreCdfRelease, ScoreCdfRequest
 
 if TYPE_CHECKING:
     from auditor_client.metrics import Side
@@ -25,6 +26,17 @@ class ScoreCdf(Measures, Result[ScoreCdfRelease]):
     """
 
     kind: ClassVar[AuditKind] = "score-cdf"
+
+    @classmethod
+    def differing(cls, asked: ScoreCdfRequest, made: ScoreCdfRelease) -> Iterator[str]:
+        # One running count for each bin, and one for everybody.
+        fits = all(len(group.cumulative) == len(asked.bins.edges) for group in made.groups)
+        if made.bins != asked.bins or not fits:
+            yield "bins"
+
+    def numbers(self) -> dict[str, Any]:
+        running = {"up_to": [*self.edges, "everybody"], **self.cumulative}
+        return {**running, "error_95": self.error_95}
 
     @property
     def edges(self) -> list[float]:

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 
 from scipy import special
 
-from auditor_client import noise
 from auditor_client.gap import FairnessGap, fairness_gap
-from auditor_client.noise import Epsilon, as_rate
+from auditor_client.noise import AnyNoise, Epsilon, Noise, as_rate, law, summed
 from auditor_client.plan import check_power, make_design, rehearsed_size, unfair_gap
+from auditor_client.planned_noise import Mechanism, planned_noise
 from auditor_client.power import Design, SizeKind
 from auditor_client.rehearsal import chance
 
@@ -58,12 +58,14 @@ class SequentialPlan:
     """Equal batches, and what looking early costs and saves.
 
     `single` is what one look at the end would need. `fair` and `unfair` of a look are the chances
-    that it alone calls a fair platform fair and one with a gap of 2·alpha unfair.
+    that it alone calls a fair platform fair and one with a gap of 2·alpha unfair. `noise` is that
+    of each batch, and `size_noise` that of a size bought with it.
     """
 
     alpha: float
     delta: float
-    epsilon: float
+    noise: AnyNoise
+    size_noise: AnyNoise
     batch: int
     looks: tuple[Look, ...]
     single: int
@@ -100,9 +102,20 @@ class SequentialPlan:
         noisy_sizes: Sequence[Mapping[str, int]] | None = None,
         size_epsilon: Epsilon | None = None,
     ) -> FairnessGap:
-        """The interval after these batches; stop if its verdict is not inconclusive."""
+        """The interval after these batches; stop if its verdict is not inconclusive.
+
+        Sizes are taken to be bought as planned, unless `size_epsilon` says otherwise.
+        """
         delta = look_delta(len(batches), self.delta, len(self.looks))
-        return pooled_gap(batches, sizes, self.epsilon, delta, noisy_sizes, size_epsilon)
+        own = self.size_noise if size_epsilon is None else as_rate(size_epsilon, "size_epsilon")
+        return pooled_gap(
+            batches,
+            sizes,
+            delta=delta,
+            noisy_sizes=noisy_sizes,
+            noise=law(self.noise),
+            size_noise=law(own),
+        )
 
 
 def sequential_plan(
@@ -111,15 +124,19 @@ def sequential_plan(
     looks: int = 3,
     groups: int = 2,
     bins: int = 20,
-    epsilon: float = 1.0,
+    epsilon: Epsilon | None = 1.0,
     power: float = 0.8,
     sizes: SizeKind = "known",
+    *,
+    mechanism: Mechanism = "discrete-laplace",
+    rho: Epsilon | None = None,
 ) -> SequentialPlan:
     """Batches such that the last look alone has the power; earlier ones may save people."""
     check_power(power)
     if looks < 1:
         raise ValueError(f"an audit needs at least one look, not {looks}")
-    design = make_design(alpha, delta, groups, bins, epsilon, sizes)
+    noise = planned_noise(mechanism, epsilon, rho)
+    design = make_design(alpha, delta, groups, bins, noise, sizes)
     last = _at_look(design, looks, looks)
     batch = math.ceil(rehearsed_size(last, power, 0.0) / looks)
     found = []
@@ -129,31 +146,36 @@ def sequential_plan(
         unfair = chance(at, k * batch, unfair_gap(at), "unfair")
         found.append(Look(k * batch, at.delta, fair, unfair))
     single = rehearsed_size(design, power, 0.0)
-    return SequentialPlan(alpha, delta, as_rate(epsilon), batch, tuple(found), single)
+    return SequentialPlan(alpha, delta, noise.bins, noise.size, batch, tuple(found), single)
 
 
 def pooled_gap(
     batches: Sequence[Counts],
     sizes: Sequence[Mapping[str, int]] | None,
-    epsilon: Epsilon | None,
-    delta: float,
+    epsilon: Epsilon | None = 1.0,
+    delta: float = 0.05,
     noisy_sizes: Sequence[Mapping[str, int]] | None = None,
     size_epsilon: Epsilon | None = None,
+    *,
+    noise: Noise | None = None,
+    size_noise: Noise | None = None,
 ) -> FairnessGap:
-    """The gap from several releases of different people put together, each noised at `epsilon`."""
+    """The gap from several releases of different people put together, each noised at `epsilon`.
+
+    For another law give the `noise`, and `size_noise`, of one release in place of the epsilons.
+    """
     count = len(batches)
     if not batches or any(len(more or batches) != count for more in (sizes, noisy_sizes)):
         raise ValueError("there must be as many sizes as batches, and at least one batch")
-    size_noise = None
-    if size_epsilon is not None:
-        size_noise = noise.summed(as_rate(size_epsilon, "size_epsilon"), count)
+    if size_epsilon is not None and size_noise is None:
+        size_noise = law(as_rate(size_epsilon, "size_epsilon"))
     return fairness_gap(
         _added_counts(batches),
         _added(sizes),
         delta=delta,
-        noise=noise.summed(as_rate(epsilon), count),
+        noise=summed(as_rate(epsilon) if noise is None else noise, count),
         noisy_sizes=_added(noisy_sizes),
-        size_noise=size_noise,
+        size_noise=None if size_noise is None else summed(size_noise, count),
     )
 
 

@@ -44,17 +44,6 @@ def _tilted_variance(θ: Floats, p: Floats) -> Floats:
     return np.asarray(share * (1 - share))
 
 
-def log_size_of_noise(θ: Floats, rate: float, turn: Floats) -> Floats:
-    """log |φ(u)| of tilted discrete Laplace noise; θ below its rate."""
-    found = np.zeros((len(θ), len(turn)))
-    if math.isinf(rate):
-        return found
-    for ratio in (np.exp(θ - rate)[:, None], np.exp(-θ - rate)[:, None]):
-        # |1 - r e^{iu}|² = (1 - r)² + 2r(1 - cos u)
-        found -= np.log1p(ratio * turn / np.maximum(1 - ratio, 1e-12) ** 2) / 2
-    return found
-
-
 def log_single(logs: Floats, weights: Floats, θ: Floats, step: Floats) -> Floats:
     """log min(1, Q / (1 - exp(-θ·step))): the factor by which a tail is below Chernoff's bound."""
     with np.errstate(divide="ignore"):

@@ -77,7 +77,7 @@ class Transport:
             if cursor is None:
                 return
 
-    def pieces(self, path: str, **params: str) -> Iterator[bytes]:
+    def pieces(self, path: str, **params: str | list[str]) -> Iterator[bytes]:
         """A large answer, piece by piece."""
         with self._http.stream("GET", path, params=params) as response:
             if not response.is_success:

@@ -21,6 +21,7 @@ from openapi.models import (
     ApplicationState,
     AuditKind,
     DecisionDraft,
+    LedgerKeys,
     MandateLimits,
     MediationDraft,
     Renewal,
@@ -207,6 +208,15 @@ class Operator(Connection):
     ) -> Application:
         """Ask for mediation on the decision about an amendment, or end it."""
         return _mediate(self._statements, "operator", application_id, outcome, text, None)
+
+
+def ledger_origin(url: str) -> str:
+    """The name of a service's ledger, which proofs and statements are for."""
+    public = Transport(url)
+    try:
+        return public.get("/v1/ledger/keys", LedgerKeys).origin
+    finally:
+        public.close()
 
 
 def principal_of(application: Application) -> str:

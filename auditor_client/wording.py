@@ -1,9 +1,9 @@
 """The result in words that a journalist can read and a statistician can check."""
 
-import math
-
 from auditor_client.finished import OUTSIDE, FinishedAudit
 from auditor_client.gap import FairnessGap
+from auditor_client.metric_words import down, limits, up
+from auditor_client.results import StudyFound
 from openapi.models import Price
 
 
@@ -23,20 +23,23 @@ def headline(gap: FairnessGap, alpha: float) -> str:
 
 def explanation(gap: FairnessGap, alpha: float) -> str:
     """The verdict with its probability."""
-    # Rounded outwards: the interval that is printed must hold as well.
-    low, high = math.floor(gap.low * 1000) / 1000, math.ceil(gap.high * 1000) / 1000
-    limits = (
-        f"The fairness gap lies between {low:.3f} and {high:.3f}; an interval made in this way"
-        f" holds the true gap with a probability of at least {_percent(1 - gap.delta)}."
+    between = limits(gap.low, gap.high)
+    interval = (
+        f"The fairness gap lies {between}; an interval made in this way holds the true gap with a"
+        f" probability of at least {percent(1 - gap.delta)}."
     )
     verdict = gap.verdict(alpha)
     if verdict == "inconclusive":
         return (
-            f"{limits} The tolerated gap of {alpha:g} is inside, so this audit cannot tell."
-            " More people, fewer bins or more epsilon would."
+            f"{interval} Whether the gap is within the tolerated {alpha:g} or beyond it, this audit"
+            " cannot tell. More people, fewer bins or more epsilon would."
         )
-    error = _percent(gap.delta / 2)
-    return f"{limits} The verdict “{verdict}” is wrong with a probability of at most {error}."
+    one = f"at most {up(gap.at_most)}" if verdict == "fair" else f"at least {down(gap.at_least)}"
+    return (
+        f"{interval} For a verdict one limit is enough, and alone it is tighter: the gap is {one}."
+        f" The verdict “{verdict}”, at a tolerated gap that was fixed beforehand, is wrong with a"
+        f" probability of at most {percent(gap.delta)}."
+    )
 
 
 def driver(audit: FinishedAudit, gap: FairnessGap) -> str:
@@ -47,6 +50,44 @@ def driver(audit: FinishedAudit, gap: FairnessGap) -> str:
     return (
         f"The measured gap is {gap.efg:.3f}. It is largest for scores {where}, where the share"
         f" of {more} is above that of {less}."
+    )
+
+
+def registration(study: StudyFound) -> str:
+    """Whether, and when, the study was written down before it was run."""
+    entered = study.registration
+    if entered is None:
+        return "The study was not registered in the platform’s ledger before it was run."
+    when = {
+        True: "Every release came after it: the question and the analysis were fixed before any"
+        " answer was known.",
+        False: "Not every release came after it, so part of the answer was known by then.",
+        None: "A receipt has no proof of its place in the ledger, so it is not shown here that all"
+        " releases came after it.",
+    }[entered.first]
+    return (
+        f"The study was registered on {entered.at:%Y-%m-%d at %H:%M:%S} UTC, as entry"
+        f" {entered.entry} of the platform’s ledger, signed by {entered.by}. {when} Audits outside"
+        " of this study would not show here; the ledger names them all."
+    )
+
+
+def together(study: StudyFound, verdicts: int) -> str:
+    """What the verdicts of a study promise together."""
+    shared = f" {verdicts} audits share that probability equally." if verdicts > 1 else ""
+    return (
+        f"The study tolerates a gap of {study.alpha:g}. The probability that any of its verdicts is"
+        f" wrong is at most {percent(study.delta)}.{shared}"
+    )
+
+
+def measures_together(measures: int, delta: float, *, pairs: bool) -> str:
+    """What limits of different measures promise together."""
+    pair = " Told is the pair of groups that was measured furthest apart." if pairs else ""
+    return (
+        f"The limits of one measure hold for all pairs of groups at once with a probability of at"
+        f" least {percent(1 - delta)}; measures do not share it, so that of many a few may miss"
+        f" ({measures} are shown).{pair} None of this cost further privacy."
     )
 
 
@@ -114,5 +155,5 @@ def _listed(names: list[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     return f"{100 * share:g} %"

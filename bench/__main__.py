@@ -2,9 +2,15 @@
 
 import sys
 
-from bench import harness, large_audit, ledger, planning
+from bench import harness, large_audit, ledger, logs, planning, reo
 
-FIGURES = {"large-audit": large_audit.run, "ledger": ledger.run, "planning": planning.run}
+FIGURES = {
+    "large-audit": large_audit.run,
+    "ledger": ledger.run,
+    "logs": logs.run,
+    "planning": planning.run,
+    "reo": reo.run,
+}
 
 
 def main() -> None:

@@ -122,12 +122,14 @@ def _audit(ledger: Ledger, number: int, paying: Paying) -> None:
     by = {"by": maker.id}
     content = {"content_id": identifier("content", number), "digest": digest(b"content"), **by}
     people = {"audience_id": identifier("audience", number), "source": "upload", **by}
+    people |= {"commitment": digest(b"people"), "sizes": "noisy"}
     epsilon = EPSILONS[number % len(EPSILONS)]
     charge = identifier("charge", number)
     body, facts = charge_parts(charge, audit, paying.mandate, epsilon, "0.025")
+    body["audience_id"] = people["audience_id"]
     released = {"audit_id": audit, "digest": digest(b"r"), "model_digest": digest(b"model")}
     _write(ledger, "content", content, paying)
-    _write(ledger, "audience", people | {"commitment": digest(b"people")}, paying)
+    _write(ledger, "audience", people, paying)
     _write(ledger, "charge", facts, paying, body)
     _write(ledger, "release", released, paying)
 

@@ -2,6 +2,10 @@
 
 from platform_sim.bias import Bias
 from platform_sim.demo import SOFTWARE_JOB, biased_platform, fair_platform
+from platform_sim.feed import Feed
+from platform_sim.impressions import Impressions
+from platform_sim.opportunities import Opportunities
+from platform_sim.outcomes import Prejudice
 from platform_sim.platform import SimulatedPlatform
 from platform_sim.recruitment import recruit
 from platform_sim.truth import true_gap
@@ -10,6 +14,10 @@ from platform_sim.world import World
 __all__ = [
     "SOFTWARE_JOB",
     "Bias",
+    "Feed",
+    "Impressions",
+    "Opportunities",
+    "Prejudice",
     "SimulatedPlatform",
     "World",
     "biased_platform",

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from platform_sim import identifiers
 from platform_sim.choices import Codes
+from platform_sim.demographics import ATTRIBUTES
 from platform_sim.randomness import stream
 from platform_sim.surnames import SURNAMES
 from platform_sim.world import World
@@ -32,12 +33,14 @@ def recruit(
     qualified: float = 0.8,
     on_platform: float | Mapping[str, float] = 0.95,
     twice: float = 0.01,
+    also: Sequence[str] = (),
 ) -> pa.Table:
     """`n` volunteers, as many of each value, and a second row for a few of them.
 
     `qualified`: the share with the experience for `occupation`. `on_platform`: the share that is on
     the platform, for all or by value. `twice`: the share that signed up a second time, with the
-    e-mail address in another spelling. Columns: email, username, phone, the attribute, qualified.
+    e-mail address in another spelling. `also`: other attributes that volunteers state, as they
+    fall. Columns: email, username, phone, the attribute, qualified, and these.
     """
     rng = stream(seed, "recruit")
     labels = np.sort(np.arange(n) % len(values))
@@ -53,6 +56,7 @@ def recruit(
             persons[rows] = _volunteers(rng, pool, len(rows))
     columns = _called(world, persons, rng)
     columns |= {attribute: pa.array(values).take(pa.array(labels)), "qualified": pa.array(able)}
+    columns |= {other: _stated(world, persons, other, rng) for other in also}
     table = _with_second_rows(pa.table(columns), round(twice * n), rng)
     return table.take(pa.array(rng.permutation(len(table))))
 
@@ -89,6 +93,16 @@ def _called(
         "username": pc.if_else(pa.array(named), usernames, None),
         "phone": pc.if_else(pa.array(reachable), phones, None),
     }
+
+
+def _stated(
+    world: World, persons: NDArray[np.int64], attribute: str, rng: np.random.Generator
+) -> pa.Array:
+    """What each volunteer says; strangers are as mixed as the people of the platform."""
+    codes = world.demographics.codes(attribute)
+    strange = persons == _STRANGER
+    others = codes[rng.integers(world.people, size=len(persons))]
+    return pa.array(ATTRIBUTES[attribute]).take(pa.array(np.where(strange, others, codes[persons])))
 
 
 def _with_second_rows(table: pa.Table, count: int, rng: np.random.Generator) -> pa.Table:

@@ -70,6 +70,34 @@ class Bounds:
         changed = staying if fixed_cell else moving
         return cls(shape, added=Reach(far, far**2, far), changed=changed)
 
+    @classmethod
+    def rows(
+        cls,
+        shape: tuple[int, ...],
+        row: Reach,
+        rows_per_person: int,
+        groups_per_person: int,
+        *,
+        fixed_slots: bool = False,
+    ) -> "Bounds":
+        """A table to which a person adds at most `rows_per_person` = m rows in each of k groups.
+
+        `row` bounds what one row x adds to the cells of one group, and how far two rows are apart:
+        |x|₁ ≤ l1, |x|₂² ≤ l2_squared, |x|∞ ≤ linf, and |x − y|₂² ≤ 2 · l2_squared. (The last
+        follows where rows add nothing negative; else `l2_squared` must be large enough for it.)
+
+        Added: m rows may fall on one another, which is m times as far, m² in squared L2, in each of
+        k groups, whose cells are apart. Changed: rows x₁ … xₘ become y₁ … yₘ, and their sums are at
+        most Σ |xᵣ − yᵣ| apart: twice in L1, twice in squared L2. A row less is one that becomes
+        nothing. With `fixed_slots` another person comes in or goes for whoever goes or comes, in
+        the same group: one person's rows become another's, and everything doubles once more.
+        """
+        m, times = rows_per_person, 2 if fixed_slots else 1
+        k = times * groups_per_person
+        added = Reach(row.l1 * m * k, row.l2_squared * m**2 * k, times * row.linf * m)
+        changed = Reach(2 * added.l1, 2 * added.l2_squared, 2 * row.linf * m)
+        return cls(shape, added=added, changed=changed)
+
 
 class Noisable(Protocol[Noisy]):
     """All that additive noise asks of a table: its bounds, and a way to put noise on its cells.

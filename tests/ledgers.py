@@ -12,12 +12,13 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from joserfc.jwk import Key, OKPKey
 
-from privacy.ledger import entries, statements
-from privacy.ledger.merkle import inclusion_path, leaf_hash, root_of
+from privacy.ledger import entries, possession, statements
+from privacy.ledger.headers import FORMAT
+from privacy.ledger.merkle import consistency_path, inclusion_path, leaf_hash, root_of
 from privacy.ledger.notes import Checkpoint, SignatureType, VerifierKey, cosign, sign_checkpoint
 from privacy.ledger.signatures import Signer
 from privacy.ledger.trust import Trust
-from privacy.ledger.verify import FORMAT, Verified, verify
+from privacy.ledger.verify import Verified, verify
 from privacy.receipts import canonical, digest
 
 ORIGIN = "audits.example/v1/ledger"
@@ -68,6 +69,7 @@ def _payload(statement: statements.Statement) -> bytes:
     return statements.payload(ORIGIN, statement.action, statement.by, statement.key, statement.body)
 
 
+AUDIENCE = identifier("audience", 1)
 REGULATOR = Maker(identifier("researcher", 0), ed25519("regulator"))
 OPERATOR = Maker(identifier("researcher", 1), ed25519("operator"))
 WITNESS = ed25519("witness")
@@ -110,6 +112,7 @@ class Ledger:
     key: OKPKey = field(default_factory=lambda: ed25519("ledger"))
     at: datetime = BEGIN
     made: int = 100
+    sealed: set[str | None] = field(default_factory=set)
 
     @classmethod
     def begun(cls) -> "Ledger":
@@ -195,14 +198,36 @@ class Ledger:
         body = {"mandate_id": mandate, **(changes or {"reason": {"commitment": digest(b"why")}})}
         return self.stated(REGULATOR, kind, body, {}, lab)
 
+    def renew(self, maker: Maker, key: OKPKey, **changes: Any) -> Maker:
+        """The researcher with a new key, which proves that it is held."""
+        proved = possession.of_key_change(ORIGIN, maker.id, public(key))
+        proof = statements.sign(proved, key, at=self.at.timestamp())
+        body = {"jwk": public(key), "proof": proof} | changes
+        facts = {"researcher_id": maker.id, "key_thumbprint": key.thumbprint()}
+        self.stated(maker, "researcher-key", body, facts, maker.auditor)
+        return Maker(maker.id, key, maker.auditor)
+
+    def seal(self, auditor: str | None, audience: str = AUDIENCE, sizes: str = "noisy") -> str:
+        """An audience of the auditor; the one that `charge_parts` names unless told."""
+        facts = {"audience_id": audience, "source": "upload", "commitment": digest(b"people")}
+        self.write("audience", {**facts, "sizes": sizes, "by": REGULATOR.id}, auditor)
+        return audience
+
     def charge(self, maker: Maker, mandate: str, **changes: Any) -> str:
         """Charge an audit; `changes` are of the body or the facts, whichever has them."""
+        if "audience_id" not in changes and maker.auditor not in self.sealed:
+            self.seal(maker.auditor)
+            self.sealed.add(maker.auditor)
         body, facts = charge_parts(self.new("charge"), self.new("audit"), mandate)
         for name, value in changes.items():
             (body if name in body else facts)[name] = value
         self.stated(maker, "charge", body, facts, maker.auditor)
         audit: str = facts["audit_id"]
         return audit
+
+    def registration(self, maker: Maker, study: str = "study") -> int:
+        body = {"digest": digest(study.encode())}
+        return self.stated(maker, "registration", body, {}, maker.auditor)
 
     def release(self, audit: str, lab: str | None) -> int:
         digests = {"digest": digest(audit.encode()), "model_digest": digest(b"model")}
@@ -220,12 +245,11 @@ class Ledger:
 
     def audit(self, maker: Maker, mandate: str) -> str:
         """Content, audience, charge and release."""
-        by = {"by": maker.id}
-        content = {"content_id": self.new("content"), "digest": digest(b"content"), **by}
+        content = {"content_id": self.new("content"), "digest": digest(b"content")}
+        content["by"] = maker.id
         self.write("content", content, maker.auditor)
-        people = {"audience_id": self.new("audience"), "source": "upload"}
-        self.write("audience", {**people, "commitment": digest(b"people"), **by}, maker.auditor)
-        audit = self.charge(maker, mandate)
+        audience = self.seal(maker.auditor, self.new("audience"))
+        audit = self.charge(maker, mandate, audience_id=audience)
         self.release(audit, maker.auditor)
         return audit
 
@@ -234,11 +258,15 @@ class Ledger:
             self.sign()
         return header(len(self.lines), self.notes), list(self.lines)
 
-    def partial(self, lab: str) -> tuple[bytes, list[bytes]]:
-        """What one auditor gets: its own entries, with proofs."""
-        note = self.sign()
-        shown = [n for n, line in enumerate(self.lines) if json.loads(line)["auditor"] == lab]
-        return header(len(self.lines), [note], auditor=lab), [proven(self.lines, n) for n in shown]
+    def partial(self, lab: str, seen: Iterable[int] = ()) -> tuple[bytes, list[bytes]]:
+        """What one auditor gets: its own entries and the platform's, with proofs."""
+        self.sign()
+        size = len(self.lines)
+        shown = [n for n, line in enumerate(self.lines) if _is_for(lab, line)]
+        heads = {int(note.split("\n")[1]) for note in self.notes} | set(seen)
+        paths = {str(old): continued(self.lines, old) for old in sorted(heads) if 0 < old < size}
+        first = header(size, self.notes, auditor=lab, consistency=paths)
+        return first, [proven(self.lines, n) for n in shown]
 
     def verified(self, trusted: Trust | None = None, seen: Iterable[str] = ()) -> Verified:
         return verify(*self.export(), trusted or trust(), seen=seen)
@@ -272,6 +300,13 @@ def proven(lines: Sequence[bytes], number: int) -> bytes:
     return json.dumps(members).encode()
 
 
+def continued(lines: Sequence[bytes], old: int) -> list[str]:
+    """The path from a head of that size to one over all lines."""
+    hashes = [leaf_hash(line) for line in lines]
+    path = consistency_path(old, len(hashes), lambda start, end: root_of(hashes[start:end]))
+    return [b64encode(one).decode() for one in path]
+
+
 def renumbered(lines: Iterable[bytes]) -> list[bytes]:
     """The lines as if they had always been in this order."""
     return [canonical(json.loads(line) | {"number": n}) for n, line in enumerate(lines)]
@@ -298,7 +333,7 @@ def charge_parts(
     """Body and facts of a score histogram's charge."""
     body = {
         "kind": "score-histogram",
-        "audience_id": identifier("audience", 1),
+        "audience_id": AUDIENCE,
         "mandate_id": None,
         "content_id": identifier("content", 1),
         "mechanism": "discrete-laplace",
@@ -320,6 +355,11 @@ def charge_parts(
         "debit": paid["epsilon"]["change_one"],
     }
     return body, facts
+
+
+def _is_for(lab: str, line: bytes) -> bool:
+    entry = json.loads(line)
+    return entry["auditor"] == lab or entry["kind"] in ("settings", "model", "signing-key")
 
 
 def _registered(researcher_id: str, role: str, key: Key) -> dict[str, Any]:

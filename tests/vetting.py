@@ -7,8 +7,9 @@ from typing import Any
 from joserfc.jwk import OKPKey
 
 from auditor_client import Auditor
+from auditor_client.applying import agreed
 from auditor_client.keys import plain_jwk
-from auditor_client.vetting import Applicant, Operator
+from auditor_client.vetting import Applicant, Operator, ledger_origin
 from openapi.models import Application, ApplicationDraft, Personal
 from tests.world import Deployment
 
@@ -24,7 +25,7 @@ def person(name: str, key: OKPKey, role: str = "other", **more: Any) -> dict[str
 
 
 def draft_of(principal: OKPKey, *others: OKPKey, **changes: Any) -> ApplicationDraft:
-    """An application that asks for epsilon 20 of histograms, changed as told."""
+    """An application that asks for epsilon 20 of histograms, changed as told; nobody agreed yet."""
     fields: dict[str, Any] = {
         "organisation": "Open Audit Lab",
         "individuals": [
@@ -41,6 +42,14 @@ def draft_of(principal: OKPKey, *others: OKPKey, **changes: Any) -> ApplicationD
         **{name: Personal.fresh(f"about {name}") for name in TEXTS},
     }
     return ApplicationDraft.model_validate(fields | changes)
+
+
+def agreed_by(draft: ApplicationDraft, url: str, *others: OKPKey) -> ApplicationDraft:
+    """The draft with the proofs of these, who are named in it."""
+    origin = ledger_origin(url)
+    for key in others:
+        draft = agreed(draft, key, origin)
+    return draft
 
 
 @dataclass
@@ -74,7 +83,8 @@ class Applying:
 
 def applying(deployment: Deployment, others: int = 0, **changes: Any) -> Applying:
     keys = [new_key() for _ in range(1 + others)]
-    applicant, made = Applicant.apply(deployment.url, keys[0], draft_of(*keys, **changes))
+    draft = agreed_by(draft_of(*keys, **changes), deployment.url, *keys[1:])
+    applicant, made = Applicant.apply(deployment.url, keys[0], draft)
     deployment.clients.enter_context(applicant)
     return Applying(deployment, applicant, made, keys)
 

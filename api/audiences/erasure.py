@@ -25,7 +25,8 @@ def erase(session: Session, audience: AudienceRow) -> None:
         ChargeRow.audience_id == audience.id, col(ChargeRow.refunded_at).is_(None)
     )
     for charge in session.exec(charges).all():
-        persons.carry(session, bearers(session, charge.audit_id, audience), charge.rho)
+        people = bearers(session, charge.audit_id, audience)
+        persons.carry(session, people, charge.rho, drawn=audience.source == "sample")
         session.exec(delete(ExclusionRow).where(col(ExclusionRow.audit_id) == charge.audit_id))
     session.exec(delete(PartRow).where(col(PartRow.audience_id) == audience.id))
     sketches.erase(session, audience.id)

@@ -80,6 +80,7 @@ def close(
             "audience_id": audience.id,
             "source": audience.source,
             "commitment": commitment,
+            "sizes": "known" if known else "noisy",
             "by": audience.researcher_id,
         },
         audience.auditor_id,

@@ -3,9 +3,13 @@
 from collections.abc import Mapping
 
 from api.audits.balance_histogram import BalanceHistogram
+from api.audits.bias_size import BiasSize
 from api.audits.kind import AudienceFacts, Kind
+from api.audits.log_cdf import LogCdf
 from api.audits.match_count import MatchCount
 from api.audits.most_skewed import MostSkewed
+from api.audits.outcome_test import OutcomeTest
+from api.audits.reo import Reo
 from api.audits.score_cdf import ScoreCdf
 from api.audits.score_histogram import ScoreHistogram
 from api.platform import Platform
@@ -16,6 +20,10 @@ KINDS: Mapping[str, Kind] = {
     "match-count": MatchCount(),
     "most-skewed": MostSkewed(),
     "balance-histogram": BalanceHistogram(),
+    "outcome-test": OutcomeTest(),
+    "log-cdf": LogCdf(),
+    "bias-size": BiasSize(),
+    "reo": Reo(),
 }
 
 __all__ = ["KINDS", "AudienceFacts", "Kind", "offered"]
@@ -23,4 +31,4 @@ __all__ = ["KINDS", "AudienceFacts", "Kind", "offered"]
 
 def offered(platform: Platform) -> list[str]:
     """The kinds that this platform's capabilities carry."""
-    return list(KINDS) if platform.scores is not None else ["match-count", "balance-histogram"]
+    return [name for name, kind in KINDS.items() if kind.offered_by(platform)]

@@ -45,6 +45,9 @@ RULES = (
 
 
 class BalanceHistogram:
+    def offered_by(self, platform: Platform) -> bool:
+        return True
+
     def check(
         self, request: BalanceHistogramRequest, audience: AudienceFacts, platform: Platform
     ) -> None:
@@ -78,6 +81,7 @@ class BalanceHistogram:
         self,
         request: BalanceHistogramRequest,
         audience: AudienceFacts,
+        digests: Sequence[str],
         released: Mapping[str, Cells],
     ) -> dict[str, Any]:
         groups = [
@@ -86,4 +90,10 @@ class BalanceHistogram:
             )
             for label, row in zip(audience.labels, released[BALANCES], strict=True)
         ]
-        return {"bins": request.bins, "groups": groups, "rules": RULES}
+        return {"bins": request.bins, "groups": groups}
+
+    def rules(self, request: BalanceHistogramRequest, platform: Platform) -> tuple[str, ...]:
+        return RULES
+
+    def model_digest(self, request: BalanceHistogramRequest, platform: Platform) -> str | None:
+        return None

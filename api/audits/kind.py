@@ -1,7 +1,9 @@
 """What a kind of audit is: the platform's half of it, one file each.
 
-`check` and `question` look at the request and at public facts only. `reduce` alone sees people, and
-what it makes can leave through the waist only. `present` shapes what came out of it.
+A kind says which platforms carry it, what it refuses, what it asks of the waist, by which rules it
+counts, and how its release looks; nothing else in the service knows one kind from another. Only
+`reduce` sees people, and what it makes can leave through the waist only; everything else looks at
+the request and at public facts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,6 +31,10 @@ class AudienceFacts:
 class Kind(Protocol):
     """One kind of audit; `request` is the wire model of that kind."""
 
+    def offered_by(self, platform: Platform) -> bool:
+        """Whether the platform's capabilities carry this kind."""
+        ...
+
     def check(self, request: Any, audience: AudienceFacts, platform: Platform) -> None:
         """Refuse what cannot be asked (`RefusalError`), before anything is charged."""
         ...
@@ -49,7 +55,19 @@ class Kind(Protocol):
         ...
 
     def present(
-        self, request: Any, audience: AudienceFacts, released: Mapping[str, Any]
+        self,
+        request: Any,
+        audience: AudienceFacts,
+        digests: Sequence[str],
+        released: Mapping[str, Any],
     ) -> dict[str, Any]:
-        """The kind's own fields of the release."""
+        """The kind's own fields of the release; `digests` are those of the contents."""
+        ...
+
+    def rules(self, request: Any, platform: Platform) -> tuple[str, ...]:
+        """By which rules people count, beside those of every kind."""
+        ...
+
+    def model_digest(self, request: Any, platform: Platform) -> str | None:
+        """Of the model whose work is read, where there is one."""
         ...

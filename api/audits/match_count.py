@@ -22,6 +22,9 @@ MATCHED = "matched"
 
 
 class MatchCount:
+    def offered_by(self, platform: Platform) -> bool:
+        return True
+
     def check(
         self, request: MatchCountRequest, audience: AudienceFacts, platform: Platform
     ) -> None:
@@ -46,7 +49,14 @@ class MatchCount:
         self,
         request: MatchCountRequest,
         audience: AudienceFacts,
+        digests: Sequence[str],
         released: Mapping[str, Cells],
     ) -> dict[str, Any]:
         counts = zip(audience.labels, released[MATCHED], strict=True)
         return {"groups": [GroupCount(label=label, count=int(count)) for label, count in counts]}
+
+    def rules(self, request: MatchCountRequest, platform: Platform) -> tuple[str, ...]:
+        return ()
+
+    def model_digest(self, request: MatchCountRequest, platform: Platform) -> str | None:
+        return None

@@ -30,6 +30,9 @@ SKEW = "skew"
 
 
 class MostSkewed:
+    def offered_by(self, platform: Platform) -> bool:
+        return platform.scores is not None
+
     def check(
         self, request: MostSkewedRequest, audience: AudienceFacts, platform: Platform
     ) -> None:
@@ -65,6 +68,17 @@ class MostSkewed:
         return {SKEW: Table(question[SKEW].bounds, np.array(skews, np.int64))}
 
     def present(
-        self, request: MostSkewedRequest, audience: AudienceFacts, released: Mapping[str, int]
+        self,
+        request: MostSkewedRequest,
+        audience: AudienceFacts,
+        digests: Sequence[str],
+        released: Mapping[str, int],
     ) -> dict[str, Any]:
-        return {"chosen": released[SKEW]}
+        chosen = released[SKEW]
+        return {"chosen": chosen, "chosen_digest": digests[chosen]}
+
+    def rules(self, request: MostSkewedRequest, platform: Platform) -> tuple[str, ...]:
+        return bins.RULES
+
+    def model_digest(self, request: MostSkewedRequest, platform: Platform) -> str | None:
+        return bins.scores_of(platform).model_digest

@@ -26,6 +26,9 @@ TREE = "cdf"
 
 
 class ScoreCdf:
+    def offered_by(self, platform: Platform) -> bool:
+        return platform.scores is not None
+
     def check(self, request: ScoreCdfRequest, audience: AudienceFacts, platform: Platform) -> None:
         bins.check(request.bins, request.context, platform)
 
@@ -52,6 +55,7 @@ class ScoreCdf:
         self,
         request: ScoreCdfRequest,
         audience: AudienceFacts,
+        digests: Sequence[str],
         released: Mapping[str, NDArray[np.float64]],
     ) -> dict[str, Any]:
         running = np.cumsum(released[TREE], axis=1)
@@ -60,3 +64,9 @@ class ScoreCdf:
             for label, row in zip(audience.labels, running, strict=True)
         ]
         return {"bins": request.bins, "groups": groups}
+
+    def rules(self, request: ScoreCdfRequest, platform: Platform) -> tuple[str, ...]:
+        return bins.RULES
+
+    def model_digest(self, request: ScoreCdfRequest, platform: Platform) -> str | None:
+        return bins.scores_of(platform).model_digest

@@ -27,6 +27,9 @@ SIZES = "sizes"
 
 
 class ScoreHistogram:
+    def offered_by(self, platform: Platform) -> bool:
+        return platform.scores is not None
+
     def check(
         self, request: ScoreHistogramRequest, audience: AudienceFacts, platform: Platform
     ) -> None:
@@ -63,6 +66,7 @@ class ScoreHistogram:
         self,
         request: ScoreHistogramRequest,
         audience: AudienceFacts,
+        digests: Sequence[str],
         released: Mapping[str, Cells],
     ) -> dict[str, Any]:
         rows = zip(audience.labels, released[BINS], strict=True)
@@ -76,6 +80,12 @@ class ScoreHistogram:
             for number, (label, row) in enumerate(rows)
         ]
         return {"bins": request.bins, "groups": groups}
+
+    def rules(self, request: ScoreHistogramRequest, platform: Platform) -> tuple[str, ...]:
+        return bins.RULES
+
+    def model_digest(self, request: ScoreHistogramRequest, platform: Platform) -> str | None:
+        return bins.scores_of(platform).model_digest
 
 
 def _mechanism(request: ScoreHistogramRequest, bounds: Bounds, parameter: Fraction) -> Mechanism:

@@ -45,6 +45,18 @@ class SigningKeys:
         """The private key to sign with; the first one is made when there is none."""
         return self._open(_current(self._fresh(), purpose) or self._first(purpose))
 
+    def overlapping(self, purpose: Purpose, overlap: timedelta) -> list[OKPKey]:
+        """The current key, and those that were retired no longer than this ago."""
+        current = self.current(purpose)
+        retired = [
+            row
+            for row in self._fresh()
+            if row.purpose == purpose
+            and row.retired_at is not None
+            and now() - row.retired_at < overlap
+        ]
+        return [current, *map(self._open, retired)]
+
     def rotate(self, session: Session, purpose: Purpose, by: str) -> OKPKey:
         """Retire the current key and make a new one. `refresh` when the session has committed."""
         lock(session)

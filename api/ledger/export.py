@@ -1,12 +1,11 @@
 """The ledger as a file: everything a verifier needs beside the keys, streamed.
 
 Entries up to the newest signed head, in the bytes that were hashed. An auditor gets its own, each
-with the path to that head.
+with the path to that head, and the paths from older heads to it.
 """
 
-import base64
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
@@ -15,16 +14,17 @@ from sqlmodel import col, select
 
 from api.errors import NotSignedError
 from api.ledger.checkpoints import latest
+from api.ledger.proofs import encoded
 from api.ledger.sight import visible_to
 from api.ledger.tree import tree
 from api.store import CheckpointRow, EntryRow, Store
 from api.streams import parquet_pieces
 from privacy.ledger import merkle
+from privacy.ledger.headers import FORMAT
 from privacy.ledger.tiles import Tree
 from privacy.receipts import canonical
 
 Format = Literal["jsonl", "parquet"]
-FORMAT = "platform-auditor/ledger/v1"
 AT_ONCE = 2_000
 COLUMNS = pa.schema(
     [
@@ -41,15 +41,24 @@ LINE = (EntryRow.number, EntryRow.at, EntryRow.kind, EntryRow.auditor_id, EntryR
 
 
 def export(
-    store: Store, origin: str, auditor_id: str | None, written_as: Format
+    store: Store,
+    origin: str,
+    auditor_id: str | None,
+    written_as: Format,
+    seen: Collection[int] = (),
 ) -> Iterator[bytes]:
-    """The file, piece by piece. Read at leisure: what is below a signed head never changes."""
-    header = _header(store, origin, auditor_id)
+    """The file, piece by piece. Read at leisure: what is below a signed head never changes.
+
+    `seen` are sizes of heads that an auditor's export must be shown to continue.
+    """
+    header = _header(store, origin, auditor_id, seen)
     chunks = _chunks(store, header["size"], auditor_id)
     return _parquet(header, chunks) if written_as == "parquet" else _lines(header, chunks)
 
 
-def _header(store: Store, origin: str, auditor_id: str | None) -> dict[str, Any]:
+def _header(
+    store: Store, origin: str, auditor_id: str | None, seen: Collection[int]
+) -> dict[str, Any]:
     with store.snapshot() as session:
         head = latest(session)
         if head is None:
@@ -57,14 +66,28 @@ def _header(store: Store, origin: str, auditor_id: str | None) -> dict[str, Any]
         kept = select(CheckpointRow).where(
             col(CheckpointRow.lasting), col(CheckpointRow.size) < head.size
         )
-        notes = [row.note for row in session.exec(kept.order_by(col(CheckpointRow.size)))]
-    header = {
-        "format": FORMAT,
-        "origin": origin,
-        "size": head.size,
-        "checkpoints": [*notes, head.note],
+        rows = session.exec(kept.order_by(col(CheckpointRow.size))).all()
+        header = {
+            "format": FORMAT,
+            "origin": origin,
+            "size": head.size,
+            "checkpoints": [row.note for row in (*rows, head)],
+        }
+        if auditor_id is None:
+            return header
+        older = {size for size in (*seen, *(row.size for row in rows)) if 0 < size < head.size}
+        return header | {
+            "auditor": auditor_id,
+            "consistency": _continued(older, head.size, tree(session)),
+        }
+
+
+def _continued(older: Collection[int], size: int, known: Tree) -> dict[str, list[str]]:
+    """The paths from heads of these sizes to the newest: who does not see all cannot hash them."""
+    return {
+        str(old): encoded(merkle.consistency_path(old, size, known.subtree))
+        for old in sorted(older)
     }
-    return header | ({"auditor": auditor_id} if auditor_id else {})
 
 
 def _chunks(store: Store, size: int, auditor_id: str | None) -> Iterator[list[Line]]:
@@ -83,9 +106,8 @@ def _chunks(store: Store, size: int, auditor_id: str | None) -> Iterator[list[Li
 
 def _proved(row: Sequence[Any], size: int, known: Tree) -> Line:
     number, at, kind, auditor_id, text = row
-    path = merkle.inclusion_path(number, size, known.subtree)
-    hashes = [base64.b64encode(each).decode() for each in path]
-    line = canonical({"entry": text, "path": hashes}).decode()
+    path = encoded(merkle.inclusion_path(number, size, known.subtree))
+    line = canonical({"entry": text, "path": path}).decode()
     return number, at, kind, auditor_id, line
 
 

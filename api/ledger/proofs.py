@@ -17,7 +17,7 @@ def inclusion(session: Session, entry: EntryRow) -> InclusionProof:
     head = checkpoints.covering(session, entry.number)
     path = merkle.inclusion_path(entry.number, head.size, tree(session).subtree)
     return InclusionProof(
-        entry=entry.text, number=entry.number, path=_encoded(path), checkpoint=head.note
+        entry=entry.text, number=entry.number, path=encoded(path), checkpoint=head.note
     )
 
 
@@ -29,8 +29,8 @@ def consistency(session: Session, old: int, new: int) -> ConsistencyProof:
     if old > new:
         raise InvalidRequestError("`old` must not be larger than `new`")
     path = merkle.consistency_path(old, new, tree(session).subtree)
-    return ConsistencyProof(old=old, new=new, path=_encoded(path))
+    return ConsistencyProof(old=old, new=new, path=encoded(path))
 
 
-def _encoded(path: list[bytes]) -> list[str]:
+def encoded(path: list[bytes]) -> list[str]:
     return [base64.b64encode(each).decode() for each in path]

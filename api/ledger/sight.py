@@ -5,7 +5,7 @@ from sqlmodel import col, or_, select
 from sqlmodel.sql.expression import SelectOfScalar
 
 from api.auth.caller import Caller
-from api.store import EntryRow
+from api.store import ApplicationEventRow, ApplicationRow, EntryRow
 
 # What the platform says of itself is for all.
 TO_ALL = ("model", "settings", "signing-key")
@@ -23,4 +23,16 @@ def sight_of(caller: Caller) -> str | None:
 def visible_to(auditor_id: str | None) -> list[ColumnElement[bool]]:
     if auditor_id is None:
         return []
-    return [or_(col(EntryRow.auditor_id) == auditor_id, col(EntryRow.kind).in_(TO_ALL))]
+    # An application is of no auditor yet when it comes in; approved, it says who the auditor is.
+    applied_with = (
+        select(ApplicationEventRow.number)
+        .join(ApplicationRow, col(ApplicationRow.id) == col(ApplicationEventRow.application_id))
+        .where(ApplicationRow.auditor_id == auditor_id)
+    )
+    return [
+        or_(
+            col(EntryRow.auditor_id) == auditor_id,
+            col(EntryRow.kind).in_(TO_ALL),
+            col(EntryRow.number).in_(applied_with),
+        )
+    ]

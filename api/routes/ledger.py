@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import StreamingResponse
 from joserfc.jwk import OKPKey
+from pydantic import Field
 from sqlmodel import Session, col, select
 
 from api.auth.access import CallerDep, RegulatorDep
@@ -49,6 +50,14 @@ _MEDIA_TYPES = {
 SizeQuery = Annotated[int, Query(ge=1, le=2**62)]
 NumberPath = Annotated[int, Path(ge=0, le=2**62)]
 NumberCursor = Annotated[int | None, Query(ge=0, le=2**62)]
+Size = Annotated[int, Field(ge=1, le=2**62)]
+SeenQuery = Annotated[
+    list[Size] | None,
+    Query(
+        max_length=20,
+        description="Sizes of heads that you have seen: your export proves that it continues them.",
+    ),
+]
 
 
 @router.get("/keys", responses=responses())
@@ -98,9 +107,11 @@ def export_ledger(
     caller: CallerDep,
     service: ServiceDep,
     written_as: Annotated[export.Format, Query(alias="format")] = "jsonl",
+    seen: SeenQuery = None,
 ) -> StreamingResponse:
     """The entries you may see with what verifies them, streamed. Auditors get their own."""
-    pieces = export.export(service.store, service.origin, sight_of(caller), written_as)
+    sight = sight_of(caller)
+    pieces = export.export(service.store, service.origin, sight, written_as, seen or ())
     return StreamingResponse(pieces, media_type=_MEDIA_TYPES[written_as])
 
 

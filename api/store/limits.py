@@ -27,7 +27,8 @@ class PersonBlockRow(SQLModel, table=True):
 
     `spent` is what each has borne; `carried` the part of it that audiences bore whose members are
     erased, and which can no longer be recomputed from them; `drawn` the part of it that samples
-    bore, which is the one that depends on who else was there to be drawn.
+    bore, which is the one that depends on who else was there to be drawn; `carried_drawn` what is
+    both.
     """
 
     __tablename__ = "person_blocks"
@@ -36,6 +37,7 @@ class PersonBlockRow(SQLModel, table=True):
     spent: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
     carried: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
     drawn: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
+    carried_drawn: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
 
 
 class ExclusionRow(SQLModel, table=True):

@@ -37,12 +37,15 @@ HIDDEN_FROM_OPERATORS = ("submitted", "changes-requested", "withdrawn", "refused
 def statement_of(
     draft: ApplicationDraft | WithdrawalDraft, key: str, signature: str, origin: str
 ) -> Statement:
-    """The applicant's statement, verified with the key that it holds."""
+    """The applicant's statement, verified with the key that it holds, and all others' proofs."""
     principal = draft.principal if isinstance(draft, ApplicationDraft) else draft.individuals[0]
     maker = import_public_jwk(dict(principal.jwk))
     by = f"applicant:{maker.thumbprint()}"
     body = stated_body(draft.model_dump(mode="json"))
-    return check(Statement("application", by, key, body, signature), maker, origin)
+    statement = check(Statement("application", by, key, body, signature), maker, origin)
+    if isinstance(draft, ApplicationDraft):
+        individuals.check_proofs(draft, body, origin)
+    return statement
 
 
 def submit(

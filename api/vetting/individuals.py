@@ -1,16 +1,19 @@
 """The named individuals of an application: unknown before it, researchers once it is approved."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from sqlmodel import Session, col, delete, select
 
 from api.auth.registration import validate_public_jwk
-from api.errors import ConflictError, InvalidRequestError
+from api.errors import ConflictError, InvalidRequestError, UnsignedError
 from api.ids import new_id
 from api.store import ApplicationRow, IndividualRow, ResearcherRow
 from api.vetting import personal
 from openapi.models import ApplicationDraft, IndividualDraft
+from privacy.errors import EvidenceError
+from privacy.ledger import possession
 
 
 def admit(session: Session, draft: ApplicationDraft, at: datetime) -> list[ResearcherRow]:
@@ -19,6 +22,21 @@ def admit(session: Session, draft: ApplicationDraft, at: datetime) -> list[Resea
     if len({row.id for row in people}) < len(people):
         raise InvalidRequestError("every individual has a key of their own; nothing was done")
     return people
+
+
+def check_proofs(draft: ApplicationDraft, stated: Mapping[str, Any], origin: str) -> None:
+    """Raise unless everybody but the principal, who signs, proves to hold the key named here."""
+    for number, individual in enumerate(draft.individuals):
+        if individual is draft.principal:
+            continue
+        try:
+            proved = possession.of_application(origin, stated, individual.jwk)
+            possession.check(individual.proof, proved, individual.jwk)
+        except EvidenceError as error:
+            raise UnsignedError(
+                f"individuals.{number} has not agreed to this application: {error}. Have them run "
+                "`auditor application agree FILE`; nothing was done."
+            ) from error
 
 
 def name_in(session: Session, application: ApplicationRow, people: Sequence[ResearcherRow]) -> None:

@@ -4,17 +4,16 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session
 
 from api.auth.caller import Caller
-from api.auth.registration import algorithms_of, import_public_jwk, validate_public_jwk
+from api.auth.registration import validate_public_jwk
 from api.errors import ConflictError, NotFoundError, UnsignedError
 from api.ledger import append, lock
 from api.store import ApplicationRow, ResearcherRow
 from api.vetting import individuals, personal
 from openapi.models import Erasure, ErasureDraft, KeyChangeDraft, Me, RemovalDraft
-from privacy.errors import StatementError
-from privacy.ledger import statements
+from privacy.errors import EvidenceError
+from privacy.ledger import possession
 from privacy.ledger.statements import Statement
 
-PROOF = "researcher-key-proof"
 ERASED = "erased"
 
 
@@ -32,7 +31,7 @@ def change_key(
         raise ConflictError("an applicant's key is changed by a new version of the application")
     row = session.get_one(ResearcherRow, caller.researcher_id)
     jwk, thumbprint = validate_public_jwk(dict(draft.jwk))
-    _check_proof(draft, row.id, thumbprint, origin)
+    _check_proof(draft, row.id, origin)
     row.jwk, row.key_thumbprint = jwk, thumbprint
     session.add(row)
     try:
@@ -87,12 +86,11 @@ def _concerned(session: Session, subject_id: str) -> tuple[list[ResearcherRow], 
     raise NotFoundError(f"no application or researcher {subject_id}")
 
 
-def _check_proof(draft: KeyChangeDraft, researcher_id: str, thumbprint: str, origin: str) -> None:
-    key = import_public_jwk(dict(draft.jwk))
-    stated = statements.payload(origin, PROOF, researcher_id, thumbprint, {"jwk": draft.jwk})
+def _check_proof(draft: KeyChangeDraft, researcher_id: str, origin: str) -> None:
     try:
-        statements.verify(draft.proof, stated, key, list(algorithms_of(key)))
-    except StatementError as error:
+        proved = possession.of_key_change(origin, researcher_id, draft.jwk)
+        possession.check(draft.proof, proved, draft.jwk)
+    except EvidenceError as error:
         raise UnsignedError(
             f"the proof is not by the new key: {error}; nothing was done"
         ) from error

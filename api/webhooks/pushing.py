@@ -30,6 +30,8 @@ CLAIM = timedelta(seconds=60)
 # Attempts of one claim end well before the claim does.
 AT_A_TIME = 4
 THREADS = 8
+# How long a key that was rotated still signs beside the new one, so that receivers can follow.
+OVERLAP = timedelta(days=7)
 
 
 @dataclass
@@ -107,8 +109,8 @@ class Pusher:
 
     def _send(self, webhook: WebhookRow, entry: EntryRow) -> None:
         body = entry.text.encode()
-        key = self.keys.current("receipt")
-        headers = headers_of(webhook.id, entry.number, body, key, int(time.time()))
+        keys = self.keys.overlapping("receipt", OVERLAP)
+        headers = headers_of(webhook.id, entry.number, body, keys, int(time.time()))
         self.sender.post(webhook.url, body, headers)
 
     def _succeed(self, webhook_id: str, number: int) -> None:

@@ -11,7 +11,7 @@ import base64
 import socket
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -67,14 +67,20 @@ class Sender:
             raise
 
 
-def headers_of(webhook_id: str, number: int, body: bytes, key: OKPKey, at: int) -> dict[str, str]:
-    """The headers of one attempt; the id stays the same however often it is tried."""
+def headers_of(
+    webhook_id: str, number: int, body: bytes, keys: Iterable[OKPKey], at: int
+) -> dict[str, str]:
+    """The headers of one attempt; the id stays the same however often it is tried.
+
+    Signed by each of the keys, so that one may take over from another  [SW, Signature scheme].
+    """
     message = f"{webhook_id}-{number}"
     signed = f"{message}.{at}.".encode() + body
+    signatures = (base64.b64encode(_private(key).sign(signed)).decode() for key in keys)
     return {
         "webhook-id": message,
         "webhook-timestamp": str(at),
-        "webhook-signature": f"v1a,{base64.b64encode(_private(key).sign(signed)).decode()}",
+        "webhook-signature": " ".join(f"v1a,{each}" for each in signatures),
     }
 
 

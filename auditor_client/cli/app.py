@@ -7,6 +7,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from auditor_client.cli import (
+    analyses,
     applications,
     audiences,
     audits,
@@ -16,13 +17,17 @@ from auditor_client.cli import (
     keys,
     kinds,
     ledger,
+    logs,
     mandates,
     me,
     operator,
+    outcome,
     planning,
     receipts,
     regulator,
+    reo,
     reports,
+    studies,
 )
 from auditor_client.cli.showing import printable
 from auditor_client.errors import AuditorError
@@ -55,6 +60,9 @@ app.add_typer(contents.app, name="content")
 app.add_typer(audiences.app, name="audience")
 app.add_typer(audits.app, name="audit")
 kinds.add_to(audits.app)
+logs.add_to(audits.app)
+audits.app.command(audits.STUDY, hidden=True)(studies.run_study)
+app.add_typer(studies.app, name="study")
 app.add_typer(regulator.app, name="regulator")
 insight.add_to(regulator.app)
 decisions.add_to(regulator.app)
@@ -69,7 +77,12 @@ app.command("catalogue")(contents.catalogue)
 app.command("plan")(planning.plan)
 app.command("price")(audits.price)
 app.command("budget")(mandates.budget)
+app.command("analyse")(analyses.analyse)
 app.command("report")(reports.report)
+app.command("outcome")(outcome.outcome)
+app.command("reo")(reo.reo)
+app.command("reo-plan")(reo.plan)
+audits.app.command("reo")(reo.audit)
 
 
 def main() -> None:

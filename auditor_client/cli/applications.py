@@ -4,15 +4,22 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 
-from auditor_client.applying import TEMPLATE, read_application
+from auditor_client.applying import (
+    TEMPLATE,
+    agreed,
+    read_application,
+    read_prepared,
+    write_application,
+)
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
 from auditor_client.cli.showing import print_json, show_row, show_rows
 from auditor_client.errors import InputError
 from auditor_client.keys import load_key
 from auditor_client.profiles import load_profile, load_profiles, save_profile
-from auditor_client.vetting import Applicant, principal_of
-from openapi.models import Application
+from auditor_client.vetting import Applicant, ledger_origin, principal_of
+from openapi.models import Application, IndividualDraft
 
 app = typer.Typer(help="Your applications for access.", no_args_is_help=True)
 
@@ -27,6 +34,10 @@ def apply(
     url: Annotated[str | None, typer.Option(help="The address of the service.")] = None,
     key: Annotated[Path | None, typer.Option(help="The file of your private key.")] = None,
     template: Annotated[bool, typer.Option(help="Print an example to fill in.")] = False,
+    prepare: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT", help="Send nothing: write what the others are to agree to."),
+    ] = None,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
@@ -36,11 +47,29 @@ def apply(
         return
     if file is None:
         raise InputError("Give the file of the application; --template prints an example.")
+    if prepare is not None:
+        _prepare(file, key, prepare)
+        return
     where, held = _whose(url, key, profile)
     applicant, made = Applicant.apply(where, held, read_application(file, load_key(held)))
     applicant.close()
     save_profile(profile, where, principal_of(made), held)
     show_application(made, as_json)
+
+
+@app.command("agree")
+def agree(
+    file: Annotated[Path, typer.Argument(help="The application that the principal prepared.")],
+    url: Annotated[str, typer.Option(help="The address of the service it is for.")],
+    key: Annotated[Path, typer.Option(help="The file of your private key.")],
+) -> None:
+    """Agree to be named in an application, with proof that you hold the key it gives you."""
+    held = load_key(key)
+    made = agreed(read_prepared(file), held, ledger_origin(url))
+    write_application(file, made)
+    waiting = [who.name.text for who in made.individuals if _is_waited_for(who)]
+    rest = f"It waits for {', '.join(waiting)}." if waiting else "The principal can send it."
+    Console().print(f"{file} holds your agreement. {rest}")
 
 
 @app.command("list")
@@ -104,6 +133,19 @@ def show_application(application: Application, as_json: bool) -> None:
     )
     events = [event.model_dump() for event in application.history]
     show_rows(events, ["number", "kind", "state", "at", "text"], as_json=False)
+
+
+def _prepare(file: Path, key: Path | None, out: Path) -> None:
+    if key is None:
+        raise InputError("Give --key, the file of the principal's private key.")
+    write_application(out, read_application(file, load_key(key)))
+    Console().print(
+        f"{out} is written. Everybody else in it: auditor application agree {out} --url … --key …"
+    )
+
+
+def _is_waited_for(individual: IndividualDraft) -> bool:
+    return individual.role != "principal" and individual.proof is None
 
 
 def _short(application: Application) -> dict[str, Any]:

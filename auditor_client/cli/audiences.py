@@ -3,9 +3,6 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 import typer
 
 from auditor_client.audiences import NamedAudience
@@ -13,6 +10,7 @@ from auditor_client.auditor import Auditor
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, pairs
 from auditor_client.cli.showing import show_row, show_rows
 from auditor_client.errors import InputError
+from auditor_client.tables import read_table
 
 app = typer.Typer(help="Audiences: the people of an audit, in groups.")
 
@@ -97,20 +95,6 @@ def delete(
 def row_of(audience: NamedAudience) -> dict[str, Any]:
     fields = audience.wire.model_dump(exclude={"groups"})
     return {**fields, "members": audience.members, "notes": list(audience.notes)}
-
-
-def read_table(file: Path, texts: list[str], where: str | None) -> pa.Table:
-    """A CSV or Parquet file; of a CSV, identifiers and groups are read as text."""
-    try:
-        if file.suffix.lower() in {".parquet", ".pq"}:
-            return pyarrow.parquet.read_table(file)
-        types = dict.fromkeys(texts, pa.string()) | ({where: pa.bool_()} if where else {})
-        options = pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=True)
-        return pyarrow.csv.read_csv(file, convert_options=options)
-    except FileNotFoundError as error:
-        raise InputError(f"There is no file {file}.") from error
-    except pa.ArrowException as error:
-        raise InputError(f"{file} cannot be read: {error}") from error
 
 
 def whole(text: str) -> int:

@@ -3,6 +3,7 @@
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from auditor_client.auditor import Auditor
 from auditor_client.cli.asking import (
@@ -23,16 +24,31 @@ from auditor_client.cli.asking import (
     SizeRho,
     options_of,
 )
-from auditor_client.cli.findings import finding, result_row
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet
 from auditor_client.cli.prices import price_row
 from auditor_client.cli.reports import Alpha, Delta
 from auditor_client.cli.showing import show_row, show_rows
+from auditor_client.findings import finding, result_row
 from auditor_client.finished import FinishedAudit
 from auditor_client.requests import DEFAULT_BINS
 from openapi.models import Audit
 
-app = typer.Typer(help="Audits: run, follow, read again.")
+STUDY = "study"
+
+
+class AuditsOrStudy(TyperGroup):
+    """The commands of audits; a study file in place of a command runs the study."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0].lower().endswith((".yaml", ".yml")):
+            args = [STUDY, *args]
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(
+    cls=AuditsOrStudy,
+    help="Audits: run, follow, read again; or run a whole study: auditor audit STUDY.yaml",
+)
 
 AuditId = Annotated[str, typer.Argument(metavar="AUDIT")]
 

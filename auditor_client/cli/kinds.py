@@ -19,10 +19,11 @@ from auditor_client.cli.asking import (
     ReceiptFile,
     context_of,
 )
-from auditor_client.cli.findings import OtherResult, result_row
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, numbers
 from auditor_client.cli.showing import show_row
 from auditor_client.errors import InputError
+from auditor_client.findings import result_row
+from auditor_client.kinds import OtherResult
 from auditor_client.requests import DEFAULT_BINS
 
 ContentIds = Annotated[list[str], typer.Argument(metavar="CONTENT...")]

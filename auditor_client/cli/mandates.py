@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
@@ -24,9 +25,19 @@ Lifetime = Annotated[str | None, typer.Option(help="What never comes back, with 
 Kinds = Annotated[list[str] | None, typer.Option("--kind", help="Kinds of audit, repeatable.")]
 
 
-def budget(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
+def budget(
+    chart: Annotated[
+        Path | None, typer.Option(help="Draw the burn-down: an .svg, .png or .html file.")
+    ] = None,
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
     """Your mandates: what is spent and what remains."""
     with Auditor.from_profile(profile) as auditor:
+        if chart is not None:
+            from auditor_client.charts import save  # Altair takes a second to import
+
+            save(auditor.budget_chart(), chart)
         show_mandates(auditor.budget().mandates, as_json)
 
 

@@ -24,6 +24,9 @@ def plan(
     groups: Annotated[int, typer.Option(help="How many groups are compared.", min=2)] = 2,
     bins: Annotated[int, typer.Option(help="How many bins of scores.", min=1)] = 100,
     epsilon: Annotated[float, typer.Option(help="The noise on each bin is 1/epsilon.")] = 1.0,
+    rho: Annotated[
+        float | None, typer.Option(help="In its place, Gaussian noise of variance 1/(2 rho).")
+    ] = None,
     sizes: Annotated[
         Sizes, typer.Option(help="Are the numbers of scored people known (a sample) or noisy?")
     ] = "noisy",
@@ -38,7 +41,9 @@ def plan(
     looks: Annotated[
         int | None, typer.Option(help="Plan an audit that may look so many times.", min=1)
     ] = None,
-    budget: Annotated[float | None, typer.Option(help="Epsilon to share among contents.")] = None,
+    budget: Annotated[
+        float | None, typer.Option(help="Epsilon (rho, with --rho) to share among contents.")
+    ] = None,
     contents: Annotated[
         str | None, typer.Option(help="People per group of each content: 200,400.")
     ] = None,
@@ -46,23 +51,22 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """How many people per group, by several promises; what so many people, or epsilon, can tell."""
-    given: Question = {"groups": groups, "bins": bins, "sizes": sizes}
-    row: dict[str, Any] = {
-        "alpha": alpha, "delta": delta, "groups": groups, "bins": bins, "epsilon": epsilon,
-        "sizes": sizes, "power": power,
+    asked: Question = {
+        "alpha": alpha, "delta": delta, "groups": groups, "bins": bins, "sizes": sizes,
     }  # fmt: skip
-    asked = {**given, "alpha": alpha, "delta": delta}
+    noise: Question = {"epsilon": epsilon}
+    if rho is not None:
+        noise = {"mechanism": "discrete-gaussian", "rho": rho}
+    row: dict[str, Any] = {**asked, **noise, "power": power}
     answers: list[Callable[[], dict[str, Any]]] = [
-        lambda: _people(
-            {**asked, "epsilon": epsilon, "power": power, "true_gap": true_gap}, promise
-        )
+        lambda: _people({**asked, **noise, "power": power, "true_gap": true_gap}, promise)
     ]
     if people is not None:
-        answers.append(lambda: _with_people(people, asked, epsilon, power, true_gap))
+        answers.append(lambda: _with_people(people, asked, noise, power, true_gap))
     if looks is not None:
-        answers.append(lambda: _looks({**asked, "epsilon": epsilon, "power": power}, looks))
+        answers.append(lambda: _looks({**asked, **noise, "power": power}, looks))
     if budget is not None or contents is not None:
-        answers.append(lambda: _split(asked, budget, contents))
+        answers.append(lambda: _split(asked, noise, budget, contents))
     with bar("Rehearsing audits", show=not as_json):
         try:
             for answer in answers:
@@ -78,11 +82,11 @@ def _people(asked: Question, promise: bool) -> dict[str, Any]:
     from auditor_client.plan import sample_size, verdict_size  # SciPy takes seconds to import
 
     found: dict[str, Any] = {"people_per_group_for_a_verdict": verdict_size(**asked)}
-    without = {name: asked[name] for name in ("alpha", "delta", "groups", "bins", "epsilon")}
+    without = {n: value for n, value in asked.items() if n not in ("power", "true_gap", "sizes")}
     try:
         printed = sample_size(**without, method="theorem-1")
     except ValueError:
-        printed = None  # the theorem does not hold for so small an epsilon
+        printed = None  # the theorem does not hold for so small an epsilon, nor for Gaussian noise
     found["people_per_group_by_theorem_1"] = printed
     if promise:
         exact = sample_size(**without, method="exact", sizes=asked["sizes"])
@@ -91,22 +95,19 @@ def _people(asked: Question, promise: bool) -> dict[str, Any]:
 
 
 def _with_people(
-    people: int, asked: Question, epsilon: float, power: float, true_gap: float
+    people: int, asked: Question, noise: Question, power: float, true_gap: float
 ) -> dict[str, Any]:
     from auditor_client import inverse
 
     far = min(2 * asked["alpha"], 1.0)
     rest = {name: value for name, value in asked.items() if name != "alpha"}
+    needed = inverse.rho_needed if "rho" in noise else inverse.epsilon_needed
     return {
         "people": people,
-        "chance_of_fair_if_fair": inverse.power_at(people, true_gap, epsilon=epsilon, **asked).fair,
-        "chance_of_unfair_at_twice_alpha": inverse.power_at(
-            people, far, epsilon=epsilon, **asked
-        ).unfair,
-        "least_alpha": _if_any(
-            inverse.resolvable_alpha, people, epsilon=epsilon, power=power, **rest
-        ),
-        "epsilon_needed": _if_any(inverse.epsilon_needed, people, power=power, **asked),
+        "chance_of_fair_if_fair": inverse.power_at(people, true_gap, **noise, **asked).fair,
+        "chance_of_unfair_at_twice_alpha": inverse.power_at(people, far, **noise, **asked).unfair,
+        "least_alpha": _if_any(inverse.resolvable_alpha, people, power=power, **noise, **rest),
+        needed.__name__: _if_any(needed, people, power=power, **asked),
     }
 
 
@@ -132,11 +133,15 @@ def _looks(asked: Question, looks: int) -> dict[str, Any]:
     }
 
 
-def _split(asked: Question, budget: float | None, contents: str | None) -> dict[str, Any]:
+def _split(
+    asked: Question, noise: Question, budget: float | None, contents: str | None
+) -> dict[str, Any]:
     from auditor_client.inverse import split_budget
 
     people = numbers(contents)
     if budget is None or people is None:
         raise InputError("--budget and --contents go together: --budget 2 --contents 200,400.")
-    found = split_budget(budget, [round(n) for n in people], **asked)
-    return {"epsilons": list(found.epsilons), "least_power": round(found.power, 3)}
+    mechanism = noise.get("mechanism", "discrete-laplace")
+    found = split_budget(budget, [round(n) for n in people], mechanism=mechanism, **asked)
+    shares = "rhos" if "rho" in noise else "epsilons"
+    return {shares: list(found.epsilons), "least_power": round(found.power, 3)}

@@ -5,10 +5,12 @@ from typing import Annotated
 
 import typer
 
-from auditor_client.cli.findings import finding
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
+from auditor_client.cli.selecting import Metrics, Qualified, Quantiles, Thresholds, selection_of
 from auditor_client.cli.showing import show_row
+from auditor_client.findings import finding
 from auditor_client.finished import FinishedAudit
+from auditor_client.progress import bar
 
 Alpha = Annotated[float, typer.Option(help="The gap that is tolerated.", min=0, max=1)]
 Delta = Annotated[float, typer.Option(help="The probability of error.", min=0, max=1)]
@@ -17,12 +19,26 @@ Delta = Annotated[float, typer.Option(help="The probability of error.", min=0, m
 def report(
     receipt: Annotated[Path, typer.Argument(help="A file written by save_receipt.")],
     out: Annotated[Path, typer.Option(help="Where to write the HTML.")] = Path("report.html"),
+    json_out: Annotated[Path | None, typer.Option(help="Write results.json here.")] = None,
+    latex: Annotated[Path | None, typer.Option(help="Write a LaTeX table here.")] = None,
     alpha: Alpha = 0.2,
     delta: Delta = 0.05,
+    metric: Metrics = None,
+    threshold: Thresholds = None,
+    quantile: Quantiles = None,
+    qualified: Qualified = None,
     profile: ProfileName = DEFAULT_PROFILE,  # noqa: ARG001  (every command takes it)
     as_json: AsJson = False,
 ) -> None:
     """Verify a receipt and write the report of its audit. Needs no network."""
     audit = FinishedAudit.from_receipt(receipt)
-    audit.report(out, alpha=alpha, delta=delta)
+    selection = selection_of(metric, threshold, quantile, qualified)
+    with bar("Analysing", show=not as_json):
+        audit.report(out, alpha=alpha, delta=delta, selection=selection)
+    if json_out or latex:
+        results = audit.results(alpha=alpha, delta=delta, selection=selection)
+        if json_out:
+            results.save(json_out)
+        if latex:
+            latex.write_text(results.to_latex(), encoding="utf-8")
     show_row({**finding(audit, alpha, delta), "report": str(out)}, as_json=as_json)

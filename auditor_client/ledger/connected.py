@@ -8,7 +8,7 @@ from pathlib import Path
 from joserfc.jwk import OKPKey
 
 from auditor_client.errors import LedgerError
-from auditor_client.ledger.seen import remember, seen
+from auditor_client.ledger.seen import remember, seen, size_of
 from auditor_client.transport import Transport
 from openapi.models import (
     ConsistencyProof,
@@ -48,12 +48,16 @@ class Ledger:
         return self._transport.get(f"{PATH}/entries/{number}/proof", InclusionProof)
 
     def export(self, path: str | Path) -> Path:
-        """Write what verifies offline: JSON lines, or Parquet for a name that ends so."""
+        """Write what verifies offline: JSON lines, or Parquet for a name that ends so.
+
+        It proves that it continues what was seen of this ledger on this machine.
+        """
         path = Path(path)
         written_as = "parquet" if path.suffix == ".parquet" else "jsonl"
+        sizes = [str(size_of(note)) for note in seen(self.keys().origin)]
         draft = path.with_name(f".{path.name}.part")
         with draft.open("wb") as file:
-            for piece in self._transport.pieces(f"{PATH}/export", format=written_as):
+            for piece in self._transport.pieces(f"{PATH}/export", format=written_as, seen=sizes):
                 file.write(piece)
         return draft.replace(path)
 

@@ -30,7 +30,7 @@ def verify_receipt(saved: SavedReceipt, trust: Trust) -> AnyRelease:
             "auditor receipt prove FILE"
         )
     _check_entry(saved.receipt, keys, saved.proof)
-    _check_inclusion(saved.proof, trust)
+    check_inclusion(saved.proof, trust, "the receipt")
     return release
 
 
@@ -56,7 +56,8 @@ def _entry(proof: InclusionProof) -> dict[str, Any]:
     raise ReceiptError("The proof is not of a release.")
 
 
-def _check_inclusion(proof: InclusionProof, trust: Trust) -> None:
+def check_inclusion(proof: InclusionProof, trust: Trust, what: str) -> None:
+    """Raise unless a trusted head of the ledger holds the entry."""
     path = [base64.b64decode(each) for each in proof.path]
     leaf = merkle.leaf_hash(proof.entry.encode())
     try:
@@ -64,5 +65,5 @@ def _check_inclusion(proof: InclusionProof, trust: Trust) -> None:
         merkle.verify_inclusion(leaf, proof.number, head.size, path, head.root)
     except EvidenceError as error:
         raise ReceiptError(
-            f"The ledger does not hold the receipt: {error}. Keep the file and tell the regulator."
+            f"The ledger does not hold {what}: {error}. Keep the file and tell the regulator."
         ) from error

@@ -6,13 +6,26 @@ One note per ledger is enough: a head is kept only after it was shown to continu
 from hashlib import sha256
 from pathlib import Path
 
+from auditor_client.errors import LedgerError
 from auditor_client.private_files import home, write_private
+from privacy.errors import NoteError
+from privacy.ledger.notes import Checkpoint, Note
 
 
 def seen(origin: str) -> list[str]:
     """The newest head of this ledger that was verified here, if any."""
     path = _path(origin)
     return [path.read_text(encoding="utf-8")] if path.exists() else []
+
+
+def size_of(note: str) -> int:
+    """How many entries a head is of."""
+    try:
+        return Checkpoint.parse(Note.parse(note).text).size
+    except NoteError as error:
+        raise LedgerError(
+            f"A head that was kept on this machine cannot be read: {error}."
+        ) from error
 
 
 def remember(origin: str, note: str) -> None:

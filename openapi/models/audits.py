@@ -7,7 +7,15 @@ from openapi.models.requests import AuditRequest
 from openapi.models.wire import Identifier, Instant, Wire
 
 AuditKind = Literal[
-    "score-histogram", "score-cdf", "match-count", "most-skewed", "balance-histogram"
+    "score-histogram",
+    "score-cdf",
+    "match-count",
+    "most-skewed",
+    "balance-histogram",
+    "outcome-test",
+    "log-cdf",
+    "bias-size",
+    "reo",
 ]
 AuditState = Literal["charged", "running", "released", "failed", "cancelled"]
 

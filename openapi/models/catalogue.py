@@ -31,6 +31,42 @@ class ContextField(Wire):
     default: ContextValue
 
 
+class NumberColumn(Wire):
+    name: str
+    low: float
+    high: float
+
+
+class WordColumn(Wire):
+    name: str
+    values: list[str]
+
+
+class TrafficOffer(Wire):
+    """How a log of recommendations is to be read: which of its columns say what.
+
+    `random` is the word in the column `strategy` for uniformly random items, absent where there are
+    none; without them nobody can know how relevant content reached people.
+    """
+
+    strategy: str
+    random: str | None
+    signals: list[str]
+    creators: list[str]
+    day: str | None
+
+
+class LogOffer(Wire):
+    """A log: whose rows they are, which is whose privacy is counted, and its columns."""
+
+    name: str
+    person: str
+    numbers: list[NumberColumn]
+    words: list[WordColumn]
+    model_digest: Digest | None
+    traffic: TrafficOffer | None
+
+
 class Limits(Wire):
     members_per_audience: int
     bytes_per_part: int
@@ -106,5 +142,6 @@ class Catalogue(Wire):
     context: list[ContextField]
     score_range: ScoreRange
     model_digest: Digest | None
+    logs: list[LogOffer] = []
     limits: Limits
     codebook: Codebook | None = None

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from openapi.models.prices import Price
-from openapi.models.requests import Edges, Levels, ShareEdges
+from openapi.models.requests import Correction, Edges, Levels, Name, Range, ShareEdges
 from openapi.models.wire import Digest, Identifier, Instant, Label, Wire
 
 
@@ -47,6 +47,52 @@ class GroupBalances(Wire):
     label: Label
     counts: list[int]
     outside: int
+
+
+class GroupMoments(Wire):
+    """Noisy sums over the rows of one group, one for each bin, in fixed point: see `MomentUnits`.
+
+    Of 1, v, u, u², u·v and v², where u is the score, from -1 at the low to 1 at the high end of its
+    bin, and v the outcome, from -1 at the low to 1 at the high end of its range.
+    """
+
+    label: Label
+    count: list[int]
+    outcome: list[int]
+    score: list[int]
+    score_squared: list[int]
+    score_outcome: list[int]
+    outcome_squared: list[int]
+
+
+class MomentUnits(Wire):
+    """Into how many units one is divided, by sum: noise is the same number of units on each."""
+
+    count: Annotated[int, Field(gt=0)]
+    outcome: Annotated[int, Field(gt=0)]
+    score: Annotated[int, Field(gt=0)]
+    score_squared: Annotated[int, Field(gt=0)]
+    score_outcome: Annotated[int, Field(gt=0)]
+    outcome_squared: Annotated[int, Field(gt=0)]
+
+
+class TrafficCounts(Wire):
+    """Noisy numbers of rows by group of creators, in the request's order. They may be negative.
+
+    Of a strategy, on a day or on all days together; of random traffic where no strategy is named.
+    """
+
+    strategy: Name | None
+    day: Name | None
+    negatives: list[int]
+    positives: list[int]
+
+
+class GroupTraffics(Wire):
+    """The rows of one group of viewers: each strategy and day, and at last random traffic."""
+
+    label: Label
+    traffics: list[TrafficCounts]
 
 
 class Released(Wire):
@@ -93,12 +139,82 @@ class BalanceHistogramRelease(Released):
     groups: list[GroupBalances]
 
 
+class OutcomeTestRelease(Released):
+    kind: Literal["outcome-test"]
+    log: Name
+    bins: Edges
+    outcome_range: Range
+    rows_per_person: int
+    units: MomentUnits
+    groups: list[GroupMoments]
+
+
+class GroupMoved(Wire):
+    """Of one group: how many rows have an opportunity, and the sum of their ranks, if asked for."""
+
+    label: Label
+    given: int
+    corrected: int
+    given_ranks: int | None = None
+    corrected_ranks: int | None = None
+
+
+class BiasSizeRelease(Released):
+    """Who has an opportunity, as it was and corrected, with noise. `unit` units are one.
+
+    `outcome` is a sum over all who had one, from 0 at the low to 1 at the high end of its range;
+    `corrected_outcome`, over all who would have one, that of their corrected scores. Of ranks,
+    `unit` units are as many as `places`.
+    """
+
+    kind: Literal["bias-size"]
+    log: Name
+    bins: Edges
+    corrections: list[Correction]
+    slopes: list[float] | None
+    outcome_range: Range
+    places: int | None
+    rows_per_person: int
+    unit: Annotated[int, Field(gt=0)]
+    outcome: int
+    corrected_outcome: int
+    groups: list[GroupMoved]
+
+
+class LogCdfRelease(Released):
+    kind: Literal["log-cdf"]
+    log: Name
+    column: Name
+    bins: Edges
+    rows_per_person: int
+    groups: list[GroupCdf]
+
+
+class ReoRelease(Released):
+    """`groups` are those of the audience, `creator_groups` what counts are by."""
+
+    kind: Literal["reo"]
+    log: Name
+    signals: list[Name]
+    creators: Name
+    creator_groups: list[Name]
+    strategies: list[Name]
+    days: list[Name]
+    rows_per_person: int
+    groups_per_person: int
+    groups: list[GroupTraffics]
+
+
 AnyRelease = (
     ScoreHistogramRelease
     | ScoreCdfRelease
     | MatchCountRelease
     | MostSkewedRelease
     | BalanceHistogramRelease
+    | OutcomeTestRelease
+    | LogCdfRelease
+    | BiasSizeRelease
+    | ReoRelease
 )
 Release = Annotated[AnyRelease, Field(discriminator="kind")]
 RELEASE: TypeAdapter[AnyRelease] = TypeAdapter(Release)

@@ -39,6 +39,8 @@ PublicJwk = Annotated[
     Field(min_length=2, max_length=12),
 ]
 Limit = Annotated[Amount, Field(gt=0, le=1_000, decimal_places=6)]
+# A detached signature: docs/vetting.md says of what.
+Proof = Annotated[str, Field(max_length=2_000, pattern=r"^[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+$")]
 
 _SALT = "oB3v5cZy0yq1tZ8kq3i2hQ=="
 _JWK = {"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}
@@ -52,7 +54,11 @@ def _text(words: str) -> dict[str, str]:
 
 
 class IndividualDraft(Wire):
-    """A named individual who is to have access, and the public key that only they hold."""
+    """A named individual who is to have access, and the public key that only they hold.
+
+    `proof`: of everybody but the principal, who signs the request, their key's signature of this
+    application, as docs/vetting.md has it.
+    """
 
     name: Personal
     contact: Personal | None = None
@@ -60,6 +66,7 @@ class IndividualDraft(Wire):
     affiliation: Personal | None = None
     jwk: PublicJwk
     role: Literal["principal", "other"] = "other"
+    proof: Proof | None = None
 
 
 class ApplicationDraft(Wire):
@@ -280,7 +287,7 @@ class KeyChangeDraft(Wire):
     model_config = example(jwk=_JWK, proof="eyJhbGciOiJFZDI1NTE5In0..c2lnbmF0dXJl")
 
     jwk: PublicJwk
-    proof: Annotated[str, Field(max_length=2_000, pattern=r"^[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+$")]
+    proof: Proof
 
 
 class RemovalDraft(Wire):

@@ -6,14 +6,15 @@ over its announcement.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from joserfc.jwk import OKPKey
 
-from privacy.errors import EvidenceError, LedgerError, NoteError
+from privacy.errors import EvidenceError, LedgerError, NoteError, ProofError
 from privacy.ledger.lines import Entry
+from privacy.ledger.merkle import EMPTY_ROOT, verify_consistency
 from privacy.ledger.notes import Checkpoint, Note, VerifierKey, open_checkpoint
 from privacy.ledger.shapes import SigningKeyFacts, read
 from privacy.ledger.signatures import Signer
@@ -82,8 +83,7 @@ class Heads:
 
     def reach(self, size: int, root: bytes) -> None:
         """Check the heads of this size against the tree, and trust what they cover."""
-        waiting = self._waiting.pop(size)
-        for head in waiting:
+        for head in self._waiting[size]:
             if head.checkpoint.root != root:
                 raise LedgerError(
                     None,
@@ -91,6 +91,26 @@ class Heads:
                     f" {head.source}: entries from {self._reached} to {size - 1} are not the ones"
                     " that were signed",
                 )
+        self._trust(size)
+
+    def check_continued(self, paths: Mapping[int, Sequence[bytes]]) -> Checkpoint:
+        """The newest head, of an export that does not show all entries, if it continues all others.
+
+        `paths` are the consistency proofs, by the size of the older head.
+        """
+        newest = self.newest.checkpoint
+        for head in (head for waiting in self._waiting.values() for head in waiting):
+            _check_continued(head, newest, paths)
+        return newest
+
+    def pass_by(self, size: int) -> None:
+        """Trust what the heads of up to this size cover; that they are continued was checked."""
+        for passed in sorted(each for each in self._waiting if each <= size):
+            self._trust(passed)
+
+    def _trust(self, size: int) -> None:
+        """Trust the keys that were announced, if a key that is trusted signed the heads here."""
+        waiting = self._waiting.pop(size)
         while waiting:
             signed = [head for head in waiting if self._is_trusted(head)]
             if not signed:
@@ -115,34 +135,35 @@ class Heads:
                 f"there are {size} entries, but {_named(self.newest.checkpoint)} is the newest",
             )
 
-    def trusted_newest(self) -> Checkpoint:
-        """The newest head, of an export that does not show all entries.
-
-        Of the others it can only be told whether they are older, or the same.
-        """
-        newest = self.newest.checkpoint
-        for waiting in self._waiting.values():
-            for head in waiting:
-                if not self._is_trusted(head):
-                    raise LedgerError(
-                        None, f"{_named(head.checkpoint)} is not signed by a key of the keys file"
-                    )
-                if head.checkpoint.size > newest.size:
-                    raise LedgerError(
-                        None, f"this is an old export: {_named(head.checkpoint)} {head.source}"
-                    )
-                if head.checkpoint.size == newest.size and head.checkpoint.root != newest.root:
-                    raise LedgerError(
-                        None, f"{_named(newest)} {head.source} has another root: the ledger forked"
-                    )
-        return newest
-
     def _is_trusted(self, head: Head) -> bool:
         try:
             open_checkpoint(head.note, self._trusted)
         except NoteError:
             return False
         return True
+
+
+def _check_continued(head: Head, newest: Checkpoint, paths: Mapping[int, Sequence[bytes]]) -> None:
+    older = head.checkpoint
+    if (older.size, older.root) in ((0, EMPTY_ROOT), (newest.size, newest.root)):
+        return
+    if older.size > newest.size:
+        raise LedgerError(None, f"this is an old export: {_named(older)} {head.source}")
+    if older.size not in paths and 0 < older.size < newest.size:
+        raise LedgerError(
+            None,
+            f"nothing shows that it continues {_named(older)} {head.source}: export it again, on "
+            "the machine that has seen that head",
+        )
+    try:
+        path = paths.get(older.size, [])
+        verify_consistency(older.size, newest.size, older.root, newest.root, path)
+    except ProofError as error:
+        raise LedgerError(
+            None,
+            f"{_named(newest)} does not continue {_named(older)} {head.source} ({error}): the "
+            "ledger forked, or its past was rewritten",
+        ) from error
 
 
 def _named(checkpoint: Checkpoint) -> str:

@@ -6,6 +6,7 @@ sorts keys by UTF-16 and msgspec by code point. In ASCII that is the same; the f
 not ASCII are written by rfc8785.
 """
 
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -47,16 +48,6 @@ class Entry(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     statement: Stated | None = None
 
 
-class Header(msgspec.Struct, forbid_unknown_fields=True):
-    """The first line of an export; `auditor` where it holds that auditor's entries alone."""
-
-    format: str
-    origin: str
-    size: Whole
-    checkpoints: list[str]
-    auditor: str | None = None
-
-
 class Proven(msgspec.Struct, forbid_unknown_fields=True):
     """A line of an auditor's export: the entry's own line, and its inclusion proof."""
 
@@ -65,7 +56,6 @@ class Proven(msgspec.Struct, forbid_unknown_fields=True):
 
 
 _entry = msgspec.json.Decoder(Entry)
-_header = msgspec.json.Decoder(Header)
 _proven = msgspec.json.Decoder(Proven)
 _encoder = msgspec.json.Encoder(order="sorted")
 
@@ -76,11 +66,28 @@ def parse(line: bytes) -> Entry:
         entry = _entry.decode(line)
     except ValueError as error:
         raise EvidenceError(f"this is not an entry: {error}") from error
-    # msgspec leaves out microseconds that are 0.
-    fast = line.isascii() and entry.at.microsecond and entry.at.tzinfo is UTC
-    if (_encoder.encode(entry) if fast else _canonical(line, entry)) != line:
+    plain = line.isascii() and _is_plain(entry.at)
+    if (_encoder.encode(entry) if plain else _canonical(line, entry)) != line:
         raise EvidenceError("this is not the canonical form of the entry")
     return entry
+
+
+def parse_all(batch: Sequence[bytes]) -> Iterable[Entry]:
+    """`parse` for each line, faster: where all are in order, nobody looks at each of them."""
+    whole = b"\n".join(batch)
+    try:
+        entries = _entry.decode_lines(whole)
+    except ValueError:
+        return map(parse, batch)
+    plain = whole.isascii() and all(_is_plain(entry.at) for entry in entries)
+    if plain and len(entries) == len(batch) and _encoder.encode_lines(entries) == whole + b"\n":
+        return entries
+    return map(parse, batch)
+
+
+def _is_plain(at: datetime) -> bool:
+    """Whether msgspec writes it as we do: it leaves out microseconds that are 0."""
+    return at.microsecond != 0 and at.tzinfo is UTC
 
 
 def _canonical(line: bytes, entry: Entry) -> bytes:
@@ -103,13 +110,6 @@ def stated(platform: str, kind: str, statement: Stated) -> bytes:
     if written.isascii():
         return written
     return statements.payload(platform, kind, statement.by, statement.key, statement.body)
-
-
-def parse_header(line: bytes) -> Header:
-    try:
-        return _header.decode(line)
-    except ValueError as error:
-        raise EvidenceError(f"this is not the header of an export: {error}") from error
 
 
 def parse_proven(line: bytes) -> Proven:

@@ -9,7 +9,7 @@ another size the same proof may lead to the same root.
      the same hashes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 
 from privacy.errors import ProofError
@@ -65,6 +65,11 @@ class Frontier:
             leaf = sha256(b"\x01" + stack.pop() + leaf).digest()
             ones >>= 1
         stack.append(leaf)
+
+    def extend(self, entries: Iterable[bytes]) -> None:
+        """Append the leaf hash of each entry."""
+        for entry in entries:
+            self.append(sha256(b"\x00" + entry).digest())
 
     def root(self) -> bytes:
         """Merge what remains, from the right [CT, §2.1.2, step 3]."""

@@ -8,11 +8,13 @@ the platform's people, and the platform's word is enough for theirs.
 from dataclasses import dataclass, replace
 
 from privacy.errors import EvidenceError
+from privacy.ledger import possession
 from privacy.ledger.lines import Entry, Stated
 from privacy.ledger.shapes import (
     ApplicationBody,
     ApplicationFacts,
     DecisionBody,
+    Individual,
     KeyBody,
     KeyFacts,
     RemovalBody,
@@ -44,6 +46,7 @@ SIGNED: dict[str, frozenset[Role]] = {
     "resumption": REGULATOR,
     "termination": REGULATOR,
     "charge": AUDITOR,
+    "registration": AUDITOR,
 }
 APPLICANT = "applicant:"
 
@@ -59,6 +62,7 @@ class People:
     """Everybody registered so far. `partial`: some entries about people are not in sight."""
 
     def __init__(self, trust: Trust, *, partial: bool = False) -> None:
+        self._origin = trust.origin
         self._regulators = trust.regulators
         self._partial = partial
         self._people: dict[str, Person] = {}
@@ -100,11 +104,14 @@ class People:
         self._add(facts.researcher_id, Person(body.role, body.auditor_id, signer))
 
     def renew(self, entry: Entry) -> None:
-        """A new key, at the word of the old one."""
+        """A new key, at the word of the old one, and held by whoever brings it."""
         statement, facts = _stated(entry), read(entry.facts, KeyFacts)
-        signer = Signer.of(read(statement.body, KeyBody).jwk)
+        body = read(statement.body, KeyBody)
+        signer = Signer.of(body.jwk)
         if (facts.researcher_id, facts.key_thumbprint) != (statement.by, signer.thumbprint):
             raise EvidenceError("the researcher or the key is not the one of the statement")
+        proved = possession.of_key_change(self._origin, statement.by, body.jwk)
+        possession.check(body.proof, proved, body.jwk)
         if statement.by in self._people:
             self._people[statement.by] = replace(self._people[statement.by], signer=signer)
 
@@ -126,9 +133,17 @@ class People:
         name = (facts.application_id, facts.version)
         if name in self._applications:
             raise EvidenceError("there is this version of this application already")
+        self._check_agreed(_stated(entry), individuals)
         ids = [individual.researcher_id for individual in facts.individuals]
         people = list(zip(ids, signers, strict=True))
         self._applications[name] = digest(canonical(_stated(entry).body)), people
+
+    def _check_agreed(self, application: Stated, individuals: list[Individual]) -> None:
+        """Raise unless every individual but the one who signs proves to hold their key."""
+        for individual in individuals:
+            if application.by != f"{APPLICANT}{Signer.of(individual.jwk).thumbprint}":
+                proved = possession.of_application(self._origin, application.body, individual.jwk)
+                possession.check(individual.proof, proved, individual.jwk)
 
     def approve(self, decided: DecisionBody, auditor_id: str) -> None:
         """Register the individuals of an application; who is registered already stays as is."""

@@ -2,24 +2,22 @@
 
 Every mechanism is calibrated to the epsilon (or rho) asked for under add/remove, and changing one
 person costs twice that: in epsilon for Laplace noise and selection, in rho for Gaussian noise. The
-number of scored people is a table of its own, unless it is known: an export does not tell, so both
-prices are right. Of a kind that is not known here, no more than what holds for all is asked.
+number of scored people is a table of its own, unless the audience's entry says that it is known.
+The rule is one for all kinds of audit, those of later versions included: a kind that cannot keep it
+needs a verifier that knows why.
 
 [BS16] Bun, Steinke, arXiv:1605.02065 (ε-DP is ε²/2-zCDP; composition adds).
 """
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from privacy.errors import EvidenceError
 from privacy.ledger.exact import amount, units
-from privacy.ledger.shapes import Both, ChargeBody, ChargeFacts
+from privacy.ledger.shapes import Both, ChargeBody, ChargeFacts, Sizes
 from privacy.price import ADD_REMOVE, CHANGE_ONE, FREE, INFINITE, Amount, Currency, Price, Relation
 
-KNOWN: Final = frozenset(
-    {"score-histogram", "score-cdf", "match-count", "most-skewed", "balance-histogram"}
-)
 RELATIONS: tuple[Relation, ...] = (ADD_REMOVE, CHANGE_ONE)
 
 
@@ -30,12 +28,13 @@ class Asked(NamedTuple):
     size_epsilon: str | None
     rho: str | None
     size_rho: str | None
+    sizes: Sizes | None
 
 
-def debited(body: ChargeBody, facts: ChargeFacts) -> tuple[int, int]:
+def debited(body: ChargeBody, facts: ChargeFacts, sizes: Sizes | None) -> tuple[int, int]:
     """What a charge takes from the mandate, and what from the platform's account, in units."""
     asked = Asked(
-        body.kind, body.mechanism, body.epsilon, body.size_epsilon, body.rho, body.size_rho
+        body.kind, body.mechanism, body.epsilon, body.size_epsilon, body.rho, body.size_rho, sizes
     )
     return _debited(asked, facts.epsilon, facts.rho, facts.currency, facts.debit)
 
@@ -84,27 +83,26 @@ def _check_consistent(paid: Price) -> None:
 
 
 def _check_asked(asked: Asked, paid: Price) -> None:
-    least = _price(asked, _parameters(asked)[:1])
-    if not paid.covers(least):
+    worth = _price(asked, _parameters(asked))
+    if not paid.covers(worth):
         raise EvidenceError("it costs less than what was asked for is worth")
-    if asked.kind in KNOWN and not _price(asked, _parameters(asked)).covers(paid):
+    if not worth.covers(paid):
         raise EvidenceError("it costs more than what was asked for")
 
 
 def _price(asked: Asked, parameters: list[Fraction]) -> Price:
-    times = 2 if asked.kind in KNOWN else 1
     make = Price.epsilon if asked.rho is None else Price.rho
-    return sum((make(add_remove=each, change_one=times * each) for each in parameters), FREE)
+    return sum((make(add_remove=each, change_one=2 * each) for each in parameters), FREE)
 
 
 def _parameters(asked: Asked) -> list[Fraction]:
-    """Epsilon or rho of the audit, and that of the sizes where they are asked for."""
+    """Epsilon or rho of the audit, and that of the sizes where they are to be learned."""
     main, sizes = (
         (asked.epsilon, asked.size_epsilon) if asked.rho is None else (asked.rho, asked.size_rho)
     )
     if main is None:
         return []
-    if asked.kind != "score-histogram":
+    if asked.kind != "score-histogram" or asked.sizes == "known":
         return [amount(main)]
     return [amount(main), _sizes(amount(main), sizes, 4 if asked.rho is None else 16)]
 

@@ -14,6 +14,7 @@ from privacy.ledger.lines import Entry, Stated, stated
 from privacy.ledger.people import SIGNED, People
 from privacy.ledger.prices import debited
 from privacy.ledger.shapes import (
+    AudienceFacts,
     AuditFacts,
     AuditorFacts,
     ChargeBody,
@@ -23,9 +24,12 @@ from privacy.ledger.shapes import (
     MandateBody,
     MandateChange,
     MandateFacts,
+    OfAudience,
     OfMandate,
     RefundFacts,
+    RegistrationBody,
     SettingsFacts,
+    Sizes,
     read,
 )
 from privacy.ledger.signatures import Claimed, Signatures
@@ -39,8 +43,6 @@ LET_BE = (
     "amendment",
     "mediation",
     "content",
-    "audience",
-    "audience-erasure",
     "refusal",
     "erasure",
 )
@@ -55,6 +57,7 @@ class Replay:
         self._partial = partial
         self._people = People(trust, partial=partial)
         self._mandates: dict[str, Mandate] = {}
+        self._audiences: dict[tuple[str | None, str], AudienceFacts] = {}
         self._charges: dict[str, Charge] = {}
         self._charge_ids: set[str] = set()
         self._used: set[tuple[str, str]] = set()
@@ -73,8 +76,11 @@ class Replay:
             "suspension": lambda entry: self._of_mandate(entry).turn("suspended"),
             "resumption": lambda entry: self._of_mandate(entry).turn("in force"),
             "termination": lambda entry: self._of_mandate(entry).turn("terminated"),
+            "audience": self._audience,
+            "audience-erasure": self._forget,
             "charge": self._charge,
             "refund": self._refund,
+            "registration": self._registration,
             "release": lambda entry: self._end(entry, "released"),
             "failure": lambda entry: self._end(entry, "failed"),
         }
@@ -145,25 +151,55 @@ class Replay:
             raise EvidenceError(f"there is no mandate {mandate_id}")
         return mandate
 
+    def _audience(self, entry: Entry) -> None:
+        facts = read(entry.facts, AudienceFacts)
+        if (entry.auditor, facts.audience_id) in self._audiences:
+            raise EvidenceError(f"{facts.audience_id} was sealed before")
+        self._audiences[entry.auditor, facts.audience_id] = facts
+
+    def _forget(self, entry: Entry) -> None:
+        """An audience may be erased before it is sealed; nothing is charged on it afterwards."""
+        self._audiences.pop((entry.auditor, read(entry.facts, OfAudience).audience_id), None)
+
+    def _sizes(self, entry: Entry, body: ChargeBody, facts: ChargeFacts) -> Sizes | None:
+        """What the entry of the charge's audience says of its sizes; None where there is none."""
+        if body.audience_id is None:
+            return None
+        audience = self._audiences.get((entry.auditor, body.audience_id))
+        if audience is None:
+            raise EvidenceError(f"there is no audience {body.audience_id} of {entry.auditor}")
+        if audience.commitment != facts.audience_commitment:
+            raise EvidenceError("the audience is not the one that was sealed")
+        return audience.sizes
+
     def _charge(self, entry: Entry) -> None:
         facts, body = read(entry.facts, ChargeFacts), read(_body(entry), ChargeBody)
         if facts.audit_id in self._charges or facts.charge_id in self._charge_ids:
             raise EvidenceError(f"{facts.audit_id} was charged before")
         if body.mandate_id is not None and body.mandate_id != facts.mandate_id:
             raise EvidenceError("the mandate is not the one of the statement")
-        mandate, by = self._known(facts.mandate_id), entry.statement.by if entry.statement else ""
-        if self._people.auditor_of(by) != entry.auditor:
-            raise EvidenceError(f"{by} is not a researcher of {entry.auditor}")
+        mandate, by = self._known(facts.mandate_id), self._researcher(entry)
         at = microseconds(entry.at)
         mandate.check(entry.auditor, by, body.kind, at)
         if facts.currency != mandate.currency:
             raise EvidenceError(f"the mandate is in {mandate.currency}")
-        debit, rho = debited(body, facts)
+        debit, rho = debited(body, facts, self._sizes(entry, body, facts))
         charge = Charge(facts.charge_id, mandate, debit, rho, at, mandate.period)
         mandate.debit(charge)
         self._account.debit(rho, at)
         self._charges[facts.audit_id] = charge
         self._charge_ids.add(facts.charge_id)
+
+    def _registration(self, entry: Entry) -> None:
+        read(_body(entry), RegistrationBody)
+        self._researcher(entry)
+
+    def _researcher(self, entry: Entry) -> str:
+        """Who signed, a researcher of the auditor that the entry is filed under."""
+        by = entry.statement.by if entry.statement else ""
+        if self._people.auditor_of(by) != entry.auditor:
+            raise EvidenceError(f"{by} is not a researcher of {entry.auditor}")
+        return by
 
     def _refund(self, entry: Entry) -> None:
         facts = read(entry.facts, RefundFacts)

@@ -10,6 +10,8 @@ from privacy.price import Currency
 
 Shape = TypeVar("Shape", bound=msgspec.Struct)
 Role = Literal["auditor", "regulator", "operator"]
+# Whether the number of scored people per group is public, or costs budget to learn.
+Sizes = Literal["known", "noisy"]
 
 
 def read(members: Mapping[str, Any], shape: type[Shape]) -> Shape:
@@ -25,10 +27,21 @@ class Both(msgspec.Struct, frozen=True):
     change_one: str
 
 
+class AudienceFacts(msgspec.Struct, frozen=True):
+    audience_id: str
+    commitment: str
+    sizes: Sizes
+
+
+class OfAudience(msgspec.Struct):
+    audience_id: str
+
+
 class ChargeFacts(msgspec.Struct):
     charge_id: str
     audit_id: str
     mandate_id: str
+    audience_commitment: str | None
     epsilon: Both | None
     rho: Both
     currency: Currency
@@ -37,12 +50,17 @@ class ChargeFacts(msgspec.Struct):
 
 class ChargeBody(msgspec.Struct):
     kind: str
+    audience_id: str | None = None
     mandate_id: str | None = None
     mechanism: str | None = None
     epsilon: str | None = None
     size_epsilon: str | None = None
     rho: str | None = None
     size_rho: str | None = None
+
+
+class RegistrationBody(msgspec.Struct):
+    digest: str
 
 
 class RefundFacts(msgspec.Struct):
@@ -112,6 +130,7 @@ class ResearcherFacts(msgspec.Struct):
 
 class KeyBody(msgspec.Struct):
     jwk: dict[str, Any]
+    proof: str
 
 
 class KeyFacts(msgspec.Struct):
@@ -125,6 +144,7 @@ class RemovalBody(msgspec.Struct):
 
 class Individual(msgspec.Struct):
     jwk: dict[str, Any]
+    proof: str | None = None
 
 
 class ApplicationBody(msgspec.Struct):

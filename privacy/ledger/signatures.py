@@ -34,7 +34,7 @@ ALGORITHMS: dict[tuple[str, str | None], tuple[str, ...]] = {
 }
 PRIVATE_MEMBERS = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
 RSA_BITS = 2048
-AT_A_TIME = 4_096
+AT_A_TIME = 16_384
 
 _MEMBERS = {"OKP": ("crv", "x"), "EC": ("crv", "x", "y"), "RSA": ("n", "e")}
 

@@ -3,24 +3,28 @@
 `docs/ledger.md` says what is checked. The first entry that is wrong is named, and why.
 """
 
-from base64 import b64decode
+import gc
+import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 
 from privacy.errors import EvidenceError, LedgerError
 from privacy.ledger import lines
+from privacy.ledger.headers import FORMAT, Header, decoded, parse_header
 from privacy.ledger.heads import Heads
-from privacy.ledger.lines import Entry, Header, Proven
+from privacy.ledger.lines import Entry, Proven
 from privacy.ledger.merkle import Frontier, leaf_hash, verify_inclusion
 from privacy.ledger.notes import Checkpoint
 from privacy.ledger.replay import Replay
 from privacy.ledger.signatures import Signatures
 from privacy.ledger.trust import Trust
 
-FORMAT = "platform-auditor/ledger/v1"
+AT_A_TIME = 128
 _EVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -54,7 +58,7 @@ def verify(
     """
     about = _header(header, trust)
     heads = Heads(trust, about.checkpoints, seen, witnessed)
-    with ThreadPoolExecutor() as pool:
+    with ThreadPoolExecutor() as pool, _uncollected():
         signatures = Signatures(pool)
         check = _verify_all if about.auditor is None else _verify_some
         counts = check(about, entries, trust, heads, signatures)
@@ -69,9 +73,21 @@ def verify(
     )
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Nothing here refers in circles: the collector would look at everything again, for nothing."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 def _header(line: bytes, trust: Trust) -> Header:
     try:
-        header = lines.parse_header(line.removesuffix(b"\n"))
+        header = parse_header(line.removesuffix(b"\n"))
     except EvidenceError as error:
         raise LedgerError(None, str(error)) from error
     if header.format != FORMAT:
@@ -88,20 +104,21 @@ def _verify_all(
     counts, tree, books = Counter[str](), Frontier(), _Books(Replay(trust, signatures))
     if 0 in heads.sizes:
         heads.reach(0, tree.root())
-    for number, ended in enumerate(entries):
-        line = ended.removesuffix(b"\n")
+    for batch in _batches(entries, heads.sizes):
+        number = tree.size
         try:
-            entry = lines.parse(line)
-            books.play(entry, number)
-            if entry.kind == "signing-key":
-                heads.announce(entry)
+            for entry in lines.parse_all(batch):
+                books.play(entry, number)
+                if entry.kind == "signing-key":
+                    heads.announce(entry)
+                counts[entry.kind] += 1
+                number += 1
         except EvidenceError as error:
             raise _first(signatures, number, error) from error
-        counts[entry.kind] += 1
-        tree.append(leaf_hash(line))
-        if number + 1 in heads.sizes:
+        tree.extend(batch)
+        if tree.size in heads.sizes:
             signatures.settle()
-            heads.reach(number + 1, tree.root())
+            heads.reach(tree.size, tree.root())
     signatures.settle()
     heads.finish(tree.size)
     if header.size != tree.size:
@@ -109,12 +126,24 @@ def _verify_all(
     return counts
 
 
+def _batches(entries: Iterable[bytes], heads: Collection[int]) -> Iterator[list[bytes]]:
+    """Lines without their ends, so many at a time, and none across a head."""
+    lines_left, start = iter(entries), 0
+    for end in [*sorted(heads), sys.maxsize]:
+        while batch := list(islice(lines_left, min(AT_A_TIME, end - start))):
+            start += len(batch)
+            yield [line.removesuffix(b"\n") for line in batch]
+
+
 def _verify_some(
     header: Header, entries: Iterable[bytes], trust: Trust, heads: Heads, signatures: Signatures
 ) -> Counter[str]:
-    """An auditor's own entries: each with its proof, and the books of what is seen."""
+    """An auditor's own entries: each with its proof, and the books of what is seen.
+
+    The head they are under is trusted by way of the announced keys, which are among them.
+    """
     counts, books = Counter[str](), _Books(Replay(trust, signatures, partial=True))
-    newest, before = heads.trusted_newest(), -1
+    newest, before = _continued(header, heads), -1
     if header.size != newest.size:
         raise LedgerError(None, f"the header says {header.size} entries, its head {newest.size}")
     for ended in entries:
@@ -125,12 +154,25 @@ def _verify_some(
             number = entry.number
             _check_shown(entry, proven, header, newest, before)
             books.play(entry, number)
+            if entry.kind == "signing-key":
+                heads.pass_by(number)
+                heads.announce(entry)
         except EvidenceError as error:
             raise _first(signatures, number, error) from error
         before = number
         counts[entry.kind] += 1
     signatures.settle()
+    heads.pass_by(newest.size)
     return counts
+
+
+def _continued(header: Header, heads: Heads) -> Checkpoint:
+    """The newest head, if the export proves that it continues all others."""
+    try:
+        paths = header.paths()
+    except EvidenceError as error:
+        raise LedgerError(None, str(error)) from error
+    return heads.check_continued(paths)
 
 
 @dataclass
@@ -157,11 +199,8 @@ def _check_shown(
         raise EvidenceError(f"it is numbered {entry.number}, after {before}")
     if entry.auditor not in (header.auditor, None):
         raise EvidenceError("it is of another auditor")
-    try:
-        path = [b64decode(each, validate=True) for each in proven.path]
-    except ValueError as error:
-        raise EvidenceError(f"its proof is not base64: {error}") from error
-    verify_inclusion(leaf_hash(proven.entry.encode()), entry.number, head.size, path, head.root)
+    leaf = leaf_hash(proven.entry.encode())
+    verify_inclusion(leaf, entry.number, head.size, decoded(proven.path), head.root)
 
 
 def _first(signatures: Signatures, number: int | None, error: EvidenceError) -> LedgerError:

@@ -118,13 +118,19 @@ class Books:
         with self.store.write() as session:
             session.add(row)
 
-    def seal(self, name: str, groups: Mapping[str, set[int]], groups_per_person: int) -> None:
+    def seal(
+        self,
+        name: str,
+        groups: Mapping[str, set[int]],
+        groups_per_person: int,
+        source: str = "sample",
+    ) -> None:
         row = AudienceRow(
             id=name,
             auditor_id=self.auditor_id,
             researcher_id=self.researcher_id,
             state="sealed",
-            source="sample",
+            source=source,
             groups_per_person=groups_per_person,
             commitment="sha256:" + "0" * 64,
             created_at=BEGINNING,

@@ -109,16 +109,35 @@ def test_an_inspection_still_holds_when_members_are_erased(books: Books) -> None
 @pytest.mark.parametrize("change", [-1, 1, 10**12])
 def test_an_inspection_finds_a_balance_that_was_changed(books: Books, change: int) -> None:
     _charged(books)
-    with books.store.write() as session:
-        block = session.exec(select(PersonBlockRow)).one()
-        spent = persons.unpack([block.spent])[0].copy()
-        spent[3] += change
-        [block.spent] = persons.pack(spent)
-        session.add(block)
+    _change(books, "spent", change)
     found = inspect(books.store, CAP)
     assert found.differing == 1
     assert found.above_cap == (1 if change > 1 else 0)
     assert not found.sound
+
+
+@pytest.mark.parametrize("change", [-1, 1, -3 * 10**12 // 4])
+@pytest.mark.parametrize("erased", [False, True])
+def test_an_inspection_finds_what_samples_bore_that_was_changed(
+    books: Books, change: int, erased: bool
+) -> None:
+    """It is taken off what a `balance-histogram` reads: a false value would falsify that."""
+    audit_id = _charged(books)
+    books.release(audit_id)
+    if erased:
+        with at_time(lambda: 1):
+            books.erase("a0")
+    assert inspect(books.store, CAP).sound
+    _change(books, "drawn", change)
+    found = inspect(books.store, CAP)
+    assert (found.differing, found.above_cap) == (1, 0)
+
+
+def test_an_upload_bears_nothing_as_a_sample(books: Books) -> None:
+    _charged(books, source="upload")
+    assert inspect(books.store, CAP).sound
+    _change(books, "drawn", 3 * 10**12 // 4)
+    assert inspect(books.store, CAP).differing == 1
 
 
 def test_an_inspection_finds_balances_that_are_gone(books: Books) -> None:
@@ -157,10 +176,21 @@ def test_the_operator_verifies_by_a_command(books: Books, monkeypatch: pytest.Mo
     assert unsound.exit_code == 1
 
 
-def _charged(books: Books) -> str:
+def _change(books: Books, column: str, by: int) -> None:
+    """Falsify what one person has borne."""
+    with books.store.write() as session:
+        block = session.exec(select(PersonBlockRow)).one()
+        kept = getattr(block, column)
+        balances = np.zeros(persons.BLOCK, np.int64) if kept is None else persons.unpack([kept])[0]
+        changed = balances + by * (np.arange(persons.BLOCK) == 3)
+        setattr(block, column, persons.pack(changed)[0])
+        session.add(block)
+
+
+def _charged(books: Books, source: str = "sample") -> str:
     """Twenty people who have borne three quarters."""
     books.grant(Mandate("m", "rho", Fraction(100), 0, 9_600))
-    books.seal("a0", {"g0": set(range(10)), "g1": set(range(10, 20))}, 1)
+    books.seal("a0", {"g0": set(range(10)), "g1": set(range(10, 20))}, 1, source)
     books.seal("a1", {"g0": {5, 15, 40}}, 1)
     return _charge(books, Fraction(3, 4), "a0")
 

@@ -44,6 +44,14 @@ def test_bins_are_the_obvious_ones(bounds: list[float], scores: list[float], lev
     assert found.tolist() == [obvious(score, bins) for score in scores]
 
 
+@pytest.mark.parametrize("bins", [1, 31, 32, 500])
+def test_few_and_many_bins_are_told_apart_alike(bins: int) -> None:
+    edges = Edges(edges=np.linspace(-1, 1, bins + 1).tolist())
+    scores = [*edges.edges, *np.linspace(-1.1, 1.1, 777), math.nan, math.inf, -math.inf]
+    found = bin_of(np.array(scores), edges)
+    assert found.tolist() == [obvious(score, edges) for score in scores]
+
+
 def test_one_level_and_one_bin() -> None:
     assert bin_of(np.array([3.0, 2.9, math.nan]), Levels(levels=[3])).tolist() == [0, 1, 1]
     assert bin_of(np.array([0.0, 1.0, 1.1]), Edges(edges=[0, 1])).tolist() == [0, 0, 1]

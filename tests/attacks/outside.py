@@ -10,11 +10,28 @@ import httpx2
 from sqlmodel import col, select
 
 from api.store import AuditRow
+from openapi.models import MomentUnits
 from tests.system.raw import SALT, Raw, csv, raw, request_for
 from tests.world import Deployment
 
 HISTOGRAM = "score-histogram"
-KINDS_OF_AUDIT = [HISTOGRAM, "score-cdf", "match-count", "most-skewed"]
+KINDS_OF_AUDIT = [
+    HISTOGRAM,
+    "score-cdf",
+    "match-count",
+    "most-skewed",
+    "outcome-test",
+    "log-cdf",
+]
+OF_LOGS: dict[str, dict[str, Any]] = {
+    "outcome-test": {
+        "score": "share",
+        "outcome": "like_video",
+        "outcome_range": {"low": 0, "high": 1},
+    },
+    "log-cdf": {"column": "share"},
+}
+NOISY_LISTS = ("counts", "cumulative", *MomentUnits.model_fields)
 # What is random or the time of day: identifiers, digests, instants and signatures.
 VARYING = re.compile(
     r"[a-z]+_[0-9a-f]{30}|sha256:[0-9a-f]{64}|\d{4}-\d\d-\d\dT[0-9:.]+(Z|\+00:00)"
@@ -30,6 +47,9 @@ def body_of(
     body = request_for(content, audience, kind=kind, **asked)
     if kind == "match-count":
         del body["content_id"], body["bins"]
+    if kind in OF_LOGS:
+        del body["content_id"]
+        body |= {"log": "feed", "rows_per_person": 2, **OF_LOGS[kind]}
     if kind == "most-skewed":
         body["contents"] = [body.pop("content_id")] * 2
     return body
@@ -93,8 +113,10 @@ def without_noise(release: str) -> str:
     if body["kind"] == "most-skewed":
         body["chosen"] = "noisy"
     for group in body.get("groups", []):
-        group |= {name: "noisy" for name in ("outside", "count") if name in group}
-        group |= {name: len(group[name]) for name in ("counts", "cumulative") if name in group}
+        lists = {name: value for name, value in group.items() if name in NOISY_LISTS}
+        lists = {name: len(value) for name, value in lists.items() if isinstance(value, list)}
+        numbers = {name for name in ("outside", "count") if name in group} - lists.keys()
+        group |= dict.fromkeys(numbers, "noisy") | lists
         if group.get("size", {}).get("kind") == "noisy":
             group["size"]["value"] = "noisy"
     return json.dumps(body)

@@ -172,8 +172,8 @@ def test_a_release_without_a_fixed_number_of_cells_would_tell(
         sizes[:] = [len(group) for group in who.groups]
         return reduce(self, request, question, about, who, where)
 
-    def sparse(self: Any, request: Any, audience: Any, released: Any) -> Any:
-        fields = present(self, request, audience, released)
+    def sparse(self: Any, request: Any, audience: Any, digests: Any, released: Any) -> Any:
+        fields = present(self, request, audience, digests, released)
         kept = [group for group, size in zip(fields["groups"], sizes, strict=True) if size]
         return fields | {"groups": kept}
 

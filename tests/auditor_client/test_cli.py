@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from auditor_client.cli import app
-from auditor_client.cli.audiences import read_table
 from auditor_client.cli.kinds import weights_of
 from auditor_client.cli.showing import printable
 from auditor_client.errors import InputError
+from auditor_client.tables import read_table
 from tests.auditor_client.examples import (
     AUDIENCE_ID,
     CONTENT_ID,
@@ -36,10 +36,11 @@ def sign_up(service: ScriptedService) -> None:
 
 def test_every_command_has_help_json_and_profile() -> None:
     commands = [
-        "catalogue", "plan", "price", "budget", "report", "key new", "profile add",
+        "catalogue", "plan", "price", "budget", "report", "analyse", "key new", "profile add",
         "content upload", "content list", "audience upload", "audience list", "audience sample",
         "audit run", "audit list", "audit show", "audit cancel", "audit match-count",
-        "audit most-skewed", "audit cdf", "regulator auditors", "regulator mandates",
+        "audit most-skewed", "audit cdf", "audit study.yaml", "study init", "study check",
+        "study register", "study run", "study list", "regulator auditors", "regulator mandates",
         "regulator auditors add", "regulator researchers add", "regulator mandates grant",
         "regulator charges", "ledger entries", "ledger head",
     ]  # fmt: skip
@@ -199,6 +200,18 @@ def test_a_plan_answers_the_inverse_questions() -> None:
     assert planned["epsilon_needed"] < 1
     assert len(planned["deltas_of_looks"]) == 2
     assert sum(planned["epsilons"]) <= 2
+
+
+def test_a_plan_in_rho_is_about_gaussian_noise() -> None:
+    asked = ["plan", "--alpha", "0.3", "--bins", "5", "--sizes", "known", "--rho", "0.25", "--json"]
+    more = ["--people", "150", "--budget", "0.5", "--contents", "90,150", "--promise"]
+    planned = json.loads(run(app, [*asked, *more]).stdout)
+    assert planned["mechanism"] == "discrete-gaussian"
+    assert "epsilon" not in planned
+    assert planned["people_per_group_by_theorem_1"] is None
+    assert planned["people_per_group_by_exact_tails"] < planned["people_per_group_for_a_verdict"]
+    assert planned["rho_needed"] < 0.25
+    assert sum(planned["rhos"]) <= 0.5
 
 
 def test_a_plan_says_what_is_wrong_with_a_question() -> None:

@@ -1,6 +1,8 @@
 import subprocess
 import sys
 
+import pytest
+
 import auditor_client
 
 
@@ -13,19 +15,57 @@ def test_the_public_surface_is_this_and_no_more() -> None:
         "BudgetExhaustedError",
         "CommitmentError",
         "ConnectionBrokenError",
+        "FairnessGap",
         "FinishedAudit",
         "InputError",
+        "LogCdf",
         "MatchCount",
         "MostSkewed",
         "NamedAudience",
+        "OutcomeTest",
         "ProblemError",
         "ReceiptError",
         "Regulator",
+        "Reo",
         "ScoreCdf",
+        "after_pilot",
+        "canary_power",
+        "epsilon_needed",
+        "fairness_gap",
+        "field_check",
         "new_key",
+        "pooled_gap",
+        "power_at",
+        "power_curve",
+        "promise_holds",
+        "resolvable_alpha",
+        "rho_needed",
+        "sample_size",
         "save_profile",
+        "sequential_plan",
+        "split_budget",
+        "verdict_size",
     ]
     assert all(hasattr(auditor_client, name) for name in auditor_client.__all__)
+
+
+def test_every_name_is_what_its_module_has() -> None:
+    from auditor_client import canary, gap, inverse, plan, planning_charts, sequential
+
+    assert auditor_client.fairness_gap is gap.fairness_gap
+    assert auditor_client.sample_size is plan.sample_size
+    assert auditor_client.power_at is inverse.power_at
+    assert auditor_client.pooled_gap is sequential.pooled_gap
+    assert auditor_client.power_curve is planning_charts.power_curve
+    assert auditor_client.field_check is canary.field_check
+    with pytest.raises(AttributeError, match="has no attribute 'sample_sise'"):
+        auditor_client.sample_sise  # noqa: B018
+
+
+def test_the_command_starts_without_statistics() -> None:
+    code = "import sys, auditor_client.cli; print(*{'scipy', 'altair'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "\n", "")
 
 
 def test_the_sdk_loads_nothing_of_the_server() -> None:

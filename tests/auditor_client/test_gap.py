@@ -19,6 +19,8 @@ from auditor_client.gap import FairnessGap, Verdict, fairness_gap
 from auditor_client.noise import Gaussian, Laplace, gaussian_at
 from auditor_client.power import discrete_laplace
 from auditor_client.sizes import GroupSize
+from bench.coverage import DELTA, Case, audit
+from bench.verdicts import errors
 
 Floats = NDArray[np.float64]
 
@@ -301,24 +303,60 @@ def test_a_usual_release_is_answered_at_once(people: int) -> None:
     assert time.process_time() - start < 1.0
 
 
-def test_verdict_is_the_interval_against_alpha() -> None:
-    gap = FairnessGap(0.2, 0.15, 0.25, ("a", "b"), 3, 0.05)
-    assert [gap.verdict(alpha) for alpha in (0.1, 0.15, 0.2, 0.25)] == [
+def some_gap() -> FairnessGap:
+    return FairnessGap(0.2, 0.1504, 0.2496, ("a", "b"), 3, 0.05, at_least=0.16, at_most=0.24)
+
+
+def test_a_verdict_is_each_limit_alone_against_alpha() -> None:
+    gap = some_gap()
+    assert [gap.verdict(alpha) for alpha in (0.15, 0.16, 0.2, 0.24)] == [
         "unfair",
         "inconclusive",
         "inconclusive",
         "fair",
     ]
-    sentence = gap.explain(0.1)
-    assert sentence.startswith("Unfair beyond 0.1")
-    assert "bin 3" in sentence
-    assert sentence.count(".") == sentence.replace("0.", "0").count(".") + sentence.count("0.")
+    assert gap.explain(0.1).startswith("Unfair beyond 0.1: the gap is at least 0.160 (confidence")
+    assert gap.explain(0.24).startswith("Fair within 0.24: the gap is at most 0.240 (confidence")
+    # Rounded outwards: what is printed holds too.
+    assert "between 0.150 and 0.250" in gap.explain(0.2)
+    assert "most in bin 3, where a has the larger share" in gap.explain(0.2)
+    assert "among scores 0.3 to 0.4" in gap.explain(0.2, ["", "", "", "0.3 to 0.4"])
+    assert "(confidence 95 %)" in gap.explain(0.2)
+
+
+@pytest.mark.parametrize("sizes", ["known", "noisy", "estimated"])
+def test_limits_that_hold_alone_lie_within_those_that_hold_together(sizes: str) -> None:
+    generator = np.random.default_rng(21)
+    for true in (0.0, 0.3):
+        for delta in (0.01, 0.05, 0.3, 0.6):
+            given = release(generator, (150, 120), apart(4, true, 3), 1.0, sizes)
+            gap = fairness_gap(**given, delta=delta)
+            assert 0 <= gap.low <= gap.at_least <= gap.at_most <= gap.high <= 1
+            # From one half on there is nothing to double.
+            assert delta < 0.5 or (gap.at_least, gap.at_most) == (gap.low, gap.high)
+
+
+@pytest.mark.parametrize("sizes", ["known", "noisy", "estimated"])
+@pytest.mark.parametrize("gaussian", [False, True])
+def test_verdicts_are_wrong_no_more_often_than_delta_says(gaussian: bool, sizes: str) -> None:
+    # Gaps of alpha and a hair more. 6 cases, 2 sides, each by a binomial test at 1e-8.
+    case, runs = Case((120, 90), 4, 2, 0.2, 2.0, sizes, gaussian), 30
+    most = stats.binom.ppf(1 - 1e-8, runs, DELTA)
+    assert max(errors(case, runs, np.random.default_rng(4))) * runs <= most
+
+
+def test_verdicts_use_most_of_what_delta_allows() -> None:
+    # Two bins, known sizes: `fair` should be wrong in nearly .05 of audits a hair above alpha.
+    # P(none in 300) < 1e-6 for a rate of .046.
+    case, generator = Case((200, 200), 2, 2, 0.3, 4.0, "known"), np.random.default_rng(3)
+    delta, alpha = bounds.one_sided(DELTA), case.gap - 1e-12
+    assert any(bounds.within(audit(case, generator), delta, alpha) for _ in range(300))
 
 
 @pytest.mark.parametrize("alpha", [-0.1, 1.1, float("nan")])
 def test_alpha_out_of_range_is_refused(alpha: float) -> None:
     with pytest.raises(ValueError, match="alpha"):
-        FairnessGap(0.2, 0.15, 0.25, ("a", "b"), 3, 0.05).verdict(alpha)
+        some_gap().verdict(alpha)
 
 
 @pytest.mark.parametrize(

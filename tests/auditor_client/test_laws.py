@@ -50,6 +50,28 @@ def test_gaussian_waves_are_those_of_the_definition(sigma2: float) -> None:
     assert Gaussian(sigma2).wave(angles) == pytest.approx(direct, abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    "law",
+    [*(Gaussian(sigma2) for sigma2 in SIGMAS[:-1]), Laplace(0.4), Summed(((Gaussian(1.0), 3),))],
+    ids=str,
+)
+def test_tilted_waves_are_bounded_and_fall(law: Noise) -> None:
+    angles, ks = np.linspace(0, np.pi, 40), np.arange(-900, 901)
+    masses = law.mass(ks)
+    for s in (0.0, 0.05, 0.3, 0.37):
+        tilted = masses * np.exp(s * ks)
+        direct = np.abs(np.exp(1j * np.outer(angles, ks)) @ tilted) / tilted.sum()
+        [found] = law.log_tilted_wave(np.array([s]), 2 * (1 - np.cos(angles)))
+        assert (np.exp(found) >= direct - 1e-9).all()
+        assert (np.diff(found[np.isfinite(found)]) <= 1e-12).all()
+        if law.variance >= 1:
+            assert np.exp(found) == pytest.approx(direct, abs=0.01)
+
+
+def test_nothing_is_known_of_the_waves_of_moments() -> None:
+    assert (Moments(Laplace(1.0)).log_tilted_wave(np.ones(2), np.ones(3)) == 0).all()
+
+
 @pytest.mark.parametrize("sigma2", [0, -1, float("nan"), math.inf, 1e11])
 def test_gaussian_noise_without_or_with_far_too_much_variance_is_refused(sigma2: float) -> None:
     with pytest.raises(ValueError, match="sigma²"):

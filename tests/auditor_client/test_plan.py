@@ -1,6 +1,7 @@
 """Sample sizes: the paper's printed numbers, and what a verdict needs."""
 
 import math
+from typing import Any
 
 import pytest
 
@@ -49,6 +50,45 @@ def test_exact_answers_any_alpha_and_never_asks_for_more_than_theorem_1() -> Non
     ):
         people = sample_size(alpha, delta, groups, bins, epsilon, "exact")
         assert people <= sample_size(alpha, delta, groups, bins, epsilon, "theorem-1")
+
+
+def test_gaussian_noise_is_planned_for_like_laplace_noise_of_its_variance() -> None:
+    gaussian: dict[str, Any] = {"mechanism": "discrete-gaussian", "rho": "1/4"}
+    people = sample_size(0.3, 0.05, 2, 10, **gaussian)
+    assert people == pytest.approx(sample_size(0.3, 0.05, 2, 10, 1.0, "exact"), abs=3)
+    assert people <= sample_size(0.3, 0.05, 2, 10, **{**gaussian, "rho": 0.05})
+    assert verdict_size(0.3, bins=5, **gaussian) == pytest.approx(
+        verdict_size(0.3, bins=5), rel=0.1
+    )
+    assert verdict_size(0.3, bins=5, **gaussian) < verdict_size(
+        0.3, bins=5, sizes="noisy", **gaussian
+    )
+    assert promise_holds(0.3, 0.05, [people, people], 10, **gaussian)
+    assert not promise_holds(0.3, 0.05, [15, 15], 10, **gaussian)
+
+
+@pytest.mark.parametrize(
+    ("bad", "says"),
+    [
+        ({"mechanism": "discrete-gaussian"}, "bought by rho"),
+        ({"rho": 0.5}, "discrete-gaussian"),
+        ({"mechanism": "gauss", "rho": 0.5}, "must be"),
+        ({"mechanism": "discrete-gaussian", "rho": 0}, "rho must be greater"),
+        ({"mechanism": "discrete-gaussian", "rho": 1, "method": "theorem-1"}, "Laplace noise"),
+    ],
+)
+def test_noise_that_cannot_be_bought_is_refused(bad: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        sample_size(0.2, 0.05, 2, 10, **bad)
+
+
+def test_a_gaussian_size_is_bought_by_rho() -> None:
+    asked: dict[str, Any] = {"bins": 5, "sizes": "noisy", "mechanism": "discrete-gaussian"}
+    usual = verdict_size(0.3, rho=0.25, **asked)
+    assert usual == verdict_size(0.3, rho=0.25, size_rho=0.25 / 16, **asked)
+    assert verdict_size(0.3, rho=0.25, size_rho=0.25, **asked) < usual
+    with pytest.raises(ValueError, match="size_rho"):
+        verdict_size(0.3, rho=0.25, size_epsilon=0.25, **asked)
 
 
 def test_exact_knows_sizes_without_noise() -> None:

@@ -8,7 +8,8 @@ from scipy import stats
 from auditor_client.boxes import best_plane, certified
 from auditor_client.envelope import Envelope
 from auditor_client.estimates import Estimator, lattice
-from auditor_client.power import SizeKind, discrete_laplace
+from auditor_client.noise import Gaussian, law
+from auditor_client.power import SizeKind
 from auditor_client.promise import _pair, holds
 from auditor_client.sizes import PARTS
 
@@ -16,6 +17,9 @@ ALPHA, DELTA, BINS = 0.2, 0.05, 100
 KNOWN = Estimator(BINS, 1.0, "known", 0.25)
 NOISY = Estimator(BINS, 1.0, "noisy", 0.25)
 ESTIMATED = Estimator(BINS, 1.0, "estimated", 0.25)
+# rho = 1/4: the variance of Laplace noise at epsilon = 1, about
+GAUSSIAN = Estimator(BINS, Gaussian(2.0), "known", Gaussian(32.0))
+GAUSSIAN_NOISY = Estimator(BINS, Gaussian(2.0), "noisy", Gaussian(32.0))
 Floats = NDArray[np.float64]
 
 
@@ -51,11 +55,11 @@ def broken(
     measured = []
     for row, n in zip(shares, people, strict=True):
         true = np.pad(row, (0, BINS - len(row)))
-        noise = discrete_laplace(generator, 1.0, runs * BINS).reshape(runs, BINS)
+        noise = law(estimator.rate).simulated(generator, runs * BINS).reshape(runs, BINS)
         sizes = np.full(runs, float(n))
         if not estimator.exact:
             own = estimator.own
-            bought = discrete_laplace(generator, estimator.size_rate, runs)
+            bought = law(estimator.size_rate).simulated(generator, runs)
             sizes += (own * noise.sum(axis=1) + (PARTS - own) * bought) / PARTS
         counts = generator.multinomial(n, true, runs) + noise
         measured.append(counts / np.maximum(sizes, 1.0)[:, None])
@@ -74,20 +78,23 @@ def broken(
         (KNOWN, (60, 300)),
         (NOISY, (95, 95)),
         (ESTIMATED, (200, 200)),
+        (GAUSSIAN, (76, 76)),
+        (GAUSSIAN_NOISY, (100, 100)),
     ],
 )
 def test_no_platform_breaks_the_promise(
     estimator: Estimator, people: tuple[int, int], name: str
 ) -> None:
-    # P(|EFG - FG| > α) <= δ = .05, by a binomial test at 1e-9 in each of 78 cases: fails falsely in
-    # less than 1e-7.
+    # P(|EFG - FG| > α) <= δ = .05, by a binomial test at 1e-9 in each of 104 cases: fails falsely
+    # in less than 2e-7.
     runs = 4000
     most = stats.binom.ppf(1 - 1e-9, runs, DELTA)
     assert broken(PLATFORMS[name], people, estimator, runs) <= most
 
 
 @pytest.mark.parametrize(
-    ("estimator", "people"), [(KNOWN, [75, 75]), (KNOWN, [79, 79]), (KNOWN, [60, 300])]
+    ("estimator", "people"),
+    [(KNOWN, [75, 75]), (KNOWN, [79, 79]), (KNOWN, [60, 300]), (GAUSSIAN, [76, 76])],
 )
 def test_the_sizes_that_are_tried_are_certified(estimator: Estimator, people: list[int]) -> None:
     assert holds(ALPHA, DELTA, estimator, people)
@@ -98,7 +105,7 @@ def test_a_size_that_fails_is_not_certified() -> None:
     assert not holds(ALPHA, DELTA, KNOWN, [69, 69])
 
 
-@pytest.mark.parametrize("estimator", [KNOWN, NOISY, ESTIMATED])
+@pytest.mark.parametrize("estimator", [KNOWN, NOISY, ESTIMATED, GAUSSIAN])
 @pytest.mark.parametrize("people", [(60, 60), (60, 90)])
 def test_the_bound_of_a_box_is_above_all_in_it(
     estimator: Estimator, people: tuple[int, int]
@@ -112,7 +119,7 @@ def test_the_bound_of_a_box_is_above_all_in_it(
         assert (pair.error(*inside, 0.0) <= bound + 1e-9).all()
 
 
-@pytest.mark.parametrize("estimator", [KNOWN, NOISY, ESTIMATED])
+@pytest.mark.parametrize("estimator", [KNOWN, NOISY, ESTIMATED, GAUSSIAN, GAUSSIAN_NOISY])
 def test_the_envelope_bounds_exact_errors_and_falls(estimator: Estimator) -> None:
     envelope, generator = Envelope(ALPHA, estimator), np.random.default_rng(2)
     p = generator.uniform(size=20)
@@ -130,12 +137,27 @@ def test_the_envelope_bounds_exact_errors_and_falls(estimator: Estimator) -> Non
 def test_a_box_of_the_envelope_is_above_all_in_it() -> None:
     generator, width = np.random.default_rng(3), 1 / 16
     p, q = generator.uniform(0, 1 - width, (2, 30))
-    for estimator in (KNOWN, NOISY):
+    for estimator in (KNOWN, NOISY, GAUSSIAN, GAUSSIAN_NOISY):
         envelope = Envelope(ALPHA, estimator)
         bound = envelope._bound(90, p, q, width)
         for _ in range(5):
             inside = p + width * generator.uniform(size=30), q + width * generator.uniform(size=30)
             assert (envelope._bound(90, *inside, 0.0) <= bound * (1 + 1e-9)).all()
+
+
+def test_gaussian_errors_are_those_of_sums_written_out() -> None:
+    people, p, q = 20, 0.4, 0.35
+    x, k = np.arange(people + 1), np.arange(-30, 31)
+    noise = np.exp(-(k**2) / 4)
+    noise /= noise.sum()
+    one = np.convolve(stats.binom.pmf(x, people, p), noise)
+    other = np.convolve(stats.binom.pmf(x, people, q), noise)
+    values = np.arange(-30, people + 31)
+    apart = values[:, None] - values[None, :]
+    # 20·(.2 + .05) = 5: a measured difference beyond it breaks the promise.
+    direct = float(np.outer(one, other)[np.abs(apart) > 5].sum())
+    pair = _pair(ALPHA, GAUSSIAN, people, people, (24, 24))
+    assert pair.error(np.array([p]), np.array([q]), 0.0)[0] == pytest.approx(direct, abs=1e-7)
 
 
 def test_measured_shares_are_rounded_to_the_side_asked_for() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from auditor_client.noise import AnyNoise, Gaussian, Moments, variance
 from auditor_client.power import Design, Outcome, SizeKind, audit, ends_in
 from auditor_client.rehearsal import chance
 from auditor_client.saddlepoint import Lots
@@ -33,13 +34,28 @@ def test_forecasts_judge_releases_as_the_interval_does(
     assert agreement(design, people, verdict, 25)[2] >= 0.92
 
 
-@pytest.mark.parametrize("rate", [0.1, 1.0, math.inf])
+@pytest.mark.parametrize("verdict", ["fair", "unfair"])
+@pytest.mark.parametrize(("sizes", "people"), [("known", 150), ("noisy", 230)])
+def test_forecasts_judge_gaussian_releases_as_the_interval_does(
+    sizes: SizeKind, people: int, verdict: Outcome
+) -> None:
+    design = Design(0.2, 0.05, 2, 20, Gaussian(2.0), sizes, Gaussian(32.0))
+    assert agreement(design, people, verdict, 25)[2] >= 0.92
+
+
+def test_there_is_no_forecast_for_noise_of_which_moments_alone_are_known() -> None:
+    one = np.ones(1)
+    with pytest.raises(TypeError, match="Moments"):
+        Lots(one, one, 9 * one, 9 * one, one, Moments(Gaussian(1.0))).log_tail(one / 2, one / 2)
+
+
+@pytest.mark.parametrize("rate", [0.1, 1.0, Gaussian(2.0), math.inf])
 @pytest.mark.parametrize("others", [120, 180])
-def test_saddlepoint_tails_are_near_exact_ones(others: int, rate: float) -> None:
+def test_saddlepoint_tails_are_near_exact_ones(others: int, rate: AnyNoise) -> None:
     people, p, q = 120, np.array([0.05, 0.3, 0.5]), np.array([0.1, 0.2, 0.7])
     ratio = people / others
     spread = np.sqrt(people * p * (1 - p) + ratio**2 * others * q * (1 - q))
-    spread = np.hypot(spread, 0 if math.isinf(rate) else math.sqrt(2 * (1 + ratio**2)) / rate)
+    spread = np.hypot(spread, math.sqrt((1 + ratio**2) * variance(rate)))
     for below in (1.7, 2.5):
         first = np.round(people * p - below * spread)
         second = np.round(others * q)

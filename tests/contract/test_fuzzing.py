@@ -42,7 +42,9 @@ HOW = (
 )
 NO_CACHE = "PYTHONDONTWRITEBYTECODE"  # a second start is much faster without it
 TAGS = {
-    "auditor": {"public", "contents", "audiences", "audits", "budget", "ledger", "OAuth 2"},
+    "auditor": {
+        *("public", "contents", "audiences", "audits", "studies", "budget", "ledger", "OAuth 2")
+    },
     "regulator": {"regulator", "operator", "budget", "ledger"},
 }
 NOWHERE = "0" * 30

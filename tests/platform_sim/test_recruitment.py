@@ -70,6 +70,23 @@ def test_other_attributes_and_trades_are_recruited_too(fair: SimulatedPlatform) 
     assert set(table["race"].to_pylist()) == set(races)
 
 
+def test_volunteers_may_state_other_attributes_too(fair: SimulatedPlatform) -> None:
+    races = ("white", "black")
+    table = recruit(
+        fair.world, 1_500, "race", races, seed=1, qualified=0.25, twice=0, also=("gender",)
+    )
+    assert table.column_names[-1] == "gender"
+    stated = np.array(table["gender"].to_pylist())
+    assert set(stated) == {"woman", "man", "nonbinary"}
+    found = _by_email(fair, table)
+    known = found != NOBODY
+    for gender in ("woman", "man"):
+        having = fair.world.demographics.having("gender", gender)
+        assert (having[found[known]] == (stated[known] == gender)).all()
+        # Strangers are mixed as everybody is: of 75, nobody or everybody in less than 1e-20.
+        assert 0 < (stated[~known] == gender).sum() < (~known).sum()
+
+
 def test_more_volunteers_than_there_are_is_refused(fair: SimulatedPlatform) -> None:
     with pytest.raises(ValueError, match="recruit fewer"):
         recruit(fair.world, 15_000, seed=1)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privacy.errors import BoundsError
-from privacy.table import Bounds, Reach, Table
+from privacy.table import Bounds, Cells, Reach, Table
 
 BOUNDS = Bounds.counts((2, 3), cells_per_person=1)
 
@@ -101,3 +101,44 @@ def test_what_one_person_moves_in_a_clipped_sum(
     far = max(np.abs(one).sum() for one in contributions)
     apart = max(np.abs(a - b).sum() for a in contributions for b in contributions)
     assert (far, apart) == (added, changed)
+
+
+@pytest.mark.parametrize(
+    ("rows", "groups", "slots", "added", "changed"),
+    [
+        (1, 1, False, Reach(3, 5, 2), Reach(6, 10, 4)),
+        (4, 1, False, Reach(12, 80, 8), Reach(24, 160, 16)),
+        (1, 2, False, Reach(6, 10, 2), Reach(12, 20, 4)),
+        (2, 3, True, Reach(36, 120, 8), Reach(72, 240, 8)),
+    ],
+)
+def test_rows_may_fall_on_one_another_and_groups_may_not(
+    rows: int, groups: int, slots: bool, added: Reach, changed: Reach
+) -> None:
+    bounds = Bounds.rows((5,), Reach(3, 5, 2), rows, groups, fixed_slots=slots)
+    assert (bounds.added, bounds.changed) == (added, changed)
+
+
+@given(
+    st.integers(1, 3),
+    st.lists(st.lists(st.integers(0, 3), max_size=3), min_size=4, max_size=4),
+    st.booleans(),
+)
+def test_counts_of_rows_stay_within_the_bounds_of_rows(
+    m: int, cells: list[list[int]], slots: bool
+) -> None:
+    """In a sample, whoever goes lets another in; who changes goes from one group to another."""
+
+    def table(group: int, who: int) -> Cells:
+        found = np.zeros((2, 4), np.int64)
+        np.add.at(found[group], cells[who][:m], 1)
+        return found
+
+    bounds = Bounds.rows((2, 4), Reach(1, 1, 1), m, 1, fixed_slots=slots)
+    gone, changed = -table(0, 0), table(1, 1) - table(0, 0)
+    if slots:
+        gone, changed = gone + table(0, 2), changed + table(0, 2) - table(1, 3)
+    for moved, reach in ((gone, bounds.added), (changed, bounds.changed)):
+        assert np.abs(moved).sum() <= reach.l1
+        assert (moved**2).sum() <= reach.l2_squared
+        assert np.abs(moved).max() <= reach.linf

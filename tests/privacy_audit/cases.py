@@ -10,6 +10,14 @@ RELATIONS: tuple[Relation, ...] = (ADD_REMOVE, CHANGE_ONE)
 AUDIENCE: dict[str, Any] = {"audience_id": IDS["audience_id"]}
 ONE_BIN: dict[str, Any] = {**IDS, "bins": {"edges": [0, 1]}, "kind": "score-histogram"}
 
+OUTCOMES: dict[str, Any] = {
+    **AUDIENCE,
+    "kind": "outcome-test",
+    "log": "jobs",
+    "bins": {"edges": [0, 1]},
+    "outcome_range": {"low": 0, "high": 1},
+}
+
 
 def cases() -> Iterator[Case]:
     for relation in RELATIONS:
@@ -37,6 +45,18 @@ def cases() -> Iterator[Case]:
             {**IDS, "kind": "score-cdf", "bins": {"edges": [0, 1, 2, 3]}, "epsilon": "1"},
             relation,
             share=0.4,
+        )
+        for m in (1, 2):
+            yield Case(
+                f"outcome moments, Laplace, {m} row(s)",
+                OUTCOMES | {"epsilon": "1", "rows_per_person": m},
+                relation,
+            )
+        yield Case(
+            "outcome moments, Gaussian",
+            OUTCOMES | {"mechanism": "discrete-gaussian", "rho": "0.5"},
+            relation,
+            currency="rho",
         )
         yield Case("match count", AUDIENCE | {"kind": "match-count", "epsilon": "1"}, relation)
         for k in (1, 2):

@@ -5,7 +5,7 @@ release is many independent runs. The person is uploaded under two identifiers a
 added or removed, into one group more than they may count in.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from api.audiences.sealing import _match
-from api.platform import NOBODY, Persons, Platform
+from api.platform import NOBODY, Log, Persons, Platform
 from privacy.membership import Membership
 from privacy.price import ADD_REMOVE, Relation
 
@@ -61,6 +61,15 @@ class SmallPlatform:
         likes = self.likes.get(content["title"], {})
         return np.array([likes.get(int(person), 0.5) for person in persons])
 
+    def logs(self) -> Mapping[str, Log]:
+        return {"jobs": Log("candidate", {"score": (0.0, 1.0), "outcome": (0.0, 1.0)})}
+
+    def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
+        """Three rows each, more than may count, that are at the end of every range."""
+        person = np.repeat(persons, 3)
+        nothing = np.zeros(len(person))
+        return [pa.RecordBatch.from_pydict({"person": person, **dict.fromkeys(columns, nothing)})]
+
     def shares(self, persons: Persons) -> NDArray[np.float64]:
         return np.array([self.borne.get(int(person), 0.0) for person in persons])
 
@@ -74,7 +83,7 @@ class World:
 
     @property
     def platform(self) -> Platform:
-        return Platform("small", self.people, self.people, self.people)
+        return Platform("small", self.people, self.people, self.people, self.people)
 
     def membership(self, groups_per_person: int) -> Membership:
         """Matched and cut as in sealing."""

@@ -1,7 +1,7 @@
 """Adapters with habits, over the simulated people: as real as any that a platform would write."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -80,7 +80,7 @@ FAULTS: Mapping[str, Callable[[Any, Any], Any]] = {
 
 
 def on(platform: Platform, scores: Scores) -> Platform:
-    return Platform(name=platform.name, people=platform.people, scores=scores)
+    return replace(platform, scores=scores)
 
 
 class Gossips(SimulatedPlatform):

@@ -29,7 +29,13 @@ from api.store import (
 )
 from auditor_client.connection import Connection
 from auditor_client.statements import Statements
-from openapi.models import REQUEST, AuditorDraft, MandateDraft, ResearcherDraft
+from openapi.models import (
+    REQUEST,
+    AuditorDraft,
+    MandateDraft,
+    RegistrationDraft,
+    ResearcherDraft,
+)
 from openapi.problems import PREFIX, TABLE
 from platform_sim import SOFTWARE_JOB, World, identifiers
 from tests.statements import A_FORM
@@ -44,6 +50,7 @@ Groups = Mapping[str, Sequence[str]]
 # What is signed at these paths, and the form of its body.
 SIGNED: dict[str, tuple[str, TypeAdapter[Any]]] = {
     "/v1/audits": ("charge", REQUEST),
+    "/v1/studies": ("registration", TypeAdapter(RegistrationDraft)),
     "/v1/regulator/auditors": ("auditor", TypeAdapter(AuditorDraft)),
     "/v1/regulator/researchers": ("researcher", TypeAdapter(ResearcherDraft)),
     "/v1/regulator/mandates": ("mandate", TypeAdapter(MandateDraft)),

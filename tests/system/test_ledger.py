@@ -1,5 +1,6 @@
 """The ledger of a running service: signed heads, proofs, exports, witnesses, and their verifier."""
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,13 +25,14 @@ from auditor_client.errors import (
 )
 from auditor_client.finished import FinishedAudit
 from auditor_client.ledger import Ledger, make_trust, verify_file, verify_receipt
+from auditor_client.ledger.seen import remember
 from auditor_client.receipts import SavedReceipt
 from openapi.models import Entry, Page
 from platform_sim import SOFTWARE_JOB, World
 from privacy.ledger.merkle import leaf_hash
-from privacy.ledger.notes import VerifierKey
+from privacy.ledger.notes import Checkpoint, VerifierKey, sign_checkpoint
 from privacy.ledger.trust import Trust
-from tests.system.raw import usernames
+from tests.system.raw import raw, usernames
 from tests.world import Deployment, deployed
 
 
@@ -69,6 +71,20 @@ def test_an_honest_ledger_verifies(
         found = verify_file(path, trust_of(deployment))
         assert found.counts["charge"] == found.counts["release"] >= 1
         assert found.size == sum(found.counts.values())
+
+
+def test_the_price_of_sizes_is_checked_against_what_the_audience_says(
+    deployment: Deployment, auditor: Auditor, finished: FinishedAudit, tmp_path: Path
+) -> None:
+    another = deployment.auditor(epsilon="50")
+    content = another.contents.upload(**SOFTWARE_JOB)
+    sample = another.audiences.sample("gender", {"woman": 20, "man": 20})
+    another.audits.run(content, sample, bins=4, epsilon=1, progress=False)
+    signed(deployment)
+    for who, sizes, debit in ((auditor, "noisy", "2.5"), (another, "known", "2")):
+        assert [entry.facts["sizes"] for entry in who.ledger.entries("audience")] == [sizes]
+        assert [entry.facts["debit"] for entry in who.ledger.entries("charge")] == [debit]
+        verify_file(who.ledger.export(tmp_path / "mine.jsonl"), trust_of(deployment))
 
 
 def test_an_auditor_verifies_its_own_entries(
@@ -162,6 +178,52 @@ def test_the_ledger_key_is_rotated_without_a_gap(
     path = deployment.regulator.ledger.export(tmp_path / "ledger.jsonl")
     assert len(deployment.regulator.ledger.keys().ledger) >= 3
     assert verify_file(path, before).size == verify_file(path, trust_of(deployment)).size
+
+
+def test_an_auditors_own_export_follows_the_key_and_continues_what_was_seen(
+    deployment: Deployment, auditor: Auditor, finished: FinishedAudit, tmp_path: Path
+) -> None:
+    before = trust_of(deployment)
+    signed(deployment)
+    old = auditor.ledger.head(before).size  # this machine has seen it from now on
+    rotate(deployment)
+    deployment.auditor()
+    signed(deployment)
+    for name in ("mine.jsonl", "mine.parquet"):
+        found = verify_file(auditor.ledger.export(tmp_path / name), before)
+        assert found.size > old
+        assert found.counts["signing-key"] >= 3
+    header = json.loads((tmp_path / "mine.jsonl").read_bytes().splitlines()[0])
+    assert str(old) in header["consistency"]
+    seen = [note.split("\n")[1] for note in header["checkpoints"]]
+    assert {size for size in seen if size != str(header["size"])} <= header["consistency"].keys()
+
+
+def test_an_auditors_own_export_of_another_branch_is_found(
+    deployment: Deployment, auditor: Auditor, finished: FinishedAudit, tmp_path: Path
+) -> None:
+    trust = trust_of(deployment)
+    signed(deployment)
+    size = auditor.ledger.head(trust).size
+    root = Checkpoint(trust.origin, size, bytes(32))
+    key = deployment.service.auth.keys.current("ledger")
+    remember(trust.origin, sign_checkpoint(root, [(trust.origin, key)]))
+    deployment.auditor()
+    signed(deployment)
+    path = auditor.ledger.export(tmp_path / "mine.jsonl")
+    with pytest.raises(LedgerError, match="forked, or its past was rewritten"):
+        verify_file(path, trust)
+
+
+def test_an_export_is_not_asked_for_the_impossible(
+    deployment: Deployment, auditor: Auditor
+) -> None:
+    signed(deployment)
+    me = raw(deployment, auditor)
+    for seen, status in (("0", 422), ("x", 422), (str(2**70), 422), (str(2**40), 200)):
+        assert me.get(f"/v1/ledger/export?seen={seen}").status_code == status
+    many = "&".join(f"seen={number}" for number in range(1, 22))
+    assert me.get(f"/v1/ledger/export?{many}").status_code == 422
 
 
 def test_a_key_that_nobody_handed_on_is_not_trusted(deployment: Deployment, tmp_path: Path) -> None:

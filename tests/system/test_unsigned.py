@@ -22,6 +22,7 @@ from tests.world import Deployment
 PATHS = sorted(SIGNED)
 OTHER_ACTION = {
     "charge": "mandate",
+    "registration": "charge",
     "auditor": "charge",
     "researcher": "auditor",
     "mandate": "auditor",
@@ -43,6 +44,7 @@ def body_of(scene: Scene, path: str) -> dict[str, Any]:
     name = Personal.fresh("Ada").model_dump()
     bodies: dict[str, dict[str, Any]] = {
         "/v1/audits": scene.request(),
+        "/v1/studies": {"digest": f"sha256:{secrets.token_hex(32)}"},
         "/v1/regulator/auditors": {"name": "Lab"},
         "/v1/regulator/researchers": {"name": name, "auditor_id": scene.auditor_id, "jwk": jwk},
         "/v1/regulator/mandates": {
@@ -76,6 +78,7 @@ def in_anothers_name(maker: Maker, action: str, body: dict[str, Any], key: str) 
 def of_another_body(maker: Maker, action: str, body: dict[str, Any], key: str) -> dict[str, str]:
     changes: dict[str, dict[str, Any]] = {
         "charge": {"epsilon": "0.999999"},
+        "registration": {"digest": f"sha256:{'0' * 64}"},
         "auditor": {"name": "Laboratory"},
         "researcher": {"name": Personal.fresh("Ada").model_dump()},
         "mandate": {"epsilon_limit": "0.999999"},

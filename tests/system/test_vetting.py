@@ -25,7 +25,7 @@ from tests.statements import A_FORM
 from tests.system.raw import raw, refused, request_for, usernames
 from tests.system.scene import operator_of, wait
 from tests.system.test_ledger import trust_of
-from tests.vetting import applying, draft_of, new_key, operator, person
+from tests.vetting import agreed_by, applying, draft_of, new_key, operator, person
 from tests.world import Deployment, deployed
 
 
@@ -93,9 +93,10 @@ def test_a_stranger_applies_is_approved_and_audits(place: Deployment, world: Wor
 def test_whoever_is_registered_applies_again_for_their_own_auditor(place: Deployment) -> None:
     case = applying(place)
     first = case.approved()
-    applicant, again = Applicant.apply(
-        place.url, case.keys[0], draft_of(case.keys[0], new_key(), organisation="Another name")
-    )
+    colleague = new_key()
+    draft = draft_of(case.keys[0], colleague, organisation="Another name")
+    draft = agreed_by(draft, place.url, colleague)
+    applicant, again = Applicant.apply(place.url, case.keys[0], draft)
     applicant.close()
     assert again.auditor_id == first.auditor_id
     assert again.individuals[0].researcher_id == first.individuals[0].researcher_id
@@ -115,7 +116,9 @@ def test_changes_are_asked_for_answered_and_refused(place: Deployment) -> None:
     assert asked.deadline == case.application.deadline  # the clock does not stop
     with pytest.raises(ConflictError, match="changes-requested"):
         place.regulator.applications.approve(asked, "after all")
-    newer = draft_of(case.keys[0], new_key(), funding=Personal.fresh("a foundation"))
+    colleague = new_key()
+    newer = draft_of(case.keys[0], colleague, funding=Personal.fresh("a foundation"))
+    newer = agreed_by(newer, place.url, colleague)
     answered = case.applicant.answer(case.id, newer)
     assert (answered.state, answered.version) == ("submitted", 2)
     assert (answered.funding, len(answered.individuals)) == ("a foundation", 2)
@@ -199,12 +202,12 @@ def test_a_key_of_staff_or_of_another_auditor_cannot_be_named(place: Deployment)
     first, second = applying(place), applying(place)
     first.approved()
     second.approved()
-    mixed = draft_of(first.keys[0], second.keys[0])
+    mixed = agreed_by(draft_of(first.keys[0], second.keys[0]), place.url, second.keys[0])
     with pytest.raises(ConflictError, match="another auditor"):
         Applicant.apply(place.url, first.keys[0], mixed)
     key = new_key()
     with pytest.raises(RequestError, match="key of their own"):
-        Applicant.apply(place.url, key, draft_of(key, key))
+        Applicant.apply(place.url, key, agreed_by(draft_of(key, key), place.url, key))
 
 
 def test_the_platform_asks_for_an_amendment_and_mediation_changes_the_mandate(

@@ -14,18 +14,20 @@ from typing import Any
 
 import pytest
 from joserfc.jwk import OKPKey
-from sqlmodel import delete
+from sqlmodel import col, delete, null, select
 
 from api.clock import now
+from api.ledger.keys import rotate
 from api.platform import Platform
-from api.store import WebhookRow
-from api.webhooks.pushing import Pusher
+from api.store import SigningKeyRow, WebhookRow
+from api.webhooks.pushing import OVERLAP, Pusher
 from api.webhooks.sending import Sender
-from auditor_client.errors import ConflictError, NotFoundError, RequestError
+from auditor_client.errors import ConflictError, NotFoundError, RequestError, TrustError
 from auditor_client.webhooks import verify_webhook
 from openapi.models import Webhook
 from tests.receivers import Received, Receiver, receiving
 from tests.system.raw import raw, refused
+from tests.vetting import new_key
 from tests.world import Deployment, deployed
 
 
@@ -98,6 +100,51 @@ def test_a_regulator_gets_every_entry_signed_and_in_order(
 def whpk(jwk: dict[str, Any]) -> str:
     raw_key = OKPKey.import_key(jwk).public_key.public_bytes_raw()
     return f"whpk_{base64.b64encode(raw_key).decode()}"
+
+
+def test_a_receiver_follows_the_key_across_a_rotation(
+    place: Deployment, receiver: Receiver
+) -> None:
+    """The old key vouches for the new one, whose entry is pushed like any other."""
+    service = place.service
+    webhook = place.regulator.webhooks.add(receiver.url)
+    rotate(service.store, service.auth.keys, service.origin, place.operator_id)
+    place.regulator.auditors.add(f"Lab {secrets.token_hex(3)}")
+    *told, after = receiver.wait(4)
+    for each in told:
+        verify_webhook(each.body, each.headers, webhook.public_key)
+    [new] = [
+        whpk(entry_of(each)["facts"]["jwk"])
+        for each in told
+        if entry_of(each)["facts"]["purpose"] == "receipt"
+    ]
+    assert new == place.regulator.webhooks.list()[0].public_key != webhook.public_key
+    for key in (webhook.public_key, new):
+        verify_webhook(after.body, after.headers, key)
+    with pytest.raises(TrustError, match="did not sign"):
+        verify_webhook(after.body, after.headers, whpk(new_key().as_dict(private=False)))
+
+
+def test_a_key_signs_no_more_a_week_after_its_rotation(
+    place: Deployment, receiver: Receiver
+) -> None:
+    service = place.service
+    webhook = place.regulator.webhooks.add(receiver.url)
+    asleep(place, webhook)
+    rotate(service.store, service.auth.keys, service.origin, place.operator_id)
+    with service.store.write() as session:
+        for row in session.exec(
+            select(SigningKeyRow).where(col(SigningKeyRow.retired_at) != null())
+        ):
+            row.retired_at = now() - OVERLAP
+            session.add(row)
+    service.auth.keys.refresh()
+    asleep(place, webhook, next_at=now())
+    pusher(place).push(webhook.id)
+    first = receiver.wait(1)[0]
+    assert len(first.headers["webhook-signature"].split()) == 1
+    with pytest.raises(TrustError, match="did not sign"):
+        verify_webhook(first.body, first.headers, webhook.public_key)
 
 
 def test_an_auditor_gets_its_own_entries_and_no_others(

@@ -85,7 +85,7 @@ def test_everybody_is_in_one_cell_of_each_of_their_groups(k: int) -> None:
     # The last bin is closed: 0.9 is in it, and 1 is outside.
     both = [[1, 2, 2, 1], [0, 1, 1, 1]]
     assert table.cells.tolist() == (both if k == 2 else [both[0], [0, 0, 1, 0]])
-    fields = KIND.present(request(), facts, {BALANCES: table.cells})
+    fields = KIND.present(request(), facts, (), {BALANCES: table.cells})
     first = fields["groups"][0]
     assert (first.label, first.counts, first.outside) == ("g0", [1, 2, 2], 1)
 

@@ -24,7 +24,7 @@ BODY = b'{"number":7}'
 
 def post(url: str, **options: object) -> None:
     sender = Sender(private=True, **options)  # type: ignore[arg-type]
-    sender.post(url, BODY, headers_of("webhook_1", 7, BODY, KEY, int(time.time())))
+    sender.post(url, BODY, headers_of("webhook_1", 7, BODY, [KEY], int(time.time())))
 
 
 def test_it_arrives_as_it_was_signed() -> None:
@@ -39,7 +39,7 @@ def test_it_arrives_as_it_was_signed() -> None:
 
 def test_a_webhook_that_was_touched_or_is_old_is_not_believed() -> None:
     at = int(time.time())
-    headers, key = headers_of("webhook_1", 7, BODY, KEY, at), public_key(KEY)
+    headers, key = headers_of("webhook_1", 7, BODY, [KEY], at), public_key(KEY)
     verify_webhook(BODY, headers, key)
     other = public_key(OKPKey.generate_key("Ed25519"))
     bad = [

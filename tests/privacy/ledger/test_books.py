@@ -133,6 +133,7 @@ class World:
         lab = ledger.auditor()
         names = [ledger.mandate(lab, **body) for body in granted]
         ada = ledger.researcher(lab)
+        ledger.seal(lab)
         return cls(ledger, ada, granted, names, Fraction(platform_rho), days)
 
     def charge(self, mandate: int, amount: str) -> bool:

@@ -16,6 +16,7 @@ from privacy.ledger.statements import Statement, condensed
 from privacy.ledger.verify import verify
 from privacy.receipts import canonical, digest
 from tests.ledgers import (
+    AUDIENCE,
     OPERATOR,
     REGULATOR,
     Ledger,
@@ -325,9 +326,72 @@ def test_a_refund_goes_back_to_the_platforms_window(ledger: Ledger, ada: Maker) 
     ],
 )
 def test_a_wrong_price(ledger: Ledger, ada: Maker, changes: dict[str, Any], reason: str) -> None:
+    ledger.seal(ada.auditor)
     body, facts = charge_parts("charge_1", "audit_1", ledger.mandate(lab(ada)))
     ledger.stated(ada, "charge", body, facts | changes, ada.auditor)
     last_is_wrong(ledger, reason)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "paid", "reason"),
+    [
+        ("known", price("0.1"), None),
+        ("noisy", price("0.1", "0.025"), None),
+        ("known", price("0.1", "0.025"), "costs more"),
+        ("noisy", price("0.1"), "costs less"),
+    ],
+)
+def test_there_is_one_price(
+    ledger: Ledger, ada: Maker, sizes: str, paid: dict[str, Any], reason: str | None
+) -> None:
+    """Sizes that are known cost nothing to learn, others do: the audience's entry says which."""
+    ledger.seal(ada.auditor, sizes=sizes)
+    body, facts = charge_parts("charge_1", "audit_1", ledger.mandate(lab(ada)))
+    facts |= {**paid, "debit": paid["epsilon"]["change_one"]}
+    ledger.stated(ada, "charge", body, facts, ada.auditor)
+    if reason is None:
+        ledger.verified()
+    else:
+        last_is_wrong(ledger, reason)
+
+
+# Audiences.
+
+
+def test_a_charge_on_an_audience_that_was_not_sealed(ledger: Ledger, ada: Maker) -> None:
+    other = ledger.seal(ledger.auditor(), "audience_of_another")
+    mandate = ledger.mandate(lab(ada))
+    for audience in ("audience_of_nobody", other):
+        ledger.charge(ada, mandate, audience_id=audience)
+        last_is_wrong(ledger, "there is no audience")
+        del ledger.lines[-1]
+
+
+def test_a_charge_on_an_audience_that_was_erased(ledger: Ledger, ada: Maker) -> None:
+    mandate = ledger.mandate(lab(ada))
+    ledger.charge(ada, mandate)
+    ledger.write("audience-erasure", {"audience_id": AUDIENCE}, ada.auditor)
+    ledger.charge(ada, mandate)
+    last_is_wrong(ledger, "there is no audience")
+
+
+def test_a_charge_on_other_people_than_were_sealed(ledger: Ledger, ada: Maker) -> None:
+    ledger.charge(ada, ledger.mandate(lab(ada)), audience_commitment=digest(b"others"))
+    last_is_wrong(ledger, "not the one that was sealed")
+
+
+def test_an_audience_is_sealed_once(ledger: Ledger, ada: Maker) -> None:
+    ledger.seal(ada.auditor, sizes="noisy")
+    ledger.seal(ada.auditor, sizes="known")
+    last_is_wrong(ledger, "sealed before")
+
+
+@pytest.mark.parametrize("sizes", [None, "small", 3])
+def test_an_audience_says_whether_its_sizes_are_known(
+    ledger: Ledger, ada: Maker, sizes: Any
+) -> None:
+    ledger.seal(ada.auditor, sizes=sizes)
+    last_is_wrong(ledger, "AudienceFacts")
 
 
 REQUESTS: list[dict[str, Any]] = [
@@ -340,6 +404,9 @@ REQUESTS: list[dict[str, Any]] = [
     {"kind": "score-cdf", "epsilon": "0.3"},
     {"kind": "match-count", "epsilon": "0.999999"},
     {"kind": "most-skewed", "epsilon": "0.3", "weights": [3, 2]},
+    {"kind": "outcome-test", "epsilon": "0.7", "rows_per_person": 3},
+    {"kind": "outcome-test", "mechanism": "discrete-gaussian", "rho": "0.7", "rows_per_person": 3},
+    {"kind": "log-cdf", "epsilon": "0.3", "column": "score", "rows_per_person": 3},
 ]
 
 
@@ -353,6 +420,10 @@ def test_what_the_service_charges_is_right(
     ids = {"audience_id": "audience_" + "0" * 30}
     if asked["kind"] == "most-skewed":
         ids["contents"] = ["content_" + "0" * 30] * 2  # type: ignore[assignment]
+    elif asked["kind"] in ("outcome-test", "log-cdf"):
+        ids["log"] = "jobs"
+        if asked["kind"] == "outcome-test":
+            ids["outcome_range"] = {"low": 0, "high": 1}  # type: ignore[assignment]
     elif asked["kind"] != "match-count":
         ids["content_id"] = "content_" + "0" * 30
     bins = {} if asked["kind"] == "match-count" else {"bins": {"edges": [0, 0.5, 1]}}
@@ -365,23 +436,35 @@ def test_what_the_service_charges_is_right(
         "charge_id": "",
         "audit_id": "",
         "mandate_id": "",
+        "audience_commitment": "",
         **shown.model_dump(mode="json", include={"epsilon", "rho", "currency", "debit"}),
     }
     body = shapes.read(condensed(request.model_dump(mode="json")), shapes.ChargeBody)
-    debited(body, shapes.read(charged, shapes.ChargeFacts))
+    debited(body, shapes.read(charged, shapes.ChargeFacts), "known" if sizes else "noisy")
 
 
-def test_of_a_kind_not_known_here_the_least_price_is_asked() -> None:
+@pytest.mark.parametrize(
+    ("epsilon", "rho", "debit", "reason"),
+    [
+        (("1", "2"), ("0.5", "2"), "2", None),
+        (("1", "1"), ("0.5", "1"), "1", "its rho is more"),
+        (("1", "1.5"), ("0.5", "1.125"), "1.5", "costs less"),
+        (("3", "6"), ("4.5", "18"), "6", "costs more"),
+    ],
+)
+def test_a_kind_of_another_version_is_held_to_the_same_rule(
+    epsilon: tuple[str, str], rho: tuple[str, str], debit: str, reason: str | None
+) -> None:
     body, facts = charge_parts("charge_1", "audit_1", "mandate_1", "1", "0")
-    body |= {"kind": "two-party", "size_epsilon": None}
-    same = {"add_remove": "3", "change_one": "3"}
-    facts |= {"epsilon": same, "rho": {"add_remove": "2", "change_one": "4.5"}, "debit": "3"}
-    asked = shapes.read(body, shapes.ChargeBody)
-    assert debited(asked, shapes.read(facts, shapes.ChargeFacts)) == (3 * 10**13, 45 * 10**12)
-    less = {"add_remove": "0.5", "change_one": "0.5"}
-    facts |= {"epsilon": less, "rho": {"add_remove": "0", "change_one": "0.1"}, "debit": "0.5"}
-    with pytest.raises(EvidenceError, match="costs less"):
-        debited(asked, shapes.read(facts, shapes.ChargeFacts))
+    body |= {"kind": "of-tomorrow", "size_epsilon": None}
+    both = [dict(zip(("add_remove", "change_one"), each, strict=True)) for each in (epsilon, rho)]
+    facts |= {"epsilon": both[0], "rho": both[1], "debit": debit}
+    asked, paid = shapes.read(body, shapes.ChargeBody), shapes.read(facts, shapes.ChargeFacts)
+    if reason is None:
+        assert debited(asked, paid, None) == (2 * 10**13, 2 * 10**13)
+    else:
+        with pytest.raises(EvidenceError, match=reason):
+            debited(asked, paid, None)
 
 
 # People.

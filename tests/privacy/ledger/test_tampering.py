@@ -13,17 +13,19 @@ from typing import Any
 import pytest
 
 from privacy.errors import LedgerError
-from privacy.ledger import statements
+from privacy.ledger import possession, statements
 from privacy.ledger.verify import verify
 from privacy.receipts import canonical
 from tests.ledgers import (
     OPERATOR,
+    ORIGIN,
     REGULATOR,
     Ledger,
     Maker,
     ed25519,
     head,
     header,
+    public,
     relied,
     renumbered,
     trust,
@@ -241,6 +243,7 @@ def test_a_statement_signed_anew_by_another_key_is_found(world: World) -> None:
 
 def test_the_first_of_many_bad_signatures_is_named(world: World) -> None:
     forger = Maker(world.ada.id, ed25519("forger"), world.lab)
+    world.ledger.charge(world.ada, world.mandate)
     first = len(world.ledger.lines)
     for _ in range(3):
         world.ledger.charge(forger, world.mandate)
@@ -314,6 +317,29 @@ def test_whoever_was_removed_charges_no_more(world: World) -> None:
     assert wrong(*world.ledger.export()).number == len(world.ledger.lines) - 1
 
 
+def test_a_new_key_that_nobody_proves_to_hold_is_refused(world: World) -> None:
+    """Whoever made off with the old key, or the platform, cannot name a key of somebody else."""
+    new, other = ed25519("ada, later"), ed25519("somebody else")
+    at, jwk = world.ledger.at.timestamp(), public(new)
+    proved = possession.of_key_change(ORIGIN, world.ada.id, jwk)
+    for proof in (
+        "",
+        "not a proof",
+        statements.sign(proved, other, at=at),
+        statements.sign(possession.of_key_change(ORIGIN, world.eve.id, jwk), new, at=at),
+        statements.sign(possession.of_key_change("elsewhere", world.ada.id, jwk), new, at=at),
+        statements.sign(possession.of_key_change(ORIGIN, world.ada.id, public(other)), new, at=at),
+    ):
+        world.ledger.renew(world.ada, new, proof=proof)
+        found = wrong(*world.ledger.export())
+        assert found.number == len(world.ledger.lines) - 1
+        assert "holds it" in found.reason
+        del world.ledger.lines[-1]
+        world.ledger.notes.clear()
+    world.ledger.renew(world.ada, new)
+    world.ledger.verified()
+
+
 # An auditor's own export.
 
 
@@ -341,9 +367,10 @@ def test_an_auditors_head_must_be_signed_and_not_old(world: World) -> None:
     world.ledger.audit(world.ada, world.mandate)
     new = world.ledger.sign()
     assert "old export" in wrong(first, lines, seen=[new]).reason
+    _, lines = world.ledger.partial(world.lab)
     strange = head(world.ledger.lines, ed25519("stranger"))
-    sealed = header(len(world.ledger.lines), [strange], auditor=world.lab)
-    assert "keys file" in wrong(sealed, lines).reason
+    signed = header(len(world.ledger.lines), [strange], auditor=world.lab)
+    assert "not signed by a key that is trusted" in wrong(signed, lines).reason
 
 
 def test_an_auditors_export_may_not_repeat_or_mix(world: World) -> None:

@@ -92,11 +92,7 @@ def test_other_kinds_of_keys_sign_as_well(key: Key, algorithm: str) -> None:
 
 def test_a_researcher_changes_keys_and_signs_with_the_new_one() -> None:
     ledger, ada, mandate = honest()
-    new = ed25519("ada, later")
-    facts = {"researcher_id": ada.id, "key_thumbprint": new.thumbprint()}
-    body = {"jwk": public(new), "proof": "by the new key"}
-    ledger.stated(ada, "researcher-key", body, facts, ada.auditor)
-    ledger.charge(Maker(ada.id, new, ada.auditor), mandate)
+    ledger.charge(ledger.renew(ada, ed25519("ada, later")), mandate)
     assert ledger.verified().counts["charge"] == 4
     ledger.charge(ada, mandate)
     with pytest.raises(LedgerError, match="had at this entry") as found:

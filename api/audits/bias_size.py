@@ -1,0 +1,213 @@
+"""The size of a bias (paper 3): who would have an opportunity if scores were corrected for it.
+
+Within each query (a job, a list) N rows had an opportunity. Corrected, the N rows of the highest
+corrected score have one. By how much to correct is public: the auditor took it from an earlier
+release. Counted are, by group, the rows that have an opportunity and, if asked for, their ranks in
+parts of L, the number of places; and over all groups, what came of it and what would.
+
+Unit: one person of the log's role, in one group, with at most `rows_per_person` = m rows.
+
+Reach. One person displaces another, so reach is not counted in their own rows. Let a row r come.
+Ties are broken by score and then by the person's number: the order of two rows never depends on a
+third.
+
+Without places. If r had no opportunity, N stays: r puts one row out of the corrected N or none, two
+counts move by one, and the corrected outcome by at most one: 3. If r had one, N grows: r joins the
+N, the corrected N+1 are the corrected N and one more (r, or the next one), two counts move by one,
+and so do both outcomes at most: 4.
+
+With L places lists end after min(N, L) rows. A list of n rows into which r comes at rank p, and
+whose last row drops out: two counts move by one; the ranks, p for r, one for each row from p on,
+and n for the last, by 2n ≤ 2L, which is 2 parts; the outcome by at most one. A list that grows to
+n+1 ≤ L instead: one count, p + (n + 1 − p) ≤ L ranks, one outcome: 3. Without an opportunity r
+moves the corrected list alone: 5. With one, if N < L, both lists grow: 6; else both may drop a row:
+10. (Ranks are rounded to units by a rule that never falls, so the ranks of rows that move by one
+telescope as they do unrounded.)
+
+m rows come one after the other, m times as far. That a row goes is the same as that it comes.
+
+The table is no sum over people: rows of all are gathered before they are compared.
+
+[YSJ22] Yu, Saint-Jacques, Choosing an algorithmic fairness metric for an online marketplace, 2022,
+        §4.1 (notifications at a fixed number per job), §4.2 (average rank).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.audits import bins, logs
+from api.audits.drawing import runs_of
+from api.audits.kind import AudienceFacts
+from api.audits.rows import Selection, drawn
+from api.errors import UnsupportedAuditError
+from api.platform import Platform
+from openapi.models import BiasSizeRequest, GroupMoved
+from privacy.membership import Membership
+from privacy.table import Bounds, Cells, Reach, Table
+from privacy.waist import DiscreteLaplace, Question
+
+SUMS = "sums"
+UNIT: Final = 2**20
+RULES = (
+    "Opportunities are given anew within each query to as many of the audience's rows as had one,"
+    " by their corrected score; rows of people outside of the audience take no part.",
+    "Where fewer rows of a person are drawn than they have, queries are smaller by chance, and as"
+    " many opportunities are given anew as are left in them.",
+)
+Floats = NDArray[np.float64]
+
+
+class BiasSize:
+    def offered_by(self, platform: Platform) -> bool:
+        return platform.logs is not None
+
+    def check(self, request: BiasSizeRequest, audience: AudienceFacts, platform: Platform) -> None:
+        bins.check_increasing(request.bins.edges)
+        log = logs.check(request, [request.query, request.score, request.outcome], platform)
+        logs.check_range(request.outcome_range, *log.numbers[request.outcome])
+        if audience.groups_per_person != 1:
+            raise UnsupportedAuditError(
+                "this compares people of whom everybody is in one group. Nothing was charged."
+            )
+        if sorted(each.label for each in request.corrections) != sorted(audience.labels):
+            raise UnsupportedAuditError(
+                f"each of the groups {', '.join(audience.labels)} needs one correction; 0 is one."
+                " Nothing was charged."
+            )
+
+    def question(self, request: BiasSizeRequest, audience: AudienceFacts) -> Question:
+        # Of every group what is given and corrected, and ranks of both; of all, both outcomes.
+        cells = len(audience.labels) * (2 if request.places is None else 4) + 2
+        furthest = (4 if request.places is None else 10) * UNIT
+        row = Reach(furthest, 2 * furthest**2, 2 * UNIT)
+        m, slots = request.rows_per_person, audience.fixed_slots
+        bounds = Bounds.rows((cells,), row, m, 1, fixed_slots=slots)
+        return {SUMS: DiscreteLaplace(bounds, Fraction(request.epsilon))}
+
+    def reduce(
+        self,
+        request: BiasSizeRequest,
+        question: Question,
+        contents: Sequence[Mapping[str, Any]],
+        membership: Membership,
+        platform: Platform,
+    ) -> Mapping[str, Table]:
+        asked = Selection(
+            request.log,
+            (request.query, request.score, request.outcome),
+            request.where,
+            request.rows_per_person,
+            optional=(request.outcome,),
+        )
+        pieces = [
+            (np.full(len(rows.person), group), rows.person, *rows.numbers.values())
+            for group, rows in drawn(logs.logs_of(platform), asked, membership)
+        ]
+        nothing = [np.empty(0, np.intp), np.empty(0, np.int64), *[np.empty(0)] * 3]
+        columns = [np.concatenate(column) for column in zip(nothing, *pieces, strict=True)]
+        sums = moved(request, Scored(*columns), len(membership.groups))
+        return {SUMS: Table(question[SUMS].bounds, sums)}
+
+    def present(
+        self,
+        request: BiasSizeRequest,
+        audience: AudienceFacts,
+        digests: Sequence[str],
+        released: Mapping[str, Cells],
+    ) -> dict[str, Any]:
+        *of_groups, outcome, corrected = released[SUMS].tolist()
+        names = ("given", "corrected", "given_ranks", "corrected_ranks")
+        rows = np.reshape(of_groups, (len(audience.labels), -1)).tolist()
+        groups = [
+            GroupMoved(label=label, **dict(zip(names, row, strict=False)))
+            for label, row in zip(audience.labels, rows, strict=True)
+        ]
+        asked = request.model_dump(
+            include={"log", "bins", "corrections", "slopes", "outcome_range", "places"}
+        )
+        sums = {"outcome": outcome, "corrected_outcome": corrected, "groups": groups}
+        return {**asked, "rows_per_person": request.rows_per_person, "unit": UNIT, **sums}
+
+    def rules(self, request: BiasSizeRequest, platform: Platform) -> tuple[str, ...]:
+        return (*logs.rules(request, platform), *RULES)
+
+    def model_digest(self, request: BiasSizeRequest, platform: Platform) -> str | None:
+        return logs.log_of(request, platform).model_digest
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Rows of all people: group, person, query, score, and outcome, NaN without opportunity."""
+
+    group: NDArray[np.intp]
+    person: NDArray[np.int64]
+    query: Floats
+    score: Floats
+    outcome: Floats
+
+    @property
+    def given(self) -> NDArray[np.bool_]:
+        return ~np.isnan(self.outcome)
+
+
+def moved(request: BiasSizeRequest, rows: Scored, groups: int) -> Cells:
+    """The cells: of each group, then the two outcomes."""
+    low, high = request.outcome_range.low, request.outcome_range.high
+    corrected = np.clip(_corrected(request, rows, groups), low, high)
+    given = rows.given
+    _, query, size = np.unique(rows.query, return_inverse=True, return_counts=True)
+    opportunities = np.bincount(query[given], minlength=len(size))
+    if request.places is not None:
+        opportunities = np.minimum(opportunities, request.places)
+    before = _places(query[given], rows.score[given], rows.score[given], rows.person[given])
+    after = _places(query, corrected, rows.score, rows.person)
+    was, will = np.flatnonzero(given), np.arange(len(given))
+    lists = [
+        (who[keep], place[keep], value[who[keep]])
+        for who, place, value in ((was, before, rows.outcome), (will, after, corrected))
+        for keep in [place < opportunities[query[who]]]
+    ]
+    cells = [UNIT * np.bincount(rows.group[who], minlength=groups) for who, _, _ in lists]
+    if request.places is not None:
+        cells += [
+            np.bincount(rows.group[who], np.rint((place + 1) * (UNIT / request.places)), groups)
+            for who, place, _ in lists
+        ]
+    outcomes = [
+        np.rint(UNIT * (np.clip(value, low, high) - low) / (high - low)).sum()
+        for _, _, value in lists
+    ]
+    return np.concatenate([np.stack(cells, axis=1).ravel(), outcomes]).astype(np.int64)
+
+
+def _corrected(request: BiasSizeRequest, rows: Scored, groups: int) -> Floats:
+    """Scores by the public correction of their group and bin, the nearest one beyond all bins."""
+    edges = np.asarray(request.bins.edges)
+    place = np.clip(np.searchsorted(edges, rows.score, side="right") - 1, 0, len(edges) - 2)
+    by_label = {each.label: each.add for each in request.corrections}
+    # Labels are g0, g1 …, in the order of the groups.
+    add = np.array([by_label[label] for label in sorted(by_label, key=_number)])[:groups]
+    slopes = np.asarray(request.slopes if request.slopes is not None else np.ones(len(edges) - 1))
+    with np.errstate(over="ignore"):
+        found = slopes[place] * rows.score + add[rows.group, place]
+    return np.asarray(np.nan_to_num(found))
+
+
+def _number(label: str) -> int:
+    return int(label.removeprefix("g"))
+
+
+def _places(
+    query: NDArray[np.intp], value: Floats, score: Floats, person: NDArray[np.int64]
+) -> NDArray[np.intp]:
+    """The place of each row, from 0, within its query: by value from the highest, then score."""
+    order = np.lexsort((person, -score, -value, query))
+    first, rows = runs_of(query[order])
+    place = np.empty(len(order), np.intp)
+    place[order] = np.arange(len(order)) - np.repeat(first, rows)
+    return place

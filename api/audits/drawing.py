@@ -1,0 +1,66 @@
+"""Drawing a few rows of each person, uniformly and without replacement.
+
+Which rows are drawn is a function of a secret, the person's number and how many rows they have: a
+keyed mixing of bits stands for chance. So nobody's draw depends on anybody else, and a person who
+is in two groups has the same rows drawn in both.
+
+[F87] Bentley, Floyd, A Sample of Brilliance, CACM 30(9), 1987 (sampling without replacement).
+[SLF14] Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014 (mixing).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.platform import Persons
+
+Places = NDArray[np.intp]
+Bits = NDArray[np.uint64]
+_GOLDEN = 0x9E3779B97F4A7C15
+
+
+def runs_of(person: Persons) -> tuple[Places, Places]:
+    """Where each person's rows begin, and how many they are, of rows ordered by person."""
+    if not len(person):
+        return np.empty(0, np.intp), np.empty(0, np.intp)
+    first = np.concatenate([[0], np.flatnonzero(person[1:] != person[:-1]) + 1])
+    return first, np.diff(first, append=len(person))
+
+
+def drawn_rows(person: Persons, first: Places, rows: Places, most: int, secret: int) -> Places:
+    """At most so many rows of each person, in order; `first` and `rows` are the runs of them."""
+    many = rows > most
+    sampled = _sample(person[first[many]], rows[many], most, secret)
+    drawn = (first[many][:, None] + sampled).ravel()
+    if many.all():
+        return np.sort(drawn)
+    return np.sort(np.concatenate([np.flatnonzero(np.repeat(~many, rows)), drawn]))
+
+
+def _sample(person: Persons, rows: Places, most: int, secret: int) -> Places:
+    """For each person `most` different numbers below their `rows`, all equally likely.   [F87]"""
+    chosen = np.full((len(person), most), -1, np.intp)
+    for step in range(most):
+        last = rows - most + step
+        number = _below(last + 1, person, step, secret)
+        taken = (chosen[:, :step] == number[:, None]).any(axis=1)
+        chosen[:, step] = np.where(taken, last, number)
+    return chosen
+
+
+def _below(ends: Places, person: Persons, step: int, secret: int) -> Places:
+    """A number from 0 below each end. An end e favours some numbers by at most e / 2⁵³."""
+    bits = _mixed(_mixed(person.astype(np.uint64) + _word(secret)) + _word((step + 1) * _GOLDEN))
+    share = (bits >> np.uint64(11)).astype(np.float64) / 2**53
+    return np.minimum((share * ends).astype(np.intp), ends - 1)
+
+
+def _mixed(bits: Bits) -> Bits:
+    """A bijection of words of 64 bits that looks like chance.   [SLF14, the 64-bit finaliser]"""
+    bits = bits + _word(_GOLDEN)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+def _word(number: int) -> np.uint64:
+    return np.uint64(number % 2**64)

@@ -1,0 +1,55 @@
+"""What one certificate promises, and the words for how a target's audit ended.
+
+[DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §4.2 and Theorem 1 (the ranges).
+"""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+Bounds = Literal["printed", "tight"]
+Verdict = Literal["running", "envy", "no-envy", "undecided", "withdrawn"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+
+class TermsError(ValueError):
+    """Terms under which no audit can keep its promise, or end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """With probability 1 - delta the verdict is right and constraint (3) holds at every step.
+
+    `envy` means that some arm is better than the baseline, `no-envy` that none is better by more
+    than `epsilon`. People keep, at every step, a share 1 - `alpha` of what the baseline would have
+    given them. `omega` and `sigma` shape the printed bounds alone. A target that has reached no
+    verdict after `ceiling` steps ends `undecided`.
+    """
+
+    delta: float
+    epsilon: float
+    alpha: float
+    omega: float = 0.99
+    sigma: float = 0.5
+    bounds: Bounds = "printed"
+    ceiling: int | None = None
+
+    def __post_init__(self) -> None:
+        _require(0 < self.delta < 0.5, "delta", self.delta, "above 0 and below 0.5")
+        _require(0 < self.epsilon <= 1, "epsilon", self.epsilon, "above 0 and at most 1")
+        _require(0 < self.alpha <= 1, "alpha", self.alpha, "above 0 and at most 1")
+        _require(0 < self.omega < 1, "omega", self.omega, "above 0 and below 1")
+        # A reward that is 0 or 1 with equal chances is no better than 0.5-sub-Gaussian.
+        _require(0.5 <= self.sigma < 1e6, "sigma", self.sigma, "at least 0.5")
+        _require(self.bounds in get_args(Bounds), "bounds", self.bounds, "'printed' or 'tight'")
+        if self.ceiling is not None:
+            _require(self.ceiling >= 1, "ceiling", self.ceiling, "at least 1, or None")
+
+
+def require_arms(arms: int) -> None:
+    """At least one arm beside the baseline: with the target that makes two people."""
+    _require(arms >= 1, "arms", arms, "at least 1: envy needs somebody else's recommendations")
+
+
+def _require(held: bool, name: str, value: object, allowed: str) -> None:
+    if not held:
+        raise TermsError(f"{name} must be {allowed}, but is {value!r}")

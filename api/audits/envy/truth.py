@@ -1,0 +1,37 @@
+"""Envy where utilities are known: what an audit is to find out.
+
+`utilities[m, n]` is u^m(π^n): what person m gets from the recommendations of person n.
+
+[DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Definitions 3.1 and 3.2, §5.1.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def envy(utilities: Floats) -> Floats:
+    """How much each person would gain from the recommendations they would like best."""
+    # Δ^m = max(max_n u^m(π^n) - u^m(π^m), 0)   [DCAU22, §5.1]
+    return np.asarray(utilities.max(axis=1) - np.diagonal(utilities))
+
+
+def average_envy(utilities: Floats) -> float:
+    return float(envy(utilities).mean())
+
+
+def share_envious(utilities: Floats, epsilon: float) -> float:
+    """The share of people who would gain more than epsilon."""
+    return float((envy(utilities) > epsilon).mean())
+
+
+def are_envious(utilities: Floats, epsilon: float, gamma: float) -> NDArray[np.bool_]:
+    """Who is (ε, γ)-envious: a share above γ of all policies is better by more than ε."""
+    better = utilities > np.diagonal(utilities)[:, None] + epsilon
+    return np.asarray(better.mean(axis=1) > gamma)
+
+
+def is_envy_free(utilities: Floats, epsilon: float, gamma: float = 0.0, lam: float = 0.0) -> bool:
+    """(ε, γ, λ)-envy-free; with γ = λ = 0, ε-envy-free."""
+    return bool(are_envious(utilities, epsilon, gamma).mean() <= lam)

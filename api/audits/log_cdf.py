@@ -1,0 +1,80 @@
+"""Cumulative counts of logged rows by one of their numbers: private quantiles, to choose bins by.
+
+Unit: one person of the log's role, with at most `rows_per_person` = m rows in each of at most
+`groups_per_person` groups. Reach: one row is one leaf, so m leaves in each group; the tree adds the
+nodes above them. The leaves are ordered: the bins as they are, then outside.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.audits import bins, logs
+from api.audits.kind import AudienceFacts
+from api.audits.rows import Selection, drawn
+from api.platform import Platform
+from openapi.models import GroupCdf, LogCdfRequest
+from privacy.membership import Membership
+from privacy.table import Bounds, Reach, Table
+from privacy.waist import LaplaceTree, Question
+
+TREE = "cdf"
+_ROW = Reach(1, 1, 1)
+
+
+class LogCdf:
+    def offered_by(self, platform: Platform) -> bool:
+        return platform.logs is not None
+
+    def check(self, request: LogCdfRequest, audience: AudienceFacts, platform: Platform) -> None:
+        bins.check_increasing(request.bins.edges)
+        logs.check(request, [request.column], platform)
+
+    def question(self, request: LogCdfRequest, audience: AudienceFacts) -> Question:
+        leaves = Bounds.rows(
+            (len(audience.labels), bins.count(request.bins) + 1),
+            _ROW,
+            request.rows_per_person,
+            audience.groups_per_person,
+            fixed_slots=audience.fixed_slots,
+        )
+        return {TREE: LaplaceTree(leaves, Fraction(request.epsilon))}
+
+    def reduce(
+        self,
+        request: LogCdfRequest,
+        question: Question,
+        contents: Sequence[Mapping[str, Any]],
+        membership: Membership,
+        platform: Platform,
+    ) -> Mapping[str, Table]:
+        table = Table.zeros(bounds := question[TREE].bounds)
+        asked = Selection(request.log, (request.column,), request.where, request.rows_per_person)
+        for group, rows in drawn(logs.logs_of(platform), asked, membership):
+            place = bins.bin_of(rows.numbers[request.column], request.bins)
+            table += Table.tally(bounds, place + group * bounds.shape[1])
+        return {TREE: table}
+
+    def present(
+        self,
+        request: LogCdfRequest,
+        audience: AudienceFacts,
+        digests: Sequence[str],
+        released: Mapping[str, NDArray[np.float64]],
+    ) -> dict[str, Any]:
+        running = np.cumsum(released[TREE], axis=1)
+        groups = [
+            GroupCdf(label=label, cumulative=[round(float(value), 6) for value in row])
+            for label, row in zip(audience.labels, running, strict=True)
+        ]
+        asked = request.model_dump(include={"log", "column", "bins", "rows_per_person"})
+        return {**asked, "groups": groups}
+
+    def rules(self, request: LogCdfRequest, platform: Platform) -> tuple[str, ...]:
+        return logs.rules(request, platform)
+
+    def model_digest(self, request: LogCdfRequest, platform: Platform) -> str | None:
+        return logs.log_of(request, platform).model_digest

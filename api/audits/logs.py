@@ -1,0 +1,72 @@
+"""What can be asked of a log, by its public description alone, and the rules of reading it."""
+
+from collections.abc import Iterable
+
+from api.errors import UnsupportedAuditError
+from api.platform import Log, Logs, Platform
+from openapi.models import OfLog, Range
+
+RULES = (
+    "The rows are those of the log {log!r}; a person is a {person}, and privacy is counted per"
+    " {person}. Whoever else a row is about is not protected by it.",
+    "Of the rows of a person that can be used and have the words asked for, at most {m} are drawn,"
+    " uniformly: people weigh alike, however many rows they have. What is estimated is an average"
+    " over people, not over rows.",
+    "A row without a number, or with one that is none, is as if it were not there; a number beyond"
+    " the public range is cut to it.",
+)
+
+
+def logs_of(platform: Platform) -> Logs:
+    if platform.logs is None:
+        raise UnsupportedAuditError("this platform offers no logs. Nothing was charged.")
+    return platform.logs
+
+
+def log_of(request: OfLog, platform: Platform) -> Log:
+    offered = logs_of(platform).logs()
+    if request.log not in offered:
+        raise UnsupportedAuditError(
+            f"there is no log {request.log!r}: see `logs` in the catalogue. Nothing was charged."
+        )
+    return offered[request.log]
+
+
+def check(request: OfLog, numbers: Iterable[str], platform: Platform) -> Log:
+    """Refuse a log, columns or words that are not there."""
+    log = log_of(request, platform)
+    for name in numbers:
+        if name not in log.numbers:
+            raise UnsupportedAuditError(
+                f"the log {request.log!r} has no numbers {name!r}: see `logs` in the catalogue."
+                " Nothing was charged."
+            )
+    for name, words in request.where.items():
+        check_words(request, log, name, words)
+    return log
+
+
+def check_words(request: OfLog, log: Log, name: str, words: Iterable[str]) -> None:
+    """Refuse a column of words that is not there, and words that it never has."""
+    unknown = [word for word in words if word not in log.words.get(name, ())]
+    if name not in log.words or unknown:
+        what = ", ".join(map(repr, unknown)) or "such a column"
+        raise UnsupportedAuditError(
+            f"the log {request.log!r} has no {what} in {name!r}: see `logs` in the catalogue."
+            " Nothing was charged."
+        )
+
+
+def check_range(asked: Range, low: float, high: float) -> None:
+    """Refuse a range of outcomes that is not within the public one."""
+    if not low <= asked.low < asked.high <= high:
+        raise UnsupportedAuditError(
+            f"outcome_range is {asked.low} to {asked.high}; it must lie within {low} to {high},"
+            " the public range of the outcome. Nothing was charged."
+        )
+
+
+def rules(request: OfLog, platform: Platform) -> tuple[str, ...]:
+    log = log_of(request, platform)
+    facts = {"log": request.log, "person": log.person, "m": request.rows_per_person}
+    return tuple(rule.format(**facts) for rule in RULES)

@@ -1,0 +1,182 @@
+"""Outcome tests (paper 3): sums over logged opportunities, by group and bin of the score.
+
+Unit: one person of the log's role, with at most `rows_per_person` rows in each of at most
+`groups_per_person` groups. A row falls into one bin, or into none and is in no sum.
+
+Within a bin the score is u, from −1 at its low end to 1 at its high end, and the outcome v, from −1
+to 1 over its range: edges and range are public, and the whole of the noise goes to what varies. The
+sums are of x = (1, v, u, u², uv, v²), each in fixed point of its own fineness w, so that noise of
+one scale is finer, in parts of one, where a sum decides more: counts and outcomes are what verdicts
+rest on, scores correct them, and second moments only say how wide the interval is.
+
+Reach of a row. |wᵢ xᵢ| ≤ wᵢ, rounded or not, so in L1 a row moves the table by at most Σ wᵢ, and in
+squared L2 by Σ wᵢ². Two rows of one cell are at most Σ (wᵢ dᵢ)² apart, dᵢ the width of the range of
+xᵢ: 0 for the count, 1 for squares, 2 for the others. Of different cells they are at most 2 Σ wᵢ²
+apart. `Bounds.rows` takes half of the larger: by that, changing one person costs exactly twice what
+adding one costs, in Gaussian noise too.
+
+With more than one row a person the sums are of clusters. Person-level moments are not released: a
+sum of at most m numbers has (Σ ψᵣ)² ≤ m Σ ψᵣ² (Cauchy–Schwarz), so that variances from these sums
+are right when multiplied by m, which the release states and the analysis does.
+
+[YSJ22] Yu, Saint-Jacques, Choosing an algorithmic fairness metric for an online marketplace, 2022,
+        §3.6 (the test by score), §4.1 and §4.2 (specifications 1 and 2).
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.audits import bins, logs
+from api.audits.kind import AudienceFacts
+from api.audits.rows import Rows, Selection, drawn
+from api.platform import Platform
+from openapi.models import GroupMoments, MomentUnits, OutcomeTestRequest
+from privacy.membership import Membership
+from privacy.table import Bounds, Cells, Reach, Table
+from privacy.waist import DiscreteGaussian, DiscreteLaplace, Question
+
+MOMENTS = "moments"
+UNITS: Final = {
+    "count": 2**20,
+    "outcome": 2**20,
+    "score": 2**19,
+    "score_squared": 2**18,
+    "score_outcome": 2**18,
+    "outcome_squared": 2**18,
+}
+_WIDTHS = {
+    "count": 0,
+    "outcome": 2,
+    "score": 2,
+    "score_squared": 1,
+    "score_outcome": 2,
+    "outcome_squared": 1,
+}
+RULES = (
+    "A row counts in the bin that its score, cut to the public range, falls into; a row in no bin"
+    " is in no sum.",
+)
+
+
+class OutcomeTest:
+    def offered_by(self, platform: Platform) -> bool:
+        return platform.logs is not None
+
+    def check(
+        self, request: OutcomeTestRequest, audience: AudienceFacts, platform: Platform
+    ) -> None:
+        bins.check_increasing(request.bins.edges)
+        log = logs.check(request, [request.score, request.outcome], platform)
+        logs.check_range(request.outcome_range, *log.numbers[request.outcome])
+
+    def question(self, request: OutcomeTestRequest, audience: AudienceFacts) -> Question:
+        bounds = Bounds.rows(
+            (len(audience.labels), bins.count(request.bins), len(UNITS)),
+            reach_of_a_row(),
+            request.rows_per_person,
+            audience.groups_per_person,
+            fixed_slots=audience.fixed_slots,
+        )
+        if request.mechanism == "discrete-gaussian":
+            return {MOMENTS: DiscreteGaussian(bounds, Fraction(request.rho or 0))}
+        return {MOMENTS: DiscreteLaplace(bounds, Fraction(request.epsilon or 0))}
+
+    def reduce(
+        self,
+        request: OutcomeTestRequest,
+        question: Question,
+        contents: Sequence[Mapping[str, Any]],
+        membership: Membership,
+        platform: Platform,
+    ) -> Mapping[str, Table]:
+        table = Table.zeros(bounds := question[MOMENTS].bounds)
+        numbers = (request.score, request.outcome)
+        asked = Selection(request.log, numbers, request.where, request.rows_per_person)
+        for group, rows in drawn(logs.logs_of(platform), asked, membership):
+            cells = np.zeros(bounds.shape, np.int64)
+            cells[group] = moments(request, rows)
+            table += Table(bounds, cells)
+        return {MOMENTS: table}
+
+    def present(
+        self,
+        request: OutcomeTestRequest,
+        audience: AudienceFacts,
+        digests: Sequence[str],
+        released: Mapping[str, Cells],
+    ) -> dict[str, Any]:
+        groups = [
+            GroupMoments(label=label, **dict(zip(UNITS, sums.T.tolist(), strict=True)))
+            for label, sums in zip(audience.labels, released[MOMENTS], strict=True)
+        ]
+        asked = request.model_dump(include={"log", "bins", "outcome_range", "rows_per_person"})
+        return {**asked, "units": MomentUnits(**UNITS), "groups": groups}
+
+    def rules(self, request: OutcomeTestRequest, platform: Platform) -> tuple[str, ...]:
+        return (*logs.rules(request, platform), *RULES)
+
+    def model_digest(self, request: OutcomeTestRequest, platform: Platform) -> str | None:
+        return logs.log_of(request, platform).model_digest
+
+
+def reach_of_a_row() -> Reach:
+    added = sum(unit**2 for unit in UNITS.values())
+    apart = sum((unit * _WIDTHS[name]) ** 2 for name, unit in UNITS.items())
+    half = max(added, -(-apart // 2))
+    return Reach(l1=sum(UNITS.values()), l2_squared=half, linf=max(UNITS.values()))
+
+
+def moments(request: OutcomeTestRequest, rows: Rows) -> Cells:
+    """The sums of one batch of rows, by bin and moment."""
+    scores, outcomes = rows.numbers[request.score], rows.numbers[request.outcome]
+    edges = np.asarray(request.bins.edges)
+    place = bins.bin_of(scores, request.bins)
+    inside = place < len(edges) - 1
+    if not inside.all():
+        place, scores, outcomes = place[inside], scores[inside], outcomes[inside]
+    by, plus = _scaling(edges[:-1], edges[1:])
+    u = np.clip(scores * by[place] + plus[place], -1, 1)
+    by, plus = _scaling(*np.array([[request.outcome_range.low], [request.outcome_range.high]]))
+    v = np.clip(outcomes * by + plus, -1, 1)
+    each = {
+        "count": None,
+        "outcome": v,
+        "score": u,
+        "score_squared": u * u,
+        "score_outcome": u * v,
+        "outcome_squared": v * v,
+    }
+    sums = [_sum(place, each[name], unit, len(edges) - 1) for name, unit in UNITS.items()]
+    return np.stack(sums, axis=1)
+
+
+def _scaling(
+    low: NDArray[np.float64], high: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """By what to multiply, and what to add, to come from −1 at the low to 1 at the high end.
+
+    Nothing comes of ends that floats cannot hold apart: then all is 0.
+    """
+    with np.errstate(all="ignore"):
+        # (x − middle) / half, whose halves are numbers even where a width is not.
+        half, middle = high / 2 - low / 2, high / 2 + low / 2
+        by, plus = 1 / half, -middle / half
+    sound = np.isfinite(by) & np.isfinite(plus)
+    return np.where(sound, by, 0.0), np.where(sound, plus, 0.0)
+
+
+def _sum(
+    place: NDArray[np.intp], values: NDArray[np.float64] | None, unit: int, count: int
+) -> Cells:
+    """Per bin, the sum of values that are rounded first: whole numbers, which floats add exactly.
+
+    (A batch has fewer than 2²⁴ rows of at most 2²⁰ units.)
+    """
+    if values is None:
+        return unit * np.bincount(place, minlength=count).astype(np.int64)
+    units = unit * values
+    return np.bincount(place, np.rint(units, out=units), count).astype(np.int64)

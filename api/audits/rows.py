@@ -1,0 +1,192 @@
+"""Rows of logs as an audit may read them: few per person, within public ranges (R4).
+
+Unit: one person, of the role that the log names. Whatever the log holds, at most `rows_per_person`
+rows of a person are read, drawn uniformly from those of their rows that can be used. Which ones
+depends on that person's own rows and on a secret that is new for every audit, never on other
+people: with any secret, one person's data change one person's rows.
+
+What an adapter gets wrong is cut and nobody can tell of whom (R2): people for whom it fails have no
+rows, a row with a number that is none or a word that was not asked for is as if it were not there,
+numbers are cut to their public range, and rows of people who were not asked about are dropped.
+"""
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from api import boundaries
+from api.adapters import answers_or_cut, refuse_when_down
+from api.audits.drawing import Places, drawn_rows, runs_of
+from api.boundaries import Boundary
+from api.platform import Log, Logs, Persons
+from privacy.membership import BATCH, Membership
+
+PERSON = "person"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is read of a log: numbers, and words with those of their values that count.
+
+    A row may lack the `optional` ones among its numbers: they are NaN then.
+    """
+
+    log: str
+    numbers: tuple[str, ...]
+    words: Mapping[str, Sequence[str]]
+    rows_per_person: int
+    optional: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Columns of rows: numbers, and the places of words in the selection's list of them."""
+
+    person: Persons
+    numbers: Mapping[str, NDArray[np.float64]]
+    words: Mapping[str, NDArray[np.int32]]
+
+    def take(self, which: NDArray[np.intp] | NDArray[np.bool_]) -> "Rows":
+        if which.dtype == np.bool_:
+            which = np.flatnonzero(which)  # once for all columns
+        return Rows(
+            self.person[which],
+            {name: column[which] for name, column in self.numbers.items()},
+            {name: column[which] for name, column in self.words.items()},
+        )
+
+    @cached_property
+    def runs(self) -> tuple[Places, Places]:
+        """Where each person's rows begin, and how many they are, of rows ordered by person."""
+        return runs_of(self.person)
+
+    def of(self, persons: Persons) -> "Rows":
+        """The rows of these people, who are sorted, of rows that are ordered by person."""
+        first, rows = self.runs
+        found = _among(self.person[first], persons)
+        return self if found.all() else self.take(np.repeat(found, rows))
+
+
+def drawn(logs: Logs, selection: Selection, membership: Membership) -> Iterator[tuple[int, Rows]]:
+    """The rows of an audience, a batch of people at a time, by the number of their group.
+
+    Everybody is read once, in however many groups they are. Nobody is one empty batch: that nobody
+    was found makes no call less.
+    """
+    log, secret = logs.logs()[selection.log], secrets.randbits(64)
+    refuse_when_down(lambda: _read(logs, log, selection, np.empty(0, np.int64)))
+    everyone = np.sort(membership.everyone())
+    for start in range(0, max(1, len(everyone)), BATCH):
+        persons = everyone[start : start + BATCH]
+        for rows in _read_or_cut(logs, log, selection, persons):
+            few = _drawn(rows, selection.rows_per_person, secret)
+            boundaries.reached(Boundary.RUNNING)
+            for group, members in enumerate(membership.groups):
+                yield group, few.of(_within(members, persons))
+
+
+def _drawn(rows: Rows, most: int, secret: int) -> Rows:
+    first, each = rows.runs
+    if not len(each) or each.max() <= most:
+        return rows
+    return rows.take(drawn_rows(rows.person, first, each, most, secret))
+
+
+def _within(members: Persons, persons: Persons) -> Persons:
+    """Those of a group who are from the first to the last of some people, all sorted."""
+    ends = [persons[0], persons[-1] + 1] if len(persons) else [0, 0]
+    first, last = np.searchsorted(members, ends)
+    return members[first:last]
+
+
+def _read_or_cut(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Iterator[Rows]:
+    def read(start: int, stop: int) -> Rows:
+        return _read(logs, log, selection, persons[start:stop])
+
+    for _, _, rows in answers_or_cut(read, len(persons)):
+        yield rows
+
+
+def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Rows:
+    """The usable rows of these people, ordered by person."""
+    columns = list(dict.fromkeys([*selection.numbers, *selection.words]))
+    batches = list(logs.read(selection.log, persons, columns))
+    table = pa.Table.from_batches(batches) if batches else _empty(columns)
+    person = np.asarray(table[PERSON], np.int64)
+    numbers = {name: _numbers(table[name]) for name in selection.numbers}
+    words = {name: _places(table[name], values) for name, values in selection.words.items()}
+    clipped = {name: _clipped(each, *log.numbers[name]) for name, each in numbers.items()}
+    rows = Rows(person, clipped, words)
+    usable = _usable(rows, numbers, selection.optional)
+    if usable is not None:
+        rows = rows.take(usable)
+    if not _is_ordered(rows.person):
+        rows = rows.take(np.argsort(rows.person, kind="stable"))
+    return rows.of(persons)
+
+
+def _usable(
+    rows: Rows, numbers: Mapping[str, NDArray[np.float64]], optional: Sequence[str]
+) -> NDArray[np.bool_] | None:
+    """Which rows have all that is needed; None where all have."""
+    needed = [number for name, number in numbers.items() if name not in optional]
+    # A sum is a number only if all of its terms are, and faster to find than each of them.
+    with np.errstate(all="ignore"):
+        odd = [number for number in needed if not np.isfinite(number.sum())]
+    tests = [np.isfinite(number) for number in odd] + [word >= 0 for word in rows.words.values()]
+    return np.logical_and.reduce(tests) if tests else None
+
+
+def _empty(columns: Sequence[str]) -> pa.Table:
+    return pa.table({name: pa.nulls(0) for name in (PERSON, *columns)})
+
+
+def _numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    """As floats, NaN where there is nothing; flags that are all there stay as small as they are."""
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.uint8())
+    if pa.types.is_uint8(column.type) and not column.null_count:
+        return np.asarray(column)
+    return np.asarray(column.cast(pa.float64()), np.float64)
+
+
+def _clipped(column: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    """Within the range. Most columns are, and to look costs less than to copy them."""
+    inside = np.min(column, initial=low) >= low and np.max(column, initial=high) <= high
+    # A NaN is neither, and a column with one is copied.
+    return column if inside else np.clip(column, low, high)
+
+
+def _places(column: pa.ChunkedArray, values: Sequence[str]) -> NDArray[np.int32]:
+    """The place of each word among the values, -1 where it is none of them."""
+    known = pa.array(values, pa.string())
+    if pa.types.is_dictionary(column.type):
+        chunks = [_places_of_codes(chunk, known) for chunk in column.chunks]
+        return np.concatenate([*chunks, np.empty(0, np.int32)])
+    found = pc.fill_null(pc.index_in(column.cast(pa.string()), value_set=known), -1)
+    return np.asarray(found, np.int32)
+
+
+def _places_of_codes(chunk: pa.DictionaryArray, known: pa.Array) -> NDArray[np.int32]:
+    places = pc.fill_null(pc.index_in(chunk.dictionary.cast(pa.string()), value_set=known), -1)
+    codes = pc.fill_null(chunk.indices.cast(pa.int64()), len(places))
+    found: NDArray[np.int32] = np.append(np.asarray(places, np.int32), -1)[np.asarray(codes)]
+    return found.astype(np.int32)
+
+
+def _among(some: Persons, persons: Persons) -> NDArray[np.bool_]:
+    """Which of some people are among these, who are sorted."""
+    if not len(persons):
+        return np.zeros(len(some), np.bool_)
+    place = np.minimum(np.searchsorted(persons, some), len(persons) - 1)
+    return np.asarray(persons[place] == some)
+
+
+def _is_ordered(person: Persons) -> bool:
+    return bool(np.all(person[1:] >= person[:-1]))

@@ -1,0 +1,43 @@
+"""`/v1/studies`: register a study by the digest of its file, before it is run."""
+
+from fastapi import APIRouter
+
+from api import studies
+from api.auth.access import AuditorDep
+from api.errors import ForbiddenError, RateLimitedError, UnauthenticatedError
+from api.ledger import lock
+from api.paging import page
+from api.problems import responses
+from api.routes.parameters import LimitQuery, NumberCursor
+from api.routes.signed import REFUSALS, SignedDep
+from api.service import ReadDep, ServiceDep
+from api.store import EntryRow
+from openapi.models import Page, Registration, RegistrationDraft
+
+router = APIRouter(
+    prefix="/v1/studies",
+    tags=["studies"],
+    responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
+)
+
+
+@router.post("", status_code=201, responses=responses(*REFUSALS, body=True))
+def register_study(
+    draft: RegistrationDraft, caller: AuditorDep, service: ServiceDep, signed: SignedDep
+) -> Registration:
+    """Have the ledger say that this study was written before it was run.
+
+    The same digest again gives the first registration, and no new entry.
+    """
+    with service.store.write() as session:
+        lock(session)
+        statement = signed.statement(session, caller, studies.KIND, draft)
+        return studies.register(session, caller, draft, statement)
+
+
+@router.get("")
+def list_studies(
+    caller: AuditorDep, session: ReadDep, cursor: NumberCursor = None, limit: LimitQuery = 50
+) -> Page[Registration]:
+    """Your registered studies, newest first."""
+    return page(session, studies.of(caller), EntryRow.number, studies.view, cursor, limit)

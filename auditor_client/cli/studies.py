@@ -1,0 +1,209 @@
+"""`auditor audit FILE.yaml` and `auditor study`: a whole study from one file."""
+
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from auditor_client.auditor import Auditor
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet
+from auditor_client.cli.showing import print_json, show_row, show_rows
+from auditor_client.errors import InputError
+from auditor_client.ledger import read_trust
+from auditor_client.profiles import load_profiles
+from auditor_client.progress import bar
+from auditor_client.results import Gap
+from auditor_client.study import Study, parse_study, read_study
+from openapi.models import BatchQuote
+
+app = typer.Typer(help="Studies: all that is asked, in one file.", no_args_is_help=True)
+
+File = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file (YAML).")]
+Out = Annotated[
+    Path | None, typer.Option("--out", help="The folder of results; beside the study unless told.")
+]
+NO_DIGEST = "0" * 64
+
+
+@app.command("init")
+def init(
+    file: Annotated[Path, typer.Argument(metavar="STUDY")] = Path("audit.yaml"),
+    people: Annotated[Path, typer.Option(help="Your table of people.")] = Path("participants.csv"),
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Write a study file to fill in."""
+    from auditor_client.study.template import template
+
+    known = load_profiles().get(profile)
+    platform = known.url if known else "https://audit.platform.example"
+    found = sha256(people.read_bytes()).hexdigest() if people.exists() else NO_DIGEST
+    try:
+        with file.open("x", encoding="utf-8") as new:
+            new.write(template(platform, str(people), found))
+    except FileExistsError as error:
+        raise InputError(f"{file} is there already: give another name.") from error
+    show_row({"study": str(file), "next": f"auditor study check {file}"}, as_json=as_json)
+
+
+@app.command("check")
+def check(
+    file: File,
+    registration: Annotated[
+        Path | None, typer.Option(help="A registration.json, held against the study.")
+    ] = None,
+    keys: Annotated[Path | None, typer.Option("--keys", help="The keys you trust.")] = None,
+    profile: ProfileName = DEFAULT_PROFILE,  # noqa: ARG001  (every command takes it)
+    as_json: AsJson = False,
+) -> None:
+    """Check a study, its files and its plan. Nothing is sent."""
+    from auditor_client.study.pinned import check_files
+    from auditor_client.study.planning import group_sizes, needed
+
+    study = read_study(file)
+    check_files(study, file.parent)
+    sizes = group_sizes(study, file.parent)
+    row: dict[str, Any] = {
+        "title": study.title,
+        "digest": study.digest,
+        "audits": list(study.audits),
+        "people": sizes,
+        "plan": needed(study, sizes),
+    }
+    if registration is not None:
+        row["registered"] = _registered(study, registration, keys)
+    show_row(row, as_json=as_json)
+
+
+@app.command("register")
+def register(file: File, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
+    """Register a study now, to run it later. Its digest enters the ledger, and nothing else."""
+    from auditor_client.study.running import Run
+
+    with Auditor.from_profile(profile) as auditor:
+        saved = Run(read_study(file), file.parent, auditor, progress=False).register()
+    show_row(saved.registration.model_dump(), as_json=as_json)
+
+
+@app.command("list")
+def list_studies(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
+    """Your registered studies."""
+    with Auditor.from_profile(profile) as auditor:
+        rows = [study.model_dump() for study in auditor.studies.list()]
+    show_rows(rows, ["digest", "entry", "at", "by"], as_json=as_json)
+
+
+@app.command("run")
+def run_study(
+    file: File,
+    out: Out = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Pay without asking.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Upload (free), show the price, and stop.")
+    ] = False,
+    seal: Annotated[
+        bool, typer.Option("--seal", help="Close audiences of people who confirm: they have.")
+    ] = False,
+    quiet: Quiet = False,
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Run a study: check, upload, price, register, pay, verify, report. Again, it goes on."""
+    from auditor_client.study.folder import Folder
+    from auditor_client.study.running import Run
+
+    source = _read(file)
+    study = parse_study(source, str(file))
+    folder = Folder(out or file.with_name(f"{file.stem}-results"))
+    with Auditor.from_profile(profile) as auditor:
+        run = Run(study, file.parent, auditor, progress=not (quiet or as_json))
+        if waiting := run.upload(seal=seal):
+            _show_waiting(waiting, file, as_json)
+            return
+        quote = run.price()
+        if quote is not None:
+            _show_price(run.unpaid, quote, as_json=as_json, last=dry_run)
+        if dry_run:
+            return
+        if quote is not None:
+            _agree(quote, yes=yes, as_json=as_json)
+        saved = run.register() if study.preregister else None
+        for name, audit in run.pay():
+            folder.keep(name, audit)
+        with bar("Analysing", show=run.progress):
+            results = folder.write(study, source, run.trust, saved)
+    if as_json:
+        print(results.to_json(), end="")
+        return
+    rows = [{**found.model_dump(), **_gap_row(found.gap)} for found in results.audits]
+    show_rows(rows, ["name", "kind", "verdict", "low", "high", "audit"], as_json=False)
+    Console().print(f"Receipts, results, report and table are in {folder.path}.")
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}.") from error
+
+
+def _registered(study: Study, registration: Path, keys: Path | None) -> dict[str, Any]:
+    from auditor_client.study.registered import SavedRegistration
+
+    if keys is None:
+        raise InputError("Give --keys, the keys you trust: auditor ledger keys makes the file.")
+    saved = SavedRegistration.load(registration)
+    saved.check(study.digest, read_trust(keys))
+    return saved.registration.model_dump(include={"entry", "at", "by"})
+
+
+def _show_waiting(codes: dict[str, str], file: Path, as_json: bool) -> None:
+    """Nothing more happens until people have confirmed."""
+    if as_json:
+        print_json({"waiting": codes})
+        return
+    for name, code in codes.items():
+        Console().print(f"Ask the people of {name} to confirm on the platform, with code {code}.")
+    Console().print(f"When they have: auditor audit {file} --seal")
+
+
+def _show_price(names: list[str], quote: BatchQuote, *, as_json: bool, last: bool) -> None:
+    """The price of everything; in JSON only where it is the answer."""
+    rows = [
+        {
+            "audit": name,
+            "debit": f"{one.price.debit} {one.price.currency}",
+            "mandate": one.mandate_id,
+            "remaining_after": one.remaining_after,
+            "covered": "yes" if one.covered else "no",
+        }
+        for name, one in zip(names, quote.quotes, strict=True)
+    ]
+    if as_json:
+        if last:
+            print_json({"unpaid": names, **quote.model_dump()})
+        return
+    show_rows(rows, list(rows[0]), as_json=False)
+    total = ", ".join(f"{amount} {currency}" for currency, amount in quote.debits.items())
+    Console().print(f"Together: {total}.")
+
+
+def _agree(quote: BatchQuote, *, yes: bool, as_json: bool) -> None:
+    if not quote.covered:
+        raise InputError(
+            "The mandate does not cover all of this, so nothing was paid. Ask for less epsilon or"
+            " fewer audits, or ask your regulator for more: auditor budget."
+        )
+    if yes:
+        return
+    if as_json:
+        raise InputError("With --json nobody is asked: add --yes to pay, or --dry-run to look.")
+    typer.confirm("Pay this?", abort=True)
+
+
+def _gap_row(gap: Gap | None) -> dict[str, str]:
+    from auditor_client.metric_words import down, up
+
+    return {"low": down(gap.low), "high": up(gap.high)} if gap else {}

@@ -1,0 +1,49 @@
+"""The outcome test: do people with equal scores turn out equally well, whatever their group?
+
+    from auditor_client import outcome
+
+    moments = outcome.from_frame(log, score="score", outcome="hired", group="gender", bins=10)
+    found = outcome.test(moments, reference="women")
+    for sentence in found.words(tolerance=0.01):
+        print(sentence)
+
+A release of kind `outcome-test` has such `moments` too, with noise that every number counts.
+docs/outcome-test.md says what is estimated and why the limits hold.
+
+[YS22] Yu, Saint-Jacques, "Choosing an algorithmic fairness metric for an online marketplace".
+"""
+
+from auditor_client.moments import Moments
+from auditor_client.outcome.charts import effect_chart, marginal_chart
+from auditor_client.outcome.columns import FrameMoments
+from auditor_client.outcome.corrected import Change, Notified, notifications, ranks
+from auditor_client.outcome.effects import Effect
+from auditor_client.outcome.joint import Wald
+from auditor_client.outcome.marginals import Marginal
+from auditor_client.outcome.other_metrics import equalised_odds, precision
+from auditor_client.outcome.planning import Plan, power_of, sample_size, simulated_power
+from auditor_client.outcome.reading import from_frame
+from auditor_client.outcome.tested import Tested, test
+
+__all__ = [
+    "Change",
+    "Effect",
+    "FrameMoments",
+    "Marginal",
+    "Moments",
+    "Notified",
+    "Plan",
+    "Tested",
+    "Wald",
+    "effect_chart",
+    "equalised_odds",
+    "from_frame",
+    "marginal_chart",
+    "notifications",
+    "power_of",
+    "precision",
+    "ranks",
+    "sample_size",
+    "simulated_power",
+    "test",
+]

@@ -1,0 +1,65 @@
+"""Figures 4 to 7 of the paper: average outcomes, and differences at equal scores, by bin."""
+
+from typing import Any
+
+import altair as alt
+
+from auditor_client.charts import COLOURS, SHAPES, WIDTH, Chart, chart_of, finish
+from auditor_client.outcome.tested import Tested
+
+_HEIGHT = 260
+
+
+def marginal_chart(tested: Tested, title: str = "average outcome") -> Chart:
+    """The average outcome of each group in each bin, with limits [Figures 4 and 6]."""
+    rows = [
+        {
+            "bin": each.bin + 1,
+            "group": each.group,
+            "value": each.mean,
+            "low": each.low,
+            "high": each.high,
+        }
+        for each in tested.marginals
+        if each.mean == each.mean
+    ]
+    words = f"The {title} of {', '.join(tested.moments.groups)} in each bin of scores, with limits."
+    return _points(rows, list(tested.moments.groups), title, words)
+
+
+def effect_chart(tested: Tested) -> Chart:
+    """Differences to the reference at equal scores, with limits for each alone [Figures 5, 7]."""
+    rows = [
+        {
+            "bin": each.bin + 1,
+            "group": each.group,
+            "value": each.estimate,
+            "low": each.low,
+            "high": each.high,
+        }
+        for each in tested.coefficients()
+        if each.defined
+    ]
+    names = [name for name in tested.moments.groups if name != tested.reference]
+    title = f"difference to {tested.reference}"
+    words = f"The {title} in outcome at equal scores, in each bin of scores, with limits."
+    return _points(rows, names, title, words, zero=True)
+
+
+def _points(
+    rows: list[dict[str, Any]], names: list[str], title: str, words: str, zero: bool = False
+) -> Chart:
+    """Points with whiskers, those of one bin next to each other."""
+    base = chart_of(rows).encode(
+        x=alt.X("bin:O", title="bin of scores, from the lowest", axis=alt.Axis(labelAngle=0)),
+        xOffset=alt.XOffset("group:N", sort=names),
+        color=alt.Color("group:N", scale=alt.Scale(domain=names, range=COLOURS[: len(names)])),
+    )
+    whisker = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
+    shape = alt.Shape("group:N", scale=alt.Scale(domain=names, range=SHAPES[: len(names)]))
+    point = base.mark_point(filled=True, size=55, opacity=1).encode(y="value:Q", shape=shape)
+    layers = whisker + point
+    if zero:
+        line = chart_of([{"y": 0}]).mark_rule(color="#555555").encode(y="y:Q")
+        layers = line + layers
+    return finish(layers.properties(width=WIDTH, height=_HEIGHT), words)

@@ -1,0 +1,47 @@
+"""Two common metrics that do not ask for equal opportunity of the equally qualified (§5.4).
+
+They are here to be compared with: docs/outcome-test.md shows a fair platform that fails each of
+them, and an unfair one that passes.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from auditor_client.frames import open_columns
+from auditor_client.outcome.reading import group_codes, numbers
+
+
+def equalised_odds(frame: Any, *, score: str, outcome: str, group: str) -> dict[float, float]:
+    """For each outcome, how far the groups' distributions of scores are apart: 0 if s ⊥ G | Y.
+
+    The largest difference between two groups in the share of people with any one score.
+    """
+    table = open_columns(frame, [score, outcome, group])
+    names, groups = group_codes(table, group)
+    scores, outcomes = numbers(table, score), numbers(table, outcome)
+    levels, place = np.unique(scores, return_inverse=True)
+    found = {}
+    for value in np.unique(outcomes):
+        here = outcomes == value
+        counts = np.zeros((len(names), len(levels)))
+        np.add.at(counts, (groups[here], place[here]), 1.0)
+        shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
+        found[float(value)] = float((shares.max(axis=0) - shares.min(axis=0)).max())
+    return found
+
+
+def precision(
+    frame: Any, *, score: str, outcome: str, group: str, threshold: float
+) -> dict[str, float]:
+    """The average outcome of those in each group whose score reaches the threshold."""
+    table = open_columns(frame, [score, outcome, group])
+    names, groups = group_codes(table, group)
+    treated = numbers(table, score) >= threshold
+    outcomes = numbers(table, outcome)
+    return {
+        name: float(outcomes[treated & (groups == g)].mean())
+        if (treated & (groups == g)).any()
+        else np.nan
+        for g, name in enumerate(names)
+    }

@@ -1,0 +1,44 @@
+"""How far an estimate may lie from the truth, when part of its error is Laplace noise.
+
+Sampling error is about normal, a sum of Laplace noises has heavier tails. The quantile is Cornish
+and Fisher's with the excess kurtosis κ of the whole error, z + κ(z³ - 3z)/24; for a lone Laplace
+variable (κ = 3) it exceeds the true quantile at every level below 5 % (at 5 %: 2.17 against 2.12
+standard deviations, at .1 %: 6.5 against 4.9), so it errs on the safe side.
+"""
+
+import numpy as np
+from scipy import optimize, special
+
+_SMALLEST = 1e-16
+
+
+def two_sided(level: float, freedom: float, kurtosis: float) -> float:
+    """What the standardised error exceeds on either side with probability at most `level`."""
+    z = -float(special.stdtrit(max(freedom, 1.0), level / 2))
+    return max(z, z + kurtosis * (z**3 - 3 * z) / 24)
+
+
+def p_value(ratio: float, freedom: float, kurtosis: float) -> float:
+    """The smallest level at which an estimate so many standard errors from 0 is rejected."""
+    size = abs(ratio)
+    if size <= two_sided(1.0 - 1e-9, freedom, kurtosis):
+        return 1.0
+    if size >= two_sided(_SMALLEST, freedom, kurtosis):
+        return _SMALLEST
+    found = optimize.brentq(
+        lambda log: two_sided(float(np.exp(log)), freedom, kurtosis) - size,
+        np.log(_SMALLEST),
+        0.0,
+    )
+    return float(np.exp(found))
+
+
+def wald_tail(statistic: float, freedom: int, fourth: float) -> float:
+    """P(W > statistic), W a sum of `freedom` squares with variance 2·freedom + fourth.
+
+    Satterthwaite: c·χ² with the same mean and variance.
+    """
+    # c = Var/2E, degrees = 2E²/Var
+    variance = 2 * freedom + max(fourth, 0.0)
+    factor = variance / (2 * freedom)
+    return float(special.chdtrc(2 * freedom**2 / variance, statistic / factor))

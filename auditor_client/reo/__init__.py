@@ -1,0 +1,64 @@
+"""Ranking-based equal opportunity: is relevant content shown as often, whoever made it?
+
+    from auditor_client import reo
+
+    found = reo.penalty(recommended={"a": 420, "b": 300}, random={"a": 250, "b": 240})
+    print(found.explain())
+
+docs/reo.md says what it measures and why it needs random traffic.
+"""
+
+from auditor_client.reo.differences import Difference, difference
+from auditor_client.reo.estimates import Bounded, Penalty, penalty
+from auditor_client.reo.lines import Lines, four_fifths
+from auditor_client.reo.monitoring import Monitoring, monitor
+from auditor_client.reo.own import OwnLogs, own_logs
+from auditor_client.reo.parity import parity, plain, precision
+from auditor_client.reo.planning import (
+    RandomTraffic,
+    Rows,
+    error_at,
+    random_traffic,
+    rows_needed,
+    share_rows,
+    tradeoff,
+)
+from auditor_client.reo.resampling import (
+    Method,
+    Resampled,
+    bootstrap,
+    bootstrap_difference,
+    partitions,
+)
+from auditor_client.reo.stages import Stages, stages
+
+__all__ = [
+    "Bounded",
+    "Difference",
+    "Lines",
+    "Method",
+    "Monitoring",
+    "OwnLogs",
+    "Penalty",
+    "RandomTraffic",
+    "Resampled",
+    "Rows",
+    "Stages",
+    "bootstrap",
+    "bootstrap_difference",
+    "difference",
+    "error_at",
+    "four_fifths",
+    "monitor",
+    "own_logs",
+    "parity",
+    "partitions",
+    "penalty",
+    "plain",
+    "precision",
+    "random_traffic",
+    "rows_needed",
+    "share_rows",
+    "stages",
+    "tradeoff",
+]

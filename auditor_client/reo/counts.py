@@ -1,0 +1,97 @@
+"""Positives per group of creators in one traffic: what the platform, or a file, tells.
+
+A row is positive if any of the signals asked for is. Counts may carry noise of a known law.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from auditor_client.errors import InputError
+from auditor_client.laws import Floats, Gaussian, Laplace, Noise, Nothing
+
+Positives = Mapping[str, float]
+AnyLaw = Noise | float
+
+WITHOUT_RANDOM = (
+    "Positives of default traffic alone say nothing about equal opportunity: what was never shown"
+    " has no label, and two platforms with the same log may be perfectly fair and unfair by 1/3"
+    " (docs/reo.md). Give the positives of random traffic too, or ask for what needs no labels of"
+    " unseen items: `reo.parity`, `reo.precision`."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Positives by group, in the order of `groups`; `rows` of the traffic where they are known."""
+
+    groups: tuple[str, ...]
+    positives: Floats
+    rows: float | None = None
+    noise: Noise = field(default_factory=Nothing)
+
+    @property
+    def variance(self) -> Floats:
+        """Of each count: that of a rare event, and that of the noise."""
+        return np.maximum(self.positives, 0.0) + self.noise.variance
+
+    @property
+    def heavy(self) -> float:
+        """The variance of the noise that has heavier tails than a normal law."""
+        return 0.0 if isinstance(self.noise, Gaussian | Nothing) else self.noise.variance
+
+
+def counts_of(
+    positives: Positives, rows: float | None, noise: AnyLaw | None, traffic: str
+) -> Counts:
+    """Counts from what people type, checked."""
+    groups = tuple(str(name) for name in positives)
+    values = np.asarray([float(value) for value in positives.values()])
+    law = law_of(noise)
+    if len(groups) < 2:
+        raise InputError(f"At least two groups are compared: {traffic} has {len(groups)}.")
+    if not np.isfinite(values).all():
+        raise InputError(f"Every count of {traffic} must be a finite number.")
+    if isinstance(law, Nothing):
+        _check_plain(values, rows, traffic)
+    if rows is not None and not rows > 0:
+        raise InputError(f"There must be rows in {traffic}, not {rows}.")
+    return Counts(groups, values, rows, law)
+
+
+def _check_plain(values: Floats, rows: float | None, traffic: str) -> None:
+    if (values < 0).any():
+        raise InputError(f"A count of {traffic} is negative: say which noise is on it.")
+    if rows is not None and values.sum() > rows:
+        raise InputError(
+            f"There are {values.sum():g} positives in {traffic}, but only {rows:g} rows."
+        )
+
+
+def aligned(reference: Counts, other: Counts) -> Counts:
+    """The other counts in the order of the first; both must have the same groups."""
+    if set(reference.groups) != set(other.groups):
+        alone = ", ".join(sorted(set(reference.groups) ^ set(other.groups)))
+        raise InputError(f"Both traffics need the same groups; only one has {alone}.")
+    order = [other.groups.index(name) for name in reference.groups]
+    return Counts(reference.groups, other.positives[order], other.rows, other.noise)
+
+
+def law_of(noise: AnyLaw | None) -> Noise:
+    """A law as it is; a number is the variance of noise whose law is not known, taken as Laplace.
+
+    Of the laws that platforms use, Laplace noise has the heaviest tail of its variance.
+    """
+    if noise is None or isinstance(noise, Noise):
+        return noise or Nothing()
+    if not (math.isfinite(noise) and noise >= 0):
+        raise InputError(f"A variance of noise is not negative, and {noise} is none.")
+    # Var = 1 / (2 sinh²(rate/2)), solved for the rate
+    return Laplace(2 * math.asinh(1 / math.sqrt(2 * noise))) if noise else Nothing()
+
+
+def refuse_without_random(random: object) -> None:
+    if random is None:
+        raise InputError(WITHOUT_RANDOM)

@@ -1,0 +1,79 @@
+"""The penalty day by day, against the line of the four-fifths rule.
+
+[DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
+         labels, §4.3 and Figure 6.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import pyarrow as pa
+
+from auditor_client.errors import InputError
+from auditor_client.reo.counts import Positives
+from auditor_client.reo.estimates import Penalty, penalty
+from auditor_client.reo.lines import FOUR_FIFTHS, Lines, four_fifths
+
+if TYPE_CHECKING:
+    from auditor_client.charts import Chart
+
+State = Literal["below", "above", "unclear"]
+
+
+@dataclass(frozen=True)
+class Monitoring:
+    """Penalties by day. Their limits hold for all days at once with probability 1 - delta."""
+
+    days: dict[str, Penalty]
+    lines: Lines
+    delta: float
+
+    def state(self, day: str) -> State:
+        """Below the line where the rule surely holds, above the one where it is surely broken."""
+        found = self.days[day]
+        if found.high <= self.lines.holds:
+            return "below"
+        return "above" if found.low > self.lines.broken else "unclear"
+
+    def frame(self) -> pa.Table:
+        """Day, penalty, limits and state, one row each."""
+        rows = [
+            {"day": day, "penalty": one.penalty, "low": one.low, "high": one.high}
+            | {"state": self.state(day)}
+            for day, one in self.days.items()
+        ]
+        return pa.Table.from_pylist(rows)
+
+    def chart(self) -> "Chart":
+        """The days as points with whiskers, and the line."""
+        from auditor_client.reo.charts import monitoring_chart  # charts take a second to import
+
+        return monitoring_chart(self)
+
+
+def monitor(
+    days: Mapping[str, Positives],
+    random: Positives | None,
+    delta: float = 0.05,
+    *,
+    ratio: float = FOUR_FIFTHS,
+    **options: Any,
+) -> Monitoring:
+    """Penalties of several days of default traffic against one random traffic.
+
+    Options are those of `penalty`. Days share delta: the more days, the wider each interval.
+    """
+    if not days:
+        raise InputError("There are no days to watch.")
+    found = {
+        day: penalty(positives, random, delta=delta / len(days), **options)
+        for day, positives in days.items()
+    }
+    return watched(found, delta, ratio)
+
+
+def watched(found: dict[str, Penalty], delta: float, ratio: float = FOUR_FIFTHS) -> Monitoring:
+    """Penalties that were estimated with their share of delta, beside the line."""
+    groups = len(next(iter(found.values())).u)
+    return Monitoring(found, four_fifths(groups, ratio), delta)

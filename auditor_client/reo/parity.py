@@ -1,0 +1,93 @@
+"""Measures that need no labels of unseen items, hence no random traffic.
+
+    parity (RSP)         U_k = shown of group k / available of group k
+    precision@N_show     U_k = positives / shown, k the viewer's group
+
+Both are penalised as std(U)/mean(U), as equal opportunity is. ΔU_k of RSP is printed as a plain
+difference, U_k - mean(U), where equal opportunity has a ratio: `plain` is the former.
+
+[DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
+         labels, Appendix H, eq. 24 to 27.
+"""
+
+import numpy as np
+
+from auditor_client.errors import InputError
+from auditor_client.laws import Nothing
+from auditor_client.noise_sums import summed
+from auditor_client.reo.counts import AnyLaw, Counts, Positives, aligned, counts_of
+from auditor_client.reo.estimates import Penalty, check_delta, from_utilities, penalty_of, too_small
+from auditor_client.reo.utilities import Utilities
+
+
+def parity(
+    shown: Positives,
+    available: Positives,
+    delta: float = 0.05,
+    *,
+    sampled: bool = False,
+    noise_shown: AnyLaw | None = None,
+    noise_available: AnyLaw | None = None,
+    rows_per_viewer: int = 1,
+) -> Penalty:
+    """Statistical parity: does what is shown follow what there is?
+
+    `available` are pairs of viewers and items that could have been shown, by the creator's group:
+    an exact inventory, or, with `sampled`, rows of random traffic, which is uniform over them.
+    """
+    check_delta(delta)
+    rows = counts_of(shown, None, noise_shown, "what was shown")
+    pool = aligned(rows, counts_of(available, None, noise_available, "what is available"))
+    if sampled or not isinstance(pool.noise, Nothing):
+        return penalty_of(rows, pool, delta, rows_per_viewer=rows_per_viewer)
+    if (pool.positives <= 0).any():
+        raise InputError("Nothing of some group is available: leave the group out.")
+    _refuse_few(rows, rows_per_viewer)
+    return _of_inventory(rows, pool, delta, rows_per_viewer)
+
+
+def _of_inventory(rows: Counts, pool: Counts, delta: float, rows_per_viewer: int) -> Penalty:
+    u = rows.positives / pool.positives
+    # Var(U_k) = Var(shown_k) / available_k²; the covariance of shares cancels, as in `utilities`
+    spread = np.diag((rows_per_viewer * rows.positives + rows.noise.variance) / pool.positives**2)
+    heavy = np.diag(rows.heavy / pool.positives**2)
+    return from_utilities(Utilities(rows.groups, u, spread, heavy), delta)
+
+
+def precision(
+    positives: Positives,
+    shown: Positives,
+    delta: float = 0.05,
+    *,
+    noise: AnyLaw | None = None,
+    rows_per_viewer: int = 1,
+) -> Penalty:
+    """Precision@N_show by group of viewers: of what they are shown, how much suits them?
+
+    All of it is in default traffic: a request never shows more than N_show items, so its best
+    utility does not depend on what was left out [DJHL25, H.2]. `noise` is that on the positives,
+    and there is as much on the rows that are not.
+    """
+    check_delta(delta)
+    hits = counts_of(positives, None, noise, "the positives")
+    rows = aligned(hits, counts_of(shown, None, summed(hits.noise, 2), "what was shown"))
+    _refuse_few(hits, rows_per_viewer)
+    _refuse_few(rows, rows_per_viewer)
+    u = np.clip(hits.positives / rows.positives, 0.0, 1.0)
+    # Var(U) = U(1 - U)/rows; noise enters as ((1 - U)·dpositives - U·dnegatives)/rows
+    slope = ((1 - u) ** 2 + u**2) / rows.positives**2
+    spread = np.diag(rows_per_viewer * u * (1 - u) / rows.positives + hits.noise.variance * slope)
+    heavy = np.diag(hits.heavy * slope)
+    return from_utilities(Utilities(hits.groups, u, spread, heavy), delta)
+
+
+def _refuse_few(counts: Counts, rows_per_viewer: int) -> None:
+    if small := too_small([(counts, "this")], rows_per_viewer):
+        raise InputError(f"There are too few rows: {', '.join(small)}. Join groups, or days.")
+
+
+def plain(found: Penalty) -> dict[str, float]:
+    """U_k - mean(U), the ΔU_k of RSP as printed."""
+    # ΔU_k = U_k - (1/K) Σ U_k'   [DJHL25, eq. 25]
+    mean = sum(found.u.values()) / len(found.u)
+    return {name: u - mean for name, u in found.u.items()}

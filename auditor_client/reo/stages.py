@@ -1,0 +1,54 @@
+"""Which stage of a recommender is unfair: recall, or ranking?
+
+A platform that also inserts items which passed the recall stage, whatever their rank, has a third
+traffic. Measured against random traffic it tells the recall stage; default traffic measured against
+it tells the ranking stage.
+
+[DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
+         labels, Appendix I.4.
+"""
+
+from dataclasses import dataclass
+
+from auditor_client.reo.counts import AnyLaw, Positives
+from auditor_client.reo.estimates import Penalty, penalty
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The penalty of the whole, of the recall stage, and of the ranking stage."""
+
+    whole: Penalty
+    recall: Penalty
+    ranking: Penalty
+
+
+def stages(
+    recommended: Positives,
+    recalled: Positives,
+    random: Positives | None,
+    delta: float = 0.05,
+    *,
+    noise_recommended: AnyLaw | None = None,
+    noise_recalled: AnyLaw | None = None,
+    noise_random: AnyLaw | None = None,
+    rows_per_viewer: int = 1,
+) -> Stages:
+    """From positives by group in default traffic, after recall, and in random traffic.
+
+    Utilities multiply: U of the whole is U of recall times U of ranking.
+    """
+
+    def one(
+        above: Positives, below: Positives | None, over: AnyLaw | None, under: AnyLaw | None
+    ) -> Penalty:
+        return penalty(
+            above, below, delta=delta, noise_recommended=over, noise_random=under,
+            rows_per_viewer=rows_per_viewer,
+        )  # fmt: skip
+
+    return Stages(
+        whole=one(recommended, random, noise_recommended, noise_random),
+        recall=one(recalled, random, noise_recalled, noise_random),
+        ranking=one(recommended, recalled, noise_recommended, noise_recalled),
+    )

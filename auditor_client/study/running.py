@@ -1,0 +1,195 @@
+"""Running a study: upload, price, register, pay, wait. Every step is remembered and done once."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from auditor_client.audiences import NamedAudience
+from auditor_client.auditor import Auditor
+from auditor_client.errors import (
+    AuditFailedError,
+    IdempotencyConflictError,
+    InputError,
+    NotSignedError,
+)
+from auditor_client.kinds import AnyResult
+from auditor_client.ledger import make_trust
+from auditor_client.study.audiences import AnyUploaded, SampleAudience
+from auditor_client.study.foresight import foresee
+from auditor_client.study.pinned import check_files, people_of, read_pinned
+from auditor_client.study.registered import SavedRegistration
+from auditor_client.study.requests import request_of
+from auditor_client.study.shape import Study
+from auditor_client.study.state import Made, State
+from openapi.models import AuditRequest, BatchQuote, InclusionProof
+from privacy.ledger.trust import Trust
+
+# Seconds: how long a signed head of the ledger is waited for.
+PATIENCE = 60.0
+
+
+@dataclass
+class Run:
+    """A study on its way at one service. `folder` is where its file is: paths start there."""
+
+    study: Study
+    folder: Path
+    auditor: Auditor
+    progress: bool = True
+
+    def __post_init__(self) -> None:
+        if self.auditor.url != self.study.platform:
+            raise InputError(
+                f"The study is for {self.study.platform}, and this profile is of"
+                f" {self.auditor.url}: choose the profile with --profile."
+            )
+        check_files(self.study, self.folder)
+
+    @cached_property
+    def state(self) -> State:
+        return State.of(self.study.digest, self.auditor.url, self.auditor.researcher_id)
+
+    @property
+    def made(self) -> Made:
+        return self.state.made
+
+    @property
+    def unpaid(self) -> list[str]:
+        """The audits that were not submitted yet."""
+        return [name for name in self.study.audits if name not in self.made.audits]
+
+    def upload(self, *, seal: bool = False) -> dict[str, str]:
+        """Upload what is not there yet; this costs nothing, and nobody is scored.
+
+        Audiences of people who confirm stay open until `seal`: their participation codes.
+        """
+        for name in self.study.contents:
+            if name not in self.made.contents:
+                self._upload_content(name)
+        for name in self.study.audiences:
+            if name not in self.made.audiences:
+                self._upload_audience(name, seal)
+        return {
+            name: self.auditor.audiences.get(audience).participation_code or ""
+            for name, audience in self.made.open.items()
+        }
+
+    def price(self) -> BatchQuote | None:
+        """What the audits that are not paid yet would cost together; None if all are paid.
+
+        A study that could be paid but not analysed is refused here.
+        """
+        if not self.unpaid:
+            return None
+        requests = {name: self._request(name) for name in self.unpaid}
+        names = {
+            name: list(self.auditor.audiences.get(audience).names.values())
+            for name, audience in self.made.audiences.items()
+        }
+        foresee(self.study, requests, names)
+        return self.auditor.audits.price_all(list(requests.values()))
+
+    def register(self) -> SavedRegistration:
+        """Have the ledger name the study, and hold the platform to it."""
+        if self.made.registration is None:
+            self.made.registration = self.auditor.studies.register(self.study.digest)
+            self.state.save()
+        registration = self.made.registration
+        saved = SavedRegistration(
+            registration=registration, proof=self._registration_proof(registration.entry)
+        )
+        saved.check(self.study.digest, self.trust)
+        return saved
+
+    def pay(self) -> Iterator[tuple[str, AnyResult]]:
+        """Submit and follow every audit. What was paid before is not paid again."""
+        for name in self.study.audits:
+            yield name, self._finished(name)
+
+    @cached_property
+    def trust(self) -> Trust:
+        """The platform's keys as it states them now."""
+        return make_trust(self.auditor.ledger.keys(), {})
+
+    def _upload_content(self, name: str) -> None:
+        content = self.study.contents[name]
+        image = read_pinned(self.folder, content.image) if content.image else None
+        uploaded = self.auditor.contents.upload(
+            kind=content.kind,
+            title=content.title,
+            text=content.text,
+            attributes=content.attributes,
+            image=image,
+        )
+        self.made.contents[name] = uploaded.id
+        self.state.save()
+
+    def _upload_audience(self, name: str, seal: bool) -> None:
+        audience = self.study.audiences[name]
+        if isinstance(audience, SampleAudience):
+            self._sealed(name, self.auditor.audiences.sample(audience.attribute, audience.sizes))
+            return
+        if seal and name in self.made.open:
+            self._sealed(name, self.auditor.audiences.seal(self.made.open[name]))
+            return
+        uploaded = self._send(name, audience)
+        if not audience.confirmed:
+            self._sealed(name, uploaded)
+
+    def _send(self, name: str, audience: AnyUploaded) -> NamedAudience:
+        def begun(audience_id: str) -> None:
+            self.made.open[name] = audience_id
+            self.state.save()
+
+        frame, columns = people_of(audience, self.folder)
+        return self.auditor.audiences.upload(
+            frame,
+            id=audience.id,
+            by=columns,
+            where=audience.where,
+            id_kind=audience.id_kind,
+            country=audience.country,
+            missing_groups="drop" if audience.drop_missing else "refuse",
+            groups_per_person=audience.groups_per_person,
+            confirmed=audience.confirmed,
+            resume=self.made.open.get(name),
+            begun=begun,
+            progress=self.progress,
+        )
+
+    def _sealed(self, name: str, audience: NamedAudience) -> None:
+        self.made.open.pop(name, None)
+        self.made.audiences[name] = audience.id
+        self.state.save()
+
+    def _request(self, name: str) -> AuditRequest:
+        return request_of(self.study.audits[name], self.made, self.auditor.audits.requests)
+
+    def _finished(self, name: str) -> AnyResult:
+        audits, key = self.auditor.audits, self.study.key(name)
+        try:
+            if name not in self.made.audits:
+                self.made.audits[name] = audits.submit(self._request(name), key).id
+                self.state.save()
+            return audits.finish(self.made.audits[name], progress=self.progress)
+        except IdempotencyConflictError as error:
+            error.add_note(
+                "A study is run once: it was run before, elsewhere or by a colleague. To run it as"
+                " another study, give it another title."
+            )
+            raise
+        except AuditFailedError as error:
+            error.add_note(f"To pay for it again, give {name} another name in the study.")
+            raise
+
+    def _registration_proof(self, entry: int) -> InclusionProof:
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self.auditor.ledger.proof(entry)
+            except NotSignedError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.5)

@@ -1,0 +1,44 @@
+"""A study file to fill in: every key that most studies need, with what it means."""
+
+TEMPLATE = """\
+# A study pins everything before it is run: docs/studies.md has all keys.
+version: 1
+title: Software jobs, by gender
+question: Does the platform find a software job alike relevant to qualified women and men?
+platform: {platform}
+preregister: true         # the ledger names this file's digest before anything is paid
+alpha: 0.2                # the gap that is tolerated
+delta: 0.05               # the probability that any verdict is wrong; audits share it
+
+contents:
+  job:
+    kind: job             # job, housing, credit, news, political or other
+    title: Software engineer
+    text: Build and run data pipelines.
+    attributes: {{occupation: software}}
+
+audiences:
+  volunteers:
+    file: {{path: {people}, sha256: "{sha256}"}}
+    id: email             # the column that identifies people
+    by: [gender]          # the column of groups; several cross them
+    where: qualified      # a column of true and false
+
+audits:
+  gender:
+    kind: score-histogram
+    content: job
+    audience: volunteers
+    bins: 20
+    epsilon: 1
+
+metrics:
+  thresholds: [0.5]       # ends of bins, for parity and the four-fifths rule
+
+plan:                     # auditor study check says whether there are people enough
+  power: 0.8
+"""
+
+
+def template(platform: str, people: str, sha256: str) -> str:
+    return TEMPLATE.format(platform=platform, people=people, sha256=sha256)

@@ -1,0 +1,138 @@
+"""`python -m bench.envy`: a fleet of OCEF beside a slow, obvious one, and audits at paper size.
+
+`oracle` is Algorithm 1 as one would first write it: for one person, everything computed anew at
+every step. On the same rewards the fleet decides the same (tests/api/audits/envy). Goals: a million
+steps of a fleet take less time than ten thousand of the oracle, and the audit of 41 targets with
+75 arms by tight bounds less than a quarter of the time of the printed ones.
+
+[DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithms 1 and 2.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from api.audits.envy import Certificate, Terms, audit, fleet_of, probabilistic, run
+from api.audits.envy.terms import Bounds
+from bench.harness import Figure, compare
+from platform_sim.bandits import PROBLEMS, alike, by_person
+from platform_sim.policies import softmax, utilities
+from platform_sim.preferences import learn, make_preferences
+
+COMMAND = "python -m bench.envy"
+DELTA = EPSILON = 0.05
+GAMMA = LAM = 0.1
+
+
+def oracle(
+    terms: Terms, arms: int, reward: Callable[[int], float], draw: Callable[[], float]
+) -> tuple[str, list[int]]:
+    """The verdict, and how often each arm was pulled."""
+    rewards: list[list[float]] = [[] for _ in range(arms + 1)]
+    explored: list[float] = []
+    active = list(range(1, arms + 1))  # line 1
+    t = 0
+    while t != terms.ceiling:  # line 2
+        t += 1
+        low, high = zip(*(_interval(terms, arms, seen) for seen in rewards), strict=True)
+        widths = [_beta(terms, arms, len(seen)) for seen in rewards]
+        candidate = active[int(draw() * len(active))]  # line 3
+        slack = sum(explored) - _deviation(terms, widths, rewards, len(explored)) + low[candidate]
+        slack += (len(rewards[0]) - (1 - terms.alpha) * t) * high[0]  # equation 4
+        stay = widths[0] > min(widths[k] for k in active) or slack < 0  # line 4
+        arm = 0 if stay else candidate  # line 5
+        rewards[arm].append(reward(arm))  # line 6
+        if arm:
+            explored.append(rewards[arm][-1])
+        low, high = zip(*(_interval(terms, arms, seen) for seen in rewards), strict=True)
+        active = [k for k in active if high[k] > low[0] + terms.epsilon]  # line 7
+        if any(low[k] > high[0] for k in active):
+            return "envy", [len(seen) for seen in rewards]  # line 8
+        if not active:
+            return "no-envy", [len(seen) for seen in rewards]  # line 9
+    return "undecided", [len(seen) for seen in rewards]
+
+
+def _interval(terms: Terms, arms: int, seen: list[float]) -> tuple[float, float]:
+    if not seen:
+        return 0.0, 1.0
+    mean, width = sum(seen) / len(seen), _beta(terms, arms, len(seen))
+    return mean - width, mean + width
+
+
+def _beta(terms: Terms, arms: int, n: int) -> float:
+    if n == 0:
+        return math.inf
+    omega = terms.omega
+    theta = math.log(1 + omega) * (omega * terms.delta / (2 * (2 + omega))) ** (1 / (1 + omega))
+    shape = 2 * terms.sigma**2 * (1 + math.sqrt(omega)) ** 2 * (1 + omega)
+    return math.sqrt(shape / n * math.log(2 * (arms + 1) / theta * math.log((1 + omega) * n)))
+
+
+def _deviation(terms: Terms, widths: list[float], rewards: list[list[float]], n: int) -> float:
+    if n == 0:
+        return 0.0
+    times = math.log(6 * n**2 / terms.delta)
+    whole = terms.sigma * math.sqrt(2 * n * times) + 2 / 3 * times
+    pairs = list(zip(widths, rewards, strict=True))[1:]
+    return min(sum(width * len(seen) for width, seen in pairs if seen), whole)
+
+
+def simulated(inverse_temperature: float, people: int = 300, items: int = 400) -> np.ndarray:
+    """What people get from each other's policies on a simulated platform."""
+    preferences = make_preferences(1, people, items, 32)
+    policies = softmax(learn(1, preferences, 48), inverse_temperature)
+    return utilities(preferences, policies)
+
+
+def paper_size(found: np.ndarray, bounds: Bounds, alpha: float, seed: int) -> Certificate:
+    """AUDIT at the paper's parameters: 41 targets and 75 arms, every target to its own end."""
+    size = probabilistic(len(found), DELTA, GAMMA, LAM)
+    terms = Terms(size.level, EPSILON, alpha, bounds=bounds)
+    rng = np.random.default_rng(seed)
+    rewards = by_person(found, rng)
+    return audit(rewards, len(found), size, terms, rng, first_envy_ends=False)
+
+
+def run_fleet(terms: Terms, targets: int) -> None:
+    rng, means = np.random.default_rng(0), PROBLEMS[3]
+    run(fleet_of(terms, len(means) - 1, targets), alike(means, rng), rng)
+
+
+def run_oracle(terms: Terms, targets: int) -> None:
+    rng, means = np.random.default_rng(0), PROBLEMS[3]
+    for _ in range(targets):
+        oracle(terms, len(means) - 1, lambda arm: float(rng.random() < means[arm]), rng.random)
+
+
+def figures(rounds: int = 3) -> list[Figure]:
+    long, short = (Terms(DELTA, EPSILON, 0.4, ceiling=steps) for steps in (1000, 500))
+    speed = compare(
+        "OCEF: a million steps of a fleet / ten thousand of the oracle",
+        lambda: run_fleet(long, 1000),
+        lambda: run_oracle(short, 20),
+        goal="< 1",
+        command=COMMAND,
+        rounds=rounds,
+    )
+    found = simulated(5)
+    whole = compare(
+        "AUDIT, 41 targets of 75 arms: tight / printed",
+        lambda: paper_size(found, "tight", 0.4, 0),
+        lambda: paper_size(found, "printed", 0.4, 0),
+        goal="< 0.25",
+        command=COMMAND,
+        rounds=1,
+    )
+    return [speed, whole]
+
+
+def main() -> None:
+    for figure in figures():
+        print(f"{figure.name}: {figure.ours:.2f} s / {figure.floor_or_peer:.2f} s")
+        print(f"  ratio {figure.ratio:.3f}, goal {figure.goal}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""Proofs of possession: whoever brings a public key shows that they hold the private one.
+
+A proof is a detached signature by that key, over bytes like those of a statement: for one platform,
+one purpose and one key. A researcher who changes keys proves the new one; an individual whom an
+application names proves theirs, and thereby agrees to that very application.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from privacy.errors import EvidenceError, StatementError
+from privacy.ledger import statements
+from privacy.ledger.signatures import Signer
+from privacy.receipts import canonical, digest
+
+KEY_CHANGE = "researcher-key-proof"
+APPLICATION = "application-proof"
+
+
+def of_key_change(origin: str, researcher_id: str, jwk: Mapping[str, Any]) -> bytes:
+    """What the new key of a researcher signs."""
+    key = Signer.of(jwk).thumbprint
+    return statements.payload(origin, KEY_CHANGE, researcher_id, key, {"jwk": dict(jwk)})
+
+
+def of_application(origin: str, stated: Mapping[str, Any], jwk: Mapping[str, Any]) -> bytes:
+    """What the key of an individual signs: the application as it is stated, all proofs null."""
+    key = Signer.of(jwk).thumbprint
+    bare = [{**individual, "proof": None} for individual in stated["individuals"]]
+    body = {"application": digest(canonical({**stated, "individuals": bare}))}
+    return statements.payload(origin, APPLICATION, f"applicant:{key}", key, body)
+
+
+def check(proof: str | None, proved: bytes, jwk: Mapping[str, Any]) -> None:
+    """Raise unless the key made the proof, of exactly these bytes."""
+    signer = Signer.of(jwk)
+    try:
+        statements.verify(proof or "", proved, signer.key, list(signer.algorithms))
+    except StatementError as error:
+        raise EvidenceError(
+            f"nothing proves that whoever brings the key {signer.thumbprint} holds it: {error}"
+        ) from error

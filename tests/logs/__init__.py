@@ -1,0 +1,1 @@
+"""Logs for tests: Parquet files, read by Polars, as a platform would."""

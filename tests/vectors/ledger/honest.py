@@ -1,0 +1,295 @@
+"""An honest ledger with an entry of every kind, an auditor's own export of it, and a receipt."""
+
+from base64 import b64encode
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import cached_property
+from typing import Any
+
+from joserfc.jwk import OKPKey
+
+from privacy.content import content_digest
+from privacy.ledger import possession, statements
+from privacy.ledger.merkle import inclusion_path, leaf_hash, root_of
+from privacy.ledger.trust import Trust
+from privacy.receipts import canonical, digest, sign
+from tests.ledgers import (
+    AUDIENCE,
+    OPERATOR,
+    ORIGIN,
+    REGULATOR,
+    Ledger,
+    Maker,
+    charge_parts,
+    ed25519,
+    mandate_body,
+    price,
+    public,
+    trust,
+    witnessed,
+)
+
+CONTENT = {"kind": "job", "title": "Software engineer", "text": "", "attributes": {}}
+FIRST, SECOND = ed25519("ledger"), ed25519("second")
+AUDIT = "audit_" + "a" * 30
+
+
+def named(key: OKPKey) -> OKPKey:
+    """The key under a `kid`, as receipts name theirs."""
+    return OKPKey.import_key({**key.as_dict(private=True), "kid": key.thumbprint()})
+
+
+RECEIPTS = named(ed25519("receipt"))
+
+
+def trusted() -> Trust:
+    """What the verifier trusts: the first ledger key, and not the second, which it hands on to."""
+    return replace(trust(), receipts=(public(RECEIPTS),))
+
+
+def why(text: str) -> dict[str, str]:
+    """A commitment to a text that is long erased."""
+    return {"commitment": statements.commit(text, b"sixteen bytes or more")}
+
+
+@dataclass
+class Honest:
+    """The ledger, and what its twins need to know of it."""
+
+    ledger: Ledger
+    lab: str
+    ada: Maker
+    mandate: str
+    early: str
+    places: dict[str, int]
+
+    @classmethod
+    def made(cls) -> "Honest":
+        return _Writing().all()
+
+    @cached_property
+    def receipt(self) -> dict[str, Any]:
+        """The file of the release's receipt, proved by the early head."""
+        number = self.places["release"]
+        size = int(self.early.split("\n")[1])
+        hashes = [leaf_hash(line) for line in self.ledger.lines[:size]]
+        path = inclusion_path(number, size, lambda start, end: root_of(hashes[start:end]))
+        return {
+            "format": "platform-auditor/receipt/v1",
+            "url": "https://audits.example",
+            "receipt": _receipt(),
+            "keys": {"keys": [public(RECEIPTS)]},
+            "names": {"g0": "men", "g1": "women"},
+            "contents": [],
+            "proof": {
+                "entry": self.ledger.lines[number].decode(),
+                "number": number,
+                "path": [b64encode(each).decode() for each in path],
+                "checkpoint": self.early,
+            },
+        }
+
+
+class _Writing:
+    """The ledger as it is written, step by step."""
+
+    def __init__(self) -> None:
+        self.ledger = Ledger.begun()
+        self.places: dict[str, int] = {}
+        self.lab, self.ada, self.mandate = "", REGULATOR, ""
+
+    def all(self) -> Honest:
+        self.begin()
+        self.release()
+        self.known_sizes()
+        self.give_back()
+        early = witnessed(self.ledger.sign())
+        self.ledger.notes = [early]
+        self.apply()
+        self.rotate()
+        self.intervene()
+        self.end()
+        self.ledger.sign()
+        return Honest(self.ledger, self.lab, self.ada, self.mandate, early, self.places)
+
+    def place(self, name: str) -> None:
+        """Remember the last entry under this name."""
+        self.places[name] = len(self.ledger.lines) - 1
+
+    def begin(self) -> None:
+        ledger = self.ledger
+        ledger.write("model", {"digest": digest(b"model")})
+        jwk = public(RECEIPTS)
+        facts = {"purpose": "receipt", "kid": jwk["kid"], "jwk": jwk, "by": "init"}
+        ledger.write("signing-key", facts)
+        self.lab = ledger.auditor()
+        self.ada = ledger.researcher(self.lab)
+        self.mandate = ledger.mandate(self.lab, epsilon_limit="2")
+        self.place("mandate")
+        study = {"digest": digest(b"a study, fixed before the first audit")}
+        ledger.stated(self.ada, "registration", study, {}, self.lab)
+        content = {"content_id": ledger.new("content"), "digest": content_digest(CONTENT)}
+        ledger.write("content", {**content, "by": self.ada.id}, self.lab)
+        self.place("content")
+
+    def release(self) -> None:
+        ledger = self.ledger
+        ledger.seal(self.lab)
+        self.place("audience")
+        about = {"audience_id": AUDIENCE, "content_digests": _digests()}
+        ledger.charge(self.ada, self.mandate, audit_id=AUDIT, **about)
+        self.place("charge")
+        released = digest(canonical(statement() | {"receipt": _receipt()}))
+        facts = {"audit_id": AUDIT, "digest": released, "model_digest": digest(b"model")}
+        ledger.write("release", facts, self.lab)
+        self.place("release")
+
+    def known_sizes(self) -> None:
+        """A sample: sizes are known, and cost nothing to learn. It fails."""
+        ledger = self.ledger
+        sample = ledger.seal(self.lab, ledger.new("audience"), sizes="known")
+        body, facts = charge_parts(ledger.new("charge"), ledger.new("audit"), self.mandate)
+        facts |= {**price("0.1"), "debit": "0.2"}
+        ledger.stated(self.ada, "charge", body | {"audience_id": sample}, facts, self.lab)
+        ledger.failure(facts["audit_id"], self.lab)
+
+    def give_back(self) -> None:
+        """Two charges in one go, the second naming the first; both are given back."""
+        ledger, before = self.ledger, None
+        numbers = []
+        for _ in range(2):
+            body, facts = charge_parts(ledger.new("charge"), ledger.new("audit"), self.mandate)
+            key = f"key-{len(ledger.lines)}"
+            before = self.ada.state("charge", body, key, ledger.at, before)
+            numbers.append(ledger.write("charge", facts, self.lab, before))
+        self.place("chained")
+        for number in numbers:
+            ledger.refund(number)
+        self.place("refund")
+        refused = {"by": self.ada.id, "code": "budget-exhausted", "audit_kind": "score-histogram"}
+        ledger.write("refusal", {**refused, "request": digest(b"a request")}, self.lab)
+
+    def apply(self) -> None:
+        """Two individuals apply and are approved; the platform objects in vain."""
+        ledger = self.ledger
+        keys = [ed25519("grace"), ed25519("emmy")]
+        body = application(keys, ledger)
+        listed = [
+            {"researcher_id": ledger.new("researcher"), "key_thumbprint": key.thumbprint()}
+            for key in keys
+        ]
+        known = {"application_id": "application_1", "version": 1}
+        applicant = Maker(f"applicant:{keys[0].thumbprint()}", keys[0])
+        facts = {**known, "individuals": listed, "state": "submitted", "due": None}
+        ledger.stated(applicant, "application", body, facts)
+        self.place("application")
+        decided = {**known, "decision": "approve", "reasons": why("good"), "until": None}
+        decided |= {"application_digest": digest(canonical(body)), "mandate": mandate_body()}
+        lab = ledger.new("auditor")
+        facts = {"application_id": "application_1", "state": "approved", "due": None}
+        facts |= {"auditor_id": lab, "mandate_id": ledger.new("mandate"), "individuals": listed}
+        ledger.stated(REGULATOR, "decision", decided, facts, lab)
+        self.place("decision")
+        asked: dict[str, Any] = {"application_id": "application_1", "ground": "vulnerability"}
+        asked |= {"reasons": why("too fine"), "proposal": why("fewer bins")}
+        facts = {"application_id": "application_1", "state": "amendment-requested", "due": None}
+        ledger.stated(OPERATOR, "amendment", asked, facts, lab)
+        step = {"application_id": "application_1", "outcome": "requested", "text": why("no")}
+        facts |= {"state": "mediation-requested"}
+        ledger.stated(OPERATOR, "mediation", step | {"days": None}, facts, lab)
+        gone = {"researcher_id": listed[1]["researcher_id"], "reason": why("left")}
+        ledger.stated(REGULATOR, "researcher-removal", gone, {}, lab)
+
+    def rotate(self) -> None:
+        self.ledger.rotate(SECOND)
+        self.place("signing-key")
+        self.ada = self.ledger.renew(self.ada, ed25519("ada, later"))
+        self.place("researcher-key")
+
+    def intervene(self) -> None:
+        ledger = self.ledger
+        limits = {"epsilon_limit": "1", "rho_limit": None, "lifetime_limit": None, "kinds": None}
+        changes = {**limits, "valid_until": None, "reason": why("less will do")}
+        ledger.of_mandate("mandate-change", self.mandate, self.lab, **changes)
+        ledger.of_mandate("suspension", self.mandate, self.lab)
+        self.place("suspension")
+        ledger.of_mandate("resumption", self.mandate, self.lab)
+        ledger.at += timedelta(hours=3)
+        audit = ledger.charge(self.ada, self.mandate, audience_id=AUDIENCE)
+        self.place("last charge")
+        ledger.release(audit, self.lab)
+
+    def end(self) -> None:
+        ledger = self.ledger
+        ledger.write("audience-erasure", {"audience_id": AUDIENCE}, self.lab)
+        self.place("audience-erasure")
+        erased = {"commitments": [why("Grace")["commitment"], why("Emmy")["commitment"]]}
+        ledger.stated(REGULATOR, "erasure", {"subject_id": "application_1"}, erased)
+        ledger.of_mandate("termination", self.mandate, self.lab)
+
+
+def application(keys: list[OKPKey], ledger: Ledger, **changes: Any) -> dict[str, Any]:
+    """What the first of them states; the others prove that they hold their keys."""
+    people = [
+        {"name": why(name), "contact": None, "affiliation": None, "jwk": public(key), "proof": None}
+        for name, key in zip(("Grace", "Emmy"), keys, strict=True)
+    ]
+    roles = ("principal", "other")
+    body: dict[str, Any] = {
+        "organisation": "Open Audit Lab",
+        "individuals": [
+            {**person, "role": role} for person, role in zip(people, roles, strict=True)
+        ],
+        "kinds": ["score-histogram"],
+        "research": why("what for"),
+    }
+    for person, key in zip(body["individuals"][1:], keys[1:], strict=True):
+        proved = possession.of_application(ORIGIN, body, public(key))
+        person["proof"] = statements.sign(proved, key, at=ledger.at.timestamp())
+    return body | changes
+
+
+def _digests() -> list[str]:
+    return [content_digest(CONTENT)]
+
+
+def _receipt() -> str:
+    return sign(statement(), RECEIPTS)
+
+
+def statement() -> dict[str, Any]:
+    """The release: two groups, one bin, noisy sizes."""
+    paid = price("0.1", "0.025")
+    parts = [
+        _part("bins", 10.0, price("0.1"), 14.1, 30),
+        _part("sizes", 40.0, price("0.025"), 56.6, 120),
+    ]
+    groups = [
+        {"label": "g0", "counts": [412], "outside": -3, "size": {"kind": "noisy", "value": 431}},
+        {"label": "g1", "counts": [377], "outside": 12, "size": {"kind": "noisy", "value": 350}},
+    ]
+    return {
+        "audit_id": AUDIT,
+        "kind": "score-histogram",
+        "content_digests": _digests(),
+        "audience_commitment": digest(b"people"),
+        "model_digest": digest(b"model"),
+        "price": {**paid, "currency": "epsilon", "debit": "0.25", "parts": parts},
+        "rules": ["Two identifiers that are one person count once."],
+        "released_at": "2026-01-01T00:00:15Z",
+        "bins": {"edges": [0.0, 1.0]},
+        "groups": groups,
+    }
+
+
+def _part(
+    name: str, scale: float, paid: dict[str, Any], deviation: float, error: int
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "mechanism": "discrete-laplace",
+        "scale": scale,
+        **paid,
+        "standard_deviation": deviation,
+        "error_95": error,
+    }

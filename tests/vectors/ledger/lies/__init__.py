@@ -1,0 +1,16 @@
+"""What can be done to an export and to a receipt, and must be found."""
+
+from tests.vectors.ledger.lies.booked import BOOKED
+from tests.vectors.ledger.lies.files import FILES
+from tests.vectors.ledger.lies.receipts import RECEIPT
+from tests.vectors.ledger.lies.shown import SHOWN, own
+from tests.vectors.ledger.lies.stated import STATED
+from tests.vectors.ledger.lies.telling import Bad, Lie, file_of
+
+LIES: dict[str, tuple[Lie, ...]] = {
+    "export.jsonl": FILES + STATED + BOOKED,
+    "partial.jsonl": SHOWN,
+    "receipt.json": RECEIPT,
+}
+
+__all__ = ["LIES", "Bad", "Lie", "file_of", "own"]

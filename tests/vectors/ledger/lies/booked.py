@@ -1,0 +1,116 @@
+"""What the platform can do to the books."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+
+from privacy.ledger import statements
+from privacy.receipts import digest
+from tests.ledgers import (
+    AUDIENCE,
+    REGULATOR,
+    charge_parts,
+    ed25519,
+    mandate_body,
+    price,
+)
+from tests.vectors.ledger.honest import Honest
+from tests.vectors.ledger.lies.telling import (
+    Bad,
+    Lie,
+    going_on,
+    last,
+)
+
+
+def a_charge_without_a_request(honest: Honest) -> Bad:
+    ledger = going_on(honest, "last charge")
+    _, facts = charge_parts(ledger.new("charge"), ledger.new("audit"), honest.mandate)
+    ledger.write("charge", facts, honest.lab)
+    return last(ledger, "needs a statement")
+
+
+def a_request_is_charged_twice(honest: Honest) -> Bad:
+    ledger = going_on(honest, "last charge")
+    used = json.loads(ledger.lines[-1])["statement"]
+    _, facts = charge_parts(ledger.new("charge"), ledger.new("audit"), honest.mandate)
+    ledger.write("charge", facts, honest.lab, statements.Statement(action="charge", **used))
+    return last(ledger, "was used before")
+
+
+def a_charge_beyond_the_mandate(honest: Honest) -> Bad:
+    """What was spent counts after the limit was lowered to 1."""
+    ledger = going_on(honest, "last charge")
+    body, facts = charge_parts(
+        ledger.new("charge"), ledger.new("audit"), honest.mandate, "0.2", "0"
+    )
+    ledger.stated(honest.ada, "charge", body, facts, honest.lab)
+    return last(ledger, "is overspent")
+
+
+def a_charge_on_a_suspended_mandate(honest: Honest) -> Bad:
+    ledger = going_on(honest, "suspension")
+    ledger.charge(honest.ada, honest.mandate)
+    return last(ledger, "the mandate is suspended")
+
+
+def a_charge_that_is_too_cheap(honest: Honest) -> Bad:
+    """The price for sizes that are known, of an audience whose sizes are not."""
+    ledger = going_on(honest, "release")
+    body, facts = charge_parts(ledger.new("charge"), ledger.new("audit"), honest.mandate)
+    facts |= {**price("0.1"), "debit": "0.2"}
+    ledger.stated(replace(honest.ada, key=ed25519("ada")), "charge", body, facts, honest.lab)
+    return last(ledger, "it costs less")
+
+
+def a_charge_on_an_audience_that_was_erased(honest: Honest) -> Bad:
+    ledger = going_on(honest, "audience-erasure")
+    ledger.charge(honest.ada, honest.mandate, audience_id=AUDIENCE)
+    return last(ledger, "there is no audience")
+
+
+def a_release_of_what_was_not_charged(honest: Honest) -> Bad:
+    ledger = going_on(honest, "last charge")
+    ledger.release(ledger.new("audit"), honest.lab)
+    return last(ledger, "was not charged")
+
+
+def a_refund_of_what_was_released(honest: Honest) -> Bad:
+    ledger = going_on(honest, "release")
+    ledger.refund(honest.places["charge"])
+    return last(ledger, "was released before")
+
+
+def time_runs_backwards(honest: Honest) -> Bad:
+    ledger = going_on(honest, "last charge")
+    ledger.at -= timedelta(hours=1)
+    ledger.write("model", {"digest": digest(b"model")})
+    return last(ledger, "its time is before")
+
+
+def a_kind_that_nobody_knows(honest: Honest) -> Bad:
+    ledger = going_on(honest, "last charge")
+    ledger.write("gift", {"mandate_id": honest.mandate})
+    return last(ledger, "there is no kind of entry")
+
+
+def a_mandate_has_two_limits(honest: Honest) -> Bad:
+    ledger = going_on(honest, "last charge")
+    body = mandate_body(rho_limit="1") | {"auditor_id": honest.lab}
+    ledger.stated(REGULATOR, "mandate", body, {"mandate_id": ledger.new("mandate")}, honest.lab)
+    return last(ledger, "one of the two")
+
+
+BOOKED: tuple[Lie, ...] = (
+    a_charge_without_a_request,
+    a_request_is_charged_twice,
+    a_charge_beyond_the_mandate,
+    a_charge_on_a_suspended_mandate,
+    a_charge_that_is_too_cheap,
+    a_charge_on_an_audience_that_was_erased,
+    a_release_of_what_was_not_charged,
+    a_refund_of_what_was_released,
+    time_runs_backwards,
+    a_kind_that_nobody_knows,
+    a_mandate_has_two_limits,
+)
