@@ -67,8 +67,7 @@ def test_constraint_3_holds_at_every_step() -> None:
         share = kept[people] / ((step + fleet.block) * means[0])
         broken[people] |= share < 1 - alpha - 1e-12
         closest = min(closest, share.min())
-    # Broken with probability .0125 at most: more than 9 of 100 with probability below 1e-5, were
-    # the limits exact; none is expected.
+    # Broken with probability .0125 at most: more than 9 of 100 with probability below 1e-6.
     assert broken.sum() <= 9
     assert closest < 1 - alpha / 4  # the budget was used
 
