@@ -22,11 +22,12 @@ def migrate(store: Store, revision: str = "head") -> None:
 
     Processes that start together take turns: the first one migrates, the others find it done.
     """
-    with store.engine.connect().execution_options(writes=True) as connection:
+    connected = store.engine.connect().execution_options(writes=True)
+    # Begun before Alembic comes: else it commits after every revision, and two could meet between.
+    with connected as connection, connection.begin():
         if connection.dialect.name == "postgresql":
             connection.execute(select(func.pg_advisory_xact_lock(_POSTGRESQL_LOCK)))
         command.upgrade(_config(connection), revision)
-        connection.commit()
 
 
 def revisions() -> list[str]:

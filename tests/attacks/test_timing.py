@@ -101,6 +101,7 @@ def test_a_model_that_takes_its_time_for_each_person_is_caught(
     assert not slower(members.seal, strangers.seal)
 
 
+@pytest.mark.long
 def test_matching_that_takes_its_time_for_each_person_is_caught(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,6 +117,7 @@ def test_matching_that_takes_its_time_for_each_person_is_caught(
     assert slower(members.seal, strangers.seal)
 
 
+@pytest.mark.long
 def test_charging_that_takes_its_time_for_each_person_is_caught(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,7 +37,7 @@ CHECKS = (
 HOW = (
     *("--checks", ",".join(CHECKS)),
     *("--phases", "examples,coverage,fuzzing"),
-    *("--max-examples", "5", "--continue-on-failure", "--no-shrink", "--request-timeout", "20"),
+    *("--max-examples", "3", "--continue-on-failure", "--no-shrink", "--request-timeout", "20"),
     *("--warnings", "off", "--generation-database", "none", "--no-color"),
 )
 NO_CACHE = "PYTHONDONTWRITEBYTECODE"  # a second start is much faster without it

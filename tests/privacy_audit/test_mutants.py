@@ -19,13 +19,19 @@ from tests.privacy_audit.cases import cases
 from tests.privacy_audit.runs import Case
 
 Mutate = Callable[[pytest.MonkeyPatch], None]
-CASES = {f"{case.name}, {case.relation}": case for case in cases()}
+# Of the outcome moments one event of one cell shows less than half of the epsilon that six cells
+# together spend: too little to tell a mutant by. Their reach is tried out by brute force in
+# tests/api/test_outcome_test.py.
+CASES = {
+    f"{case.name}, {case.relation}": case
+    for case in cases()
+    if not case.name.startswith("outcome moments")
+}
 LAPLACE = "histogram, Laplace, known sizes"
-# One of each mechanism; the others take minutes.
+# Laplace noise and selection; the others take minutes.
 QUICK = {
     f"{LAPLACE}, add-remove",
     f"{LAPLACE}, change-one",
-    "histogram, Gaussian, noisy sizes, add-remove",
     "match count, add-remove",
     "most skewed, noisy max, add-remove",
 }
