@@ -50,12 +50,19 @@ def _as_json(value: Any) -> str:
 
 def printable(value: Any) -> Text:
     """Text as it is: no markup, and nothing that could steer the terminal."""
-    if isinstance(value, datetime):
-        words = f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-    elif isinstance(value, list | tuple):
-        words = ", ".join(str(item) for item in value)
-    elif isinstance(value, Mapping):
-        words = ", ".join(f"{name}: {item}" for name, item in value.items())
-    else:
-        words = "" if value is None else str(value)
+    words = _words(value)
     return Text("".join(letter if letter.isprintable() else "\ufffd" for letter in words))
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, datetime):
+        return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_words, value))
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {_nested(item)}" for name, item in value.items())
+    return "" if value is None else str(value)
+
+
+def _nested(value: Any) -> str:
+    return f"({_words(value)})" if isinstance(value, Mapping) else _words(value)
