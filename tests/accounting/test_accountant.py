@@ -197,7 +197,7 @@ def check(examples: int, steps: int) -> None:
 
 
 def test_the_accountant_agrees_with_the_model() -> None:
-    check(examples=25, steps=30)
+    check(examples=20, steps=25)
 
 
 @pytest.mark.long

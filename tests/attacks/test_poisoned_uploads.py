@@ -252,6 +252,7 @@ def test_no_spoilt_upload_kills_the_process() -> None:
     assert elsewhere(survived, 30_000).result() > 10_000
 
 
+@pytest.mark.long
 def test_a_reader_that_believes_what_a_message_is_would_be_killed() -> None:
     """Arrow crashes where it is handed a message of the wrong type."""
     with pytest.raises(BrokenProcessPool):

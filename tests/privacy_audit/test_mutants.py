@@ -31,7 +31,6 @@ LAPLACE = "histogram, Laplace, known sizes"
 # Laplace noise and selection; the others take minutes.
 QUICK = {
     f"{LAPLACE}, add-remove",
-    f"{LAPLACE}, change-one",
     "match count, add-remove",
     "most skewed, noisy max, add-remove",
 }
