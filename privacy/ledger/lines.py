@@ -66,7 +66,7 @@ def parse(line: bytes) -> Entry:
         entry = _entry.decode(line)
     except ValueError as error:
         raise EvidenceError(f"this is not an entry: {error}") from error
-    plain = line.isascii() and _is_plain(entry.at)
+    plain = line.isascii() and _is_plain(entry)
     if (_encoder.encode(entry) if plain else _canonical(line, entry)) != line:
         raise EvidenceError("this is not the canonical form of the entry")
     return entry
@@ -79,15 +79,15 @@ def parse_all(batch: Sequence[bytes]) -> Iterable[Entry]:
         entries = _entry.decode_lines(whole)
     except ValueError:
         return map(parse, batch)
-    plain = whole.isascii() and all(_is_plain(entry.at) for entry in entries)
+    plain = whole.isascii() and all(map(_is_plain, entries))
     if plain and len(entries) == len(batch) and _encoder.encode_lines(entries) == whole + b"\n":
         return entries
     return map(parse, batch)
 
 
-def _is_plain(at: datetime) -> bool:
-    """Whether msgspec writes it as we do: it leaves out microseconds that are 0."""
-    return at.microsecond != 0 and at.tzinfo is UTC
+def _is_plain(entry: Entry) -> bool:
+    """Whether msgspec writes its time as we do: it leaves out microseconds that are 0."""
+    return entry.at.microsecond != 0 and entry.at.tzinfo is UTC
 
 
 def _canonical(line: bytes, entry: Entry) -> bytes:

@@ -57,19 +57,17 @@ class Frontier:
         self.size = 0
         self._stack: list[bytes] = []
 
-    def append(self, leaf: bytes) -> None:
-        """Merge once for each 1 that the old size ends in [CT, §2.1.2, step 2]."""
-        stack, ones = self._stack, self.size
-        self.size = ones + 1
-        while ones & 1:
-            leaf = sha256(b"\x01" + stack.pop() + leaf).digest()
-            ones >>= 1
-        stack.append(leaf)
-
     def extend(self, entries: Iterable[bytes]) -> None:
-        """Append the leaf hash of each entry."""
+        """Append each entry: merge once for each 1 that the size ends in [CT, §2.1.2, step 2]."""
+        stack, size = self._stack, self.size
         for entry in entries:
-            self.append(sha256(b"\x00" + entry).digest())
+            node, ones = sha256(b"\x00" + entry).digest(), size
+            while ones & 1:
+                node = sha256(b"\x01" + stack.pop() + node).digest()
+                ones >>= 1
+            stack.append(node)
+            size += 1
+        self.size = size
 
     def root(self) -> bytes:
         """Merge what remains, from the right [CT, §2.1.2, step 3]."""

@@ -5,6 +5,7 @@ What an entry says of the books must follow from the entries before it. A wrong 
 """
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 from privacy.errors import EvidenceError
@@ -62,6 +63,7 @@ class Replay:
         self._charge_ids: set[str] = set()
         self._used: set[tuple[str, str]] = set()
         self._account = Account()
+        self._latest = datetime.min.replace(tzinfo=UTC)
         self._kinds: dict[str, Callable[[Entry], None]] = {
             **dict.fromkeys(LET_BE, _let_be),
             "settings": self._settings,
@@ -85,8 +87,13 @@ class Replay:
             "failure": lambda entry: self._end(entry, "failed"),
         }
 
-    def play(self, entry: Entry) -> None:
-        """The next entry."""
+    def play(self, entry: Entry, number: int) -> None:
+        """The next entry, which has this number."""
+        if entry.number != number:
+            raise EvidenceError(f"it is numbered {entry.number}")
+        if entry.at < self._latest:
+            raise EvidenceError("its time is before that of the entry before it")
+        self._latest = entry.at
         kind = self._kinds.get(entry.kind)
         if kind is None:
             raise EvidenceError(f"there is no kind of entry {entry.kind[:40]!r}")

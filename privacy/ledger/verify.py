@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import islice
 
 from privacy.errors import EvidenceError, LedgerError
@@ -25,7 +24,6 @@ from privacy.ledger.signatures import Signatures
 from privacy.ledger.trust import Trust
 
 AT_A_TIME = 128
-_EVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,7 @@ def _verify_all(
     header: Header, entries: Iterable[bytes], trust: Trust, heads: Heads, signatures: Signatures
 ) -> Counter[str]:
     """All entries: their numbers, times, statements and books, and the tree over them."""
-    counts, tree, books = Counter[str](), Frontier(), _Books(Replay(trust, signatures))
+    counts, tree, books = Counter[str](), Frontier(), Replay(trust, signatures)
     if 0 in heads.sizes:
         heads.reach(0, tree.root())
     for batch in _batches(entries, heads.sizes):
@@ -142,7 +140,7 @@ def _verify_some(
 
     The head they are under is trusted by way of the announced keys, which are among them.
     """
-    counts, books = Counter[str](), _Books(Replay(trust, signatures, partial=True))
+    counts, books = Counter[str](), Replay(trust, signatures, partial=True)
     newest, before = _continued(header, heads), -1
     if header.size != newest.size:
         raise LedgerError(None, f"the header says {header.size} entries, its head {newest.size}")
@@ -173,22 +171,6 @@ def _continued(header: Header, heads: Heads) -> Checkpoint:
     except EvidenceError as error:
         raise LedgerError(None, str(error)) from error
     return heads.check_continued(paths)
-
-
-@dataclass
-class _Books:
-    """The replay, and the time it has come to."""
-
-    replay: Replay
-    latest: datetime = _EVER
-
-    def play(self, entry: Entry, number: int) -> None:
-        if entry.number != number:
-            raise EvidenceError(f"it is numbered {entry.number}")
-        if entry.at < self.latest:
-            raise EvidenceError("its time is before that of the entry before it")
-        self.latest = entry.at
-        self.replay.play(entry)
 
 
 def _check_shown(

@@ -58,8 +58,8 @@ def test_the_roots_of_the_certificate_transparency_tree() -> None:
     assert ROOTS[0] == EMPTY_ROOT
     frontier = Frontier()
     assert frontier.root() == EMPTY_ROOT
-    for size, leaf in enumerate(EIGHT, start=1):
-        frontier.append(leaf)
+    for size, leaf in enumerate(VECTORS["leaves"], start=1):
+        frontier.extend([bytes.fromhex(leaf)])
         assert frontier.size == size
         assert frontier.root() == root_of(EIGHT[:size]) == ROOTS[size]
 
@@ -98,7 +98,7 @@ def test_roots_are_those_of_the_recursion() -> None:
     for size in range(LARGEST + 1):
         assert root_of(LEAVES[:size]) == frontier.root() == ROOT[size]
         if size < LARGEST:
-            frontier.append(LEAVES[size])
+            frontier.extend([b"entry %d" % size])
 
 
 def test_every_entry_of_every_tree_is_proved_and_no_other() -> None:
