@@ -118,7 +118,8 @@ def _whole(estimator: Estimator, people: Sequence[int]) -> bool:
     return estimator.exact and len(set(people)) == 1
 
 
-@lru_cache(maxsize=64)
+# Few: each keeps its rows of masses, some megabytes.
+@lru_cache(maxsize=16)
 def _pair(
     alpha: float, estimator: Estimator, fewer: int, more: int, rounding: tuple[int, int]
 ) -> Pair:

@@ -12,7 +12,7 @@ from api.audits.scoring import refuse_when_not_scoring, score_or_cut
 from api.boundaries import Boundary
 from api.errors import InvalidBinsError, UnsupportedAuditError
 from api.platform import Platform, Scores
-from openapi.models import Edges, Levels
+from openapi.models import Edges, GroupCdf, Levels
 from privacy.membership import Membership
 from privacy.table import Bounds, Table
 
@@ -41,6 +41,14 @@ def tally(
         boundaries.reached(Boundary.RUNNING)
         table += Table.tally(bounds, bin_of(values, bins) + group * bounds.shape[1])
     return table
+
+
+def running_counts(labels: Sequence[str], leaves: NDArray[np.float64]) -> list[GroupCdf]:
+    """By group, the counts up to the end of each bin and, at last, of everything."""
+    return [
+        GroupCdf(label=label, cumulative=[round(float(value), 6) for value in row])
+        for label, row in zip(labels, np.cumsum(leaves, axis=1), strict=True)
+    ]
 
 
 def scores_of(platform: Platform) -> Scores:

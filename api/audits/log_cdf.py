@@ -16,7 +16,7 @@ from api.audits import bins, logs
 from api.audits.kind import AudienceFacts
 from api.audits.rows import Selection, drawn
 from api.platform import Platform
-from openapi.models import GroupCdf, LogCdfRequest
+from openapi.models import LogCdfRequest
 from privacy.membership import Membership
 from privacy.table import Bounds, Reach, Table
 from privacy.waist import LaplaceTree, Question
@@ -65,11 +65,7 @@ class LogCdf:
         digests: Sequence[str],
         released: Mapping[str, NDArray[np.float64]],
     ) -> dict[str, Any]:
-        running = np.cumsum(released[TREE], axis=1)
-        groups = [
-            GroupCdf(label=label, cumulative=[round(float(value), 6) for value in row])
-            for label, row in zip(audience.labels, running, strict=True)
-        ]
+        groups = bins.running_counts(audience.labels, released[TREE])
         asked = request.model_dump(include={"log", "column", "bins", "rows_per_person"})
         return {**asked, "groups": groups}
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from api.audits import bins
 from api.audits.kind import AudienceFacts
 from api.platform import Platform
-from openapi.models import GroupCdf, ScoreCdfRequest
+from openapi.models import ScoreCdfRequest
 from privacy.membership import Membership
 from privacy.table import Bounds, Table
 from privacy.waist import LaplaceTree, Question
@@ -58,11 +58,7 @@ class ScoreCdf:
         digests: Sequence[str],
         released: Mapping[str, NDArray[np.float64]],
     ) -> dict[str, Any]:
-        running = np.cumsum(released[TREE], axis=1)
-        groups = [
-            GroupCdf(label=label, cumulative=[round(float(value), 6) for value in row])
-            for label, row in zip(audience.labels, running, strict=True)
-        ]
+        groups = bins.running_counts(audience.labels, released[TREE])
         return {"bins": request.bins, "groups": groups}
 
     def rules(self, request: ScoreCdfRequest, platform: Platform) -> tuple[str, ...]:

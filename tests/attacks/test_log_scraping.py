@@ -4,17 +4,23 @@ import io
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
+import numpy as np
 import pytest
+from fastapi.testclient import TestClient
 
+from api.app import build_service, create_app
 from api.logs import JsonLines
 from api.platform import Platform
+from api.store import Store
+from api.store.schema import migrate
 from platform_sim import SimulatedPlatform, World
 from tests.attacks.conftest import REAL
 from tests.attacks.outside import HISTOGRAM, run
 from tests.system.adapters import GOSSIP, Faulty, Gossips
 from tests.system.raw import SALT, csv, raw, request_for, usernames
-from tests.world import Deployment, deployed, sqlite_url
+from tests.world import Deployment, deployed, make_settings, sqlite_url
 
 # Words that only private data have: the adapter puts them into its errors.
 PRIVATE = ("gossip.victim", "4711", "0.123456789", GOSSIP)
@@ -88,6 +94,22 @@ def test_our_logs_hold_nothing_private(gossiping: Deployment, world: World) -> N
     assert '"event": "audit.error"' in lines
     assert '"exception": "RuntimeError"' in lines
     assert leaks(lines, names) == set()
+
+
+def test_a_start_that_fails_is_told_without_what_was_said(
+    tmp_path: Path, platform: Platform
+) -> None:
+    assert platform.scores is not None
+    scores = Quoting(platform.scores, seen=[np.array([4711])])
+    url = sqlite_url(tmp_path)
+    migrate(Store(url))
+    service = build_service(
+        make_settings(url, "http://127.0.0.1:1"), Platform("mute", platform.people, scores)
+    )
+    with scraped(JsonLines()) as text, pytest.raises(RuntimeError), TestClient(create_app(service)):
+        pass
+    assert '"event": "start.failed"' in text.getvalue()
+    assert leaks(text.getvalue(), []) == set()
 
 
 def test_ordinary_logs_would_hold_it(gossiping: Deployment, world: World) -> None:
