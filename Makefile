@@ -44,8 +44,8 @@ openapi: $(READY) ## export the contract
 	$(BIN)/python -m api.contract
 
 lock: ## resolve the dependencies anew
-	uv pip compile --universal --generate-hashes --no-header --no-emit-index-url \
-	  --extra server --group dev pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --universal --generate-hashes --no-header --no-emit-index-url \
+	  --extra server --extra two-party --extra demographics --group dev pyproject.toml -o requirements.lock
 
 # uv where it is there or pip can bring it, plain pip otherwise; the same lock with hashes for both.
 $(READY): requirements.lock pyproject.toml
