@@ -42,7 +42,8 @@ def check(statement: Statement, maker: Key, origin: str) -> Statement:
             origin, statement.action, statement.by, statement.key, statement.body
         )
         statements.verify(statement.signature, signed, maker, list(algorithms_of(maker)))
-        statements.check_fresh(statement.signature, now().timestamp(), statements.CLOCK_SKEW)
+        made = statements.head_of(statement.signature)
+        statements.check_fresh(made, now().timestamp(), statements.CLOCK_SKEW)
     except (StatementError, ValueError) as error:  # what has no canonical form is not signed
         raise UnsignedError(
             f"{error}. Sign the request as docs/ledger.md says; nothing was done."

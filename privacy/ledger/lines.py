@@ -37,6 +37,16 @@ class Stated(msgspec.Struct, forbid_unknown_fields=True):
     signature: str
 
 
+class Signed(msgspec.Struct):
+    """What is signed, as `statements.payload` puts it."""
+
+    action: str
+    body: dict[str, Value]
+    by: str
+    key: str
+    platform: str
+
+
 class Entry(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """One entry, as `entries.encode` writes it."""
 
@@ -99,13 +109,7 @@ def _canonical(line: bytes, entry: Entry) -> bytes:
 
 def stated(platform: str, kind: str, statement: Stated) -> bytes:
     """What the maker of the statement signed: `statements.payload`, faster."""
-    whole = {
-        "platform": platform,
-        "action": kind,
-        "by": statement.by,
-        "key": statement.key,
-        "body": statement.body,
-    }
+    whole = Signed(kind, statement.body, statement.by, statement.key, platform)
     written = _encoder.encode(whole)
     if written.isascii():
         return written

@@ -23,7 +23,8 @@ from privacy.ledger.shapes import (
     Role,
     read,
 )
-from privacy.ledger.signatures import Signer, kid_of
+from privacy.ledger.signatures import Signer
+from privacy.ledger.statements import head_of
 from privacy.ledger.trust import Trust
 from privacy.receipts import canonical, digest
 
@@ -162,7 +163,7 @@ class People:
         if kind == "application" and statement.by.startswith(APPLICANT):
             return _applicant(statement)
         if self._partial and "regulator" in roles:
-            signer = self._regulators.get(kid_of(statement.signature) or "")
+            signer = self._regulators.get(head_of(statement.signature).kid)
             if signer is not None:
                 return signer
         if self._partial and "operator" in roles:

@@ -34,7 +34,7 @@ from privacy.ledger.shapes import (
     read,
 )
 from privacy.ledger.signatures import Claimed, Signatures
-from privacy.ledger.statements import check_fresh
+from privacy.ledger.statements import check_fresh, head_of
 from privacy.ledger.trust import Trust
 
 # Kinds that the books do not depend on.
@@ -109,11 +109,13 @@ class Replay:
             raise EvidenceError(f"the statement {statement.key!r} was used before")
         self._used.add(once)
         signer = self._people.signer(entry.kind, statement)
-        check_fresh(statement.signature, entry.at.timestamp())
+        made = head_of(statement.signature)
+        check_fresh(made, entry.at.timestamp())
         if signer is not None:
-            bytes_ = stated(self._origin, entry.kind, statement)
-            claimed = Claimed(entry.number, statement.by, signer, statement.signature, bytes_)
-            self._signatures.add(claimed)
+            words = stated(self._origin, entry.kind, statement)
+            self._signatures.add(
+                Claimed(entry.number, statement.by, signer, made, statement.signature, words)
+            )
 
     def _settings(self, entry: Entry) -> None:
         values = read(entry.facts, SettingsFacts).values

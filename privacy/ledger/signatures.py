@@ -23,7 +23,7 @@ from nacl.exceptions import CryptoError
 
 from privacy.errors import EvidenceError, LedgerError, StatementError
 from privacy.ledger import statements
-from privacy.ledger.statements import head_of, link, signing_input
+from privacy.ledger.statements import Head, link, signing_input
 
 # (kty, crv) → the algorithms such a key may sign with
 ALGORITHMS: dict[tuple[str, str | None], tuple[str, ...]] = {
@@ -68,6 +68,7 @@ class Claimed(NamedTuple):
     number: int
     by: str
     signer: Signer
+    head: Head
     signature: str
     stated: bytes
 
@@ -96,7 +97,7 @@ class Signatures:
     def add(self, claimed: Claimed) -> None:
         maker = claimed.signer.thumbprint
         chain = self._open.get(maker)
-        if chain is None or head_of(claimed.signature).after != chain.link:
+        if chain is None or claimed.head.after != chain.link:
             if chain is not None:
                 self._ended.append(chain.claimed)
             chain = self._open[maker] = _Chain()
@@ -125,11 +126,6 @@ class Signatures:
         return taken
 
 
-def kid_of(signature: str) -> str | None:
-    """The thumbprint that the signature names, to be believed once it verifies."""
-    return head_of(signature).kid
-
-
 def _wrong(chains: list[list[Claimed]]) -> list[Claimed]:
     """The first wrong one of every chain whose end is not signed."""
     broken = (chain for chain in chains if not _is_signed(chain[-1]))
@@ -149,7 +145,7 @@ def _is_signed(claimed: Claimed) -> bool:
 
 def _is_signed_plainly(claimed: Claimed) -> bool:
     """Whether it is an Ed25519 signature with the header that statements have."""
-    head, public = head_of(claimed.signature), claimed.signer.ed25519
+    head, public = claimed.head, claimed.signer.ed25519
     if public is None or (head.alg, head.typ) != ("Ed25519", statements.TYPE):
         return False
     try:

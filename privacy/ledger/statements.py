@@ -9,7 +9,6 @@ import base64
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -93,7 +92,6 @@ class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: str | None = None
 
 
-@lru_cache(maxsize=1_024)
 def head_of(signature: str) -> Head:
     encoded = signature.partition("..")[0]
     try:
@@ -109,14 +107,17 @@ def signing_input(signature: str, stated: bytes) -> bytes:
 
 
 def link(signature: str, stated: bytes) -> str:
-    """The digest of a statement with its header: the next one by its maker may name it."""
-    found = sha256(signing_input(signature, stated)).digest()
-    return base64.urlsafe_b64encode(found).rstrip(b"=").decode()
+    """The digest of a statement with its header: the next one by its maker may name it.
+
+    Of the very bytes that were stated: base64url of them would say the same, more slowly.
+    """
+    protected = signature.partition("..")[0].encode()
+    return sha256(protected + b"." + stated).hexdigest()
 
 
-def check_fresh(signature: str, at: float, fresh: int = FRESH) -> None:
+def check_fresh(head: Head, at: float, fresh: int = FRESH) -> None:
     """Raise unless the signature was made at about this moment, or shortly before."""
-    age = at - head_of(signature).iat
+    age = at - head.iat
     if not -CLOCK_SKEW <= age <= fresh:
         raise StatementError(f"the statement was made {age:.0f} s before: look at the clocks")
 
