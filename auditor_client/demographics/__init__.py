@@ -1,0 +1,47 @@
+"""Who belongs to which group, as probabilities: BISG, self-reports, and what protects them.
+
+    from auditor_client.demographics import bisg
+
+    probabilities = bisg(["Garcia", "Nguyen"], ["78207", "95122"])
+    probabilities["hispanic"]       # a column; `probabilities.columns` are the names of all
+
+Any other vectors will do: `checked(vectors, columns)` takes them from wherever they come, `hard`
+makes them from labels. docs/demographics.md says what each step assumes.
+
+[OHB26] Osoba, He, Badrinarayanan et al., Productionized fairness measurement under privacy
+       constraints, arXiv:2606.27558, §4, §6.1, Appendix D.
+"""
+
+from auditor_client.demographics.calibration import Calibration, GroupCheck, calibration
+from auditor_client.demographics.clipping import clipped, threshold_at
+from auditor_client.demographics.columns import (
+    CATEGORIES,
+    HSM,
+    Probabilities,
+    checked,
+    coarsened,
+    hard,
+)
+from auditor_client.demographics.estimates import bisg, sources
+from auditor_client.demographics.self_reports import SILENT, RandomisedResponse
+from auditor_client.demographics.tables import Tables, census_2010
+
+__all__ = [
+    "CATEGORIES",
+    "HSM",
+    "SILENT",
+    "Calibration",
+    "GroupCheck",
+    "Probabilities",
+    "RandomisedResponse",
+    "Tables",
+    "bisg",
+    "calibration",
+    "census_2010",
+    "checked",
+    "clipped",
+    "coarsened",
+    "hard",
+    "sources",
+    "threshold_at",
+]

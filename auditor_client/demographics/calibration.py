@@ -1,0 +1,96 @@
+"""Do the probabilities hold? A check against people whose group is known.
+
+    H = -mean log p_i[group of i]      cross-entropy: lower is better   [OHB26, Appendix D]
+
+Labels may be blurred by randomised response: give its `inverted` weights in their place, and every
+mean here is unbiased for what true labels would give. People who answer a survey are not everybody:
+the check speaks of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from auditor_client.demographics.columns import Floats, Probabilities, hard
+from auditor_client.errors import InputError
+
+# A probability of zero for somebody's own group would make the mean infinite: count and floor it.
+_FLOOR = 1e-4
+
+
+@dataclass(frozen=True)
+class GroupCheck:
+    """One group: its people, their cross-entropy, and its share as it is and as it was predicted.
+
+    `gap` is observed less predicted, with limits that hold with probability 1 - delta each.
+    """
+
+    people: float
+    cross_entropy: float
+    observed: float
+    predicted: float
+    gap: float
+    low: float
+    high: float
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether the shares may well be the same."""
+        return self.low <= 0 <= self.high
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """`baseline` is the cross-entropy of knowing nothing but the groups' shares."""
+
+    people: int
+    cross_entropy: float
+    se: float
+    baseline: float
+    impossible: int
+    by_group: dict[str, GroupCheck]
+
+
+def calibration(
+    found: Probabilities, labels: Sequence[str] | Probabilities, delta: float = 0.05
+) -> Calibration:
+    """Compare vectors with the labels (or unbiased weights) of the same people."""
+    truth = labels if isinstance(labels, Probabilities) else hard(labels, found.columns)
+    if truth.columns != found.columns or len(truth) != len(found) or not len(found):
+        raise InputError("Give a label in one of the groups for each of the vectors.")
+    p, w = np.asarray(found), np.asarray(truth)
+    surprise = -np.log(np.maximum(p, _FLOOR))
+    each = (w * surprise).sum(axis=1)
+    shares = np.clip(w.mean(axis=0), 0.0, None)
+    return Calibration(
+        people=len(p),
+        cross_entropy=float(each.mean()),
+        se=_standard_error(each),
+        baseline=float(special.entr(shares / shares.sum()).sum()),
+        impossible=int(np.sum((w > 0.5) & (p == 0))),
+        by_group={
+            name: _group(p[:, j], w[:, j], surprise[:, j], delta)
+            for j, name in enumerate(found.columns)
+        },
+    )
+
+
+def _group(p: Floats, w: Floats, surprise: Floats, delta: float) -> GroupCheck:
+    total, apart = float(w.sum()), w - p
+    half = float(-special.ndtri(delta / 2)) * _standard_error(apart)
+    gap = float(apart.mean())
+    return GroupCheck(
+        people=total,
+        cross_entropy=float(w @ surprise) / total if total > 0 else np.nan,
+        observed=float(w.mean()),
+        predicted=float(p.mean()),
+        gap=gap,
+        low=gap - half,
+        high=gap + half,
+    )
+
+
+def _standard_error(values: Floats) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.inf

@@ -1,0 +1,66 @@
+"""No near-certain vectors: what tells a self-report from an estimate is taken away.
+
+Where the largest probability exceeds T it becomes T - width·U, U uniform, and what it loses goes to
+the other groups in the proportions of a Dirichlet draw (all parameters 1). The paper says "a small
+uniformly sampled value" and "a properly-scaled Dirichlet draw" (§6.1); this is one reading of it.
+The draw belongs to the person (`drawn_once`), so that repeated runs do not average it away.
+
+A clipped vector is not calibrated any more: it moves weight to groups a person is not in, and gaps
+shrink. `auditor_client.two_party.attenuation` takes the vectors before and after and says by how
+much.
+
+[OHB26] §6.1 and Table 4: T = .825, below which lie 90 % of the largest probabilities.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from auditor_client.demographics.columns import Floats, Probabilities
+from auditor_client.demographics.drawn_once import WORDS, Persons, drawn, uniform
+from auditor_client.errors import InputError
+
+THRESHOLD = 0.825
+WIDTH = 0.05
+
+
+def threshold_at(found: Probabilities, share: float = 0.9) -> float:
+    """The T below which this share of the largest probabilities lies."""
+    return float(np.quantile(np.asarray(found).max(axis=1), share))
+
+
+def clipped(
+    found: Probabilities,
+    persons: Persons,
+    secret: bytes,
+    threshold: float = THRESHOLD,
+    width: float = WIDTH,
+) -> Probabilities:
+    """Vectors without any probability above the threshold; each still adds up to one."""
+    groups = len(found.columns)
+    if not (width >= 0 and (1 + width) / 2 <= threshold <= 1):
+        raise InputError(
+            f"The threshold must lie between {(1 + width) / 2:g} and 1, not {threshold:g}: below,"
+            " what one group loses would lift another above it."
+        )
+    if len(persons) != len(found):
+        raise InputError(f"There are {len(found)} vectors and {len(persons)} persons.")
+    rows = np.array(found)
+    above = np.flatnonzero(rows.max(axis=1) > threshold)
+    place = rows[above].argmax(axis=1)
+    words = _numbers(secret, [persons[row] for row in above.tolist()], groups)
+    target = threshold - width * words[:, 0]
+    lost = rows[above, place] - target
+    # Exponential variables over their sum are a Dirichlet draw.
+    gains = -np.log(words[:, 1:])
+    gains[np.arange(len(above)), place] = 0.0
+    rows[above] += gains * (lost / gains.sum(axis=1))[:, np.newaxis]
+    rows[above, place] = target
+    return Probabilities(rows, found.columns)
+
+
+def _numbers(secret: bytes, persons: Sequence[object], groups: int) -> Floats:
+    """One uniform number for the reduction and one for each group."""
+    blocks = -(-(groups + 1) // WORDS)
+    drawn_blocks = [drawn(secret, f"clipping {block}", persons) for block in range(blocks)]
+    return uniform(np.concatenate(drawn_blocks, axis=1)[:, : groups + 1])

@@ -1,0 +1,42 @@
+"""Randomness that belongs to a person: the same in every run, unknown without the secret.
+
+Fresh randomness in every run would compose: an adversary who sees many runs averages it away. A
+stored table of draws would be what the paper refuses to keep (§1.2, principle 4). So a draw is a
+keyed hash of who it is for: BLAKE2b with the secret as its key is a pseudorandom function
+[RFC 7693], and whoever does not hold the secret sees independent uniform numbers.
+"""
+
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor_client.errors import InputError
+
+Persons = Sequence[object] | NDArray[Any]
+
+# 64 bytes of a hash are eight numbers.
+WORDS = 8
+_LEAST = 16
+
+
+def drawn(secret: bytes, purpose: str, subjects: Iterable[object]) -> NDArray[np.uint64]:
+    """Eight uniform 64-bit numbers for each subject; other purposes get other numbers."""
+    if not _LEAST <= len(secret) <= 64:
+        raise InputError(
+            f"The secret must have {_LEAST} to 64 bytes: secrets.token_bytes(32), kept with your"
+            " key, so that everybody's draw stays the same."
+        )
+    person = purpose.encode()
+    hashes = [
+        blake2b(str(subject).encode(), key=secret, person=person).digest() for subject in subjects
+    ]
+    return np.frombuffer(b"".join(hashes), ">u8").astype(np.uint64).reshape(-1, WORDS)
+
+
+def uniform(words: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """As numbers strictly between 0 and 1."""
+    # The upper 53 bits, in the middle of their interval.
+    return ((words >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53

@@ -1,0 +1,87 @@
+"""Metrics with soft groups, read from sums that neither party could see into.
+
+    from auditor_client import two_party
+
+    sums = two_party.Sums.of(groups, metric.layout, released, weight_scale, noise)
+    rates = two_party.false_flags(sums)
+    rates.averages(delta=0.05)                          # by group, between limits
+    two_party.spread_beyond(rates, tolerance=0.02).explain()
+
+The platform's side of each metric is in `privacy.values`; docs/two-party-metrics.md has the
+formulas, what one person can move, and what soft labels do to differences.
+
+[OHB26] Osoba, He, Badrinarayanan et al., Productionized fairness measurement under privacy
+       constraints, arXiv:2606.27558.
+"""
+
+from auditor_client.two_party.attenuation import (
+    Attenuation,
+    Sandwich,
+    attenuation,
+    frechet,
+    sandwich,
+    share_left,
+)
+from auditor_client.two_party.auc import area, aucs, roc
+from auditor_client.two_party.counts import at_least
+from auditor_client.two_party.decisions import (
+    Decision,
+    auc_below,
+    service_below,
+    spread_beyond,
+    too_few,
+)
+from auditor_client.two_party.impact import discounts, largest_gap, total_impact
+from auditor_client.two_party.overlap import Overlap, dependent_error_rate, error_rate, overlap
+from auditor_client.two_party.ratios import Average, Difference, Ratios
+from auditor_client.two_party.readings import (
+    bin_shares,
+    false_flags,
+    false_positive_rates,
+    kernel_averages,
+    ndcg,
+    outcomes,
+    rank_gaps,
+)
+from auditor_client.two_party.resampling import Resampled, read, read_areas, sums_of
+from auditor_client.two_party.sums import Sums
+
+__all__ = [
+    "Attenuation",
+    "Average",
+    "Decision",
+    "Difference",
+    "Overlap",
+    "Ratios",
+    "Resampled",
+    "Sandwich",
+    "Sums",
+    "area",
+    "at_least",
+    "attenuation",
+    "auc_below",
+    "aucs",
+    "bin_shares",
+    "dependent_error_rate",
+    "discounts",
+    "error_rate",
+    "false_flags",
+    "false_positive_rates",
+    "frechet",
+    "kernel_averages",
+    "largest_gap",
+    "ndcg",
+    "outcomes",
+    "overlap",
+    "rank_gaps",
+    "read",
+    "read_areas",
+    "roc",
+    "sandwich",
+    "service_below",
+    "share_left",
+    "spread_beyond",
+    "sums_of",
+    "too_few",
+    "total_impact",
+]

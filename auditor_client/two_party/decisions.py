@@ -1,0 +1,140 @@
+"""The paper's decision rules by name, each with the error it really makes.
+
+| rule | as printed | here |
+|---|---|---|
+| ERO (§5.1) | max - min of the estimates > τ | the same, and a verdict on the true spread |
+| MQOS (§5.3, eq. 13) | overall - group > τ for some group | the same, and a verdict on the truth |
+| severity (§3.5, §8.1.3) | all groups' confidence intervals overlap | `overlap`, with its error |
+| minimum population (§1.3) | of the matched | of the upload: what matched is private |
+
+A verdict `unfair` rests on limits that hold for all comparisons at once (Bonferroni), `fair` on
+every comparison's own limits: if some true difference were beyond τ, its own interval would have to
+miss. Either is wrong with probability at most delta.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from auditor_client.demographics.columns import Probabilities
+from auditor_client.errors import InputError
+from auditor_client.two_party.auc import aucs
+from auditor_client.two_party.ratios import Average, Difference, Ratios, difference
+from auditor_client.two_party.sums import Sums
+
+Verdict = Literal["fair", "unfair", "inconclusive"]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a rule says at the tolerance τ.
+
+    `exceeded` is the rule as printed, on estimates alone. `worst` is the largest comparison, and
+    `at_least` what the largest true difference surely is (0 if it may be nothing).
+    """
+
+    rule: str
+    tolerance: float
+    exceeded: bool
+    verdict: Verdict
+    worst: Difference
+    at_least: float
+    delta: float
+
+    def explain(self) -> str:
+        """The decision in words."""
+        more, less = self.worst.first, self.worst.second
+        found = (
+            f"{self.rule}: {more} is {self.worst.value:.4f} above {less}, between"
+            f" {self.worst.low:.4f} and {self.worst.high:.4f} with confidence {1 - self.delta:.0%}."
+        )
+        return f"{found} {_WORDS[self.verdict].format(self.tolerance)}"
+
+
+_WORDS = {
+    "fair": "Every difference is surely at most {:g}: fair.",
+    "unfair": "Some difference is surely larger than {:g}: unfair.",
+    "inconclusive": "Whether some difference is larger than {:g} cannot be told.",
+}
+
+
+def spread_beyond(found: Ratios, tolerance: float, delta: float = 0.05) -> Decision:
+    """ERO: does the largest of all groups' averages exceed the least by more than τ?"""
+    pairs = [
+        pair for a, b in combinations(range(len(found.groups)), 2) for pair in ((a, b), (b, a))
+    ]
+    averages, sure = _levels(found, delta, len(pairs) // 2)
+    own = [difference(averages[a], averages[b], found, delta) for a, b in pairs]
+    all_at_once = [difference(sure[a], sure[b], found, delta / (len(pairs) // 2)) for a, b in pairs]
+    return _decided("ERO", own, all_at_once, tolerance, delta)
+
+
+def service_below(found: Ratios, tolerance: float, delta: float = 0.05) -> Decision:
+    """MQOS: is some group's average more than τ below the overall one?"""
+    averages, sure = _levels(found, delta, len(found.groups))
+    overall = found.together
+    level = delta / len(found.groups)
+    whole, surely = overall.average(0, delta), overall.average(0, level)
+    own = [difference(whole, each, found, delta) for each in averages]
+    all_at_once = [difference(surely, each, found, level) for each in sure]
+    return _decided("MQOS", own, all_at_once, tolerance, delta)
+
+
+def auc_below(sums: Sums, tolerance: float, delta: float = 0.05) -> Decision:
+    """MQOS-AUC: is some group's AUC more than τ below the overall one (eq. 13)?
+
+    How a group's error and everybody's go together is not known, so that both may add up.
+    """
+    level = delta / len(sums.groups)
+    own, all_at_once = (_less_than_overall(aucs(sums, each)) for each in (delta, level))
+    return _decided("MQOS-AUC", own, all_at_once, tolerance, delta)
+
+
+def _less_than_overall(found: Sequence[Average]) -> list[Difference]:
+    *groups, overall = found
+    return [
+        Difference(
+            overall.group,
+            each.group,
+            overall.value - each.value,
+            overall.low - each.high,
+            overall.high - each.low,
+        )
+        for each in groups
+    ]
+
+
+def too_few(weights: Probabilities, least: float) -> tuple[str, ...]:
+    """Groups of an upload with fewer people than the least, by the sum of their weights."""
+    totals = np.asarray(weights).sum(axis=0)
+    return tuple(name for name, total in zip(weights.columns, totals, strict=True) if total < least)
+
+
+def _levels(found: Ratios, delta: float, comparisons: int) -> tuple[list[Average], list[Average]]:
+    """Averages with their own limits, and with limits that hold for so many comparisons."""
+    if comparisons < 1:
+        raise InputError("A comparison needs two groups at least.")
+    return found.averages(delta), found.averages(delta / comparisons)
+
+
+def _decided(
+    rule: str,
+    own: Sequence[Difference],
+    all_at_once: Sequence[Difference],
+    tolerance: float,
+    delta: float,
+) -> Decision:
+    if not tolerance >= 0:
+        raise InputError(f"A tolerance is not negative: {tolerance}.")
+    worst = max(own, key=lambda each: each.value if math.isfinite(each.value) else -math.inf)
+    at_least = max(0.0, *(each.low for each in all_at_once))
+    verdict: Verdict = "inconclusive"
+    if at_least > tolerance:
+        verdict = "unfair"
+    elif all(each.high <= tolerance for each in own):
+        verdict = "fair"
+    return Decision(rule, tolerance, worst.value > tolerance, verdict, worst, at_least, delta)

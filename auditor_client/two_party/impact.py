@@ -1,0 +1,71 @@
+"""Measures made of several averages: POT's total impact, and paper 1's gap between soft groups.
+
+[OHB26] eq. 11 (DTI).  [IKH23] Imana, Korolova, Heidemann, CSCW 2023, eq. 1 (the fairness gap).
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from auditor_client.errors import InputError
+from auditor_client.two_party.ratios import Difference, Ratios
+from auditor_client.two_party.readings import bin_shares, kernel_averages
+from auditor_client.two_party.sums import Sums
+
+
+def discounts(points: int) -> tuple[float, ...]:
+    """Weights of reference points, the highest score first: 1/log2(1 + place), adding up to one."""
+    raw = 1 / np.log2(np.arange(2, points + 2))
+    return tuple((raw / raw.sum())[::-1].tolist())
+
+
+def total_impact(
+    sums: Sums,
+    first: str,
+    second: str,
+    weights: Sequence[float] | None = None,
+    delta: float = 0.05,
+) -> Difference:
+    """DTI: what one group's outcomes exceed another's by at equal scores, over all points.
+
+    The points share people, so errors may add up in full: the half-width is at most the sum of
+    theirs, each with its weight.
+    """
+    points = len(sums.layout.cells) // 2
+    chosen = discounts(points) if weights is None else tuple(weights)
+    if len(chosen) != points:
+        raise InputError(f"There are {points} reference points: give a weight for each.")
+    a, b = sums.groups.index(first), sums.groups.index(second)
+    found = [kernel_averages(sums, q).difference(a, b, delta) for q in range(points)]
+    # DTI = Σ_q w_q (m̂_a(s_q) - m̂_b(s_q))   [OHB26, eq. 11]
+    value = sum(w * each.value for w, each in zip(chosen, found, strict=True))
+    low = sum(min(w * each.low, w * each.high) for w, each in zip(chosen, found, strict=True))
+    high = sum(max(w * each.low, w * each.high) for w, each in zip(chosen, found, strict=True))
+    return Difference(first, second, float(value), float(low), float(high))
+
+
+def largest_gap(sums: Sums, delta: float = 0.05) -> Difference:
+    """The largest difference of two groups' shares in one bin, between limits for all at once.
+
+    The value is that of estimates, hence biased up, as every maximum is; the limits hold for the
+    true maximum: no lower limit of any bin exceeds it, and no bin's upper limit falls below.
+    """
+    bins = [bin_shares(sums, number) for number in range(sums.values.shape[1])]
+    pairs = list(combinations(range(len(sums.groups)), 2))
+    if not pairs:
+        raise InputError("A gap needs two groups at least.")
+    level = delta / (len(pairs) * len(bins))
+    found = [_outward(each, a, b, level) for each in bins for a, b in pairs]
+    worst = max(found, key=lambda each: each.value if math.isfinite(each.value) else -1.0)
+    low = max(max(each.low for each in found), 0.0)
+    return Difference(worst.first, worst.second, worst.value, low, max(each.high for each in found))
+
+
+def _outward(found: Ratios, a: int, b: int, level: float) -> Difference:
+    """The difference with its sign turned so that it is not negative, and |·| between limits."""
+    one = found.difference(a, b, level)
+    if one.value >= 0:
+        return Difference(one.first, one.second, one.value, one.low, max(one.high, -one.low))
+    return Difference(one.second, one.first, -one.value, -one.high, max(-one.low, one.high))

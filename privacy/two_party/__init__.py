@@ -1,0 +1,46 @@
+"""Two-party audits: the platform learns no group, the auditor learns no score.
+
+State machines from bytes to bytes, without I/O and without noise of their own. `AuditorParty` and
+`PlatformParty` are the service's: the auditor holds the weights and the key, the platform holds the
+values and makes the join, and what comes out went through the waist. docs/two-party.md sets every
+step beside the paper's.
+
+[OHB26] Osoba, He, Badrinarayanan et al., Productionized Fairness Measurement Under Privacy
+        Constraints, arXiv:2606.27558 v1.
+"""
+
+from importlib.util import find_spec
+
+if _missing := [name for name in ("rbcl", "seal") if find_spec(name) is None]:
+    raise ImportError(
+        f'two-party audits need {", ".join(_missing)}: pip install "platform-auditor[two-party]"'
+    )
+
+from privacy.two_party.auditor_party import AuditorParty
+from privacy.two_party.fixed_point import FixedPoint, weights_of
+from privacy.two_party.joins import Candidates, Uploaded
+from privacy.two_party.messages import MAX_MESSAGE
+from privacy.two_party.opening import Finding, Opening, open_transcript
+from privacy.two_party.platform_party import PlatformParty
+from privacy.two_party.sealing import opening_key_of, sealing_key_of
+from privacy.two_party.sums import EncryptedTable, NoisySums
+from privacy.two_party.terms import Entries, Terms
+
+__all__ = [
+    "MAX_MESSAGE",
+    "AuditorParty",
+    "Candidates",
+    "EncryptedTable",
+    "Entries",
+    "Finding",
+    "FixedPoint",
+    "NoisySums",
+    "Opening",
+    "PlatformParty",
+    "Terms",
+    "Uploaded",
+    "open_transcript",
+    "opening_key_of",
+    "sealing_key_of",
+    "weights_of",
+]

@@ -1,0 +1,138 @@
+"""The auditor's end of the protocol in the service.
+
+    auditor = AuditorParty(terms, weights, regulator_key=…, tokens=…)
+    message = auditor.start()
+    while message is not None:
+        message = auditor.receive(send(message))     # `PlatformParty.receive` at the other end
+    auditor.sums
+
+It holds the keys of the run, in memory only, and drops them as soon as they have done their work.
+It sends its weights encrypted, and reads noisy sums. Who was matched it never learns.
+"""
+
+import os
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privacy.errors import BoundsError
+from privacy.two_party.errors import SpentError
+from privacy.two_party.keys import SecretKey
+from privacy.two_party.labels import run_of, weights_label, zero_label
+from privacy.two_party.lockstep import Asking
+from privacy.two_party.matching import CHUNK, TOKEN, Blinding, Spread
+from privacy.two_party.messages import Kind, Setting, Slot
+from privacy.two_party.residues import Words, signed
+from privacy.two_party.ring import words_of
+from privacy.two_party.script import NONCE, WEIGHTS_PART, script
+from privacy.two_party.sealing import sealed
+from privacy.two_party.sums import laid_out
+from privacy.two_party.terms import Terms
+
+
+class AuditorParty(Asking):
+    """One run, from the first message to the sums. For another run make another party."""
+
+    def __init__(
+        self,
+        terms: Terms,
+        weights: NDArray[np.int64],
+        *,
+        regulator_key: bytes,
+        tokens: bytes | None = None,
+        spread: Spread = map,
+    ) -> None:
+        """Set up, with fresh keys.
+
+        `weights`: rows × groups. `tokens`: 32 bytes a row, if people are matched by PSI.
+        `regulator_key`: X25519. `spread`: a `map` of your own, to use more processes for points.
+        """
+        super().__init__(Setting.SERVICE, terms.digest, script(terms))
+        check_weights(terms, weights)
+        if len(tokens or b"") != (0 if terms.candidates is None else TOKEN * terms.rows):
+            raise BoundsError("a token of 32 bytes for each row goes with candidates, else none")
+        self.terms = terms
+        self._weights, self._tokens = weights, tokens or b""
+        self._regulator_key = regulator_key
+        self._nonce = os.urandom(NONCE)
+        self._keys = [SecretKey(ring) for ring in terms.rings]
+        self._blinding = Blinding(spread)
+        self._reblinded: list[bytes] = []
+        self._found: list[int] = []
+
+    @property
+    def sums(self) -> NDArray[np.object_]:
+        """Noisy sums, groups × cells: exact integers of any size."""
+        if not self.ended:
+            raise SpentError("the sums are not here yet: go on with `receive`")
+        return np.array(self._found, object).reshape(self.terms.groups, self.terms.cells)
+
+    def _take(self, slot: Slot, body: bytes) -> None:
+        if slot.kind is Kind.WELCOME:
+            self._chain.run = run_of(self.terms.digest, self._nonce, body)
+        elif slot.kind is Kind.CANDIDATES:
+            self._reblinded.append(self._blinding.of_points(body))
+        elif slot.kind is Kind.SUMS:
+            self._found += self._decrypted(body)
+            if len(self._found) == self.terms.groups * self.terms.cells:
+                self._keys.clear()
+
+    def _body(self, slot: Slot) -> bytes:
+        if slot.kind is Kind.HELLO:
+            return self._nonce
+        if slot.kind is Kind.KEY:
+            return self._key_body()
+        if slot.kind is Kind.BLINDED:
+            here = slice(slot.part * CHUNK * TOKEN, (slot.part + 1) * CHUNK * TOKEN)
+            return self._blinding.of_tokens(self._run, self._tokens[here])
+        if slot.kind is Kind.REBLINDED:
+            self._blinding.drop()
+            return self._reblinded[slot.part]
+        if slot.kind is Kind.WEIGHTS:
+            ciphers = range(self.terms.blocks * self.terms.groups)
+            here = slice(slot.part * WEIGHTS_PART, (slot.part + 1) * WEIGHTS_PART)
+            return b"".join(self._encrypted(cipher) for cipher in ciphers[here])
+        return b""
+
+    def _key_body(self) -> bytes:
+        """Encryptions of zero for the platform to hide with, and the sealed keys."""
+        zeros = b"".join(
+            key.zero(zero_label(self._run, number)).tobytes()
+            for number, key in enumerate(self._keys)
+        )
+        return zeros + sealed(b"".join(key.export() for key in self._keys), self._regulator_key)
+
+    def _encrypted(self, cipher: int) -> bytes:
+        """The weights of one group in one block, in every ring."""
+        block, group = divmod(cipher, self.terms.groups)
+        start = block * self.terms.block_rows
+        weights = self._weights[start : start + self.terms.block_rows, group]
+        return b"".join(
+            key.encrypt(
+                laid_out(key.ring, weights), weights_label(self._run, number, cipher)
+            ).tobytes()
+            for number, key in enumerate(self._keys)
+        )
+
+    def _decrypted(self, body: bytes) -> list[int]:
+        ring = self.terms.rings[0]
+        shape = (-1, len(self.terms.rings), len(ring.primes) - 1, 1 + ring.degree)
+        return [self._sum(words) for words in words_of(body, shape, ring.primes[:-1])]
+
+    def _sum(self, words: Words) -> int:
+        residues = [
+            key.decrypt(one, flooding.left)
+            for key, flooding, one in zip(self._keys, self.terms.floodings, words, strict=True)
+        ]
+        return signed(residues, [ring.modulus for ring in self.terms.rings])
+
+
+def check_weights(terms: Terms, weights: NDArray[np.int64]) -> None:
+    """Raise unless the weights are as declared: the platform relies on it, unseen."""
+    declared = terms.weights
+    if weights.shape != (terms.rows, terms.groups) or weights.dtype != np.int64:
+        raise BoundsError("there is not one row of 64-bit weights for each row of the terms")
+    if weights.min() < declared.low or weights.max() > declared.high:
+        raise BoundsError("a weight is not within its declared bounds")
+    if np.abs(weights).sum(axis=1).max() > declared.total:
+        raise BoundsError("the weights of a row are more than declared")

@@ -1,0 +1,83 @@
+"""How much noise a ciphertext of a sum may hold, and how much more must drown it.
+
+Whoever holds the key reads not only the plaintext of a ciphertext but its noise, and the noise of a
+product is the noise of one factor times the *other factor*: unless it is drowned, the auditor would
+read the platform's values from it. So the platform adds uniform noise of a far larger range.
+
+The arithmetic, in worst cases and not in averages:
+
+    e        the noise of a ciphertext of weights: |e| ≤ FRESH in every coefficient. Honest ones
+             have |e| ≤ 21 + ½: SEAL's error, and the rounding of the message. The opening of a
+             transcript tells no finer than a factor of two, and refuses what is beyond.
+    Σ e·v    the noise of Σ w·v in one coefficient: each value of each row meets one coefficient of
+             an e, and each block has a guard of 1 (see `sums`):  FRESH · (rows · |v| + blocks).
+    e·u      of the encryption of zero that hides the uniform half: u is ternary: FRESH · N.
+    e₁·s     of the error on that half; s is ternary:  21 · N.
+    worst    the sum of these three, and 1 for the rounding of the noise that is handed in.
+
+Adding a number uniform over −B … B makes what is read differ from a number that has nothing to do
+with v by a total variation of worst / (2B + 1), at most 2^−(41 + log₂ N) for
+
+    B ≥ 2^(40 + log₂ N) · worst,
+
+in each of the numbers that are released. (Only one coefficient of N is; the factor N is kept all
+the same, so that the statement holds for whole ciphertexts too.) What is left after that must
+decrypt: with the last prime q switched away, and Q the product of the others,
+
+    noise    (worst + B) / q + (N + 1) / 2, the latter for rounding two polynomials, one times s
+    exact    if 2 · t · noise < Q; we ask for MARGIN bits more, before anything is encrypted, and
+             check the noise itself when we decrypt.
+"""
+
+from dataclasses import dataclass
+from math import prod
+
+from privacy.errors import BoundsError
+from privacy.two_party.randomness import LARGEST_ERROR
+from privacy.two_party.ring import Ring
+
+FRESH = 128
+STATISTICAL_BITS = 40
+MARGIN = 8
+
+
+@dataclass(frozen=True)
+class Flooding:
+    """The bounds for products with numbers whose magnitudes add up to `weight`.
+
+    `drops`: how many primes are switched away before the result is sent.
+    """
+
+    ring: Ring
+    weight: int
+    drops: int = 1
+
+    @property
+    def worst(self) -> int:
+        """The most noise there is before flooding."""
+        return FRESH * (self.weight + self.ring.degree) + LARGEST_ERROR * self.ring.degree + 1
+
+    @property
+    def bound(self) -> int:
+        """Flooding is uniform over −bound … bound, a power of two."""
+        # B ≥ 2^(40 + log₂ N) · worst
+        return 1 << (self.ring.degree * self.worst << STATISTICAL_BITS).bit_length()
+
+    @property
+    def left(self) -> int:
+        """The most noise there is in what is released, switched down."""
+        rounding = self.drops * ((self.ring.degree + 1) // 2 + 1)
+        return (self.worst + self.bound) // prod(self.ring.primes[-self.drops :]) + 1 + rounding
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The primes of what is released."""
+        return self.ring.primes[: -self.drops]
+
+    def check(self) -> None:
+        """Raise unless what is released decrypts exactly, with bits to spare."""
+        if 2 * self.ring.modulus * self.left << MARGIN >= prod(self.kept):
+            raise BoundsError(
+                "rows times values are too many for an exact and flooded sum: declare narrower "
+                "values or a smaller scale, or cut the audience in parts"
+            )

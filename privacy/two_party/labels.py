@@ -1,0 +1,25 @@
+"""Names by which public randomness is derived: the run, and every ciphertext of it."""
+
+from hashlib import sha256
+
+from privacy.two_party.terms import TAG
+
+
+def run_of(terms: bytes, asked: bytes, answered: bytes) -> bytes:
+    """The run: the digest of the terms, and a nonce of each party."""
+    return sha256(TAG + b"/run" + terms + asked + answered).digest()
+
+
+def zero_label(run: bytes, ring: int) -> bytes:
+    """Where the uniform half of the encryption of zero comes from."""
+    return TAG + b"/zero" + run + ring.to_bytes(1, "big")
+
+
+def values_label(run: bytes, ring: int, cipher: int) -> bytes:
+    """Where the uniform half of an encryption of values comes from."""
+    return TAG + b"/values" + run + ring.to_bytes(1, "big") + cipher.to_bytes(8, "big")
+
+
+def weights_label(run: bytes, ring: int, cipher: int) -> bytes:
+    """Where the uniform half of an encryption of weights comes from."""
+    return TAG + b"/weights" + run + ring.to_bytes(1, "big") + cipher.to_bytes(8, "big")

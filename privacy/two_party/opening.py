@@ -1,0 +1,212 @@
+"""Opening a transcript: what binds the auditor to the weights that were declared.
+
+The platform cannot see a weight, so that its promise holds only for weights within the terms. But
+every message is in the transcript, the transcript's hash is in the ledger, and the secret key was
+sealed to the regulator in one of the messages. With it the regulator decrypts what the auditor sent
+and looks at each number; of honest weights the findings say nothing at all.
+
+Found are: a transcript that is not the one of the hash; a sealed key that is not the key of the
+run; a weight, or a row of weights, beyond the bounds; a number where none belongs (the guard, or
+beyond the last row); and a ciphertext with more noise than encryption makes, by which values would
+shine through the flooding.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import seal
+from numpy.typing import NDArray
+
+from privacy.two_party.ciphers import polynomials, whole
+from privacy.two_party.errors import MessageError, OpeningError
+from privacy.two_party.flooding import FRESH
+from privacy.two_party.labels import run_of, weights_label, zero_label
+from privacy.two_party.messages import Kind, Setting, Transcript
+from privacy.two_party.residues import Words, centred
+from privacy.two_party.ring import Ring
+from privacy.two_party.script import script
+from privacy.two_party.sealing import unsealed
+from privacy.two_party.terms import Terms
+
+ALTERED = "transcript-altered"
+FOREIGN_KEY = "key-not-of-run"
+WEIGHT = "weight-out-of-bounds"
+TOTAL = "total-out-of-bounds"
+PADDING = "padding-not-zero"
+NOISE = "noise-out-of-bounds"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that an honest auditor would not have done, or an honest platform not kept."""
+
+    code: str
+    says: str
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What was found. Of the weights themselves nothing is kept."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def honest(self) -> bool:
+        return not self.findings
+
+
+def open_transcript(
+    terms: Terms, messages: Sequence[bytes], transcript: str, secret_key: bytes
+) -> Opening:
+    """Look into a stored run: all its messages in order, the hash in the ledger, the X25519 key."""
+    bodies = _Bodies(terms)
+    for message in messages:
+        try:
+            bodies.read(message)
+        except MessageError as error:
+            return Opening((Finding(ALTERED, f"message {bodies.chain.number}: {error}"),))
+    if bodies.chain.name != transcript:
+        return Opening((Finding(ALTERED, "the messages do not make the hash in the ledger"),))
+    return Opening(tuple(_findings(terms, bodies, secret_key)))
+
+
+class _Bodies:
+    """What the auditor sent, by kind, as the chain of messages lets it pass."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self.chain = Transcript(Setting.SERVICE, terms.digest)
+        self.of: dict[Kind, list[bytes]] = {kind: [] for kind in Kind}
+        self._slots = [slot for both in script(terms) for slot in (both.message, both.answer)]
+
+    def read(self, message: bytes) -> None:
+        if self.chain.number == len(self._slots):
+            raise MessageError("there are more messages than a run has")
+        slot = self._slots[self.chain.number]
+        self.of[slot.kind].append(self.chain.body(message, slot))
+        self.chain.add(message)
+        if slot.kind is Kind.WELCOME:
+            [asked], [answered] = self.of[Kind.HELLO], self.of[Kind.WELCOME]
+            self.chain.run = run_of(self.terms.digest, asked, answered)
+
+    @property
+    def run(self) -> bytes:
+        if self.chain.run is None or not self.of[Kind.KEY]:
+            raise OpeningError("the run broke off before there was a key: nothing to open")
+        return self.chain.run
+
+
+def _findings(terms: Terms, bodies: _Bodies, secret_key: bytes) -> Iterator[Finding]:
+    run, [key_body] = bodies.run, bodies.of[Kind.KEY]
+    length = sum(ring.length for ring in terms.rings)
+    try:
+        readers = _readers(terms, unsealed(key_body[length:], secret_key))
+    except OpeningError as error:
+        yield Finding(FOREIGN_KEY, str(error))
+        return
+    [zeros] = polynomials(terms.rings, key_body[:length])
+    for number, reader in enumerate(readers):
+        if np.any(reader.read(zeros[number], zero_label(run, number))) or reader.noisy:
+            yield Finding(FOREIGN_KEY, "the sealed key does not decrypt the encryption of zero")
+            return
+    ciphers = (half for body in bodies.of[Kind.WEIGHTS] for half in polynomials(terms.rings, body))
+    totals = np.zeros(terms.block_rows, np.int64)
+    for cipher, halves in enumerate(ciphers):
+        where = _Where(terms, *divmod(cipher, terms.groups))
+        read = [
+            reader.read(half, weights_label(run, number, cipher))
+            for number, (reader, half) in enumerate(zip(readers, halves, strict=True))
+        ]
+        if any(reader.noisy for reader in readers):
+            yield Finding(NOISE, f"{where} are encrypted with more noise than encryption makes")
+        yield from where.findings(read)
+        totals = where.magnitudes(read[0]) + (totals if where.group else 0)
+        if where.group == terms.groups - 1:
+            yield from where.total_findings(totals)
+
+
+class _Reader:
+    """Decrypts in one ring, and says of the last ciphertext whether it was too noisy."""
+
+    def __init__(self, ring: Ring, numbers: bytes) -> None:
+        self.ring = ring
+        self.noisy = False
+        try:
+            self._decryptor = seal.Decryptor(ring.context, ring.secret_key(numbers))
+        except (RuntimeError, ValueError) as error:
+            raise OpeningError("what was sealed is no secret key of this ring") from error
+
+    def read(self, half: Words, label: bytes) -> NDArray[np.int64]:
+        """All coefficients, signed."""
+        ring = self.ring
+        cipher = whole(ring, half, label)
+        ring.evaluator.transform_from_ntt_inplace(cipher)
+        self.noisy = self._decryptor.invariant_noise_budget(cipher) < self._least_budget
+        return centred(ring.coefficients(self._decryptor.decrypt(cipher)), ring.modulus)
+
+    @property
+    def _least_budget(self) -> int:
+        # SEAL's budget is bits(Q) − bits(t · noise) − 1: noise below FRESH has at least this much.
+        whole_bits = prod(self.ring.primes).bit_length()
+        return whole_bits - (self.ring.modulus * FRESH // 2).bit_length() - 1
+
+
+def _readers(terms: Terms, secret: bytes) -> list[_Reader]:
+    readers, start = list[_Reader](), 0
+    for ring in terms.rings:
+        readers.append(_Reader(ring, secret[start : start + ring.secret_length]))
+        start += ring.secret_length
+    return readers
+
+
+@dataclass(frozen=True)
+class _Where:
+    """One group in one block of rows."""
+
+    terms: Terms
+    block: int
+    group: int
+
+    def __str__(self) -> str:
+        last = min(self._first + self.terms.block_rows, self.terms.rows) - 1
+        return f"the weights of group {self.group} in rows {self._first} to {last}"
+
+    @property
+    def _first(self) -> int:
+        return self.block * self.terms.block_rows
+
+    def of_rows(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The weights that stand for rows, the last block's filled up with zeros."""
+        rows = weights[: self.terms.block_rows].copy()
+        rows[self.terms.rows - self._first :] = 0
+        return rows
+
+    def magnitudes(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Of each row, but no larger than it takes to be too large."""
+        return np.minimum(np.abs(self.of_rows(weights)), self.terms.weights.total + 1)
+
+    def findings(self, read: list[NDArray[np.int64]]) -> Iterator[Finding]:
+        """`read`: the same weights as each ring has them."""
+        declared, weights, rows = self.terms.weights, read[0], self.of_rows(read[0])
+        differ = np.any([other != weights for other in read], axis=0)[: len(rows)]
+        beyond = np.flatnonzero(differ | (rows < declared.low) | (rows > declared.high))
+        if len(beyond):
+            first = int(beyond[0])
+            yield Finding(
+                WEIGHT,
+                f"row {self._first + first}, group {self.group}: weight {rows[first]}"
+                f"{' (another by another modulus)' if differ[first] else ''} is not within"
+                f" [{declared.low}, {declared.high}]; {len(beyond) - 1} more in {self}",
+            )
+        if any(np.any(each[: len(rows)] != self.of_rows(each)) or each[-1] for each in read):
+            yield Finding(PADDING, f"{self} are followed by numbers where zeros belong")
+
+    def total_findings(self, totals: NDArray[np.int64]) -> Iterator[Finding]:
+        most = self.terms.weights.total
+        beyond = np.flatnonzero(totals > most)
+        if len(beyond):
+            row = self._first + int(beyond[0])
+            more = f"{len(beyond) - 1} more rows of this block"
+            yield Finding(TOTAL, f"row {row}: its weights add up to more than {most}; {more}")

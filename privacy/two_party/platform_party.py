@@ -1,0 +1,157 @@
+"""The platform's end of the protocol in the service.
+
+    platform = PlatformParty(terms, join, values, release)
+    answer = platform.receive(message)               # until `platform.ended`
+
+It matches rows to people, and multiplies the auditor's encrypted weights by its own values: 0 where
+nobody matched. `values` and `release` are called once in its life, at the first ASK: `values` for
+the values of people, `release` for the noise. So charge before you hand over that message (see
+`wants_values`), and commit `final` with the release before you let the answer go. The party itself
+draws no noise, and never gives two answers.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import seal
+from numpy.typing import NDArray
+
+from privacy.errors import BoundsError
+from privacy.two_party.ciphers import polynomials, whole
+from privacy.two_party.errors import SpentError
+from privacy.two_party.joins import Candidates, Persons, Uploaded, once
+from privacy.two_party.labels import run_of, weights_label, zero_label
+from privacy.two_party.lockstep import Answering
+from privacy.two_party.matching import CHUNK, TOKEN, Blinding, Spread, check_points
+from privacy.two_party.messages import Kind, Setting, Slot
+from privacy.two_party.residues import Words
+from privacy.two_party.script import NONCE, SUMS_PART, script, sum_length
+from privacy.two_party.sums import Block, EncryptedTable, NoisySums, encrypted_table
+from privacy.two_party.terms import Terms
+
+Values = Callable[[Persons], NDArray[np.int64]]
+Release = Callable[[EncryptedTable], NoisySums]
+
+
+class PlatformParty(Answering):
+    """One run, from the first message to the answer that is never given twice."""
+
+    def __init__(
+        self,
+        terms: Terms,
+        join: Uploaded | Candidates,
+        values: Values,
+        release: Release,
+        *,
+        spread: Spread = map,
+    ) -> None:
+        """Set up.
+
+        `values`: the values of these people (person × cell); what is beyond the terms is cut.
+        `release`: puts noise on a table, by its `plus`; the waist's business, not the party's.
+        """
+        super().__init__(Setting.SERVICE, terms.digest, script(terms))
+        self.terms = terms
+        self._values, self._release = values, release
+        self._join = _checked(terms, join)
+        self._nonce = os.urandom(NONCE)
+        self._blinding = Blinding(spread)
+        self._rows: list[bytes] = []
+        self._reblinded: list[bytes] = []
+        self._zeros: list[Words] = []
+        self._weights: list[Words] = []
+        self._spent = False
+        self._sums: bytes | None = None
+
+    @property
+    def wants_values(self) -> bool:
+        """Whether the next message makes it read values and release."""
+        return not self.ended and self._exchange.message.kind is Kind.ASK and not self._spent
+
+    @property
+    def answered(self) -> bool:
+        """Whether the noisy sums exist: from then on there is nothing but to send them."""
+        return self._sums is not None
+
+    @property
+    def final(self) -> dict[bytes, bytes]:
+        """Once answered, every message that can still come, and what is sent for it.
+
+        Kept with the release, it serves the answer after this process is dead.
+        """
+        return dict(self._given) if self.answered else {}
+
+    def _take(self, slot: Slot, body: bytes) -> None:
+        if self._spent:
+            raise SpentError("the answer failed half-way: begin a new run on the same charge")
+        if slot.kind is Kind.HELLO:
+            self._chain.run = run_of(self.terms.digest, body, self._nonce)
+        elif slot.kind is Kind.KEY:
+            length = sum(ring.length for ring in self.terms.rings)
+            self._zeros.extend(polynomials(self.terms.rings, body[:length])[0])
+        elif slot.kind is Kind.BLINDED:
+            self._rows.append(self._blinding.of_points(body))
+        elif slot.kind is Kind.REBLINDED:
+            self._blinding.drop()
+            check_points(body)
+            self._reblinded.append(body)
+        elif slot.kind is Kind.WEIGHTS:
+            self._weights.extend(polynomials(self.terms.rings, body))
+        elif slot.kind is Kind.ASK:
+            self._settle()
+
+    def _body(self, slot: Slot) -> bytes:
+        if slot.kind is Kind.WELCOME:
+            return self._nonce
+        if slot.kind is Kind.CANDIDATES:
+            here = slice(slot.part * CHUNK * TOKEN, (slot.part + 1) * CHUNK * TOKEN)
+            tokens = self._join.tokens if isinstance(self._join, Candidates) else b""
+            return self._blinding.of_tokens(self._run, tokens[here])
+        if slot.kind is Kind.SUMS and self._sums is not None:
+            start = slot.part * SUMS_PART * sum_length(self.terms)
+            return self._sums[start : start + slot.length]
+        return b""
+
+    def _foreseen(self, slot: Slot) -> bool:
+        return slot.kind is Kind.ASK and slot.part > 0
+
+    def _settle(self) -> None:
+        """Read the values, multiply, put noise on it: once, or never again."""
+        self._spent = True
+        persons = self._matched()
+        values = np.zeros((self.terms.rows, self.terms.cells), np.int64)
+        values[persons >= 0] = self.terms.values.cut(self._values(persons[persons >= 0]))
+        zeros = [self._zero(number) for number in range(len(self.terms.rings))]
+        table = encrypted_table(self.terms, zeros, self._blocks, values)
+        self._sums = self._release(table).words.tobytes()
+        self._weights.clear()
+
+    def _matched(self) -> Persons:
+        """The person of each row; nobody twice."""
+        if isinstance(self._join, Uploaded):
+            return once(self._join.persons)
+        points, rows = b"".join(self._reblinded), b"".join(self._rows)
+        return once(self._join.found(points, rows))
+
+    def _zero(self, number: int) -> seal.Ciphertext:
+        label = zero_label(self._run, number)
+        return whole(self.terms.rings[number], self._zeros[number], label)
+
+    def _blocks(self, number: int) -> Iterator[Block]:
+        """The weights of every group, block by block, in one ring."""
+        ring, groups = self.terms.rings[number], self.terms.groups
+        for start in range(0, len(self._weights), groups):
+            yield [
+                whole(ring, self._weights[cipher][number], weights_label(self._run, number, cipher))
+                for cipher in range(start, start + groups)
+            ]
+
+
+def _checked(terms: Terms, join: Uploaded | Candidates) -> Uploaded | Candidates:
+    """The join that the terms speak of; candidates shuffled and padded."""
+    if isinstance(join, Candidates) and terms.candidates is not None:
+        return join.shuffled(terms.candidates)
+    if isinstance(join, Uploaded) and terms.candidates is None and len(join.persons) == terms.rows:
+        return join
+    raise BoundsError("the join is not the one of the terms: a person a row, or candidates")

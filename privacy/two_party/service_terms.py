@@ -1,0 +1,38 @@
+"""The terms of a run in the service: what follows from a request, the same on both sides."""
+
+from fractions import Fraction
+from math import ceil
+
+from privacy.two_party.terms import Entries, Terms
+from privacy.values import Layout
+
+# |noise| is within so many times its scale but for a probability of 2·e⁻⁶⁴, which is below 2⁻⁹¹.
+ROOM = 64
+
+
+def service_terms(
+    audit: str,
+    *,
+    rows: int,
+    groups: int,
+    layout: Layout,
+    weight_scale: int,
+    epsilon: Fraction,
+    candidates: int | None = None,
+) -> Terms:
+    """Weights are shares of `weight_scale`; noise is discrete Laplace of scale reach / epsilon."""
+    weights = Entries(0, weight_scale, weight_scale)
+    values = Entries(layout.low, layout.high, layout.total)
+    # How far one person moves the sums in L1: see `Terms.bounds`.
+    reach = weights.total * values.total * (1 + 2 * layout.moved_rows)
+    return Terms(
+        audit=audit,
+        rows=rows,
+        groups=groups,
+        cells=len(layout.cells),
+        weights=weights,
+        values=values,
+        noise=ceil(ROOM * reach / epsilon),
+        moved_rows=layout.moved_rows,
+        candidates=candidates,
+    )

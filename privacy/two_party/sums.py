@@ -1,0 +1,167 @@
+"""Encrypted sums: what the platform computes, and how noise is put on it.
+
+Weights come as coefficients of polynomials, w(X) = Σ wᵢ Xⁱ over the rows i of a block; values are
+laid out against them, v(X) = Σ vᵢ X^(−i), where X^(−i) = −X^(N−i) since X^N = −1. The constant
+coefficient of w(X)·v(X) is Σ wᵢvᵢ: one product sums 8,191 rows, and blocks add up. Unlike with
+slots (`library`), values enter the noise as they are and not as 59-bit numbers.
+
+The last coefficient of a block is a guard: its weight is 0 and its value 1. So no factor is ever 0
+(SEAL refuses such a product), whether anybody in the block matched or not.
+
+What is released of each sum is one number and the uniform half:
+
+    c₀[0] + (Q/t)·noise + flooding      the other coefficients of c₀ are dropped
+    c₁ + a·u + e₁                       all of it
+
+with (b, a) the auditor's encryption of zero, u ternary and e₁ a small error, fresh for each sum.
+b·u goes to c₀. Without it the auditor, who knows every c₁, would solve c₁ = Σ aᵢvᵢ for the values;
+with it c₁ is an RLWE sample under the secret u, which looks uniform to everybody, the holder of s
+included. That leaves the noise of the one number; `flooding` drowns it.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+import numpy as np
+import seal
+from numpy.typing import NDArray
+
+from privacy.errors import BoundsError
+from privacy.table import Bounds, Cells
+from privacy.two_party import randomness
+from privacy.two_party.flooding import Flooding
+from privacy.two_party.residues import Words
+from privacy.two_party.ring import Ring, added, spread
+from privacy.two_party.terms import Terms
+
+# The encryptions of one block's weights in a ring, one for each group, in evaluation form.
+Block = list[seal.Ciphertext]
+
+
+@dataclass(frozen=True)
+class NoisySums:
+    """Ciphertexts of noisy sums: cell × ring × prime × (the one number, then the uniform half)."""
+
+    words: Words
+
+
+@dataclass(frozen=True)
+class EncryptedTable:
+    """Sums under encryption, within bounds. The waist puts noise on them, and then they go out."""
+
+    bounds: Bounds
+    sums: tuple["Sums", ...]
+
+    def plus(self, noise: Cells) -> NoisySums:
+        """The sums with noise on them, and with flooding: fit to be sent to the holder of the key.
+
+        Noise is taken modulo t: where the sum wraps around, that is done to what was private
+        already.
+        """
+        if noise.shape != self.bounds.shape:
+            raise BoundsError("the noise does not have the shape of the table")
+        cells = (
+            np.stack([sums.released(cell, int(number)) for sums in self.sums])
+            for cell, number in enumerate(noise.ravel())
+        )
+        return NoisySums(np.stack(list(cells)))
+
+
+@dataclass(frozen=True)
+class Sums:
+    """The sums of all cells in one ring, in the order of groups and then of cells."""
+
+    flooding: Flooding
+    zero: seal.Ciphertext
+    ciphers: list[seal.Ciphertext]
+
+    def released(self, cell: int, noise: int) -> Words:
+        """One sum with noise and flooding, switched down: the one number, and the uniform half."""
+        ring = self.flooding.ring
+        whole = ring.ciphertext(self.flooded(cell, noise), evaluated=False)
+        ring.evaluator.mod_switch_to_next_inplace(whole)
+        constant, uniform = ring.parts(whole)
+        return np.concatenate([constant[:, :1], uniform], axis=1)
+
+    def flooded(self, cell: int, noise: int) -> Words:
+        """Both halves: c₀ + b·u, with noise and flooding on its one number, and c₁ + a·u + e₁."""
+        ring = self.flooding.ring
+        half, uniform = hidden(ring, self.ciphers[cell], self.zero)
+        drowned = _lifted(ring, noise) + randomness.within(self.flooding.bound)
+        half[:, 0] = [
+            (int(number) + drowned) % p for number, p in zip(half[:, 0], ring.primes, strict=True)
+        ]
+        return np.stack([half, uniform])
+
+
+def hidden(ring: Ring, cipher: seal.Ciphertext, zero: seal.Ciphertext) -> Words:
+    """Both halves of a ciphertext, c₀ + b·u and c₁ + a·u + e₁, as coefficients."""
+    hiding = ring.evaluated(ring.plaintext(randomness.ternary(ring.degree)))
+    both = ring.evaluator.multiply_plain(zero, hiding)
+    ring.evaluator.add_inplace(both, cipher)
+    ring.evaluator.transform_from_ntt_inplace(both)
+    halves = ring.parts(both).copy()
+    errors = spread(randomness.error(ring.degree), ring.primes)
+    halves[1] = added(halves[1], errors, ring.primes)
+    return halves
+
+
+def encrypted_table(
+    terms: Terms,
+    zeros: list[seal.Ciphertext],
+    blocks: Callable[[int], Iterator[Block]],
+    values: NDArray[np.int64],
+) -> EncryptedTable:
+    """The table of Σ weights · values, of rows in the order of the weights (rows × cells)."""
+    _check(terms, values)
+    sums = tuple(
+        Sums(flooding, zeros[number], _products(terms, flooding.ring, blocks(number), values))
+        for number, flooding in enumerate(terms.floodings)
+    )
+    return EncryptedTable(terms.bounds, sums)
+
+
+def _check(terms: Terms, values: NDArray[np.int64]) -> None:
+    declared = terms.values
+    if values.shape != (terms.rows, terms.cells) or values.dtype != np.int64:
+        raise BoundsError("there is not one row of 64-bit values for each row of weights")
+    if values.min() < declared.low or values.max() > declared.high:
+        raise BoundsError("a value is not within its declared bounds: cut it")
+    if np.abs(values).sum(axis=1).max() > declared.total:
+        raise BoundsError("the values of one person are more than declared: cut them")
+
+
+def _products(
+    terms: Terms, ring: Ring, blocks: Iterator[Block], values: NDArray[np.int64]
+) -> list[seal.Ciphertext]:
+    evaluator, sums = ring.evaluator, list[seal.Ciphertext]()
+    for number, block in enumerate(blocks):
+        rows = values[number * terms.block_rows : (number + 1) * terms.block_rows]
+        factors = [ring.evaluated(laid_against(ring, column)) for column in rows.T]
+        for cell, (cipher, factor) in enumerate(product(block, factors)):
+            made = evaluator.multiply_plain(cipher, factor)
+            if number == 0:
+                sums.append(made)
+            else:
+                evaluator.add_inplace(sums[cell], made)
+    return sums
+
+
+def laid_out(ring: Ring, weights: NDArray[np.int64]) -> seal.Plaintext:
+    """w(X): the rows in their order, zeros, and the guard's 0."""
+    return ring.plaintext(np.pad(weights, (0, ring.degree - len(weights))))
+
+
+def laid_against(ring: Ring, values: NDArray[np.int64]) -> seal.Plaintext:
+    """v(X) = Σ vᵢ X^(−i), with the guard's 1 in the last place."""
+    padded = np.pad(values, (0, ring.degree - len(values)))
+    padded[-1] = 1
+    return ring.plaintext(np.concatenate([padded[:1], -padded[:0:-1]]))
+
+
+def _lifted(ring: Ring, message: int) -> int:
+    """(Q/t)·message, rounded: how a message stands in a ciphertext."""
+    t = ring.modulus
+    return (prod(ring.primes) * (message % t) + t // 2) // t

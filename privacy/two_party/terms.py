@@ -1,0 +1,163 @@
+"""The terms of a run: all that is public, agreed beforehand, and hashed into every message.
+
+Unit: one person. Everybody matches at most one row of the auditor's upload, and adds the outer
+product of its weights and their values, w ⊗ v, to the table of sums (groups × cells).
+Guarantee: `bounds` is how far one person moves that table, *if the weights are as declared*. The
+platform cannot see them; what binds the auditor is that a transcript can be opened (`opening`).
+
+With weights |w|∞ ≤ h and |w|₁ ≤ S, and values |v|∞ ≤ M and |v|₁ ≤ V:
+
+    |w ⊗ v|₁ = |w|₁·|v|₁ ≤ S·V     |w ⊗ v|∞ ≤ h·M
+    |w ⊗ v|₂² = |w|₂²·|v|₂² ≤ min(h·S, G·h²) · min(M·V, C·M²)
+
+Added or removed: one such product comes or goes. Changed: v becomes v', and |v − v'| is at most
+2V in L1, 2·|v|₂² in squared L2 where values are not negative and 4·|v|₂² where they may be, and
+high − low in one cell. If one person's data also move the values of m other rows (`moved_rows`, as
+where the unit is a query), each of these moves by at most twice the product's bound: 1 + 2m
+products if the person is added, 2 + 2m if they change, all of which may fall on one another.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Self
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from privacy.errors import BoundsError
+from privacy.table import Bounds, Reach
+from privacy.two_party.errors import MalformedError
+from privacy.two_party.flooding import Flooding
+from privacy.two_party.residues import moduli_for
+from privacy.two_party.ring import SUMS, Ring, ring
+
+TAG = b"platform-auditor/two-party/v1"
+MAX_ROWS = 100_000_000
+# An encrypted sum is 131 kB to send, and 393 kB while it is computed.
+MAX_TABLE = 2_000
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Integers of one row: each within [low, high], their magnitudes together at most `total`."""
+
+    low: int
+    high: int
+    total: int
+
+    def __post_init__(self) -> None:
+        if not self.low <= 0 <= self.high or self.low == self.high or self.total < 1:
+            raise BoundsError("bounds must hold 0 and something else: low ≤ 0 ≤ high, total ≥ 1")
+
+    @property
+    def largest(self) -> int:
+        return min(max(-self.low, self.high), self.total)
+
+    def cut(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Rows within these bounds: entries clipped, and those beyond the total cut off.
+
+        What is too much is cut and not refused: an audit may not fail for one person's values (R2).
+        """
+        clipped = np.clip(rows, self.low, self.high)
+        sizes = np.abs(clipped)
+        room = np.maximum(self.total - (np.cumsum(sizes, axis=1) - sizes), 0)
+        return np.asarray(np.sign(clipped) * np.minimum(sizes, room))
+
+    def squares(self, count: int) -> int:
+        """The most that the squares of `count` such entries add up to."""
+        return min(self.largest * self.total, count * self.largest**2)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What is computed, of how much, and within which bounds.
+
+    `audit` names what the run is for. `candidates` is the public size of the platform's side if
+    people are matched by private set intersection, and None if identifiers were uploaded. `noise`
+    is the room left for noise: the sum of the true value and noise beyond it may wrap around.
+    """
+
+    audit: str
+    rows: int
+    groups: int
+    cells: int
+    weights: Entries
+    values: Entries
+    noise: int
+    moved_rows: int = 0
+    candidates: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.rows <= MAX_ROWS or self.groups < 1 or self.cells < 1:
+            raise BoundsError(f"a run has 1 to {MAX_ROWS} rows, and a group and a cell at least")
+        if self.groups * self.cells > MAX_TABLE or self.noise < 0 or self.moved_rows < 0:
+            raise BoundsError(f"a table has at most {MAX_TABLE} cells, and nothing is negative")
+        if self.candidates is not None and not 1 <= self.candidates <= MAX_ROWS:
+            raise BoundsError(f"a set of candidates has 1 to {MAX_ROWS} members")
+        for flooding in self.floodings:
+            flooding.check()
+
+    @property
+    def largest(self) -> int:
+        """The largest magnitude of a sum, noise included."""
+        return self.rows * self.weights.largest * self.values.largest + self.noise
+
+    @cached_property
+    def rings(self) -> tuple[Ring, ...]:
+        """One for each plaintext modulus that it takes to hold the sums."""
+        return tuple(ring(SUMS, modulus) for modulus in moduli_for(self.largest))
+
+    @cached_property
+    def floodings(self) -> tuple[Flooding, ...]:
+        weight = self.rows * self.values.largest + self.blocks
+        return tuple(Flooding(each, weight) for each in self.rings)
+
+    @property
+    def block_rows(self) -> int:
+        """The rows that one ciphertext holds: all coefficients but the guard."""
+        return SUMS.degree - 1
+
+    @property
+    def blocks(self) -> int:
+        return -(-self.rows // self.block_rows)
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """How far one person moves the table of sums, if the weights are as declared."""
+        row = Reach(
+            self.weights.total * self.values.total,
+            self.weights.squares(self.groups) * self.values.squares(self.cells),
+            self.weights.largest * self.values.largest,
+        )
+        if self.moved_rows:
+            changed = _times(row, 2 + 2 * self.moved_rows)
+        elif self.values.low < 0:
+            changed = _times(row, 2)
+        else:
+            changed = Reach(2 * row.l1, 2 * row.l2_squared, row.linf)
+        return Bounds((self.groups, self.cells), _times(row, 1 + 2 * self.moved_rows), changed)
+
+    @cached_property
+    def digest(self) -> bytes:
+        return sha256(TAG + b"/terms" + self.to_json()).digest()
+
+    def to_json(self) -> bytes:
+        """The one serialisation of these terms."""
+        return msgspec.json.encode(self, order="sorted")
+
+    @classmethod
+    def from_json(cls, data: bytes) -> Self:
+        try:
+            terms = msgspec.json.decode(data, type=cls)
+        except msgspec.MsgspecError as error:
+            raise MalformedError(f"these are no terms of a two-party run: {error}") from error
+        if terms.to_json() != data:
+            raise MalformedError("these terms are not written as they should be")
+        return terms
+
+
+def _times(row: Reach, products: int) -> Reach:
+    """Products that all fall on one another."""
+    return Reach(row.l1 * products, row.l2_squared * products**2, row.linf * products)

@@ -1,0 +1,104 @@
+"""Who counts in which event: at most so many for each person, in each role they may have.
+
+An event is kept or not by an order that is fixed beforehand (a mix of its number and a seed), never
+by what happened in it. Roles are capped one after the other: first the one who made the event (the
+viewer), then those who appear in it (candidates). A candidate beyond their cap is *blank* in that
+event; the event itself stays, since dropping it would let one person take others' events away.
+
+An event belongs to its viewer: without the viewer it is not there. A candidate's part in it is that
+they are in it and what came of it: without the candidate their place is blank.
+
+Claim. Remove one person, with at most v events as a viewer and c places as a candidate kept, in
+lists of at most L. Then other people's kept places change in at most v·L events that are not the
+person's own: each of the v events that vanish had at most L candidates, each of whom may take the
+next of their own events in its stead. Hence at most v + c + v·L events change at all.
+
+Proof. Which events a viewer keeps depends on that viewer's events alone, so no other viewer's
+events change. A candidate keeps the first c of those of their events that viewers kept; of these
+only the person's v vanish, and for each one, one more may move up. Places of others never depend
+on who else appears in an event, so where the person was a candidate nothing but their own place
+changes, which was blank in all but c events.                                                    ∎
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privacy.errors import BoundsError
+
+Numbers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+NOBODY = -1
+
+
+@dataclass(frozen=True)
+class Caps:
+    """The most events of a person as viewer, the most places as candidate, the longest list."""
+
+    viewer: int = 1
+    candidate: int = 1
+    length: int = 1
+
+    def __post_init__(self) -> None:
+        if min(self.viewer, self.candidate, self.length) < 1:
+            raise BoundsError("caps are at least 1")
+
+    @property
+    def events(self) -> int:
+        """How many events one person's data can change."""
+        return self.viewer + self.candidate + self.viewer * self.length
+
+
+@dataclass(frozen=True, eq=False)
+class Capped:
+    """Which events are kept, and the candidates in them, `NOBODY` where a place is blank."""
+
+    events: Numbers
+    candidates: Numbers
+
+
+def capped(
+    event: Numbers, viewer: Numbers, candidates: Numbers, caps: Caps, seed: int = 0
+) -> Capped:
+    """Cap both roles. `event` are stable numbers of the log; `candidates` has a row per event."""
+    if candidates.ndim != 2 or candidates.shape[1] > caps.length:
+        raise BoundsError(f"lists have at most {caps.length} places")
+    order = mixed(event, seed)
+    kept = np.flatnonzero(first(viewer, order, caps.viewer) & (viewer != NOBODY))
+    places = _once(candidates[kept])
+    rows, columns = np.nonzero(places != NOBODY)
+    chosen = first(places[rows, columns], order[kept][rows], caps.candidate)
+    blank = np.full_like(places, NOBODY)
+    blank[rows[chosen], columns[chosen]] = places[rows[chosen], columns[chosen]]
+    return Capped(kept, blank)
+
+
+def first(owner: Numbers, order: NDArray[np.uint64], most: int) -> Mask:
+    """Of each owner's entries, the `most` that come first in the given order."""
+    sequence = np.lexsort((order, owner))
+    sorted_owner = owner[sequence]
+    starts = np.flatnonzero(np.append(True, sorted_owner[1:] != sorted_owner[:-1]))
+    lengths = np.diff(np.append(starts, len(owner)))
+    rank = np.arange(len(owner)) - np.repeat(starts, lengths)
+    found = np.zeros(len(owner), np.bool_)
+    found[sequence] = rank < most
+    return found
+
+
+def mixed(numbers: Numbers, seed: int) -> NDArray[np.uint64]:
+    """A bijection of 64-bit numbers that looks random: the finaliser of SplitMix64."""
+    with np.errstate(over="ignore"):
+        z = numbers.astype(np.uint64) + np.uint64((seed * 0x9E3779B97F4A7C15) % 2**64)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return np.asarray(z ^ (z >> np.uint64(31)))
+
+
+def _once(candidates: Numbers) -> Numbers:
+    """Somebody who appears twice in a list counts at the higher place only."""
+    found = candidates.copy()
+    for column in range(1, found.shape[1]):
+        again = (candidates[:, :column] == candidates[:, column, np.newaxis]).any(axis=1)
+        found[again, column] = NOBODY
+    return found

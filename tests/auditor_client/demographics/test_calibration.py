@@ -1,0 +1,54 @@
+import numpy as np
+import pytest
+
+from auditor_client import InputError
+from auditor_client.demographics import Probabilities, RandomisedResponse, calibration
+
+NAMES = ("a", "b", "c")
+SECRET = b"a secret of the tests, 32 bytes."
+
+
+def drawn(people: int, seed: int) -> tuple[Probabilities, list[str]]:
+    rng = np.random.default_rng(seed)
+    rows = rng.dirichlet([1.0, 0.6, 0.3], people)
+    codes = (rng.random(people)[:, None] > rows.cumsum(axis=1)).sum(axis=1)
+    return Probabilities(rows, NAMES), [NAMES[code] for code in codes]
+
+
+def test_cross_entropy_by_hand() -> None:
+    found = Probabilities([[0.5, 0.5, 0], [0.1, 0.6, 0.3], [0, 0, 1.0]], NAMES)
+    check = calibration(found, ["a", "b", "b"])
+    expected = -(np.log(0.5) + np.log(0.6) + np.log(1e-4)) / 3
+    assert check.cross_entropy == pytest.approx(expected)
+    assert check.impossible == 1
+    assert check.baseline == pytest.approx(-(np.log(1 / 3) / 3 + 2 * np.log(2 / 3) / 3))
+    assert check.by_group["b"].cross_entropy == pytest.approx(-(np.log(0.6) + np.log(1e-4)) / 2)
+
+
+def test_vectors_that_hold_pass_and_tilted_ones_fail() -> None:
+    found, labels = drawn(20_000, 8)
+    good = calibration(found, labels, delta=1e-6)
+    assert all(check.calibrated for check in good.by_group.values())
+    assert good.cross_entropy < good.baseline
+    tilted = np.asarray(found) * [1.0, 1.5, 1.0]
+    tilted /= tilted.sum(axis=1, keepdims=True)
+    bad = calibration(Probabilities(tilted, NAMES), labels, delta=1e-6)
+    assert not bad.by_group["b"].calibrated
+    assert bad.cross_entropy > good.cross_entropy
+
+
+def test_blurred_labels_give_the_same_answer_once_inverted() -> None:
+    found, labels = drawn(20_000, 9)
+    response = RandomisedResponse(epsilon=2.0, columns=NAMES)
+    reported = response.reported(labels, range(20_000), SECRET)
+    true, blurred = calibration(found, labels), calibration(found, response.inverted(reported))
+    # The blur alone moves it by less than its own standard error times 5.5, in all but 1e-6.
+    assert abs(true.cross_entropy - blurred.cross_entropy) < 5.5 * blurred.se
+    raw = calibration(found, [NAMES[code] for code in reported])
+    assert abs(raw.cross_entropy - true.cross_entropy) > 5.5 * raw.se
+
+
+def test_it_needs_a_label_each() -> None:
+    found, labels = drawn(10, 1)
+    with pytest.raises(InputError, match="for each"):
+        calibration(found, labels[:-1])

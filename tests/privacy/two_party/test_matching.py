@@ -1,0 +1,86 @@
+"""Private set intersection: known answers, commuting keys, and points that are none."""
+
+import json
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha512
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import rbcl
+
+from privacy.errors import BoundsError
+from privacy.two_party.errors import PointError, SpentError
+from privacy.two_party.joins import NOBODY, Candidates, once
+from privacy.two_party.matching import POINT, Blinding, each
+
+VECTORS: dict[str, Any] = json.loads(
+    (Path(__file__).parents[2] / "vectors" / "two_party" / "points.json").read_text()
+)
+RUN = bytes.fromhex(VECTORS["run"])
+
+
+def test_hashing_to_points_is_that_of_the_standard() -> None:
+    for text, point in VECTORS["from_text"].items():
+        digest = sha512(text.encode()).digest()
+        assert rbcl.crypto_core_ristretto255_from_hash(digest).hex() == point
+
+
+def test_a_token_is_hashed_with_the_run() -> None:
+    blinding, token = Blinding(), bytes.fromhex(VECTORS["token"])
+    point = rbcl.crypto_core_ristretto255_from_hash(bytes.fromhex(VECTORS["hash"]))
+    assert blinding.of_tokens(RUN, token) == blinding.of_points(point)
+
+
+def test_two_keys_commute_and_two_runs_do_not_compare() -> None:
+    one, other = Blinding(), Blinding()
+    tokens = bytes(range(64))
+    both = other.of_points(one.of_tokens(RUN, tokens))
+    assert both == one.of_points(other.of_tokens(RUN, tokens))
+    assert len(set(each(both))) == 2
+    elsewhere = one.of_tokens(bytes(32), tokens)
+    assert other.of_points(elsewhere) != both
+
+
+@pytest.mark.parametrize("bad", VECTORS["bad"])
+def test_what_is_no_point_is_refused(bad: str) -> None:
+    good = bytes.fromhex(VECTORS["generator"])
+    with pytest.raises(PointError):
+        Blinding().of_points(good + bytes.fromhex(bad) + good)
+
+
+def test_more_workers_make_the_same_points() -> None:
+    tokens = bytes(range(256)) * 300  # 2,400 tokens, in three slices
+    alone = Blinding()
+    with ThreadPoolExecutor(2) as pool:
+        together = Blinding(pool.map)
+        both = alone.of_points(together.of_tokens(RUN, tokens))
+        assert both == together.of_points(alone.of_tokens(RUN, tokens))
+    assert len(both) == POINT * 2_400
+
+
+def test_a_key_is_dropped_for_good_and_never_written_down() -> None:
+    blinding = Blinding()
+    with pytest.raises(TypeError):
+        pickle.dumps(blinding)
+    blinding.drop()
+    with pytest.raises(SpentError):
+        blinding.of_tokens(RUN, bytes(32))
+
+
+def test_a_person_counts_in_their_first_row_only() -> None:
+    persons = np.array([7, NOBODY, 3, 7, 3, NOBODY, 0, -5])
+    assert once(persons).tolist() == [7, -1, 3, -1, -1, -1, 0, -1]
+
+
+def test_candidates_are_padded_and_shuffled_and_keep_their_persons() -> None:
+    tokens = [bytes([i]) * 32 for i in range(200)]
+    padded = Candidates(b"".join(tokens), np.arange(200)).shuffled(300)
+    assert len(padded.persons) == 300
+    kept = [(t, p) for t, p in zip(each(padded.tokens), padded.persons, strict=True) if p >= 0]
+    assert sorted(kept) == [(token, i) for i, token in enumerate(tokens)]
+    assert [p for _, p in kept] != list(range(200))  # in order by chance: 1 / 200!
+    with pytest.raises(BoundsError):
+        padded.shuffled(299)
