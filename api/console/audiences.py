@@ -1,0 +1,52 @@
+"""Audiences: a list, and an upload that the browser prepares.
+
+Identifiers are normalised and hashed, and names of groups give way to labels, before anything is
+sent (static/audience.js). What arrives here is what the SDK would send.
+"""
+
+from typing import Annotated
+
+from fastapi import Header, Request
+from fastapi.responses import Response
+
+from api.console.pages import pages
+from api.console.visits import AuditorVisit
+from api.routes import audiences as routes
+from api.routes.parameters import CursorQuery, LabelPath, PartQuery
+from api.service import ReadDep
+from openapi.models import Audience, AudienceDraft, Part, Seal
+
+router = pages()
+
+
+@router.get("/audiences")
+def list_audiences(visit: AuditorVisit, session: ReadDep, cursor: CursorQuery = None) -> Response:
+    """What was uploaded, newest first, and where to drop a file."""
+    found = routes.list_audiences(visit.caller, session, cursor)
+    return visit.page("audiences.html", audiences=found)
+
+
+@router.post("/audiences", status_code=201)
+def create_audience(draft: AudienceDraft, visit: AuditorVisit) -> Audience:
+    return routes.create_audience(draft, visit.caller, visit.console.service)
+
+
+@router.put("/audiences/{audience_id}/groups/{label}/members")
+async def put_members(
+    audience_id: str,
+    label: LabelPath,
+    request: Request,
+    visit: AuditorVisit,
+    part: PartQuery = 0,
+    content_type: Annotated[str, Header()] = "",
+    content_digest: Annotated[str | None, Header(max_length=200)] = None,
+) -> Part:
+    service = visit.console.service
+    return await routes.put_members(
+        audience_id, label, request, visit.caller, service, part, content_type, content_digest
+    )
+
+
+@router.post("/audiences/{audience_id}/seal")
+def seal_audience(audience_id: str, seal: Seal, visit: AuditorVisit) -> Audience:
+    return routes.seal_audience(audience_id, seal, visit.caller, visit.console.service)

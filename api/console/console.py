@@ -1,0 +1,78 @@
+"""The parts of one deployment's console, built once."""
+
+from dataclasses import dataclass
+from typing import Annotated, cast
+from urllib.parse import urlsplit
+
+from fastapi import Depends, Request
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from api.console import filters
+from api.console.cookies import Cookies
+from api.console.outside import OutsideSignIn
+from api.console.static_files import StaticFiles
+from api.limits import Buckets
+from api.service import Service
+
+# Planning takes seconds of computing, and anybody may ask: so many a minute from one address.
+STRANGERS_PER_MINUTE, STRANGERS_BURST = 60, 40
+
+
+@dataclass(frozen=True)
+class Console:
+    service: Service
+    base: str
+    cookies: Cookies
+    static: StaticFiles
+    templates: Environment
+    outside: OutsideSignIn | None
+    # Signed-in people, and addresses that are not.
+    known: Buckets
+    strangers: Buckets
+
+    def at(self, path: str) -> str:
+        """The address of a page of the console."""
+        return f"{self.base}/console{path}"
+
+    def file(self, name: str) -> str:
+        """The address of a static file, which changes whenever any of them does."""
+        assert name in self.static.files, name  # noqa: S101  (a template names what is not there)
+        return self.at(f"/static/{self.static.digest}/{name}")
+
+
+def build_console(service: Service) -> Console:
+    settings = service.settings
+    issuer = settings.outside_issuer
+    console = Console(
+        service=service,
+        base=urlsplit(settings.issuer).path.rstrip("/"),
+        cookies=Cookies.of(settings),
+        static=StaticFiles.load(),
+        templates=_templates(),
+        outside=OutsideSignIn(issuer, settings.issuer) if issuer and issuer.sign_in else None,
+        known=Buckets(settings.requests_per_minute, settings.burst),
+        strangers=Buckets(STRANGERS_PER_MINUTE, STRANGERS_BURST),
+    )
+    console.templates.globals.update(
+        at=console.at, file=console.file, platform=service.platform.name
+    )
+    return console
+
+
+def _templates() -> Environment:
+    made = Environment(
+        loader=PackageLoader("api.console"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(filters.FILTERS)
+    return made
+
+
+def console_of(request: Request) -> Console:
+    return cast("Console", request.app.state.console)
+
+
+ConsoleDep = Annotated[Console, Depends(console_of)]

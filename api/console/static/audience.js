@@ -1,0 +1,174 @@
+// An audience from a CSV file: normalised, hashed and relabelled here, then uploaded and sealed.
+// What is sent: labels, and identifiers as auditor_client sends them. What is kept: names and salt.
+
+import { base64, sha256, utf8 } from "./bytes.js";
+import { commit, groupDigest, token } from "./commitment.js";
+import { parseCsv } from "./csv.js";
+import { columnKind, normalised, wireKind } from "./identifiers.js";
+import { keep } from "./names.js";
+
+const PART = 20_000;
+const MOST_GROUPS = 100;
+const TRUE = new Set(["true", "1", "yes", "t"]);
+
+const byCodePoint = (a, b) => {
+  const [left, right] = [Array.from(a), Array.from(b)];
+  for (let at = 0; at < Math.min(left.length, right.length); at += 1) {
+    const apart = left[at].codePointAt(0) - right[at].codePointAt(0);
+    if (apart) return apart;
+  }
+  return left.length - right.length;
+};
+
+// Members by label, each once and in order, and names by label.
+export async function grouped(rows, { id, kind, country, group, where }) {
+  const groups = new Map();
+  for (const [number, row] of rows.entries()) {
+    if (where >= 0 && !TRUE.has((row[where] ?? "").trim().toLowerCase())) continue;
+    const name = (row[group] ?? "").trim();
+    if (!name) throw new Error(`Row ${number + 2} has no group.`);
+    let sent;
+    try {
+      sent = await normalised(kind, row[id] ?? "", country);
+    } catch (error) {
+      throw new Error(`Row ${number + 2}: ${error.message}.`);
+    }
+    if (!groups.has(name)) groups.set(name, new Set());
+    if (sent !== null) groups.get(name).add(sent);
+  }
+  const ordered = [...groups.keys()].sort(byCodePoint);
+  if (!ordered.length) throw new Error("There is no group: no row is left.");
+  if (ordered.length > MOST_GROUPS) throw new Error("There are over 100 groups: is this the column?");
+  const names = Object.fromEntries(ordered.map((name, number) => [`g${number}`, name]));
+  const members = Object.fromEntries(
+    Object.entries(names).map(([label, name]) => [label, [...groups.get(name)].sort(byCodePoint)]),
+  );
+  return { names, members };
+}
+
+export async function commitment(salt, kind, members) {
+  const digests = {};
+  for (const [label, sent] of Object.entries(members)) {
+    const tokens = await Promise.all(sent.map((each) => token(wireKind(kind), each)));
+    digests[label] = await groupDigest(tokens);
+  }
+  return commit(salt, digests);
+}
+
+class Upload {
+  constructor(address, token, say) {
+    Object.assign(this, { address, token, say });
+  }
+
+  async send(method, path, body, type, more = {}) {
+    const response = await fetch(this.address + path, {
+      method,
+      body,
+      headers: { "Content-Type": type, "X-Form-Token": this.token, Accept: "application/json", ...more },
+    });
+    const answer = await response.json();
+    if (!response.ok) throw new Error(answer.detail ?? "The upload was refused.");
+    return answer;
+  }
+
+  json(method, path, body) {
+    return this.send(method, path, JSON.stringify(body), "application/json");
+  }
+
+  async run(kind, { names, members }) {
+    const salt = crypto.getRandomValues(new Uint8Array(32));
+    const expected = await commitment(salt, kind, members);
+    const { id } = await this.json("POST", "", { groups: Object.keys(names) });
+    keep(id, { names, salt: base64(salt), commitment: expected });
+    for (const [label, sent] of Object.entries(members)) await this.group(id, label, kind, sent);
+    const sealed = await this.json("POST", `/${id}/seal`, { salt: base64(salt) });
+    if (sealed.commitment !== expected) {
+      throw new Error("The platform sealed something else than was uploaded. Tell the regulator.");
+    }
+    return id;
+  }
+
+  async group(id, label, kind, sent) {
+    for (let at = 0; at === 0 || at < sent.length; at += PART) {
+      const lines = [wireKind(kind), ...sent.slice(at, at + PART)].map(quote).join("\n");
+      const body = utf8(`${lines}\n`);
+      const digest = `sha-256=:${base64(await sha256(body))}:`;
+      this.say(`Uploading ${label}: ${Math.min(at + PART, sent.length)} of ${sent.length} people`);
+      const path = `/${id}/groups/${label}/members?part=${at / PART}`;
+      await this.send("PUT", path, body, "text/csv", { "Content-Digest": digest });
+    }
+  }
+}
+
+const quote = (text) => (/[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+export function uploadOnSubmit(form) {
+  const part = (name) => form.querySelector(name);
+  const status = part("[data-status]");
+  const say = (words) => {
+    status.textContent = words;
+  };
+  let header = [];
+  let rows = [];
+
+  async function open(file) {
+    try {
+      [header, ...rows] = parseCsv(await file.text());
+      if (!rows.length) throw new Error("The file has no rows below its header.");
+    } catch (error) {
+      say(error.message);
+      return;
+    }
+    offer(form, header);
+    part("[data-step=columns]").hidden = false;
+    say(`${rows.length} rows read. Nothing was sent.`);
+  }
+
+  const drop = part(".drop");
+  part("#file").addEventListener("change", (event) => open(event.target.files[0]));
+  for (const name of ["dragover", "dragleave", "drop"]) {
+    drop.addEventListener(name, (event) => {
+      event.preventDefault();
+      drop.classList.toggle("over", name === "dragover");
+      if (name === "drop" && event.dataTransfer.files.length) open(event.dataTransfer.files[0]);
+    });
+  }
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const button = part("button");
+    button.disabled = true;
+    const chosen = {
+      id: part("#id-column").selectedIndex,
+      kind: part("#id-kind").value,
+      country: part("#country").value,
+      group: part("#group-column").selectedIndex,
+      where: part("#where-column").selectedIndex - 1,
+    };
+    try {
+      say("Hashing…");
+      const found = await grouped(rows, chosen);
+      await new Upload(form.getAttribute("action"), form.dataset.token, say).run(chosen.kind, found);
+      location.reload();
+    } catch (error) {
+      say(error.message);
+      button.disabled = false;
+    }
+  });
+}
+
+// The columns to choose from, with a guess.
+function offer(form, header) {
+  const fill = (id, names) => {
+    const options = names.map((name) => new Option(name, name));
+    form.querySelector(id).replaceChildren(...options);
+  };
+  fill("#id-column", header);
+  fill("#group-column", header);
+  fill("#where-column", ["(all rows)", ...header]);
+  const at = header.findIndex((name) => columnKind(name));
+  if (at >= 0) {
+    form.querySelector("#id-column").selectedIndex = at;
+    form.querySelector("#id-kind").value = columnKind(header[at]);
+  }
+  form.querySelector("#group-column").selectedIndex = at === 0 && header.length > 1 ? 1 : 0;
+}

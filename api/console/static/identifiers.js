@@ -1,0 +1,56 @@
+// Identifiers, normalised and hashed as auditor_client/identifiers.py does, before they leave.
+// An error says what is wrong and never quotes the value.
+
+import { hex, sha256, utf8 } from "./bytes.js";
+import { casefold } from "./casefold.js";
+import { e164 } from "./phones.js";
+
+// What Python takes for white space.
+const SPACE = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
+const EDGES = new RegExp(`^${SPACE}+|${SPACE}+$`, "g");
+const INSIDE = new RegExp(SPACE);
+
+const strip = (text) => text.replace(EDGES, "");
+
+export const wireKind = (kind) =>
+  kind === "username" ? kind : kind.startsWith("email") ? "email_sha256" : "phone_sha256";
+
+// What a column holds, by its name; nothing where that does not say.
+export function columnKind(column) {
+  const name = strip(column).toLowerCase().replaceAll("-", "").replaceAll(" ", "_");
+  const aliases = { mail: "email", e_mail: "email", telephone: "phone", user_name: "username" };
+  const kind = aliases[name] ?? name;
+  return ["email", "phone", "username", "email_sha256", "phone_sha256"].includes(kind) ? kind : null;
+}
+
+// What is sent for a value; null where there is none.
+export async function normalised(kind, value, country) {
+  const text = strip(value);
+  if (!text) return null;
+  if (kind === "email") return hash(address(text));
+  if (kind === "phone") return hash(e164(text, country));
+  return kind === "username" ? username(text) : hashed(text);
+}
+
+const hash = async (text) => hex(await sha256(utf8(text)));
+
+function address(text) {
+  const lowered = text.toLowerCase();
+  const at = lowered.lastIndexOf("@");
+  if (at < 1 || at === lowered.length - 1 || INSIDE.test(lowered)) {
+    throw new Error("not an e-mail address");
+  }
+  return lowered;
+}
+
+function username(text) {
+  const name = casefold(strip(text.normalize("NFKC")).replace(/^@/, ""));
+  if (!name || INSIDE.test(name)) throw new Error("not a user name");
+  return name;
+}
+
+function hashed(text) {
+  const digits = text.toLowerCase();
+  if (!/^[0-9a-f]{64}$/.test(digits)) throw new Error("not a SHA-256 in 64 hexadecimal digits");
+  return digits;
+}

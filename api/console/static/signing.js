@@ -1,0 +1,38 @@
+// Signs a form with a key file, in this browser. The key is read, used and forgotten: never sent.
+
+import { condensed, payload, sign } from "./statements.js";
+
+export async function keyOf(file) {
+  let jwk;
+  try {
+    jwk = JSON.parse(await file.text());
+  } catch {
+    throw new Error("This file is not a key: choose the .jwk file that auditor key new made.");
+  }
+  if (jwk?.kty !== "OKP" || jwk.crv !== "Ed25519" || typeof jwk.d !== "string") {
+    throw new Error("This file holds no private Ed25519 key; use the auditor command for others.");
+  }
+  return jwk;
+}
+
+// A form with `data-sign` has the fields `request` (JSON), `key` and `signature`, and a file input.
+export function signOnSubmit(form) {
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const status = form.querySelector("[data-status]");
+    const button = form.querySelector("button");
+    button.disabled = true;
+    try {
+      const jwk = await keyOf(form.querySelector("input[type=file]").files[0]);
+      const { origin, by, action } = form.dataset;
+      const request = JSON.parse(form.elements.request.value);
+      const body = action === "charge" ? await condensed(request) : request;
+      const stated = payload(origin, action, by, form.elements.key.value, body);
+      form.elements.signature.value = await sign(stated, jwk);
+      form.submit();
+    } catch (error) {
+      status.textContent = error.message;
+      button.disabled = false;
+    }
+  });
+}

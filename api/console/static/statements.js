@@ -1,0 +1,42 @@
+// Statements as privacy/ledger/statements.py makes them: canonical JSON (RFC 8785), signed by the
+// researcher's own key, as a detached JWS (RFC 7515, Appendix F).
+
+import { base64url, hex, sha256, utf8 } from "./bytes.js";
+
+const TYPE = "platform-auditor-statement+jws";
+
+// Keys in the order of their UTF-16 units; numbers and strings as ECMAScript writes them.
+export function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  const members = Object.keys(value).sort();
+  return `{${members.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(",")}}`;
+}
+
+export const digest = async (value) => `sha256:${hex(await sha256(utf8(canonical(value))))}`;
+
+// An audit request as it is stated: its text fields, and the digest of the whole.
+export async function condensed(request) {
+  const kept = Object.entries(request).filter(
+    ([name, value]) => value === null || typeof value === "string" || name === "contents",
+  );
+  return { ...Object.fromEntries(kept), request: await digest(request) };
+}
+
+// The bytes that are signed: for one platform, one purpose, once.
+export const payload = (platform, action, by, key, body) =>
+  utf8(canonical({ platform, action, by, key, body }));
+
+export async function thumbprint({ crv, kty, x }) {
+  return base64url(await sha256(utf8(canonical({ crv, kty, x }))));
+}
+
+export async function sign(stated, jwk, at = Math.floor(Date.now() / 1000)) {
+  const { crv, kty, x, d } = jwk;
+  const key = await crypto.subtle.importKey("jwk", { crv, kty, x, d }, "Ed25519", false, ["sign"]);
+  const header = { alg: "Ed25519", iat: at, kid: await thumbprint(jwk), typ: TYPE };
+  const head = base64url(utf8(JSON.stringify(header)));
+  const input = utf8(`${head}.${base64url(stated)}`);
+  const signature = new Uint8Array(await crypto.subtle.sign("Ed25519", key, input));
+  return `${head}..${base64url(signature)}`;
+}

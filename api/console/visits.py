@@ -1,0 +1,77 @@
+"""Who is looking: dependencies that name the role, as `api.auth.access` does for the API."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from api.auth import browsers
+from api.auth.caller import Caller
+from api.console.console import Console, ConsoleDep
+from api.console.pages import SignInNeededError, form_of, render
+from api.errors import ForbiddenError
+from openapi.models import Role
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One request of somebody, signed in or not."""
+
+    console: Console
+    request: Request
+    known: Caller | None
+
+    @property
+    def caller(self) -> Caller:
+        if self.known is None:
+            raise SignInNeededError("Sign in first; nothing was done.")
+        return self.known
+
+    def page(self, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
+        return render(self.request, template, self.known, status=status, **context)
+
+    def go(self, path: str) -> RedirectResponse:
+        """See this page next."""
+        return RedirectResponse(self.console.at(path), 303)
+
+
+def _visit(request: Request, console: ConsoleDep) -> Visit:
+    """Not async: it reads the database, in a thread of the pool."""
+    secret = console.cookies.read(request, "session")
+    caller = None
+    if secret is not None:
+        with console.service.store.read() as session:
+            caller = browsers.caller_of(session, secret)
+        request.state.ended = caller is None
+    if caller is not None:
+        request.state.caller, request.state.researcher = caller, caller.researcher_id
+        console.known.take(caller.researcher_id)
+    return Visit(console, request, caller)
+
+
+VisitDep = Annotated[Visit, Depends(_visit)]
+
+
+def _signed_in(visit: VisitDep) -> Visit:
+    _ = visit.caller
+    return visit
+
+
+def holder_of(role: Role) -> Callable[[Visit], Visit]:
+    def holder(visit: VisitDep) -> Visit:
+        if visit.caller.role != role:
+            raise ForbiddenError(
+                f"This page is for the role {role}; you are signed in as {visit.caller.role}."
+            )
+        return visit
+
+    return holder
+
+
+SignedInVisit = Annotated[Visit, Depends(_signed_in)]
+AuditorVisit = Annotated[Visit, Depends(holder_of("auditor"))]
+RegulatorVisit = Annotated[Visit, Depends(holder_of("regulator"))]
+OperatorVisit = Annotated[Visit, Depends(holder_of("operator"))]
+FormDep = Annotated[dict[str, str], Depends(form_of)]
