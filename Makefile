@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-all faults privacy-audit check bench lock openapi clean
+.PHONY: help demo serve test test-all browser faults privacy-audit check bench lock openapi docs clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,6 +29,9 @@ faults: $(READY) ## kill the service at every step boundary
 privacy-audit: $(READY) ## measure epsilon from outside, per mechanism
 	$(BIN)/python -m tests.privacy_audit
 
+browser: ## the browser that the tests of the console drive, where there is none
+	@test -x "$${CHROMIUM:-/usr/bin/chromium}" || { apt-get -qq update && apt-get -qq install -y chromium; }
+
 check: $(READY) ## lint, types, import rules, contract and lock in step
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -39,6 +42,9 @@ check: $(READY) ## lint, types, import rules, contract and lock in step
 
 bench: $(READY) ## figures, each a ratio of two things in one run
 	$(BIN)/python -m bench
+
+docs: $(READY) ## the documentation as a site, in site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 
 openapi: $(READY) ## export the contract
 	$(BIN)/python -m api.contract
@@ -61,4 +67,4 @@ $(READY): requirements.lock pyproject.toml
 	@touch $@
 
 clean: ## remove what was made
-	rm -rf .venv demo-output dist
+	rm -rf .venv demo-output dist site

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
 
-from api import problems
+from api import console, problems
 from api.access_log import AccessLog
 from api.auth import build_auth
 from api.ledger.changes import record_state
@@ -29,6 +29,7 @@ from api.routes import (
     people,
     public,
     studies,
+    two_party,
     vetting,
     webhooks,
 )
@@ -47,9 +48,11 @@ ROUTERS = (
     contents.router,
     audiences.router,
     audits.router,
+    two_party.router,
     studies.router,
     oversight.budget,
     oversight.regulator,
+    two_party.regulator,
     insight.router,
     oversight.operator,
     applications.router,
@@ -75,6 +78,8 @@ def create_app(service: Service) -> FastAPI:
     app = describe(FastAPI(lifespan=_lifespan(service)))
     app.state.service = service
     app.state.auth = service.auth
+    if service.settings.console:
+        console.install(app, service)
     app.add_middleware(BodyLimit, settings=service.settings)
     app.add_middleware(AccessLog)
     return app

@@ -13,7 +13,11 @@ from typing import Any
 
 from sqlmodel import Session, col, func, select
 
-from api.errors import BudgetExhaustedError, EpsilonAboveMandateError
+from api.errors import (
+    BudgetExhaustedError,
+    EpsilonAboveMandateError,
+    ExplorationExhaustedError,
+)
 from api.store import ChargeRow, MandateRow
 from api.store.types import as_decimal
 
@@ -39,11 +43,25 @@ def debit(session: Session, mandate: MandateRow, amount: Fraction, at: datetime)
     session.add(mandate)
 
 
+def explorable(mandate: MandateRow) -> Fraction:
+    """How much reward people may still lose. It never renews: what was borne does not come back."""
+    return mandate.exploration_limit - mandate.exploration_spent
+
+
+def debit_exploration(session: Session, mandate: MandateRow, loss: Fraction) -> None:
+    """Take what people may lose from a locked mandate, or refuse."""
+    if loss > explorable(mandate):
+        raise _too_much(mandate, loss)
+    mandate.exploration_spent += loss
+    session.add(mandate)
+
+
 def refund(session: Session, charge: ChargeRow) -> None:
     """Give a charge back to the period it was taken from."""
     query = select(MandateRow).where(MandateRow.id == charge.mandate_id).with_for_update()
     mandate = session.exec(query).one()
     mandate.spent -= charge.debit
+    mandate.exploration_spent -= charge.exploration_loss
     if charge.period == mandate.period:
         mandate.period_spent -= charge.debit
     session.add(mandate)
@@ -69,6 +87,23 @@ def _used(session: Session, mandate: MandateRow, at: datetime) -> Fraction:
         )
         return session.exec(query).one() or Fraction(0)
     return mandate.spent
+
+
+def _too_much(mandate: MandateRow, loss: Fraction) -> ExplorationExhaustedError:
+    members: dict[str, Any] = {
+        "limit": str(as_decimal(mandate.exploration_limit)),
+        "spent": str(as_decimal(mandate.exploration_spent)),
+        "asked": str(as_decimal(loss)),
+        "remaining": str(as_decimal(explorable(mandate))),
+        "mandate_id": mandate.id,
+    }
+    return ExplorationExhaustedError(
+        f"people may lose {members['asked']} of reward by this; the mandate allows "
+        f"{members['limit']}, of which {members['remaining']} is left. Nothing was charged: ask "
+        f"for fewer targets or steps, for a smaller alpha, or your regulator for a mandate with a "
+        f"larger exploration_limit.",
+        **members,
+    )
 
 
 def _refusal(

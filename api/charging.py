@@ -1,8 +1,9 @@
-"""The charge: three limits, debited in one transaction, or none of them (R3).
+"""The charge: all limits, debited in one transaction, or none of them (R3).
 
-The mandate (per auditor), the platform's account (per window), and every person's lifetime balance
-(over all auditors). The ledger's head is locked first, so that charges happen one after the other
-and the books' time never runs backwards, whatever the clocks do.
+The mandate (per auditor; what people may lose has a limit of its own there), the platform's account
+(per window), and every person's lifetime balance (over all auditors). The ledger's head is locked
+first, so that charges happen one after the other and the books' time never runs backwards, whatever
+the clocks do.
 """
 
 from dataclasses import dataclass
@@ -58,13 +59,14 @@ def charge(
     settings: Settings,
     statement: Statement,
 ) -> ChargeRow:
-    """Debit all three limits and write the charge; whoever cannot bear it is left out."""
+    """Debit all limits and write the charge; whoever cannot bear it is left out."""
     exact = exact_price(price)
     rho = Fraction(exact.debit("rho"))
     # Without it the lifetime cap would not hold under change-one: see docs/guarantee.md.
     if 2 * exact.of("rho", ADD_REMOVE) > rho:
         raise BoundsError("a release must cost twice as much rho under change-one")
     budgets.debit(session, mandate, Fraction(exact.debit(mandate.currency)), books.at)
+    budgets.debit_exploration(session, mandate, exact.exploration_loss)
     _debit_platform(books.account, rho, settings)
     row = ChargeRow(
         id=new_id("charge"),
@@ -81,10 +83,11 @@ def charge(
         debit=Fraction(exact.debit(mandate.currency)),
         period=mandate.period,
         rho=rho,
+        exploration_loss=exact.exploration_loss,
         charged_at=books.at,
     )
     session.add_all([books.account, row])
-    _charge_people(session, audit, audience, rho, settings)
+    charge_people(session, audit, audience, rho, settings)
     ledger.append(session, "charge", _facts(row, price), row.auditor_id, statement, at=books.at)
     return row
 
@@ -119,6 +122,7 @@ def refund(session: Session, books: Books, row: ChargeRow) -> None:
         "audit_id": row.audit_id,
         "currency": row.currency,
         "debit": str(as_decimal(row.debit)),
+        **_exploration(row),
     }
     ledger.append(session, "refund", facts, row.auditor_id, at=books.at)
 
@@ -138,9 +142,10 @@ def _debit_platform(account: PlatformAccountRow, rho: Fraction, settings: Settin
     account.spent += rho
 
 
-def _charge_people(
+def charge_people(
     session: Session, audit: AuditRow, audience: AudienceRow, rho: Fraction, settings: Settings
 ) -> None:
+    """Charge everybody of the audience who can bear it, and write down who cannot."""
     membership = membership_of(session, audience)
     groups = groups_of(session, audience.id)
     uploaded = sum(group.members for group in groups)
@@ -166,4 +171,13 @@ def _facts(row: ChargeRow, price: Price) -> dict[str, object]:
         "rho": price.rho.model_dump(mode="json"),
         "currency": row.currency,
         "debit": str(as_decimal(row.debit)),
+        **_exploration(row),
+        **({"assumes": price.assumes} if price.assumes else {}),
     }
+
+
+def _exploration(row: ChargeRow) -> dict[str, object]:
+    """What people may lose by it, where it is anything."""
+    if not row.exploration_loss:
+        return {}
+    return {"exploration_loss": str(as_decimal(row.exploration_loss))}

@@ -20,6 +20,7 @@ from openapi.models import RELEASE, REQUEST, Change, Changelog, Codebook, Conten
 from openapi.models.audiences import IDENTIFIER_NOTES
 from openapi.models.catalogue import (
     AttributeNote,
+    ExplorationOffer,
     FieldNote,
     IdentifierNote,
     KindNote,
@@ -72,6 +73,16 @@ def log_offers(platform: Platform) -> list[LogOffer]:
         )
         for name, log in offered.items()
     ]
+
+
+def exploration_offer(platform: Platform) -> ExplorationOffer | None:
+    """How people are shown other recommendations, where the platform can do it."""
+    if platform.policies is None:
+        return None
+    return ExplorationOffer(
+        step_seconds=platform.policies.step_seconds,
+        policies_digest=platform.policies.policies_digest,
+    )
 
 
 def changelog(session: Session, cursor: int | None, limit: int) -> Changelog:

@@ -25,14 +25,21 @@ def load_platform(settings: Settings) -> Platform:
 
 
 def simulated(
-    *, bias: bool = False, correlation: float = 0.0, people: int = 20_000, seed: int = 1
+    *,
+    bias: bool = False,
+    correlation: float = 0.0,
+    people: int = 20_000,
+    seed: int = 1,
+    step_seconds: float = 0.0005,
 ) -> Platform:
     """A simulated platform: fair, or with a bias against one gender injected into its scores.
 
     With a correlation nobody injects anything: the model learns from people who differ by group.
+    A biased one also serves half of its people badly, whoever they are: they envy others.
     """
     from platform_sim import (
         Bias,
+        Exploration,
         Impressions,
         Opportunities,
         SimulatedPlatform,
@@ -48,7 +55,15 @@ def simulated(
     name = f"simulated, {how}, {people} people"
     wrong = Bias("gender", {"woman": -0.08}) if bias else None
     logs = JoinedLogs((Impressions(world.world), Opportunities(world.world, bias=wrong)))
-    return Platform(name=name, people=world, scores=world, logs=logs)
+    policies = Exploration(seed, people, wronged=0.5 if bias else 0.0, step_seconds=step_seconds)
+    return Platform(
+        name=name,
+        people=world,
+        scores=world,
+        logs=logs,
+        policies=policies,
+        directory=world.world.directory,
+    )
 
 
 class Source(Protocol):

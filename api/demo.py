@@ -69,7 +69,7 @@ def hosting(folder: Path, people: int, names: Sequence[str]) -> Iterator[list[di
 
 
 def _prepare(folder: Path, name: str, people: int) -> dict[str, Any]:
-    """Settings, database, a regulator with a key, and lists of volunteers."""
+    """Settings, database, a regulator and an operator with their keys, and lists of volunteers."""
     folder.mkdir()
     url = f"http://127.0.0.1:{_free_port()}"
     config = folder / "platform-auditor.toml"
@@ -81,18 +81,26 @@ def _prepare(folder: Path, name: str, people: int) -> dict[str, Any]:
     setup.write_settings(config, database, url, key, platform_options=options)
     store = Store(load_settings(config).database_url)
     migrate(store)
-    regulator = OKPKey.generate_key("Ed25519")
-    regulator_id = setup.register_first(store, "regulator", regulator.as_dict(private=False))
+    staff = _staff(store, folder)
     store.close()
-    setup.write_private(folder / "regulator.jwk", json.dumps(regulator.as_dict(private=True)))
     return {
         "name": name,
         "url": url,
         "config": str(config),
-        "regulator_id": regulator_id,
-        "regulator_key": str(folder / "regulator.jwk"),
+        **staff,
         **_recruit(folder, simulated(**options), name),
     }
+
+
+def _staff(store: Store, folder: Path) -> dict[str, str]:
+    """The first regulator and operator: their ids, and where their keys are."""
+    found = {}
+    for role in ("regulator", "operator"):
+        key, path = OKPKey.generate_key("Ed25519"), folder / f"{role}.jwk"
+        setup.write_private(path, json.dumps(key.as_dict(private=True)))
+        found[f"{role}_id"] = setup.register_first(store, role, key.as_dict(private=False))
+        found[f"{role}_key"] = str(path)
+    return found
 
 
 def _recruit(folder: Path, platform: Platform, name: str) -> dict[str, Any]:

@@ -7,7 +7,9 @@ ApiError
 ├── UnsupportedMediaTypeError    ├── RateLimitedError          ├── UnavailableError
 ├── ConflictError
 │   ├── AudienceSealedError      ├── AudienceNotSealedError    ├── IdempotencyConflictError
-│   ├── NotCancellableError      ├── NotReleasedError          └── NotSignedError
+│   ├── NotCancellableError      ├── NotReleasedError          ├── NotSignedError
+│   └── BeginAgainError
+├── MessageRefusedError
 ├── UploadError
 │   ├── MalformedMembersError    ├── DigestMismatchError       ├── EmptyGroupError
 │   ├── AudienceTooLargeError    └── UnavailableSampleError
@@ -15,7 +17,7 @@ ApiError
     ├── UnsupportedAuditError    ├── InvalidBinsError          ├── EpsilonAboveMandateError
     ├── NoMandateError           ├── MandateNotYetValidError   ├── MandateExpiredError
     ├── BudgetExhaustedError     ├── PlatformExhaustedError    ├── AboveLifetimeCapError
-    └── MandateSuspendedError
+    ├── MandateSuspendedError    ├── NoConsentError            └── ExplorationExhaustedError
 
 What a message says may depend on what the caller sent and on public facts, never on people (R2).
 """
@@ -118,6 +120,14 @@ class NotSignedError(ConflictError):
     code = "not-signed"
 
 
+class BeginAgainError(ConflictError):
+    code = "begin-again"
+
+
+class MessageRefusedError(ApiError):
+    code = "message-refused"
+
+
 class UploadError(ApiError):
     code = "malformed-members"
 
@@ -184,3 +194,11 @@ class PlatformExhaustedError(RefusalError):
 
 class AboveLifetimeCapError(RefusalError):
     code = "above-lifetime-cap"
+
+
+class NoConsentError(RefusalError):
+    code = "no-consent"
+
+
+class ExplorationExhaustedError(RefusalError):
+    code = "exploration-exhausted"

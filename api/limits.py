@@ -102,6 +102,7 @@ class BodyLimit:
 
     def _limit(self, path: str) -> int:
         uploads = path.startswith("/v1/audiences/") and path.endswith("/members")
+        uploads |= path.startswith("/v1/audits/") and path.endswith("/exchange")
         return self.settings.max_part_bytes if uploads else self.settings.max_body_bytes
 
 

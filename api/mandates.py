@@ -26,7 +26,7 @@ from openapi.models import Mandate, MandateDraft, MandateLimits, Renewal
 from privacy.ledger.statements import Statement
 from privacy.price import INFINITE, Price, approximate_epsilon
 
-_AMOUNTS = ("epsilon_limit", "rho_limit", "lifetime_limit")
+_AMOUNTS = ("epsilon_limit", "rho_limit", "lifetime_limit", "exploration_limit", "opened_share")
 
 
 def grant(session: Session, draft: MandateDraft, statement: Statement) -> Mandate:
@@ -57,6 +57,7 @@ def make(session: Session, auditor_id: str, draft: MandateLimits, by: str) -> Ma
         renewal_days=draft.renewal.days if draft.renewal else None,
         spent=Fraction(0),
         period_spent=Fraction(0),
+        exploration_spent=Fraction(0),
         valid_from=draft.valid_from.astimezone(UTC),
         valid_until=draft.valid_until.astimezone(UTC),
         created_at=now(),
@@ -75,12 +76,14 @@ def choose(
     *,
     researcher_id: str | None = None,
     taken: Mapping[str, Fraction] | None = None,
+    explored: Mapping[str, Fraction] | None = None,
     lock: bool = False,
 ) -> MandateRow:
     """The mandate that pays: the one named, or of those in force the first to end that can.
 
     A mandate in epsilon cannot pay for what has no epsilon, and one that names individuals pays for
-    nobody else. `taken` is what other audits of the same batch would have spent.
+    nobody else. `taken` is what other audits of the same batch would have spent, `explored` what
+    people might have lost by them.
     """
     query = select(MandateRow).where(MandateRow.auditor_id == auditor_id)
     if mandate_id is not None:
@@ -99,6 +102,7 @@ def choose(
         for row in in_force
         if price.debit(row.currency)
         <= budgets.remaining(session, row, at) - (taken or {}).get(row.id, 0)
+        and price.exploration_loss <= budgets.explorable(row) - (explored or {}).get(row.id, 0)
     )
     chosen = next(able, in_force[0])
     if not lock:
@@ -124,6 +128,8 @@ def view(session: Session, row: MandateRow) -> Mandate:
         renewal=renewal_of(row),
         spent=as_decimal(row.spent),
         remaining=as_decimal(max(Fraction(0), budgets.remaining(session, row, now()))),
+        exploration_spent=as_decimal(row.exploration_spent),
+        exploration_remaining=as_decimal(max(Fraction(0), budgets.explorable(row))),
     )
 
 

@@ -1,14 +1,14 @@
 """What a platform must be able to do, as small capabilities.
 
 A platform implements the ones it has, with standard-library, NumPy and Arrow types only, and the
-catalogue offers the kinds of audit they carry. Everything `match`, `sample`, `confirmed`, `score`
-and `read` return is private: only the waist lets a function of it out.
+catalogue offers the kinds of audit they carry. Everything `match`, `sample`, `confirmed`, `score`,
+`read`, `consenting` and `rewards` return is private: only the waist lets a function of it out.
 
 A person number is stable for the life of an account. An identifier resolves to at most one person,
 by a rule that does not depend on who else is asked for.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -78,6 +78,17 @@ class Scores(Protocol):
         ...
 
 
+class Directory(Protocol):
+    """Everybody who could be in an audience that the platform is not shown."""
+
+    def held(self, kind: str) -> tuple[Persons, pa.Array]:
+        """All people with an identifier of this kind, and their identifiers.
+
+        Normalised as the catalogue's codebook says, of the types that `match` takes.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class Traffic:
     """What is public about a log of recommendations: which of its columns say what.
@@ -128,6 +139,58 @@ class Logs(Protocol):
         ...
 
 
+class Policies(Protocol):
+    """What people are recommended, and what they would get from what others are."""
+
+    @property
+    def policies_digest(self) -> str:
+        """`sha256:…` of the model and everybody's recommendations; it changes when they do."""
+        ...
+
+    @property
+    def step_seconds(self) -> float:
+        """How long a step lasts, whoever takes it: public, above 0."""
+        ...
+
+    def consenting(self, persons: Persons) -> NDArray[np.bool_]:
+        """Who of these people agrees, at this moment, to be shown other recommendations."""
+        ...
+
+    def rewards(
+        self, course: str, targets: Persons, arms: Persons, steps: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Show each target what is recommended to the arm, and tell what it was worth to them.
+
+        Rewards are in [0, 1]; where the arm is the target, it is shown its own. A step of a target
+        has a number, from 0, within the course. Asked for again, as after a crash, it is not taken
+        again: the answer is that of the first time.
+        """
+        ...
+
+
+class Journal(Protocol):
+    """What an audit that goes on for a while has done so far, durably. No adapter has it: the
+    service keeps it and hands it to the worker's platform.
+    """
+
+    @property
+    def course(self) -> str:
+        """The name of the audit, under which steps are taken."""
+        ...
+
+    def read(self) -> bytes | None:
+        """What was written last, None at the beginning."""
+        ...
+
+    def write(self, state: bytes) -> None:
+        """Commit, unless the audit was stopped or is another worker's by now."""
+        ...
+
+    def wait_until(self, seconds: float, state: Callable[[], bytes]) -> None:
+        """Go on so many seconds after the beginning; the state is written before a long wait."""
+        ...
+
+
 class Balances(Protocol):
     """What people have borne. No adapter has it: the service keeps it and hands it to the worker's
     platform.
@@ -147,3 +210,6 @@ class Platform:
     scores: Scores | None = None
     balances: Balances | None = None
     logs: Logs | None = None
+    policies: Policies | None = None
+    journal: Journal | None = None
+    directory: Directory | None = None

@@ -3,13 +3,13 @@
 from decimal import Decimal
 from fractions import Fraction
 
-from sqlmodel import Session
+from sqlmodel import Session, select
 
 from api.audiences.uploads import groups_of
 from api.audits import AudienceFacts
-from api.store import AudienceRow
+from api.store import AudienceRow, AuditRow
 from api.store.types import as_decimal
-from openapi.models import BothRelations, Currency, Price, PricePart
+from openapi.models import Assumption, BothRelations, Currency, Price, PricePart
 from privacy import waist
 from privacy.price import ADD_REMOVE, CHANGE_ONE, INFINITE
 from privacy.price import Price as ExactPrice
@@ -24,10 +24,28 @@ def facts_of(session: Session, audience: AudienceRow) -> AudienceFacts:
         groups_per_person=min(audience.groups_per_person, len(groups)),
         fixed_slots=audience.source == "sample",
         known_sizes=sizes if len(sizes) == len(groups) else None,
+        members=sum(group.members for group in groups),
+        consented=audience.consented,
+        ordered=audience.ordered,
+        candidates=audience.candidates,
+        taken=_taken(session, audience),
     )
 
 
-def price_of(question: waist.Question, currency: Currency) -> Price:
+def _taken(session: Session, audience: AudienceRow) -> bool:
+    """Whether an audit has it: whom a run finds in a hidden audience is written down once."""
+    mine = AuditRow.audience_id == audience.id, AuditRow.state != "cancelled"
+    return audience.source == "hidden" and bool(
+        session.exec(select(AuditRow.id).where(*mine)).first()
+    )
+
+
+def price_of(
+    question: waist.Question,
+    currency: Currency,
+    exploration_loss: Decimal = Decimal(0),
+    assumes: tuple[Assumption, ...] = (),
+) -> Price:
     """The price of a question, with the error to expect from each of its tables."""
     exact = waist.price(question)
     parts = [_part(name, mechanism) for name, mechanism in question.items()]
@@ -36,6 +54,8 @@ def price_of(question: waist.Question, currency: Currency) -> Price:
         rho=BothRelations(**_both(exact, "rho")),
         currency=currency,
         debit=as_decimal(exact.debit(currency)),
+        exploration_loss=as_decimal(Fraction(exploration_loss)),
+        assumes=list(assumes),
         parts=parts,
     )
 
@@ -47,7 +67,8 @@ def exact_price(price: Price) -> ExactPrice:
         for relation, name in ((ADD_REMOVE, "add_remove"), (CHANGE_ONE, "change_one")):
             amount = INFINITE if both is None else Fraction(getattr(both, name))
             amounts[currency, relation] = amount
-    return ExactPrice(amounts)  # type: ignore[arg-type]  # keys are literals, which mypy widens
+    private = ExactPrice(amounts)  # type: ignore[arg-type]  # keys are literals, which mypy widens
+    return private + ExactPrice.exploration(Fraction(price.exploration_loss))
 
 
 def _part(name: str, mechanism: waist.Mechanism) -> PricePart:

@@ -80,11 +80,14 @@ def researcher_view(row: ResearcherRow) -> Researcher:
 
 def charge_view(row: ChargeRow) -> Charge:
     price = Price.model_validate_json(row.price)
+    amounts = {"debit", "exploration_loss", "price", "rho"}
     return Charge(
-        **row.model_dump(exclude={"debit", "period", "price", "refunded_at", "rho"}),
+        **row.model_dump(exclude=amounts | {"period", "refunded_at"}),
         epsilon=price.epsilon,
         rho=price.rho,
         debit=as_decimal(row.debit),
+        exploration_loss=as_decimal(row.exploration_loss),
+        assumes=price.assumes,
         refunded=row.refunded_at is not None,
     )
 

@@ -50,6 +50,20 @@ def produce(
     released = waist.release(question, tables, paid=exact_price(price))
     boundaries.reached(Boundary.NOISED)
     digests = [content.digest for content in contents]
+    return described(audit, digests, audience, facts, model, released, platform)
+
+
+def described(
+    audit: AuditRow,
+    digests: list[str],
+    audience: AudienceRow,
+    facts: AudienceFacts,
+    model: str | None,
+    released: Mapping[str, Any],
+    platform: Platform,
+) -> dict[str, Any]:
+    """All fields of the release but its time and its receipt."""
+    kind, request = KINDS[audit.kind], REQUEST.validate_json(audit.request)
     rules = (*RULES, *kind.rules(request, platform))
     return {
         "audit_id": audit.id,
@@ -57,7 +71,7 @@ def produce(
         "content_digests": digests,
         "audience_commitment": audience.commitment,
         "model_digest": model,
-        "price": price,
+        "price": Price.model_validate_json(audit.price),
         "rules": [rule.format(k=facts.groups_per_person) for rule in rules],
         **kind.present(request, facts, digests, released),
     }

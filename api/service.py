@@ -14,6 +14,7 @@ from api.limits import Buckets
 from api.platform import Platform
 from api.settings import Settings, ledger_origin
 from api.store import Store
+from api.two_party.runs import Runs
 from api.vetting.calendar import Calendar
 from api.webhooks.pushing import Pusher
 from api.webhooks.sending import Sender
@@ -30,6 +31,9 @@ class Service:
     strangers: Buckets = field(default_factory=lambda: Buckets(1, 1))
     # Set when an audit was charged, so that an embedded worker need not wait for its next look.
     charged: threading.Event = field(default_factory=threading.Event)
+
+    # Two-party runs that are under way in this process.
+    runs: Runs = field(default_factory=Runs)
 
     @property
     def origin(self) -> str:

@@ -18,6 +18,21 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from api.ceilings import PERSON_LIFETIME_RHO, PLATFORM_RHO
 
 
+class SignIn(BaseModel):
+    """How browsers sign in at an identity provider: OIDC authorisation code with PKCE.
+
+    The client is registered there with the redirect address `{issuer}/console/sign-in/outside`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    authorization_url: str
+    token_url: str
+    client_id: str
+    client_secret: SecretStr | None = None
+    scope: str = "openid"
+
+
 class OutsideIssuer(BaseModel):
     """An identity provider whose tokens are accepted instead of our own.
 
@@ -33,6 +48,8 @@ class OutsideIssuer(BaseModel):
     jwks_file: Path | None = None
     claim: str = "sub"
     algorithms: tuple[str, ...] = ("Ed25519", "ES256", "RS256", "PS256")
+    # For the console; without it, people sign in there by the `auditor` command.
+    sign_in: SignIn | None = None
 
 
 def _zone(name: str) -> str:
@@ -70,6 +87,8 @@ class Settings(BaseSettings):
         Decimal(int(PLATFORM_RHO))
     )
 
+    # The web console at /console.
+    console: bool = True
     embedded_worker: bool = True
     # How often the head of the ledger is signed, if it has moved.
     checkpoint_seconds: Annotated[float, Field(gt=0, le=60)] = 5.0
@@ -88,6 +107,14 @@ class Settings(BaseSettings):
     applications_per_hour: Annotated[int, Field(ge=1)] = 20
     # For tests alone: webhooks to private addresses, and without TLS. Logged as a warning.
     webhook_private_hosts: bool = False
+
+    # Two-party runs under way in one process, and after how long in silence one is given up.
+    two_party_runs: Annotated[int, Field(ge=1)] = 16
+    two_party_idle_seconds: Annotated[float, Field(gt=0, le=86_400)] = 900.0
+    # To how many the platform's people are padded where an audience is hidden: none is, untold.
+    two_party_candidates: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
+    # After so many hours a two-party audit that was not answered is given back, or fails.
+    two_party_hours: Annotated[int, Field(ge=1, le=720)] = 72
 
     requests_per_minute: Annotated[int, Field(ge=1)] = 1_200
     burst: Annotated[int, Field(ge=1)] = 200

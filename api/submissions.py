@@ -32,9 +32,11 @@ from api.pricing import facts_of, price_of
 from api.settings import Settings
 from api.store import AudienceRow, AuditRow, ChargeRow, ContentRow, Store
 from api.store.types import as_decimal
+from api.two_party.sealed_to import regulator_key
 from openapi.models import REQUEST, Audit, AuditRequest, BatchQuote, Currency, Price, Quote
 from privacy import waist
 from privacy.ledger.statements import Statement
+from privacy.price import Price as ExactPrice
 from privacy.receipts import canonical, digest
 
 
@@ -59,9 +61,10 @@ def quote_all(
 ) -> BatchQuote:
     """Several audits priced together: each sees what those before it would leave."""
     quotes, debits, taken = [], dict[Currency, Fraction](), dict[str, Fraction]()
+    explored: dict[str, Fraction] = {}
     for request in requests:
         asked = _asked(session, caller, request, platform)
-        exact = waist.price(asked.question)
+        exact = asked.price
         mandate = mandates.choose(
             session,
             caller.auditor,
@@ -71,23 +74,30 @@ def quote_all(
             now(),
             researcher_id=caller.researcher_id,
             taken=taken,
+            explored=explored,
         )
-        price = price_of(asked.question, mandate.currency)
+        price = price_of(
+            asked.question, mandate.currency, request.exploration_loss, request.assumes
+        )
         charging.refuse_unbearable(price, settings)
-        debit = Fraction(price.debit)
+        debit, loss = Fraction(price.debit), exact.exploration_loss
         before = budgets.remaining(session, mandate, now()) - taken.get(mandate.id, Fraction(0))
+        unharmed = budgets.explorable(mandate) - explored.get(mandate.id, Fraction(0))
         quotes.append(
             Quote(
                 price=price,
                 mandate_id=mandate.id,
                 remaining_before=as_decimal(max(before, Fraction(0))),
                 remaining_after=as_decimal(before - debit),
-                covered=before >= debit,
-                buys=max(0, before // debit),
+                exploration_before=as_decimal(max(unharmed, Fraction(0))),
+                exploration_after=as_decimal(unharmed - loss),
+                covered=before >= debit and unharmed >= loss,
+                buys=max(0, min(before // debit, unharmed // loss if loss else before // debit)),
                 advice=advise(request, asked.question, price),
             )
         )
         taken[mandate.id] = taken.get(mandate.id, Fraction(0)) + debit
+        explored[mandate.id] = explored.get(mandate.id, Fraction(0)) + loss
         debits[mandate.currency] = debits.get(mandate.currency, Fraction(0)) + debit
     return BatchQuote(
         quotes=quotes,
@@ -174,6 +184,7 @@ class _Asked:
     audience: AudienceRow
     facts: AudienceFacts
     question: waist.Question
+    price: ExactPrice
 
 
 def _submit(
@@ -189,7 +200,7 @@ def _submit(
     if earlier := _earlier(session, caller, statement.key, request_digest):
         return earlier
     asked = _asked(session, caller, request, platform)
-    exact = waist.price(asked.question)
+    exact = asked.price
     mandate = mandates.choose(
         session,
         caller.auditor,
@@ -200,7 +211,9 @@ def _submit(
         researcher_id=caller.researcher_id,
         lock=True,
     )
-    price = price_of(asked.question, mandate.currency)
+    if request.assumes:
+        regulator_key(session, mandate)
+    price = price_of(asked.question, mandate.currency, request.exploration_loss, request.assumes)
     charging.refuse_unbearable(price, settings)
     row = AuditRow(
         id=new_id("audit"),
@@ -244,7 +257,9 @@ def _asked(session: Session, caller: Caller, request: Any, platform: Platform) -
         )
     facts = facts_of(session, audience)
     kind.check(request, facts, platform)
-    return _Asked(about, audience, facts, kind.question(request, facts))
+    question = kind.question(request, facts)
+    price = waist.price(question) + ExactPrice.exploration(Fraction(request.exploration_loss))
+    return _Asked(about, audience, facts, question, price)
 
 
 def _earlier(session: Session, caller: Caller, key: str, asked: str) -> Audit | None:

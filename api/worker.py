@@ -2,7 +2,8 @@
 
 A claim is a lease with a token. It is renewed while the audit runs; when its holder dies it runs
 out, and the next worker resumes the audit on its own charge. A release is committed only by the
-holder of the token, so nothing is released twice.
+holder of the token, so nothing is released twice. An audit that must wait a while is left to the
+queue: its lease runs out when it is to go on.
 """
 
 import logging
@@ -20,13 +21,14 @@ from sqlmodel import Session, and_, col, or_, select, update
 
 from api import boundaries, housekeeping, ledger
 from api.adapters import PlatformDownError
-from api.audiences.sealing import keep_until
+from api.audits.two_party import KIND as EXCHANGED
 from api.auth.keys import SigningKeys
 from api.balances import Borne
 from api.boundaries import Boundary
 from api.charging import bearers
 from api.clock import next_second, now, whole_second
-from api.ledger.changes import record_change
+from api.delivery import deliver
+from api.journal import AuditJournal, NotMineError, PausedError, StoppedError, forget
 from api.metrics import AUDITS
 from api.platform import Platform
 from api.pricing import facts_of
@@ -38,11 +40,10 @@ from api.store import (
     AuditRow,
     ContentRow,
     MandateRow,
-    ReleaseRow,
     Store,
 )
+from api.two_party.timeouts import end_stale
 from openapi.models import REQUEST
-from privacy.receipts import digest
 
 ATTEMPTS = 5
 # An audit that was taken up so often and never finished kills its workers.
@@ -68,6 +69,7 @@ class Worker:
             try:
                 if tidied is None or time.monotonic() - tidied > TIDY_SECONDS:
                     housekeeping.tidy(self.store)
+                    end_stale(self.store, self.settings)
                     tidied = time.monotonic()
                 busy = self.run_one()
             except Exception:  # one bad moment must not end the worker
@@ -89,6 +91,12 @@ class Worker:
                 fields, body = self._run(audit)
                 boundaries.reached(Boundary.SIGNED)
                 self._finish(audit, body, fields["model_digest"])
+            except PausedError as pause:
+                self._leave(audit, pause.until)
+            except StoppedError:
+                self._give_back(audit, "stopped", for_good=True)
+            except NotMineError:
+                log.warning("audit.taken_over", extra={"audit": audit.id})
             except PlatformDownError:
                 self._give_back(audit, "platform-down")
             except UNAVAILABLE:
@@ -109,7 +117,7 @@ class Worker:
         ready = and_(col(AuditRow.state) == "charged", col(AuditRow.mandate_id).not_in(halted))
         query = (
             select(AuditRow)
-            .where(or_(ready, abandoned))
+            .where(or_(ready, abandoned), col(AuditRow.kind) != EXCHANGED)
             .order_by(col(AuditRow.submitted_at), col(AuditRow.id))
             .limit(1)
             .with_for_update(skip_locked=True)
@@ -136,7 +144,8 @@ class Worker:
             membership = bearers(session, audit.id, audience)
         cap = Fraction(self.settings.person_lifetime_rho)
         borne = Borne.before(self.store, audit, audience, cap)
-        platform = replace(self.platform, balances=borne)
+        journal = AuditJournal(self.store, audit)
+        platform = replace(self.platform, balances=borne, journal=journal)
         fields = produce(audit, contents, audience, facts, membership, platform)
         return fields, signed(fields, whole_second(now()), self.keys.current("receipt"))
 
@@ -146,23 +155,10 @@ class Worker:
             row = self._still_mine(session, audit)
             if row is None:
                 return
-            at = whole_second(now())
-            row.state, row.finished_at, row.lease_until = "released", at, None
-            audience = session.get_one(AudienceRow, audit.audience_id)
-            audience.expires_at = keep_until(at, self.settings)
-            facts = {"audit_id": row.id, "digest": digest(body), "model_digest": model}
-            # What scores now; a log may be the work of a model of the past.
-            if self.platform.scores and model == self.platform.scores.model_digest:
-                record_change(session, "model", {"digest": model})
-            entry = ledger.append(session, "release", facts, row.auditor_id, at=written)
-            release = ReleaseRow(
-                audit_id=row.id,
-                body=body,
-                digest=digest(body),
-                entry=entry.number,
-                released_at=at,
-            )
-            session.add_all([row, audience, release])
+            if row.stopped:
+                raise StoppedError
+            deliver(session, row, body, model, self.platform, self.settings, written)
+            forget(session, audit.id)
             session.flush()
             boundaries.reached(Boundary.RELEASE_WRITTEN)
         boundaries.reached(Boundary.RELEASE_COMMITTED)
@@ -179,6 +175,7 @@ class Worker:
             row.attempts += 1
             if for_good or row.attempts >= ATTEMPTS:
                 row.state, row.finished_at, row.failure = "failed", whole_second(now()), reason
+                forget(session, audit.id)
                 facts = {"audit_id": row.id, "reason": reason}
                 ledger.append(session, "failure", facts, row.auditor_id, at=written)
                 AUDITS.labels(state="failed").inc()
@@ -186,6 +183,15 @@ class Worker:
                 row.lease_until = self._lease()
             session.add(row)
         log.warning("audit.given_back", extra={"audit": audit.id, "reason": reason})
+
+    def _leave(self, audit: AuditRow, until: datetime) -> None:
+        """Somebody goes on with it then, or asks again as soon as any lease would run out."""
+        with self.store.write() as session:
+            row = self._still_mine(session, audit)
+            if row is not None:
+                row.lease_until = min(until, now() + LONGEST_LEASE / 2)
+                row.claim, row.claims = None, 0
+                session.add(row)
 
     def _still_mine(self, session: Session, audit: AuditRow) -> AuditRow | None:
         query = select(AuditRow).where(

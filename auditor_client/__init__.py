@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from auditor_client.audiences import NamedAudience
 from auditor_client.auditor import Auditor
 from auditor_client.balance_histogram import BalanceHistogram
+from auditor_client.envy_audit import EnvyFreeness
 from auditor_client.errors import (
     AuditFailedError,
     AuditorError,
@@ -35,10 +36,13 @@ from auditor_client.profiles import save_profile
 from auditor_client.regulator import Regulator
 from auditor_client.reo_audit import Reo
 from auditor_client.score_cdf import ScoreCdf
+from auditor_client.two_party_audit import TwoParty
+from auditor_client.weighted import WeightedAudience
 
 if TYPE_CHECKING:
     from auditor_client.canary import field_check
     from auditor_client.canary_power import canary_power
+    from auditor_client.envy.planning import envy_plan
     from auditor_client.gap import FairnessGap, fairness_gap
     from auditor_client.inverse import (
         after_pilot,
@@ -60,6 +64,7 @@ __all__ = [
     "BudgetExhaustedError",
     "CommitmentError",
     "ConnectionBrokenError",
+    "EnvyFreeness",
     "FairnessGap",
     "FinishedAudit",
     "InputError",
@@ -73,8 +78,11 @@ __all__ = [
     "Regulator",
     "Reo",
     "ScoreCdf",
+    "TwoParty",
+    "WeightedAudience",
     "after_pilot",
     "canary_power",
+    "envy_plan",
     "epsilon_needed",
     "fairness_gap",
     "field_check",
@@ -97,6 +105,7 @@ _STATISTICS = {
     "FairnessGap": "gap",
     "after_pilot": "inverse",
     "canary_power": "canary_power",
+    "envy_plan": "envy.planning",
     "epsilon_needed": "inverse",
     "fairness_gap": "gap",
     "field_check": "canary",
@@ -112,8 +121,13 @@ _STATISTICS = {
     "verdict_size": "plan",
 }
 
+# Packages that stand for themselves, imported when first asked for too.
+_PACKAGES = ("demographics", "outcome", "reo", "two_party")
+
 
 def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f"{__name__}.{name}")
     if name not in _STATISTICS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_STATISTICS[name]}"), name)

@@ -5,6 +5,7 @@ from typing import Unpack
 
 from auditor_client.audiences import NamedAudience
 from auditor_client.drafts import draft
+from auditor_client.envy_asking import EnvyRequests
 from auditor_client.log_requests import LogRequests
 from auditor_client.requests import (
     DEFAULT_BINS,
@@ -17,6 +18,7 @@ from auditor_client.requests import (
     id_of,
 )
 from auditor_client.transport import Transport
+from auditor_client.two_party_asking import TwoPartyRequests
 from openapi.models import (
     BalanceHistogramRequest,
     Catalogue,
@@ -35,7 +37,7 @@ Context = Mapping[str, str | float]
 BALANCE_BINS = 10
 
 
-class Requests(LogRequests):
+class Requests(LogRequests, EnvyRequests, TwoPartyRequests):
     """What can be submitted, or priced together by `price_all`."""
 
     def __init__(self, transport: Transport) -> None:

@@ -1,18 +1,23 @@
 """Audiences: the people of an audit, uploaded group by group or drawn by the platform."""
 
+import secrets
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from auditor_client.drafts import draft
 from auditor_client.errors import AudienceSealedError, CommitmentError, InputError
 from auditor_client.frames import Columns, Missing, read_members
 from auditor_client.labels import label_names, name_of
+from auditor_client.parts import SALT_BYTES, commitment, tokens_of
 from auditor_client.records import Record, load_record, names_for, save_record
 from auditor_client.transport import Transport
 from auditor_client.uploading import Upload
-from openapi.models import Audience, AudienceDraft, SampleDraft, SampleGroup, Seal
+from openapi.models import Audience, AudienceDraft, HiddenDraft, SampleDraft, SampleGroup, Seal
+
+if TYPE_CHECKING:
+    from auditor_client.weighted import WeightedAudience
 
 PATH = "/v1/audiences"
 
@@ -62,6 +67,7 @@ class Audiences:
         missing_groups: Missing = "refuse",
         groups_per_person: int = 1,
         confirmed: bool = False,
+        consented: bool = False,
         resume: str | None = None,
         begun: Callable[[str], None] | None = None,
         progress: bool = True,
@@ -76,7 +82,8 @@ class Audiences:
 
         With `confirmed`, only people are scored who confirmed on the platform, with the audience's
         `participation_code`, that they take part. The audience is then left open for them: call
-        `seal` when they have.
+        `seal` when they have. `consented` says that all of them agreed to be shown other people's
+        recommendations for a while, which an audit of envy does.
         """
         members = read_members(
             frame,
@@ -94,6 +101,7 @@ class Audiences:
             groups=list(names),
             groups_per_person=groups_per_person,
             confirmed=confirmed,
+            consented=consented,
         )
         audience_id = upload.begin(body) if resume is None else upload.resume(resume)
         if begun is not None:
@@ -101,6 +109,60 @@ class Audiences:
         upload.send(audience_id, progress=progress)
         audience = self.get(audience_id) if confirmed else self.seal(audience_id)
         return NamedAudience(audience.wire, audience.names, tuple(members.notes()))
+
+    def upload_weighted(
+        self,
+        frame: Any,
+        id: str,  # noqa: A002  (the public word for it)
+        groups: Sequence[str] | str,
+        *,
+        id_kind: str | None = None,
+        country: str | None = None,
+        resume: str | None = None,
+        progress: bool = True,
+    ) -> "WeightedAudience":
+        """Upload and seal people without groups, whose weights stay here, for two-party audits.
+
+        `groups` are columns of probabilities (see `auditor_client.demographics`), or one column of
+        labels. `resume` continues an upload, or finds the weights of one that was sealed.
+        """
+        from auditor_client.weighted import WeightedAudience, read_weighted
+
+        members, weights = read_weighted(frame, id, groups, id_kind=id_kind, country=country)
+        names = label_names(members.groups)
+        upload = Upload(self._transport, names, members)
+        body = draft(AudienceDraft, groups=list(names), ordered=True)
+        audience_id = upload.begin(body) if resume is None else upload.resume(resume)
+        upload.send(audience_id, progress=progress)
+        sealed = self.seal(audience_id)
+        noted = NamedAudience(sealed.wire, sealed.names, tuple(members.notes()))
+        return WeightedAudience(noted, weights)
+
+    def hide(
+        self,
+        frame: Any,
+        id: str,  # noqa: A002  (the public word for it)
+        groups: Sequence[str] | str,
+        *,
+        id_kind: str | None = None,
+        country: str | None = None,
+    ) -> "WeightedAudience":
+        """People whom the platform is not shown, for one two-party audit: nothing is uploaded.
+
+        A run finds which of the platform's people are among them. Whoever is not on the platform
+        stays hidden from it. Keep what comes back: a run needs it, and it is nowhere else.
+        """
+        from auditor_client.weighted import WeightedAudience, read_weighted
+
+        members, weights = read_weighted(frame, id, groups, id_kind=id_kind, country=country)
+        [(label, name)] = label_names(members.groups).items()
+        array, salt = members.groups[name], secrets.token_bytes(SALT_BYTES)
+        committed = commitment(salt, members.kind, {label: array})
+        body = draft(HiddenDraft, identifiers=members.kind, rows=len(array), commitment=committed)
+        audience = self._transport.post(f"{PATH}/hidden", body, Audience)
+        save_record(audience.id, Record({label: name}, salt, committed))
+        noted = NamedAudience(audience, {label: name}, tuple(members.notes()))
+        return WeightedAudience(noted, weights, b"".join(tokens_of(members.kind, array)))
 
     def seal(self, audience_id: str) -> NamedAudience:
         """Close an uploaded audience for good, and hold the service to what was uploaded."""
@@ -121,14 +183,19 @@ class Audiences:
             )
         return NamedAudience(sealed, record.names)
 
-    def sample(self, attribute: str, sizes: Mapping[str, int]) -> NamedAudience:
-        """People the platform draws at random among those who declared the attribute to it."""
+    def sample(
+        self, attribute: str, sizes: Mapping[str, int], *, consented: bool = False
+    ) -> NamedAudience:
+        """People the platform draws at random among those who declared the attribute to it.
+
+        `consented`: only those who agreed to be shown other people's recommendations for a while.
+        """
         names = label_names(sizes)
         groups = [
             draft(SampleGroup, label=label, value=value, size=sizes[value])
             for label, value in names.items()
         ]
-        body = draft(SampleDraft, attribute=attribute, groups=groups)
+        body = draft(SampleDraft, attribute=attribute, groups=groups, consented=consented)
         audience = self._transport.post(f"{PATH}/samples", body, Audience)
         save_record(audience.id, Record(names))
         return NamedAudience(audience, names)

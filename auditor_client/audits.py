@@ -11,6 +11,7 @@ from auditor_client.asking import BALANCE_BINS, Context, Requests
 from auditor_client.audiences import NamedAudience
 from auditor_client.balance_histogram import BalanceHistogram
 from auditor_client.drafts import draft
+from auditor_client.envy_asking import EnvyAudits
 from auditor_client.errors import ConnectionBrokenError, InputError, NotSignedError
 from auditor_client.finished import FinishedAudit
 from auditor_client.following import follow
@@ -25,6 +26,7 @@ from auditor_client.records import load_record
 from auditor_client.requests import DEFAULT_BINS, Bins, Number, Options
 from auditor_client.score_cdf import ScoreCdf
 from auditor_client.statements import Statements
+from auditor_client.two_party_asking import TwoPartyAudits
 from openapi.models import (
     Audit,
     AuditRequest,
@@ -43,7 +45,7 @@ class Batch(RootModel[list[AuditRequest]]):
     """Several requests in one body."""
 
 
-class Audits(LogAudits):
+class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
     """The audits of this auditor."""
 
     def __init__(self, statements: Statements, keys: Callable[[], dict[str, Any]]) -> None:
@@ -157,7 +159,10 @@ class Audits(LogAudits):
         self, content: Content | str, audience: NamedAudience | str, **options: Unpack[Options]
     ) -> Quote:
         """What such an audit would cost, how large its error would be; asking spends nothing."""
-        request = self.request(content, audience, **options)
+        return self.quote(self.request(content, audience, **options))
+
+    def quote(self, request: AuditRequest) -> Quote:
+        """What an audit of any kind would cost; asking spends nothing."""
         return self._transport.post(f"{PATH}/price", request, Quote, again=True)
 
     def price_all(self, requests: Sequence[AuditRequest]) -> BatchQuote:

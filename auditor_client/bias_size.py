@@ -1,4 +1,7 @@
-"""The size of a bias (paper 3, §4.1 and §4.2): how opportunities would move without it."""
+"""The size of a bias (paper 3, §4.1 and §4.2): how opportunities would move without it.
+
+[CKS20] Canonne, Kamath, Steinke, The Discrete Gaussian for Differential Privacy, NeurIPS 2020.
+"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from auditor_client.errors import InputError
-from auditor_client.laws import Laplace
 from auditor_client.moments import Moments
 from auditor_client.result import Result
 from openapi.models import AuditKind, BiasSizeRelease, BiasSizeRequest
@@ -31,9 +33,15 @@ class Corrections:
     slopes: Sequence[float]
 
     @classmethod
+    def none(cls, edges: Sequence[float], groups: Sequence[str]) -> "Corrections":
+        """Scores stay as they are."""
+        bins = len(edges) - 1
+        return cls(tuple(edges), {name: [0.0] * bins for name in groups}, [1.0] * bins)
+
+    @classmethod
     def of(cls, moments: Moments, *, binary: bool = False) -> "Corrections":
         """The outcomes that the regression of each bin predicts, as the paper corrects scores."""
-        from auditor_client.outcome.corrected import regression_of  # SciPy takes seconds to import
+        from auditor_client.outcome.scored import regression_of  # SciPy takes seconds to import
 
         add = {name: list[float]() for name in moments.groups}
         slopes = []
@@ -76,6 +84,8 @@ class BiasSize(Result[BiasSizeRelease]):
         ranked = asked.places is not None
         if any((group.given_ranks is not None) != ranked for group in made.groups):
             yield "number of sums"
+        if any(part.mechanism != asked.mechanism for part in made.price.parts):
+            yield "mechanism"
 
     def notifications(self, delta: float = 0.05) -> dict[str, Change]:
         """N%Δ by group: the change, in percent, of how many of its rows have an opportunity."""
@@ -135,10 +145,17 @@ class BiasSize(Result[BiasSizeRelease]):
 
     def _error(self, delta: float, sums: int) -> float:
         """What so many sums are off by at most, all at once, with probability 1 - delta."""
-        rate = Laplace(1 / self.part("sums").scale).rate
-        # P(|Z| > t) = 2 q^(t+1) / (1 + q) ≤ 2 q^t / (1 + q), q = exp(-rate)
-        each = delta / sums
-        return math.ceil(math.log(2 / (each * (1 + math.exp(-rate)))) / rate) / self.release.unit
+        if not 0 < delta < 1:
+            raise InputError(f"delta must lie between 0 and 1, not {delta}.")
+        stated, each = self.part("sums"), delta / sums
+        if stated.mechanism == "discrete-gaussian":
+            # The discrete Gaussian is σ²-sub-Gaussian: P(|Z| ≥ t) ≤ 2 exp(-t² / 2σ²).   [CKS20]
+            units = math.ceil(stated.scale * math.sqrt(2 * math.log(2 / each)))
+        else:
+            # P(|Z| > t) = 2 q^(t+1) / (1 + q) ≤ 2 q^t / (1 + q), q = exp(-1 / scale)
+            q = math.exp(-1 / stated.scale)
+            units = math.ceil(math.log(2 / (each * (1 + q))) * stated.scale)
+        return units / self.release.unit
 
 
 def _percent(before: float, after: float, error: float) -> Change:

@@ -3,19 +3,22 @@
 A sum over bins, Σ_y G(p_y, q_y), where the shares of each group add up to at most one, is for every
 λ >= 0 at most λ + bins · max over p, q of (G(p, q) - λ (p + q)/2): Lagrange's bound of a linear
 programme. So Σ_y G <= level follows from G(p, q) <= (level - λ)/bins + λ (p + q)/2 for all p and q,
-which `certified` proves: it covers the square by boxes, compares a bound of G on each box with the
+which `certified` proves: it covers all p and q by boxes, compares a bound of G on each box with the
 plane at its lowest corner, and cuts boxes in four until all of them pass.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from auditor_client.noise import Floats
 
-# A bound of G on the boxes [p, p + width] x [q, q + width]; G itself if the width is zero.
+# A bound of G on the boxes of a cover, by their lower corners; G itself if the width is zero.
 Bound = Callable[[Floats, Floats, float], Floats]
+# The least that is allowed in a box, by its lower corner.
+Allowed = Callable[[Floats, Floats], Floats]
 
 _SIDE = 16
 _MOST_BOXES = 10_000
@@ -52,25 +55,59 @@ def sum_at_equal_shares(values: Floats, shares: Floats, most: float, bins: int) 
     return float((slopes[:, 0] + bins * (values - slopes * shares).max(axis=1)).min())
 
 
-def certified(bound: Bound, plane: Plane, narrowest: float, *, symmetric: bool) -> bool:
-    """Whether G is proved to lie below the plane; if `symmetric`, G(p, q) = G(q, p) is used."""
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """Boxes [x, x + width] x [y, y + stretch·width] over all that matters.
+
+    `matters` tells which boxes do, by their lower corners. `probe` is where along x, as a part of
+    the width, G itself is looked at.
+    """
+
+    x: Floats
+    y: Floats
+    width: float
+    stretch: float
+    matters: Callable[[Floats, Floats], NDArray[np.bool_]]
+    probe: float = 0.0
+
+    def inside(self) -> "Cover":
+        """Only the boxes that matter."""
+        return self.only(self.matters(self.x, self.y))
+
+    def only(self, wanted: NDArray[np.bool_]) -> "Cover":
+        return replace(self, x=self.x[wanted], y=self.y[wanted])
+
+    def quartered(self) -> "Cover":
+        x, y, width = self.x, self.y, self.width / 2
+        more, high = x + width, y + width * self.stretch
+        x, y = np.concatenate([x, more, x, more]), np.concatenate([y, y, high, high])
+        return replace(self, x=x, y=y, width=width).inside()
+
+
+def square(*, symmetric: bool) -> Cover:
+    """The shares of two groups; half of them will do if G(p, q) = G(q, p)."""
     steps = np.arange(_SIDE) / _SIDE
     p, q = (grid.ravel() for grid in np.meshgrid(steps, steps))
-    if symmetric:
-        p, q = p[p >= q], q[p >= q]
-    width = 1 / _SIDE
-    while len(p):
-        failing = bound(p, q, width) > plane.at(p, q)
-        p, q, width = p[failing], q[failing], width / 2
-        if width < narrowest or 4 * len(p) > _MOST_BOXES or _hopeless(bound, plane, p, q):
-            return not len(p)
-        p = np.concatenate([p, p + width, p, p + width])
-        q = np.concatenate([q, q, q + width, q + width])
-        if symmetric:
-            p, q = p[p >= q], q[p >= q]
+    matters = np.greater_equal if symmetric else lambda p, _: np.ones_like(p, dtype=bool)
+    return Cover(p, q, 1 / _SIDE, 1.0, matters).inside()
+
+
+def certified(bound: Bound, allowed: Allowed, cover: Cover, narrowest: float) -> bool:
+    """Whether G is proved to be nowhere above what is allowed."""
+    while len(cover.x):
+        found = bound(cover.x, cover.y, cover.width)
+        cover = cover.only(found > allowed(cover.x, cover.y))
+        if (
+            cover.width / 2 < narrowest
+            or 4 * len(cover.x) > _MOST_BOXES
+            or _hopeless(bound, allowed, cover)
+        ):
+            return not len(cover.x)
+        cover = cover.quartered()
     return True
 
 
-def _hopeless(bound: Bound, plane: Plane, p: Floats, q: Floats) -> bool:
-    """Whether G itself exceeds the plane at a corner: then no finer boxes can help."""
-    return bool(len(p)) and bool((bound(p, q, 0.0) > plane.at(p, q)).any())
+def _hopeless(bound: Bound, allowed: Allowed, cover: Cover) -> bool:
+    """Whether G itself exceeds what is allowed somewhere: then no finer boxes can help."""
+    x, y = cover.x + cover.probe * cover.width, cover.y
+    return bool(len(x)) and bool((bound(x, y, 0.0) > allowed(x, y)).any())

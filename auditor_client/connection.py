@@ -13,7 +13,7 @@ from auditor_client.statements import Statements
 from auditor_client.tokens import Tokens
 from auditor_client.transport import Transport
 from auditor_client.webhooks import Webhooks
-from openapi.models import KeyChangeDraft, Me
+from openapi.models import KeyChangeDraft, Me, SignInLink
 from privacy.ledger.possession import of_key_change
 from privacy.ledger.statements import sign
 
@@ -68,6 +68,10 @@ class Connection:
         self._statements.use(held)
         self._tokens.use(held)
         return changed
+
+    def console_link(self) -> SignInLink:
+        """A link that signs you in to the service's console: once, within minutes."""
+        return self._transport.post("/v1/me/console", None, SignInLink)
 
     @property
     def webhooks(self) -> Webhooks:

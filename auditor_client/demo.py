@@ -15,6 +15,7 @@ import pyarrow.csv
 from rich.console import Console
 
 from auditor_client.auditor import Auditor
+from auditor_client.connection import Connection
 from auditor_client.finished import FinishedAudit
 from auditor_client.keys import load_key, new_key, public_jwk
 from auditor_client.ledger import make_trust, verify_file, verify_receipt
@@ -96,7 +97,7 @@ def _study(host: dict[str, Any], folder: Path) -> str:
 
 def _vetted(host: dict[str, Any], folder: Path, purpose: str) -> Auditor:
     """What a regulator does first: register the researcher's public key and grant a mandate."""
-    profile = "demo" if host["name"] == "fair" else f"demo-{host['name']}"
+    profile = _profile(host, "researcher")
     key = folder / "researcher.jwk"
     jwk = new_key(key)
     with Regulator(host["url"], host["regulator_id"], host["regulator_key"]) as regulator:
@@ -129,7 +130,7 @@ def _result(audit: FinishedAudit, folder: Path, truth: float) -> str:
 
 def _inspect(host: dict[str, Any], folder: Path) -> None:
     """What a regulator does at any time: export the ledger and check it, trusting nobody."""
-    profile = "demo-regulator" if host["name"] == "fair" else f"demo-{host['name']}-regulator"
+    profile = _profile(host, "regulator")
     save_profile(profile, host["url"], host["regulator_id"], host["regulator_key"])
     own = public_jwk(load_key(host["regulator_key"]))
     with Regulator.from_profile(profile) as regulator:
@@ -153,13 +154,32 @@ def _how_to_go_on(folder: Path, hosts: list[dict[str, Any]], *, stay: bool) -> N
         return
     for host in hosts:
         console.print(f"{host['name']:8} {host['url']}  (documentation at {host['url']}/docs)")
+        _show_console(host)
     console.print(
         f"export PLATFORM_AUDITOR_HOME={folder.absolute() / 'home'}\n"
         "auditor budget --profile demo\nauditor audit list --profile demo-biased\n"
         "auditor ledger entries --profile demo-regulator\n"
+        "auditor console --profile demo     opens the console again, also as demo-regulator\n"
         "The notebooks in docs/examples find all of this by themselves.\n"
         "Stop with Ctrl-C."
     )
+
+
+def _show_console(host: dict[str, Any]) -> None:
+    """Where the console is, and a link that lets each of the demo's people in, once."""
+    console.print(f"         console at {host['url']}/console; each link works once, for 10 min:")
+    for persona in ("researcher", "regulator", "operator"):
+        profile = _profile(host, persona)
+        if persona != "researcher":
+            save_profile(profile, host["url"], host[f"{persona}_id"], host[f"{persona}_key"])
+        with Connection.from_profile(profile) as connection:
+            console.print(f"         {persona:10} {connection.console_link().url}")
+
+
+def _profile(host: dict[str, Any], persona: str) -> str:
+    """The name of the profile of one of the demo's people, at one platform."""
+    start = "demo" if host["name"] == "fair" else f"demo-{host['name']}"
+    return start if persona == "researcher" else f"{start}-{persona}"
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditor_client import noise
-from auditor_client.boxes import best_plane, certified
+from auditor_client.boxes import best_plane, certified, square
 from auditor_client.estimates import Estimator
 from auditor_client.noise import Floats
 from auditor_client.sizes import PARTS
@@ -58,7 +58,7 @@ class Envelope:
         def bound(p: Floats, q: Floats, width: float) -> Floats:
             return self._bound(people, p, q, width)
 
-        return room >= 1 and certified(bound, plane, _NARROWEST, symmetric=True)
+        return room >= 1 and certified(bound, plane.at, square(symmetric=True), _NARROWEST)
 
     def room(self, people: int, level: float) -> float:
         """How much room `holds` would find at equal shares, where errors are most likely."""
@@ -77,12 +77,14 @@ class Envelope:
         return math.exp(min(float(np.min(logs - s * PARTS * (people - 1))), 0.0))
 
     def _bound(self, people: int, p: Floats, q: Floats, width: float) -> Floats:
-        ps, qs = (p, np.minimum(p + width, 1.0)), (q, np.minimum(q + width, 1.0))
-        total = self._above(people, ps, qs) + self._above(people, qs, ps)
+        """What exceeds alpha on either side, on the boxes [p, p + width] x [q, q + width]."""
+        low = np.concatenate([p, q])
+        one = low, np.minimum(low + width, 1.0)
+        other = np.roll(one[0], len(p)), np.roll(one[1], len(p))
+        total = self._above(people, one, other)
         if not self.estimator.exact:
-            for span in (ps, qs):
-                total = total + self._alone(people, span, 1) + self._alone(people, span, -1)
-        return np.minimum(total, 2.0)
+            total = total + self._alone(people, one, 1) + self._alone(people, one, -1)
+        return np.asarray(np.minimum(total.reshape(2, -1).sum(axis=0), 2.0))
 
     def _above(self, people: int, p: Span, q: Span) -> Floats:
         """P(V_a/N_a - V_b/N_b > α), both parts positive, on boxes; each at its best θ."""

@@ -14,7 +14,8 @@
         ├── RequestError                invalid-request, malformed-body, method-not-allowed,
         │   │                           not-acceptable, unsupported-media-type, too-large
         │   ├── InvalidBinsError        invalid-bins
-        │   └── UnsupportedAuditError   unsupported-audit
+        │   ├── UnsupportedAuditError   unsupported-audit
+        │   └── NoConsentError          no-consent
         ├── MembersError                malformed-members, digest-mismatch
         │   ├── EmptyGroupError         empty-group
         │   ├── AudienceTooLargeError   audience-too-large
@@ -29,10 +30,14 @@
         │   ├── IdempotencyConflictError  idempotency-conflict
         │   ├── NotCancellableError     not-cancellable
         │   ├── NotReleasedError        not-released
-        │   └── NotSignedError          not-signed
+        │   ├── NotSignedError          not-signed
+        │   └── BeginAgainError         begin-again
+        ├── MessageRefusedError         message-refused
         ├── MandateError                no-mandate, mandate-not-yet-valid, mandate-expired,
         │   │                           mandate-suspended, epsilon-above-mandate
-        │   └── BudgetExhaustedError    budget-exhausted
+        │   └── ExhaustedError
+        │       ├── BudgetExhaustedError       budget-exhausted
+        │       └── ExplorationExhaustedError  exploration-exhausted
         ├── PlatformExhaustedError      platform-exhausted
         ├── AboveLifetimeCapError       above-lifetime-cap
         ├── RateLimitedError            rate-limited
@@ -120,6 +125,10 @@ class UnsupportedAuditError(RequestError):
     pass
 
 
+class NoConsentError(RequestError):
+    advice = "Upload people who agreed, with `upload(..., consented=True)`."
+
+
 class MembersError(ProblemError):
     @property
     def line(self) -> int | None:
@@ -183,12 +192,20 @@ class NotSignedError(ConflictError):
     advice = "A head is signed every few seconds: ask again."
 
 
+class BeginAgainError(ConflictError):
+    advice = "Run it again with its idempotency_key: nothing is paid twice."
+
+
+class MessageRefusedError(ProblemError):
+    """A message of a two-party run that the platform does not take."""
+
+
 class MandateError(ProblemError):
     pass
 
 
-class BudgetExhaustedError(MandateError):
-    """The mandate does not cover the price: what was spent before, and what this asks for."""
+class ExhaustedError(MandateError):
+    """The mandate does not cover it: what was spent before, and what this asks for."""
 
     @property
     def spent(self) -> Decimal:
@@ -208,6 +225,16 @@ class BudgetExhaustedError(MandateError):
 
     def _amount(self, name: str) -> Decimal:
         return Decimal(str(getattr(self.problem, name)))
+
+
+class BudgetExhaustedError(ExhaustedError):
+    """The mandate does not cover the price."""
+
+
+class ExplorationExhaustedError(ExhaustedError):
+    """The mandate does not allow people to lose so much reward: alpha · steps · targets."""
+
+    advice = "Allow fewer steps, or a smaller alpha."
 
 
 class PlatformExhaustedError(ProblemError):
@@ -242,6 +269,8 @@ BY_CODE: dict[str, type[ProblemError]] = {
     "not-cancellable": NotCancellableError,
     "not-released": NotReleasedError,
     "not-signed": NotSignedError,
+    "begin-again": BeginAgainError,
+    "message-refused": MessageRefusedError,
     "too-large": RequestError,
     "unsupported-media-type": RequestError,
     "malformed-members": MembersError,
@@ -257,6 +286,8 @@ BY_CODE: dict[str, type[ProblemError]] = {
     "mandate-expired": MandateError,
     "mandate-suspended": MandateError,
     "budget-exhausted": BudgetExhaustedError,
+    "no-consent": NoConsentError,
+    "exploration-exhausted": ExplorationExhaustedError,
     "platform-exhausted": PlatformExhaustedError,
     "above-lifetime-cap": AboveLifetimeCapError,
     "rate-limited": RateLimitedError,

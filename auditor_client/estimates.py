@@ -12,13 +12,14 @@ import numpy as np
 from scipy import special
 
 from auditor_client import noise
-from auditor_client.noise import AnyNoise, Floats, Nothing, Term
+from auditor_client.noise import AnyNoise, Floats, Integers, Nothing, Term
 from auditor_client.sizes import PARTS, GroupSize
 
 Terms = tuple[Term, ...]
 
 # Noise this unlikely is left out; what a lattice leaves out counts as an error by its users.
 _REST = 1e-9
+_NEGLIGIBLE = 1e-13
 # Measured shares further out are left out too.
 _LEAST, _MOST = -0.4, 1.4
 
@@ -74,7 +75,8 @@ class Lattice:
         """
         shares = p.tolist()
         new = [share for share in shares if share not in self.known]
-        self.known.update(zip(new, _binomial(people, np.array(new)) @ self.rows, strict=True))
+        masses = binomial(people, np.array(new), np.arange(people + 1))
+        self.known.update(zip(new, masses @ self.rows, strict=True))
         masses = np.array([self.known[share] for share in shares])
         return masses, np.maximum(1.0 - masses.sum(axis=1), 0.0)
 
@@ -86,37 +88,56 @@ def lattice(
 
     Sizes are rounded to `coarse` parts of PARTS of a person, to the side that does the same.
     """
-    reach = noise.sum_quantile(((1, estimator.rate, 1),), _REST) - 1
-    z = np.arange(-reach, reach + 1)
-    chance = noise.mass(z, estimator.rate)
-    counts = np.arange(people + 1)[:, None] + z
-    if estimator.exact:
-        return _collect(counts / people, np.broadcast_to(chance, counts.shape), width, up)
-    values, weights = _size_errors(estimator.size_terms(estimator.bins - 1), coarse)
-    sizes = people + (values + estimator.own * z[:, None]) / PARTS
+    errors, chances = _errors(estimator, coarse)
+    reach = len(chances) // 2
+    counts = np.arange(-reach, people + reach + 1)[:, None]
     # Positive shares shrink with their denominator, negative ones grow.
-    raised = ((counts >= 0) != up)[:, :, None] * (coarse / PARTS)
-    shares = counts[:, :, None] / np.maximum(sizes + raised, 1.0)
-    chances = np.broadcast_to(chance[:, None] * weights, shares.shape)
-    return _collect(shares.reshape(people + 1, -1), chances.reshape(people + 1, -1), width, up)
-
-
-def _collect(shares: Floats, chances: Floats, width: float, up: bool) -> Lattice:
+    raised = 0 if estimator.exact else ((counts >= 0) != up) * coarse
+    shares = counts / np.maximum(people + (errors + raised) / PARTS, 1.0)
     # A share on a point of the lattice stays there, whatever its last bit.
     steps = np.ceil(shares / width - 1e-9) if up else np.floor(shares / width + 1e-9)
-    first, last = math.floor(_LEAST / width), math.ceil(_MOST / width)
-    columns = last - first + 1
-    inside = (steps >= first) & (steps <= last)
-    flat = steps - first + (np.arange(len(steps)) * columns)[:, None]
-    found = np.bincount(
-        flat[inside].astype(np.int64), chances[inside], minlength=len(steps) * columns
-    )
-    return Lattice(first, found.reshape(len(steps), columns).astype(np.float64))
+    return _collect(steps, chances, math.floor(_LEAST / width), math.ceil(_MOST / width))
+
+
+def _collect(steps: Floats, chances: Floats, first: int, last: int) -> Lattice:
+    """Masses of the steps from `first` to `last`, from those of each count and size."""
+    # One column on either side takes what lies beyond.
+    columns = last - first + 3
+    inside = np.clip(steps - first + 1, 0, columns - 1).astype(np.int64)
+    rows = len(steps) - len(chances) + 1
+    start, masses = columns * np.arange(rows)[:, None], np.zeros(rows * columns)
+    for z, chance in enumerate(chances):
+        likely = chance > _NEGLIGIBLE
+        flat = start + inside[z : z + rows, likely]
+        masses += np.bincount(flat.ravel(), np.tile(chance[likely], rows), minlength=len(masses))
+    return Lattice(first, masses.reshape(rows, columns)[:, 1:-1].copy())
 
 
 @lru_cache(maxsize=8)
-def _size_errors(terms: Terms, coarse: int) -> tuple[Floats, Floats]:
-    """Values and masses of a sum of weighted noises, in parts, rounded down to `coarse`."""
+def _errors(estimator: Estimator, coarse: int) -> tuple[Floats, Floats]:
+    """Errors of the size, in parts, rounded down to `coarse`; rows of masses, one for each noise.
+
+    Noise of the bin runs from -reach to reach. A row holds P(Z = z, error), as the error has a part
+    of Z's own; sizes that are known have the error 0.
+    """
+    reach = noise.sum_quantile(((1, estimator.rate, 1),), _REST) - 1
+    z = np.arange(-reach, reach + 1)
+    chance = noise.mass(z, estimator.rate)[:, None]
+    if estimator.exact:
+        return np.zeros(1), chance
+    masses = _size_masses(estimator.size_terms(estimator.bins - 1))
+    middle, shift = len(masses) // 2, estimator.own * z
+    edge = -(-(middle + int(shift.max(initial=0)) + 1) // coarse) * coarse
+    rows = np.zeros((len(z), 2 * edge))
+    columns = edge - middle + shift[:, None] + np.arange(len(masses))
+    np.put_along_axis(rows, columns, chance * masses, axis=1)
+    return np.arange(-edge, edge, coarse).astype(np.float64), rows.reshape(len(z), -1, coarse).sum(
+        axis=2
+    )
+
+
+def _size_masses(terms: Terms) -> Floats:
+    """Masses of a sum of weighted noises, in parts, as far out on either side."""
     reach = noise.sum_quantile(terms, _REST)
     size = 1 << (4 * reach).bit_length()
     angle = 2 * np.pi * np.arange(size // 2 + 1) / size
@@ -124,17 +145,21 @@ def _size_errors(terms: Terms, coarse: int) -> tuple[Floats, Floats]:
     for count, rate, weight in terms:
         spectrum *= noise.law(rate).wave(weight * angle) ** count
     masses = np.maximum(np.fft.irfft(spectrum, size), 0.0)
-    edge = -(-reach // coarse) * coarse
-    inside = np.concatenate([masses[-edge:], masses[:edge]])
-    return np.arange(-edge, edge, coarse).astype(np.float64), inside.reshape(-1, coarse).sum(axis=1)
+    return np.concatenate([masses[-reach:], masses[: reach + 1]])
 
 
-def _binomial(people: int, p: Floats) -> Floats:
-    """P(X = x), a row for each p."""
-    x = np.arange(people + 1)
-    logs = special.gammaln(people + 1) - special.gammaln(x + 1) - special.gammaln(people - x + 1)
+def binomial(people: int, p: Floats, x: Integers) -> Floats:
+    """P(X = x), a row for each p; x is one row for all, or one for each."""
     # Logarithms cut at -750, where exp is 0, so that p = 0 and p = 1 need no case of their own.
     with np.errstate(divide="ignore"):
         hit = np.maximum(np.log(p), -750.0)[:, None]
         miss = np.maximum(np.log1p(-p), -750.0)[:, None]
-    return np.asarray(np.exp(logs + x * hit + (people - x) * miss))
+    return np.asarray(np.exp(_log_choices(people)[x] + x * hit + (people - x) * miss))
+
+
+@lru_cache(maxsize=64)
+def _log_choices(people: int) -> Floats:
+    x = np.arange(people + 1)
+    return np.asarray(
+        special.gammaln(people + 1) - special.gammaln(x + 1) - special.gammaln(people - x + 1)
+    )

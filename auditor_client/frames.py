@@ -72,7 +72,7 @@ def read_members(
             f"{homeless} rows have no value in {', '.join(columns)}."
             " Fill them, or leave them out with missing_groups='drop'."
         )
-    tokens = _tokens(table[id].to_pylist(), rows, kind, country)
+    tokens = tokens_of(table[id].to_pylist(), rows, kind, country)
     return _grouped(kind, names, tokens)
 
 
@@ -117,7 +117,7 @@ def _absent(value: object) -> bool:
     return value is None or value != value or not str(value).strip()
 
 
-def _tokens(
+def tokens_of(
     values: list[object], rows: NDArray[np.int64], kind: ColumnKind, country: str | None
 ) -> list[str | bytes | None]:
     """What is sent for each value, None where there is none. `rows` are for the message."""

@@ -135,7 +135,7 @@ class Laplace(Noise):
         size = np.minimum(np.abs(s), self.rate)
         # E exp(sZ) = (1 - ρ)² / ((1 - ρ e^s)(1 - ρ e^-s)); Z is a difference of two geometrics
         with np.errstate(divide="ignore"):
-            lower = np.log(-np.expm1(size - self.rate)) + np.log(-np.expm1(-size - self.rate))
+            lower = np.log(np.expm1(size - self.rate) * np.expm1(-size - self.rate))
         return np.asarray(2 * math.log(-math.expm1(-self.rate)) - lower)
 
     def mass(self, k: Integers) -> Floats:

@@ -152,10 +152,9 @@ class LogAudits(ABC):
         outcome: str = "outcome",
         outcome_range: tuple[float, float] | None = None,
         places: int | None = None,
-        epsilon: Number = 1,
         idempotency_key: str | None = None,
         progress: bool = True,
-        **options: Unpack[OfLog],
+        **options: Unpack[NoisyOfLog],
     ) -> BiasSize:
         """How opportunities would move at the same number per query, if scores were corrected.
 
@@ -171,7 +170,6 @@ class LogAudits(ABC):
             outcome=outcome,
             outcome_range=outcome_range,
             places=places,
-            epsilon=epsilon,
             **options,
         )
         running = Running(idempotency_key=idempotency_key, progress=progress)

@@ -2,20 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from auditor_client.errors import InputError
-from auditor_client.result import Result
+from auditor_client.running_counts import RunningCounts
 from openapi.models import AuditKind, LogCdfRelease, LogCdfRequest
 
 
 @dataclass(frozen=True)
-class LogCdf(Result[LogCdfRelease]):
-    """Noisy running counts of rows. Noise may make them negative, or let them fall."""
+class LogCdf(RunningCounts[LogCdfRelease]):
+    """Noisy running counts of logged rows."""
 
     kind: ClassVar[AuditKind] = "log-cdf"
+    all_there_is: ClassVar[str] = "everything"
 
     @classmethod
     def differing(cls, asked: LogCdfRequest, made: LogCdfRelease) -> Iterator[str]:
@@ -23,29 +24,7 @@ class LogCdf(Result[LogCdfRelease]):
             yield "log"
         if made.rows_per_person != asked.rows_per_person:
             yield "number of rows a person"
-        # One running count for each bin, and one for everything.
-        fits = all(len(group.cumulative) == len(asked.bins.edges) for group in made.groups)
-        if made.bins != asked.bins or not fits:
-            yield "bins"
-
-    def numbers(self) -> dict[str, Any]:
-        running = {"up_to": [*self.edges, "everything"], **self.cumulative}
-        return {**running, "error_95": self.error_95}
-
-    @property
-    def edges(self) -> list[float]:
-        """The ends of the bins: one running count each, the last one included."""
-        return self.release.bins.edges[1:]
-
-    @property
-    def cumulative(self) -> dict[str, list[float]]:
-        """By name of group: rows in the bins up to each edge, and at last all of them."""
-        return self.by_name({group.label: group.cumulative for group in self.release.groups})
-
-    @property
-    def error_95(self) -> int:
-        """Each running count alone is off by more than this with a probability of at most 5 %."""
-        return self.part("cdf").error_95
+        yield from super().differing(asked, made)
 
     def quantile_edges(self, bins: int) -> list[float]:
         """Edges, among those asked for, of about equally full bins of all groups together.

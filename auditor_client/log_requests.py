@@ -145,8 +145,7 @@ class LogRequests:
         outcome: str = "outcome",
         outcome_range: tuple[float, float] | None = None,
         places: int | None = None,
-        epsilon: Number = 1,
-        **options: Unpack[OfLog],
+        **options: Unpack[NoisyOfLog],
     ) -> BiasSizeRequest:
         """The request of `audits.bias_size`."""
         low, high = outcome_range or _range(self.log(log), outcome)
@@ -165,7 +164,7 @@ class LogRequests:
             slopes=list(corrections.slopes),
             outcome_range={"low": low, "high": high},
             places=places,
-            epsilon=exact(epsilon),
+            **noise_of(options),
             **rows_of(options),
         )
 

@@ -49,7 +49,7 @@ def cut(kind: IdentifierKind, members: pa.Array, bytes_per_part: int) -> Iterato
 
 def commitment(salt: bytes, kind: IdentifierKind, groups: Mapping[str, pa.Array]) -> str:
     """What the service must answer when it seals these groups, given by label."""
-    digests = {label: group_digest(_tokens(kind, members)) for label, members in groups.items()}
+    digests = {label: group_digest(tokens_of(kind, members)) for label, members in groups.items()}
     return commit(salt, digests)
 
 
@@ -69,7 +69,8 @@ def _stream(kind: IdentifierKind, piece: pa.Array) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _tokens(kind: IdentifierKind, members: pa.Array) -> Iterator[bytes]:
+def tokens_of(kind: IdentifierKind, members: pa.Array) -> Iterator[bytes]:
+    """The members as a commitment takes them, 32 bytes each, some at a time."""
     for start in range(0, len(members), ROWS_PER_PART):
         values = members.slice(start, ROWS_PER_PART).to_pylist()
         yield username_tokens(values) if kind == "username" else b"".join(values)

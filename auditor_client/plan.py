@@ -28,7 +28,7 @@ from auditor_client.noise import Epsilon, as_rate, variance
 from auditor_client.planned_noise import Mechanism, Planned, planned_noise
 from auditor_client.power import Design, SizeKind, reaches
 from auditor_client.rehearsal import chance
-from auditor_client.solving import people_for
+from auditor_client.solving import least_whole, people_for
 
 Method = Literal["lemma-5.1", "theorem-1", "exact"]
 
@@ -191,19 +191,20 @@ def _exact(alpha: float, delta: float, groups: int, estimator: Estimator) -> int
     def level(people: int) -> float:
         return (delta - groups * envelope.unsized(people)) / pairs
 
-    low, people = 1, 16
-    while level(people) <= 0 or envelope.room(people, level(people)) < 1:
-        low, people = people, 2 * people
-    while people - low > 1:
-        middle = (low + people) // 2
-        good = level(middle) > 0 and envelope.room(middle, level(middle)) >= 1
-        low, people = (low, middle) if good else (middle, people)
+    def spare(people: int) -> float:
+        room = envelope.room(people, level(people)) if level(people) > 0 else 0.0
+        return math.log(room) if room > 0 else -math.inf
+
+    # As Chernoff's bound has it for three even bins
+    guess = math.ceil(0.9 * math.log(6 * pairs / delta) / alpha**2)
+    least = people = least_whole(spare, guess)
+    if least <= _FEW:
+        # With room to spare few boxes are enough, and exact tails take the rest back.
+        people += math.ceil(least / 100)
     while not envelope.holds(people, level(people)):
         people += math.ceil(people / 200)
-    fewest = max(people - _MOST_SINGLE, 1) if people <= _FEW else people
-    while people > fewest and promise.holds(alpha, delta, estimator, [people - 1] * groups):
-        people -= 1
-    return people
+    fewest = max(people - _MOST_SINGLE, 1) if least <= _FEW else people
+    return promise.least_held(alpha, delta, estimator, groups, range(fewest, people))
 
 
 def _estimator(bins: int, noise: Planned, sizes: SizeKind) -> Estimator:

@@ -10,7 +10,7 @@ largest one is off by more than α. So P(|EFG - FG| > α) is at most a sum over 
 and `boxes` bounds the sum, whatever the shares. The proof is in docs/planning.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations
@@ -18,15 +18,19 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor_client.boxes import best_plane, certified, sum_at_equal_shares
+from auditor_client.boxes import best_plane, certified, square, sum_at_equal_shares
+from auditor_client.equal_groups import EqualGroups
 from auditor_client.estimates import Estimator, Lattice, lattice
-from auditor_client.noise import Floats
+from auditor_client.noise import Floats, difference
+from auditor_client.shifted_rows import shifted_products
 
 _ROUND_OFF = 1e-10
 _NARROWEST = 5e-4
 # What a row of masses may leave out at each end; it counts as an error.
 _LEFT_OUT = 1e-9
 _SHARES = np.linspace(0.0, 1.0, 49)
+# Numbers of people that one proof is first tried for.
+_BLOCK = 8
 # Where shares are rounded: points of the lattice within alpha, and parts of a person for the sizes;
 # first coarsely, which is quick and often enough.
 _ROUNDINGS = ((24, 24), (60, 12), (150, 6))
@@ -46,6 +50,42 @@ def holds(alpha: float, delta: float, estimator: Estimator, people: Sequence[int
     return False
 
 
+def least_held(
+    alpha: float, delta: float, estimator: Estimator, groups: int, numbers: range
+) -> int:
+    """The least of the numbers so that `holds` for it and all larger ones; their end if for none.
+
+    Groups are equally large. Where sizes are known, one proof may do for several numbers.
+    """
+    pairs = groups * (groups - 1) // 2
+
+    def held(fewest: int, most: int) -> bool:
+        if not estimator.exact:
+            return fewest == most and holds(alpha, delta, estimator, [most] * groups)
+        pair = _equal_groups(alpha, estimator, fewest, most)
+        return pair.needed(delta / pairs) <= delta / pairs and pair.certified(delta / pairs)
+
+    block, least = (_BLOCK if estimator.exact else 1), numbers.stop
+    while least > numbers.start:
+        fewest = max(least - block, numbers.start)
+        found = _least(held, fewest, least - 1)
+        if found > fewest:
+            return found
+        least = fewest
+    return least
+
+
+def _least(held: Callable[[int, int], bool], fewest: int, most: int) -> int:
+    """The least number from which on up to `most` all are held; one more if none is."""
+    if held(fewest, most):
+        return fewest
+    if fewest == most:
+        return most + 1
+    middle = (fewest + most + 1) // 2
+    found = _least(held, middle, most)
+    return _least(held, fewest, middle - 1) if found == middle else found
+
+
 @dataclass(frozen=True, eq=False)
 class Pair:
     """Two groups, the one with fewer people first; shares as lattices, rounded up and down."""
@@ -63,7 +103,8 @@ class Pair:
 
     def certified(self, level: float) -> bool:
         plane, room = best_plane(self._at_equal_shares, _SHARES, level, self.bins)
-        return room >= 1 and certified(self.error, plane, _NARROWEST, symmetric=self._symmetric)
+        cover = square(symmetric=self._symmetric)
+        return room >= 1 and certified(self.error, plane.at, cover, _NARROWEST)
 
     @property
     def _symmetric(self) -> bool:
@@ -92,15 +133,17 @@ class Pair:
         more, less = self.up[which], self.down[1 - which]
         shares, row = np.unique(p, return_inverse=True)
         masses, rest = more.given(self.people[which], shares)
-        tails = np.zeros((len(shares), masses.shape[1] + 1))
-        tails[:, :-1] = np.cumsum(masses[:, ::-1], axis=1)[:, ::-1]
+        tails = np.cumsum(masses[:, ::-1], axis=1)[:, ::-1]
         others, other = np.unique(q, return_inverse=True)
         start, masses = _window(less.given(self.people[1 - which], others)[0])
         left = np.maximum(1.0 - masses.sum(axis=1), 0.0)
         least = np.floor(bar / self.width + 1e-9).astype(np.int64) + 1 + start[other]
-        column = np.clip(least[:, None] + np.arange(masses.shape[1]), 0, tails.shape[1] - 1)
-        column += (row * tails.shape[1])[:, None]
-        found = np.einsum("ij,ij->i", masses[other], tails.ravel()[column])
+        # Below the lattice a tail is whole, above it is nothing.
+        wide = masses.shape[1]
+        tails = np.pad(tails, ((0, 0), (wide, 0)), mode="edge")
+        tails = np.pad(tails, ((0, 0), (0, wide)))
+        shift = np.clip(least + wide, 0, tails.shape[1] - wide)
+        found = shifted_products(masses, other, tails, row, shift)
         return np.asarray(found + rest[row] + left[other])
 
 
@@ -118,13 +161,20 @@ def _whole(estimator: Estimator, people: Sequence[int]) -> bool:
     return estimator.exact and len(set(people)) == 1
 
 
+def _equal_groups(alpha: float, estimator: Estimator, fewest: int, people: int) -> EqualGroups:
+    both = difference(estimator.rate, estimator.rate)
+    return EqualGroups(alpha, estimator.bins, people, both, fewest)
+
+
 # Few: each keeps its rows of masses, some megabytes.
 @lru_cache(maxsize=16)
 def _pair(
     alpha: float, estimator: Estimator, fewer: int, more: int, rounding: tuple[int, int]
-) -> Pair:
+) -> Pair | EqualGroups:
+    if _whole(estimator, (fewer, more)):
+        return _equal_groups(alpha, estimator, more, more)
     fine, coarse = rounding
-    width = 1 / more if _whole(estimator, (fewer, more)) else alpha / fine
+    width = alpha / fine
     up, down = (
         {n: lattice(estimator, n, width, up=side, coarse=coarse) for n in {fewer, more}}
         for side in (True, False)

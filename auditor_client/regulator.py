@@ -3,15 +3,17 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from auditor_client import opening
 from auditor_client.connection import Connection
 from auditor_client.drafts import draft, personal
 from auditor_client.errors import InputError
 from auditor_client.insight import Insight
 from auditor_client.quarters import Quarter
-from auditor_client.requests import Number, exact_or_none
+from auditor_client.requests import Number, exact, exact_or_none
 from auditor_client.statements import Statements
+from auditor_client.stopping import stop
 from auditor_client.vetting import Applications
 from openapi.models import (
     AuditKind,
@@ -24,12 +26,17 @@ from openapi.models import (
     MandateChangeDraft,
     MandateDraft,
     MandateStateDraft,
+    Progress,
     RemovalDraft,
     Renewal,
     Researcher,
     ResearcherDraft,
     Role,
+    StoredRun,
 )
+
+if TYPE_CHECKING:
+    from privacy.two_party import Opening
 
 PATH = "/v1/regulator"
 DELTA_PLACES = 12
@@ -105,6 +112,8 @@ class Mandates:
         delta: Number | None = None,
         renewal: tuple[RenewalKind, int] | None = None,
         lifetime_limit: Number | None = None,
+        exploration_limit: Number = 0,
+        opened_share: Number = 1,
         valid_from: datetime | None = None,
         kinds: Sequence[AuditKind] = ("score-histogram",),
         researcher_ids: Sequence[str] | None = None,
@@ -117,6 +126,8 @@ class Mandates:
         (`("rolling", 30)`), or in each period from `valid_from` on (`("fixed", 30)`: a stretch
         across two periods may hold twice the limit). Such a mandate needs a `lifetime_limit`, which
         never comes back. `researcher_ids` are those who may spend it, else all of the auditor.
+        `exploration_limit` is how much reward people may lose in audits of envy, over its life.
+        `opened_share` is the share of two-party runs that you open before they are delivered.
         """
         body = draft(
             MandateDraft,
@@ -128,6 +139,8 @@ class Mandates:
             delta=exact_or_none(delta, "delta", DELTA_PLACES),
             renewal=renewal and draft(Renewal, kind=renewal[0], days=renewal[1]),
             lifetime_limit=exact_or_none(lifetime_limit, "lifetime_limit"),
+            exploration_limit=exact(exploration_limit, "exploration_limit"),
+            opened_share=exact(opened_share, "opened_share"),
             valid_from=valid_from or datetime.now(UTC),
             valid_until=valid_until,
             researcher_ids=researcher_ids and list(researcher_ids),
@@ -154,6 +167,7 @@ class Mandates:
         epsilon_limit: Number | None = None,
         rho_limit: Number | None = None,
         lifetime_limit: Number | None = None,
+        exploration_limit: Number | None = None,
         kinds: Sequence[AuditKind] | None = None,
         valid_until: datetime | None = None,
     ) -> Mandate:
@@ -164,6 +178,7 @@ class Mandates:
             epsilon_limit=exact_or_none(epsilon_limit, "epsilon_limit"),
             rho_limit=exact_or_none(rho_limit, "rho_limit"),
             lifetime_limit=exact_or_none(lifetime_limit, "lifetime_limit"),
+            exploration_limit=exact_or_none(exploration_limit, "exploration_limit"),
             kinds=kinds and list(kinds),
             valid_until=valid_until,
             reason=personal(reason),
@@ -201,6 +216,23 @@ class Regulator(Connection):
         """Erase the personal text of an application or an individual; the ledger still verifies."""
         body = draft(ErasureDraft, subject_id=subject_id)
         return self._statements.post(f"{PATH}/erasures", "erasure", body, Erasure)
+
+    def stop(self, audit_id: str, reason: str) -> Progress:
+        """Have an audit show nobody anything more, from its next batch of steps on."""
+        return stop(self._statements, "regulator", audit_id, reason)
+
+    def waiting_runs(self) -> list[StoredRun]:
+        """Two-party runs that were answered and not delivered: some wait to be opened."""
+        return opening.waiting(self._transport)
+
+    def open_run(self, audit_id: str) -> "Opening":
+        """Open a two-party run with your key, look at every weight, and state what was found.
+
+        Without findings the run can be delivered; with any it never is, and its charge stays.
+        """
+        run, found = opening.look_into(self._transport, audit_id, self._key)
+        opening.state(self._statements, run, found)
+        return found
 
     @property
     def insight(self) -> Insight:

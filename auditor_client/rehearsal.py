@@ -13,10 +13,11 @@ from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from auditor_client.bounds import _RIGHT, _THETA, one_sided
 from auditor_client.contrasts import _RATIO_STEP, _SHARES, _SIZES
-from auditor_client.noise import Floats, Noise
+from auditor_client.noise import Floats, Integers, Noise
 from auditor_client.power import Design, Outcome
 from auditor_client.rejection import _CELL, _MOST_CELLS, _PARTS
 from auditor_client.releases import Releases, draw
@@ -24,6 +25,8 @@ from auditor_client.saddlepoint import Lots
 from auditor_client.shares import tilts
 
 _LOOKS = 7
+# So far from its level, in logarithms, a normal tail is on the side that the exact one is on.
+_CLEAR = 1.0
 
 
 @lru_cache(maxsize=1024)
@@ -99,14 +102,33 @@ class _Pair:
         spread = lots.spread(middle, np.clip(middle - apart, 0, 1))
         cell = np.maximum(_CELL * spread / lots.people, (high - low) / (_MOST_CELLS * _PARTS))
         w = np.clip(v + (cell - apart)[..., None], 0.0, other[..., None])
-        looks = _each(lots)
-        best = np.argmax(looks.quick_log_tail(v, w) - np.log(self._allowed(v)), axis=2)[..., None]
-        # Where noise rules, tails are heavier than normal ones at small shares: looked at too.
-        at = np.concatenate([best, np.zeros_like(best), np.ones_like(best)], axis=2)
-        v, w = (np.take_along_axis(x, at, axis=2) for x in (v, w))
-        excess = (looks.log_tail(v, w) - np.log(self._allowed(v))).max(axis=2)
+        best, excess = self._quickly(_each(lots), v, w)
+        # Far from the level the normal tail decides; where noise rules, small tails are heavier.
+        doubtful = (low <= high) & (excess < _CLEAR) & ((excess > -_CLEAR) | (not fair))
+        excess[doubtful] = self._closely(lots, doubtful, best[doubtful], v[doubtful], w[doubtful])
         excess = np.where(low > high, -np.inf, excess)
         return np.where(fair & (apart < 0), np.inf, excess)
+
+    def _quickly(self, lots: Lots, v: Floats, w: Floats) -> tuple[Integers, Floats]:
+        """The share with the largest log(probability / level), and that, by normal tails."""
+        if self.verdict == "fair":  # at one level for all shares, the largest deviation decides
+            far = lots.deviations(v, w)
+            most = special.log_ndtr(far.max(axis=2)) - np.log(self._allowed(v[..., 0]))
+            return far.argmax(axis=2), np.asarray(most)
+        quick = lots.quick_log_tail(v, w) - np.log(self._allowed(v))
+        return quick.argmax(axis=2), quick.max(axis=2)
+
+    def _closely(
+        self, lots: Lots, cells: NDArray[np.bool_], best: Integers, v: Floats, w: Floats
+    ) -> Floats:
+        """The same by the saddlepoint formula, for some cells, at the best of the shares looked at.
+
+        Where noise rules, tails are heavier than normal ones at small shares: looked at too.
+        """
+        at = np.stack([best, np.zeros_like(best), np.ones_like(best)], axis=1)
+        v, w = (np.take_along_axis(x, at, axis=1) for x in (v, w))
+        found = _each(_only(lots, cells)).log_tail(v, w) - np.log(self._allowed(v))
+        return np.asarray(found.max(axis=1))
 
     def _allowed(self, p: Floats) -> Floats:
         level, bins = self.level * (1 - _SHARES), self.design.bins
@@ -126,6 +148,15 @@ class _Pair:
         return low, high, _share_above(lots.second, fewest, self.design.law, level)
 
 
+def _only(lots: Lots, wanted: NDArray[np.bool_]) -> Lots:
+    """Some of them, in one row."""
+    first, second, people, others, ratio = (
+        np.broadcast_to(of, wanted.shape)[wanted]
+        for of in (lots.first, lots.second, lots.people, lots.others, lots.ratio)
+    )
+    return Lots(first, second, people, others, ratio, lots.rate, lots.times)
+
+
 def _each(lots: Lots) -> Lots:
     """The same with one more axis, for several shares each."""
     return Lots(
@@ -140,6 +171,15 @@ def _each(lots: Lots) -> Lots:
 
 
 def _share_above(counts: Floats, people: Floats, law: Noise, level: float) -> Floats:
+    if np.all(people == people.flat[0]):
+        # Counts are whole: there are few of them.
+        least = counts.min()
+        table = _solved(np.arange(least, counts.max() + 1), people.flat[:1], law, level)
+        return np.asarray(table[(counts - least).astype(np.int64)])
+    return _solved(counts, people, law, level)
+
+
+def _solved(counts: Floats, people: Floats, law: Noise, level: float) -> Floats:
     s = tilts(law.most_tilt)[::6]
     # As in `shares`: Chernoff's bound, solved for the share
     room = (math.log(level) - law.log_mgf(s) - s * counts[..., None]) / people[..., None]

@@ -45,7 +45,8 @@ def _extremes(
 ) -> tuple[Floats, Floats]:
     if ones.shape[1] <= most:
         return ones, others
-    at = np.argpartition(sign * (ratio * others - ones), most - 1, axis=1)[:, :most]
+    apart = sign * (ratio * others - ones)
+    at = apart.argmin(axis=1)[:, None] if most == 1 else apart.argpartition(most - 1)[:, :most]
     return np.take_along_axis(ones, at, axis=1), np.take_along_axis(others, at, axis=1)
 
 

@@ -44,8 +44,12 @@ class Lots:
 
     def quick_log_tail(self, p: Floats, q: Floats) -> Floats:
         """log P(C_f - r C_s <= observed), as a normal distribution has it."""
+        return np.asarray(special.log_ndtr(self.deviations(p, q)))
+
+    def deviations(self, p: Floats, q: Floats) -> Floats:
+        """How far above its mean the observed difference is, in standard deviations."""
         mean = self.people * p - self.ratio * self.others * q
-        return np.asarray(special.log_ndtr((self._bar - mean) / self.spread(p, q)))
+        return np.asarray((self._bar - mean) / self.spread(p, q))
 
     @property
     def _whole(self) -> bool:
@@ -81,7 +85,8 @@ class Lots:
         r, k = self.ratio, self.times
         value, slope, curve = _binomial(s, self.people, p)
         other = _binomial(-r * s, self.others, q)
-        ours, theirs = _noise(s, self.rate), _noise(r * s, self.rate)
+        ours = _noise(s, self.rate)
+        theirs = ours if self._whole else _noise(r * s, self.rate)
         return (
             value + other[0] + k * (ours[0] + theirs[0]),
             slope - r * other[1] + k * (ours[1] + r * theirs[1]),

@@ -1,24 +1,23 @@
 """Cumulative score counts: how many people of each group score up to each edge, with noise."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
 from auditor_client.laws import Laplace
 from auditor_client.measures import Measures
-from auditor_client.result import Result
-from openapi.models import AuditKind, ScoreCdfRelease, ScoreCdfRequest
+from auditor_client.running_counts import RunningCounts
+from openapi.models import AuditKind, ScoreCdfRelease
 
 if TYPE_CHECKING:
     from auditor_client.metrics import Side
 
 
 @dataclass(frozen=True)
-class ScoreCdf(Measures, Result[ScoreCdfRelease]):
-    """Noisy running counts. Noise may make them negative, or let them fall.
+class ScoreCdf(Measures, RunningCounts[ScoreCdfRelease]):
+    """Noisy running counts of people.
 
     [Paper 1, eq. 5] calls the tail 1{R > y} a CDF, and noise on each cumulative count would not be
     private at that price. Here the counts come from a tree; measures rest on what can be proved of
@@ -26,32 +25,7 @@ class ScoreCdf(Measures, Result[ScoreCdfRelease]):
     """
 
     kind: ClassVar[AuditKind] = "score-cdf"
-
-    @classmethod
-    def differing(cls, asked: ScoreCdfRequest, made: ScoreCdfRelease) -> Iterator[str]:
-        # One running count for each bin, and one for everybody.
-        fits = all(len(group.cumulative) == len(asked.bins.edges) for group in made.groups)
-        if made.bins != asked.bins or not fits:
-            yield "bins"
-
-    def numbers(self) -> dict[str, Any]:
-        running = {"up_to": [*self.edges, "everybody"], **self.cumulative}
-        return {**running, "error_95": self.error_95}
-
-    @property
-    def edges(self) -> list[float]:
-        """The ends of the bins: one running count each, the last one included."""
-        return self.release.bins.edges[1:]
-
-    @property
-    def cumulative(self) -> dict[str, list[float]]:
-        """By name of group: people in the bins up to each edge, and at last everybody."""
-        return self.by_name({group.label: group.cumulative for group in self.release.groups})
-
-    @property
-    def error_95(self) -> int:
-        """Each running count alone is off by more than this with a probability of at most 5 %."""
-        return self.part("cdf").error_95
+    all_there_is: ClassVar[str] = "everybody"
 
     def limits(self) -> list[tuple[float, float]]:
         """Low and high end of each bin."""

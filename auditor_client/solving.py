@@ -1,7 +1,8 @@
 """Where a power crosses what is wanted: for people, for alpha, for epsilon.
 
 Powers come from rehearsals, so they rise with some jitter. Searches aim by a straight line in
-normal deviations and end when a step would change less than one in a hundred.
+normal deviations and end when a step would change less than one in a hundred. What rises without
+jitter has a least whole number of people, which `least_whole` finds.
 """
 
 import math
@@ -65,3 +66,31 @@ def least(enough: Callable[[float], bool], low: float, high: float, guess: float
         middle = math.sqrt(under * over)
         under, over = (under, middle) if enough(middle) else (middle, over)
     return over
+
+
+def least_whole(value_of: Callable[[int], float], guess: int) -> int:
+    """The least number of people at which a rising value is no longer negative, by secants."""
+    low, high = 0, math.inf
+    at, last = max(guess, 1), (0, -math.inf)
+    while True:
+        found = value_of(at)
+        low, high = (at, high) if found < 0 else (low, at)
+        if high - low <= 1:
+            return int(high)
+        slope = (found - last[1]) / (at - last[0])
+        aim = at - found / slope if 0 < slope < math.inf else at * _nearby(found)
+        last = at, found
+        # From below aim at the least number itself, from above at the last that is too small.
+        aim = min(max(aim, at / 2), at * 2)
+        at = min(max(math.ceil(aim) if found < 0 else math.floor(aim), low + 1), _before(high))
+
+
+def _before(high: float) -> int:
+    return int(high) - 1 if math.isfinite(high) else MOST_PEOPLE
+
+
+def _nearby(value: float) -> float:
+    """Where to look next if there is no slope yet."""
+    if math.isinf(value):
+        return 2.0
+    return 1.1 if value < 0 else 0.9

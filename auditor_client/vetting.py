@@ -10,9 +10,10 @@ from auditor_client.connection import Connection
 from auditor_client.drafts import draft, personal
 from auditor_client.errors import InputError, TrustError
 from auditor_client.keys import KeySource, load_key, plain_jwk
-from auditor_client.requests import Number, exact_or_none
+from auditor_client.requests import Number, exact, exact_or_none
 from auditor_client.retries import Retries
 from auditor_client.statements import Statements
+from auditor_client.stopping import stop
 from auditor_client.transport import Transport
 from openapi.models import (
     AmendmentDraft,
@@ -24,6 +25,7 @@ from openapi.models import (
     LedgerKeys,
     MandateLimits,
     MediationDraft,
+    Progress,
     Renewal,
     WithdrawalDraft,
 )
@@ -140,6 +142,8 @@ class Applications:
         epsilon_limit: Number | None = None,
         rho_limit: Number | None = None,
         lifetime_limit: Number | None = None,
+        exploration_limit: Number | None = None,
+        opened_share: Number = 1,
         renewal: Renewal | None = None,
         kinds: Sequence[AuditKind] | None = None,
         valid_until: datetime | None = None,
@@ -157,6 +161,10 @@ class Applications:
             renewal=renewal or application.renewal,
             lifetime_limit=exact_or_none(lifetime_limit, "lifetime_limit")
             or application.lifetime_limit,
+            exploration_limit=application.exploration_limit
+            if exploration_limit is None
+            else exact(exploration_limit, "exploration_limit"),
+            opened_share=exact(opened_share, "opened_share"),
             valid_from=application.valid_from,
             valid_until=valid_until or application.valid_until,
             researcher_ids=list(researcher_ids or everybody),
@@ -208,6 +216,10 @@ class Operator(Connection):
     ) -> Application:
         """Ask for mediation on the decision about an amendment, or end it."""
         return _mediate(self._statements, "operator", application_id, outcome, text, None)
+
+    def stop(self, audit_id: str, reason: str) -> Progress:
+        """Have an audit show nobody anything more, from its next batch of steps on."""
+        return stop(self._statements, "operator", audit_id, reason)
 
 
 def ledger_origin(url: str) -> str:

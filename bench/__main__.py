@@ -2,14 +2,17 @@
 
 import sys
 
-from bench import harness, large_audit, ledger, logs, planning, reo
+from bench import demographics, envy, harness, large_audit, ledger, logs, planning, reo, two_party
 
 FIGURES = {
+    "demographics": demographics.run,
+    "envy": envy.figures,
     "large-audit": large_audit.run,
     "ledger": ledger.run,
     "logs": logs.run,
     "planning": planning.run,
     "reo": reo.run,
+    "two-party": two_party.run,
 }
 
 

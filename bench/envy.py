@@ -2,8 +2,8 @@
 
 `oracle` is Algorithm 1 as one would first write it: for one person, everything computed anew at
 every step. On the same rewards the fleet decides the same (tests/api/audits/envy). Goals: a million
-steps of a fleet take less time than ten thousand of the oracle, and the audit of 41 targets with
-75 arms by tight bounds less than a quarter of the time of the printed ones.
+steps of a fleet take less time than ten thousand of the oracle, and the whole audit of 41 targets
+with 75 arms by tight bounds less than a twentieth of the printed one, which takes minutes.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithms 1 and 2.
 """
@@ -23,6 +23,8 @@ from platform_sim.preferences import learn, make_preferences
 COMMAND = "python -m bench.envy"
 DELTA = EPSILON = 0.05
 GAMMA = LAM = 0.1
+# The last target of the printed audit ends after four million steps.
+TWENTIETH = 200_000
 
 
 def oracle(
@@ -86,10 +88,12 @@ def simulated(inverse_temperature: float, people: int = 300, items: int = 400) -
     return utilities(preferences, policies)
 
 
-def paper_size(found: np.ndarray, bounds: Bounds, alpha: float, seed: int) -> Certificate:
+def paper_size(
+    found: np.ndarray, bounds: Bounds, alpha: float, seed: int, ceiling: int | None = None
+) -> Certificate:
     """AUDIT at the paper's parameters: 41 targets and 75 arms, every target to its own end."""
     size = probabilistic(len(found), DELTA, GAMMA, LAM)
-    terms = Terms(size.level, EPSILON, alpha, bounds=bounds)
+    terms = Terms(size.level, EPSILON, alpha, bounds=bounds, ceiling=ceiling)
     rng = np.random.default_rng(seed)
     rewards = by_person(found, rng)
     return audit(rewards, len(found), size, terms, rng, first_envy_ends=False)
@@ -118,10 +122,10 @@ def figures(rounds: int = 3) -> list[Figure]:
     )
     found = simulated(5)
     whole = compare(
-        "AUDIT, 41 targets of 75 arms: tight / printed",
+        "AUDIT, 41 targets of 75 arms: tight, whole / printed, first twentieth of its steps",
         lambda: paper_size(found, "tight", 0.4, 0),
-        lambda: paper_size(found, "printed", 0.4, 0),
-        goal="< 0.25",
+        lambda: paper_size(found, "printed", 0.4, 0, TWENTIETH),
+        goal="< 1",
         command=COMMAND,
         rounds=1,
     )

@@ -1,11 +1,18 @@
 """`python -m bench.planning`: what planning answers cost, and how right forecasts are.
 
-Each figure sets an answer against the simulation of one size, Theorem 1's, by a hundred audits and
-the interval itself: what a simulated answer would do several times over. Then forecasts are
-compared with `bounds` on the same releases: the last line is the worst agreement.
+First the processor seconds of usual questions, each asked once with empty caches, and of the first
+question of a fresh process. Each figure then sets an answer against the simulation of one size,
+Theorem 1's, by a hundred audits and the interval itself: what a simulated answer would do several
+times over. Last, forecasts are compared with `bounds` on the same releases: the last line is the
+worst agreement.
 """
 
+import subprocess
+import sys
+import time
 from collections.abc import Callable
+from itertools import product
+from statistics import median
 
 from auditor_client import plan, rehearsal
 from auditor_client.inverse import power_at, resolvable_alpha
@@ -22,6 +29,54 @@ DESIGNS: list[tuple[SizeKind, int, int, float]] = [
     ("estimated", 300, 20, 1.0),
 ]
 
+# Seconds at worst, where fifty numbers are proved one by one
+GOALS = {"exact promise, sizes noisy": "< 10"}
+# alpha, groups, bins, epsilon
+USUAL = list(product((0.1, 0.15, 0.2, 0.25, 0.3), (2, 3, 4), (10, 20, 100), (0.5, 1.0, 2.0)))
+FIRST = """
+import time
+from auditor_client.plan import sample_size, verdict_size
+started = time.process_time()
+{question}
+print(time.process_time() - started)
+"""
+
+
+def seconds(ask: Callable[[float, int, int, float], object]) -> list[float]:
+    """Of every usual question, caches emptied."""
+    taken = []
+    for question in USUAL:
+        started = time.process_time()
+        ask(*question)
+        taken.append(time.process_time() - started)
+    return sorted(taken)
+
+
+def first_seconds(question: str, rounds: int = 5) -> list[float]:
+    """Of a question that is the first one of its process, once all is imported."""
+    command = [sys.executable, "-c", FIRST.format(question=question)]
+    return sorted(float(subprocess.check_output(command)) for _ in range(rounds))
+
+
+def usual() -> None:
+    """Print the least, the median and the most of them."""
+    asked: dict[str, Callable[[float, int, int, float], object]] = {
+        "exact promise": lambda a, g, y, e: sample_size(a, 0.05, g, y, e, "exact"),
+        "verdict": lambda a, g, y, e: verdict_size(a, 0.05, g, y, e),
+    }
+    first = {
+        "exact promise, first": "sample_size(0.2, 0.05, 2, 100, 1.0, 'exact')",
+        "verdict, first": "verdict_size(0.2, bins=100)",
+    }
+    taken = {name: seconds(ask) for name, ask in asked.items()}
+    taken |= {name: first_seconds(question) for name, question in first.items()}
+    for name, found in taken.items():
+        under = sum(one < 0.1 for one in found) / len(found)
+        print(
+            f"{name:24} least {found[0]:.3f} median {median(found):.3f} most {found[-1]:.3f} s, "
+            f"{under:.0%} under 0.1 s"
+        )
+
 
 def run() -> list[Figure]:
     """Seconds of each answer, caches emptied, beside one simulation of 1,879 people."""
@@ -33,13 +88,23 @@ def run() -> list[Figure]:
 
     questions: dict[str, Callable[[], object]] = {
         "exact promise, sizes known": lambda: sample_size(0.2, 0.05, 2, 100, 1.0, "exact"),
+        "exact promise, sizes noisy": lambda: sample_size(
+            0.2, 0.05, 2, 100, 1.0, "exact", sizes="noisy"
+        ),
         "verdict, sizes known": lambda: verdict_size(0.2, bins=100),
         "verdict, sizes noisy": lambda: verdict_size(0.2, bins=100, sizes="noisy"),
         "power of 300 people": lambda: power_at(300, 0.0, bins=100),
         "least alpha of 300 people": lambda: resolvable_alpha(300, bins=100),
     }
     return [
-        compare(f"plan: {name}", _afresh(ask), simulation, goal="< 2", command=COMMAND, rounds=3)
+        compare(
+            f"plan: {name}",
+            _afresh(ask),
+            simulation,
+            goal=GOALS.get(name, "< 2"),
+            command=COMMAND,
+            rounds=3,
+        )
         for name, ask in questions.items()
     ]
 
@@ -66,6 +131,7 @@ def agreement(design: Design, people: int, verdict: Outcome, runs: int) -> tuple
 
 
 def main() -> None:
+    usual()
     for figure in run():
         print(f"{figure.name:32} {figure.ours:6.3f} s = {figure.ratio:.2f} of one simulation")
     worst = 1.0

@@ -1,7 +1,7 @@
 """Counts of equal opportunity over ten million rows, beside the bare aggregation of the same file.
 
-Of a researcher's own file: `reo` reads signals and groups by column, checks and counts them, with
-Arrow, which comes with the SDK; the peers are one DuckDB query and one Polars query. Of a
+Of a researcher's own file: `reo` checks signals and groups and counts them, by Polars where it is
+installed (the extra `logs`); the peers are one DuckDB query and one Polars query. Of a
 platform's log: ours is what a worker does between the charge and the noise, rows drawn per viewer;
 the peer is one Polars query that does the same.
 """

@@ -1,36 +1,36 @@
-"""`python -m bench.replication_2 [--quick] [--write]`: the figures and the table of paper 2, §5.
+"""`python -m bench.replication_2 [part …] [--quick] [--write]`: figures and tables of paper 2, §5.
 
-Prints the tables of docs/replication-2.md; with `--write` it writes them and the charts into it. In
-full, four problems, 100 trials, 41 targets of 75 arms: some ten minutes. `--quick`: 10 trials, two
-values of alpha.
+Prints the parts of docs/replication-2.md, or those named (see `PARTS`); with `--write` it writes
+them and their charts into it. All of it takes some twenty minutes. `--quick`: 10 trials, two values
+of alpha.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §5.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import altair as alt
 import numpy as np
 
-from api.audits.envy import Outcomes, Terms, fleet_of, run, truth
+from api.audits.envy import Outcomes, Terms, fleet_of, run
+from api.audits.envy.single import OnePerson
 from api.audits.envy.terms import Bounds, Verdict
 from auditor_client.charts import COLOURS, chart_of, finish, svg
-from bench.envy import DELTA, EPSILON, paper_size, simulated
+from auditor_client.envy.charts import tube_chart
+from bench import replication_2_platforms as platforms
+from bench.envy import DELTA, EPSILON
 from platform_sim.bandits import PROBLEMS, alike
-from platform_sim.policies import best, equal_utility, softmax, utilities
-from platform_sim.preferences import learn, make_preferences
 
 Row = dict[str, Any]
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "replication-2.md"
-FIGURES = {2: DOCS / "replication-2-figure-2.svg", 3: DOCS / "replication-2-figure-3.svg"}
+FIGURE_3 = DOCS / "replication-2-figure-3.svg"
+TUBES = DOCS / "replication-2-tubes.svg"
 ALPHAS = (0.05, 0.1, 0.2, 0.4)
-FACTORS = (1, 2, 3, 5, 8, 12, 16, 24, 32, 48)
 BOTH: tuple[Bounds, ...] = ("printed", "tight")
-_START, _END = "<!-- numbers -->", "<!-- end of numbers -->"
 
 
 def play(problem: int, terms: Terms, trials: int) -> Outcomes:
@@ -96,130 +96,96 @@ def _panel(rows: Sequence[Row], name: str, scale: Literal["log", "linear"]) -> A
     return lines.properties(width=140, height=120).facet(column=alt.Column("problem:N", title=None))
 
 
-def shapes_table(trials: int) -> Iterator[str]:
-    """Lemma 4 leaves ω and σ open."""
-    yield "| | α | ω = .99, σ = .5 | ω = .01, σ = .5 | ω = .99, σ = 1 | tight |"
-    yield "|---|---|---|---|---|---|"
-    for problem, alpha in ((1, 0.4), (3, 0.4)):
-        found = [
-            play(problem, Terms(DELTA, EPSILON, alpha, omega, sigma, bounds), trials).steps.mean()
-            for omega, sigma, bounds in (
-                (0.99, 0.5, BOTH[0]),
-                (0.01, 0.5, BOTH[0]),
-                (0.99, 1.0, BOTH[0]),
-                (0.99, 0.5, BOTH[1]),
-            )
-        ]
-        cells = " | ".join(f"{steps:,.0f}" for steps in found)
-        yield f"| problem {problem} | {alpha:g} | {cells} |"
+# What Lemma 4 leaves open: the known answers' choice, and about the best of six.
+OMEGAS = (0.99, 0.01)
 
 
-def figure_2_rows() -> list[Row]:
-    preferences = make_preferences(1, 300, 400, 32)
-    rows = []
-    for factors in FACTORS:
-        scores = learn(1, preferences, factors)
-        for sharpness in (5, 10):
-            found = utilities(preferences, softmax(scores, sharpness))
-            shares = truth.average_envy(found), truth.share_envious(found, EPSILON)
-            rows.append(
-                {
-                    "factors": factors,
-                    "inverse temperature": f"{sharpness}",
-                    "average envy": shares[0],
-                    "share envious": shares[1],
-                }
-            )
+def shapes_table(trials: int, alphas: Sequence[float]) -> Iterator[str]:
+    """Steps of the printed bounds by ω, at σ = .5, beside the tight ones."""
+    names = [f"printed, ω = {omega:g}" for omega in OMEGAS]
+    yield f"| | α | {' | '.join(names)} | tight | share of either |"
+    yield "|---|---|" + "---|" * (len(OMEGAS) + 2)
+    for problem in PROBLEMS:
+        for alpha in alphas:
+            found = [
+                play(problem, Terms(DELTA, EPSILON, alpha, omega), trials).steps.mean()
+                for omega in OMEGAS
+            ]
+            terms = Terms(DELTA, EPSILON, alpha, bounds="tight")
+            tight = play(problem, terms, trials).steps.mean()
+            cells = " | ".join(f"{steps:,.0f}" for steps in (*found, tight))
+            shares = ", ".join(f"1/{steps / tight:.1f}" for steps in found)
+            yield f"| problem {problem} | {alpha:g} | {cells} | {shares} |"
+
+
+def figure_3_part(quick: bool, write: bool) -> Iterator[str]:
+    trials, alphas = (10, (0.1, 0.4)) if quick else (100, ALPHAS)
+    rows = figure_3_rows(trials, alphas)
+    if write:
+        FIGURE_3.write_text(svg(figure_3(rows)), encoding="utf-8")
+    yield f"### Figure 3: duration and cost against α ({trials} trials)\n"
+    yield f"![Figure 3]({FIGURE_3.name})\n"
+    yield from figure_3_table(rows)
+
+
+def tube_rows(problem: int, alpha: float, seed: int = 1) -> list[Row]:
+    """Means and limits of all arms in one run of Algorithm 1, at steps that grow by a tenth."""
+    rng, means = np.random.default_rng(seed), PROBLEMS[problem]
+    person = OnePerson(Terms(DELTA, EPSILON, alpha), len(means) - 1)
+    rows, verdict, due = [], "running", 50.0
+    while verdict == "running":
+        verdict = person.step(lambda arm, chance: float(chance.random() < means[arm]), rng)
+        if person.steps >= due or verdict != "running":
+            due = 1.1 * person.steps
+            rows += [
+                {"arm": arm, "step": person.steps, "mean": total / max(pulls, 1)}
+                | {"low": max(low, 0.0), "high": min(high, 1.0)}
+                for arm, (pulls, total, low, high) in enumerate(
+                    zip(person.pulls, person.sums, person.low, person.high, strict=True)
+                )
+            ]
     return rows
 
 
-def figure_2_table(rows: Sequence[Row]) -> Iterator[str]:
-    yield "| factors | average envy, 1/T = 5 | share .05-envious | average envy, 1/T = 10 | share |"
-    yield "|---|---|---|---|---|"
-    for five, ten in zip(rows[::2], rows[1::2], strict=True):
-        cells = [f"{row[name]:.3f}" for row in (five, ten) for name in _MEASURES]
-        yield f"| {five['factors']} | {' | '.join(cells)} |"
+def tubes_part(quick: bool, write: bool) -> Iterator[str]:  # noqa: ARG001  (it is short)
+    rows = [row for row in tube_rows(4, 0.4) if row["arm"] in (0, 1, 2, 9)]
+    if write:
+        TUBES.write_text(svg(tube_chart(rows)), encoding="utf-8")
+    yield "### One run of Algorithm 1: problem 4, three of its arms\n"
+    yield f"![Tubes]({TUBES.name})"
 
 
-_MEASURES = ("average envy", "share envious")
+def shapes_part(quick: bool, write: bool) -> Iterator[str]:  # noqa: ARG001  (draws nothing)
+    yield "### Duration by the constants that Lemma 4 leaves open\n"
+    yield from shapes_table(10 if quick else 100, (0.1, 0.4))
 
 
-def figure_2(rows: Sequence[Row]) -> Any:
-    panels = [
-        chart_of(list(rows))
-        .mark_line(point=True)
-        .encode(
-            x=alt.X("factors:Q", title="latent factors of the recommender"),
-            y=alt.Y(f"{name}:Q", title=name),
-            color=alt.Color("inverse temperature:N", scale=alt.Scale(range=COLOURS[:2])),
-            strokeDash=alt.StrokeDash("inverse temperature:N", legend=None),
-        )
-        .properties(width=260, height=160)
-        for name in _MEASURES
-    ]
-    words = "Envy against the number of latent factors: none with one, a hump, none with many."
-    return finish(alt.hconcat(*panels), words)
-
-
-def table_1() -> Iterator[str]:
-    preferences = make_preferences(1, 300, 400, 32)
-    yield "| policies | total utility | average envy | share .05-envious |"
-    yield "|---|---|---|---|"
-    for name, policies in (
-        ("equal user utility, penalty 20", equal_utility(preferences, 20)),
-        ("equal user utility, exact", equal_utility(preferences, 1e9)),
-        ("best for everybody", best(preferences)),
-    ):
-        found = utilities(preferences, policies)
-        envy, share = truth.average_envy(found), truth.share_envious(found, EPSILON)
-        yield f"| {name} | {np.diagonal(found).sum():.0f} | {envy:.2f} | {share:.2f} |"
-
-
-def figure_4(alphas: Sequence[float]) -> Iterator[str]:
-    yield "| platform | α | finding | targets in envy | targets | mean steps | mean cost |"
-    yield "|---|---|---|---|---|---|---|"
-    for sharpness, name in ((5, "1/T = 5"), (10, "1/T = 10")):
-        found = simulated(sharpness)
-        for alpha in alphas:
-            audited = paper_size(found, "tight", alpha, seed=1)
-            ended, people = audited.outcomes, audited.targets
-            arms = np.column_stack([people, audited.arms])
-            cost = ended.true_cost(found[people[:, None], arms])
-            envious = ended.are("envy")
-            for kind, which in (("in envy", envious), ("without", ~envious)):
-                if which.any():
-                    yield (
-                        f"| {name} | {alpha:g} | {audited.finding} | {envious.sum()} of"
-                        f" {len(people)} | {kind} | {ended.steps[which].mean():,.0f} |"
-                        f" {cost[which].mean():,.1f} |"
-                    )
+PARTS: dict[str, Callable[[bool, bool], Iterator[str]]] = {
+    "figure-3": figure_3_part,
+    "shapes": shapes_part,
+    "tubes": tubes_part,
+    "figure-2": platforms.figure_2_part,
+    "table-1": platforms.table_1_part,
+    "figure-4": platforms.figure_4_part,
+    "movielens": platforms.movielens_part,
+}
 
 
 def main() -> None:
-    quick = "--quick" in sys.argv[1:]
-    trials, alphas = (10, (0.1, 0.4)) if quick else (100, ALPHAS)
-    three, two = figure_3_rows(trials, alphas), figure_2_rows()
-    parts = [
-        f"### Figure 3: duration and cost against α ({trials} trials)\n",
-        f"![Figure 3]({FIGURES[3].name})\n",
-        *figure_3_table(three),
-        "\nDuration by the constants that Lemma 4 leaves open:\n",
-        *shapes_table(trials),
-        f"\n### Figure 2: envy from a model too small\n\n![Figure 2]({FIGURES[2].name})\n",
-        *figure_2_table(two),
-        "\n### Table 1: envy from equal user utility (300 people)\n",
-        *table_1(),
-        "\n### Figure 4: AUDIT with 41 targets and 75 arms, tight bounds\n",
-        *figure_4((0.1, 0.4) if quick else (0.1, 0.2, 0.4)),
-    ]
-    numbers = "\n".join(parts)
-    print(numbers)
-    if "--write" in sys.argv[1:]:
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(_START)
-        page = f"{before}{_START}\n{numbers}\n{_END}{rest.partition(_END)[2]}"
-        PAGE.write_text(page, encoding="utf-8")
-        FIGURES[3].write_text(svg(figure_3(three)), encoding="utf-8")
-        FIGURES[2].write_text(svg(figure_2(two)), encoding="utf-8")
+    named = [word for word in sys.argv[1:] if not word.startswith("--")]
+    quick, write = "--quick" in sys.argv[1:], "--write" in sys.argv[1:]
+    for name in named or PARTS:
+        lines = list(PARTS[name](quick, write))
+        print("\n".join(lines), flush=True)
+        if write and lines:
+            _put(name, "\n".join(lines))
+
+
+def _put(name: str, text: str) -> None:
+    start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(start)
+    page = f"{before}{start}\n{text}\n{end}{rest.partition(end)[2]}"
+    PAGE.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -129,7 +129,7 @@ def sizes() -> Iterator[str]:
     """N%Δ, Y%Δ and the change of average ranks; beside them, what the unbiased scores would do."""
     jobs, lists = (everybody(_audited(name).opportunities, name) for name in WRONGED)
     names = {**_NAMES, "outcome": "outcome", "query": "query"}
-    sent = outcome.notifications(jobs, **names, threshold=THRESHOLD, bins=5)
+    sent = outcome.notifications(jobs, **names, threshold=THRESHOLD, bins=5, replicates=0)
     true = _without_bias("instajob")
     yield "| InstaJob | notified before | corrected | N%Δ | N%Δ with the scores before the bias |"
     yield "|---|---|---|---|---|"
@@ -139,7 +139,7 @@ def sizes() -> Iterator[str]:
             f" {true[group]:+.1f} % |"
         )
     yield f"\nOutcomes of all notifications together: Y%Δ = {sent.outcome.percent:+.2f} %.\n"
-    moved = outcome.ranks(lists, **names, bins=5)
+    moved = outcome.ranks(lists, **names, bins=5, replicates=0)
     yield "| PYMK | average rank before | corrected | change |"
     yield "|---|---|---|---|"
     for group, change in moved.items():

@@ -2,6 +2,7 @@
 
 from platform_sim.bias import Bias
 from platform_sim.demo import SOFTWARE_JOB, biased_platform, fair_platform
+from platform_sim.exploration import Exploration
 from platform_sim.feed import Feed
 from platform_sim.impressions import Impressions
 from platform_sim.opportunities import Opportunities
@@ -14,6 +15,7 @@ from platform_sim.world import World
 __all__ = [
     "SOFTWARE_JOB",
     "Bias",
+    "Exploration",
     "Feed",
     "Impressions",
     "Opportunities",

@@ -35,19 +35,23 @@ class Directory:
 
     def match(self, kind: str, wanted: pa.Array) -> NDArray[np.int64]:
         """The person behind each identifier, NOBODY where there is none."""
-        match kind:
-            case "username":
-                holders, held = self._usernames
-                wanted = identifiers.canonical_usernames(wanted.cast(pa.string()))
-            case "email_sha256":
-                holders, held = self._emails
-            case "phone_sha256":
-                holders, held = self._phones
-            case _:
-                raise ValueError(f"people are not matched by {kind!r}")
+        holders, held = self.held(kind)
+        if kind == "username":
+            wanted = identifiers.canonical_usernames(wanted.cast(pa.string()))
         found = pc.index_in(wanted.cast(held.type), value_set=held, skip_nulls=True)
         rows = pc.fill_null(found, NOBODY).to_numpy()
         return np.where(rows == NOBODY, NOBODY, holders[rows])
+
+    def held(self, kind: str) -> tuple[NDArray[np.int64], pa.Array]:
+        """All people with an identifier of this kind, and their identifiers."""
+        match kind:
+            case "username":
+                return self._usernames
+            case "email_sha256":
+                return self._emails
+            case "phone_sha256":
+                return self._phones
+        raise ValueError(f"people are not matched by {kind!r}")
 
     @cached_property
     def _usernames(self) -> tuple[NDArray[np.int64], pa.Array]:

@@ -1,8 +1,9 @@
 """Logs of opportunities: who was scored, who got one, and what came of it.
 
 `instajob`: candidates of jobs, notified where the score reaches a threshold. `pymk`: candidates in
-members' lists, ranked by score and seen as far as the viewer scrolled. Outcomes are there only
-where an opportunity was given. It has the methods of `api.platform`'s Logs, without importing them.
+members' lists, ranked by score and seen as far as the viewer scrolled; `pymk-viewers` has the same
+rows as those of the viewers, for audits that are to protect them. Outcomes are there only where an
+opportunity was given. It has the methods of `api.platform`'s Logs, without importing them.
 """
 
 import hashlib
@@ -29,6 +30,8 @@ THRESHOLD = 0.3
 _VERSION = 1
 _MAKERS = {"instajob": job_pairs, "pymk": list_pairs}
 _GIVEN = {"instajob": "notified", "pymk": "seen"}
+# A log whose rows are of those whose lists they are, by the log whose rows it has.
+_VIEWERS = {"pymk-viewers": "pymk"}
 _LEARNED_FROM = 400_000
 _LEARNED_FROM_EACH = 20
 _SCROLL_ON = 0.9
@@ -69,7 +72,10 @@ class Opportunities:
 
     def logs(self) -> Mapping[str, Mapping[str, Any]]:
         """What is public of each log."""
-        return {name: self._public(name) for name in _MAKERS}
+        found = {name: self._public(name) for name in _MAKERS}
+        for name, same in _VIEWERS.items():
+            found[name] = {**found[same], "person": "viewer"}
+        return found
 
     def read(
         self, log: str, persons: NDArray[np.int64], columns: Sequence[str]
@@ -87,10 +93,11 @@ class Opportunities:
 
     def log(self, name: str) -> Logged:
         """The log of this name, made when first asked for."""
-        if name not in _MAKERS:
-            raise ValueError(f"{name!r} is none of {', '.join(_MAKERS)}")
+        if name not in (*_MAKERS, *_VIEWERS):
+            raise ValueError(f"{name!r} is none of {', '.join((*_MAKERS, *_VIEWERS))}")
         if name not in self._made:
-            self._made[name] = self._make(name)
+            same = _VIEWERS.get(name)
+            self._made[name] = self._make(name) if same is None else _of_viewers(self.log(same))
         return self._made[name]
 
     def table(self, name: str, attribute: str = "gender") -> pa.Table:
@@ -168,6 +175,14 @@ class Opportunities:
         rng = stream(self.world.seed, "pymk/scrolling")
         depth = rng.geometric(1 - _SCROLL_ON, self.world.people)
         return np.asarray(rank <= depth[query])
+
+
+def _of_viewers(log: Logged) -> Logged:
+    """The same rows, as those of the viewers: a list is its viewer's."""
+    viewer, candidate = log.table["query"].to_numpy(), log.table["person"].to_numpy()
+    order = pa.array(np.lexsort((candidate, viewer)))
+    table = log.table.set_column(0, "person", log.table["query"])
+    return Logged(table.take(order), log.truth[order.to_numpy()])
 
 
 def _ranks(query: NDArray[np.int64], score: NDArray[np.float64]) -> NDArray[np.int64]:

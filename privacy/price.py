@@ -5,6 +5,10 @@ Every release is priced under both relations of differential privacy, one person
 of zero-concentrated differential privacy. An epsilon-DP release is (epsilon² / 2)-zCDP; a Gaussian
 one has a rho and no epsilon, which is `INFINITE`.
 
+What people lose by being shown something else than they would have been is a currency of its own,
+in units of reward. It is what is done to people, not what is learned about them: no two inputs are
+compared, so it has one amount, what is `BORNE` at most, and no relation.
+
 [BS16] Bun, Steinke, Concentrated Differential Privacy: Simplifications, Extensions, and Lower
        Bounds, TCC 2016, arXiv:1605.02065 (ε-DP is ε²/2-zCDP; composition adds; conversion).
 """
@@ -17,6 +21,11 @@ from typing import Final, Literal
 
 Currency = Literal["epsilon", "rho"]
 Relation = Literal["add-remove", "change-one"]
+Exploration = Literal["exploration-loss"]
+Borne = Literal["borne"]
+Name = tuple[Currency, Relation] | tuple[Exploration, Borne]
+EXPLORATION: Final = "exploration-loss"
+BORNE: Final = "borne"
 ADD_REMOVE: Final = "add-remove"
 CHANGE_ONE: Final = "change-one"
 # More than any mandate holds: the price in epsilon of what has none.
@@ -28,7 +37,7 @@ Amount = Fraction | float
 class Price:
     """Amounts by currency and relation; what is absent costs nothing."""
 
-    amounts: Mapping[tuple[Currency, Relation], Amount]
+    amounts: Mapping[Name, Amount]
 
     @classmethod
     def epsilon(cls, *, add_remove: Fraction, change_one: Fraction) -> "Price":
@@ -55,8 +64,17 @@ class Price:
             }
         )
 
+    @classmethod
+    def exploration(cls, loss: Fraction) -> "Price":
+        """What people may lose at most, all together."""
+        return cls({(EXPLORATION, BORNE): loss})
+
     def of(self, currency: Currency, relation: Relation) -> Amount:
         return self.amounts.get((currency, relation), Fraction(0))
+
+    @property
+    def exploration_loss(self) -> Fraction:
+        return Fraction(self.amounts.get((EXPLORATION, BORNE), 0))
 
     def debit(self, currency: Currency) -> Amount:
         """What an account in this currency is charged: the change-one price, always."""
@@ -65,11 +83,14 @@ class Price:
     def __add__(self, other: "Price") -> "Price":
         # What two releases cost together is the sum.   [BS16]
         names = self.amounts.keys() | other.amounts.keys()
-        return Price({name: self.of(*name) + other.of(*name) for name in sorted(names)})
+        return Price({name: self._at(name) + other._at(name) for name in sorted(names)})
 
     def covers(self, other: "Price") -> bool:
         """Whether this much pays for the other, in every currency."""
-        return all(self.of(*name) >= amount for name, amount in other.amounts.items())
+        return all(self._at(name) >= amount for name, amount in other.amounts.items())
+
+    def _at(self, name: Name) -> Amount:
+        return self.amounts.get(name, Fraction(0))
 
 
 FREE = Price({})

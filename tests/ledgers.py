@@ -87,9 +87,9 @@ def trust(*regulators: Key, ledger: Sequence[OKPKey] = ()) -> Trust:
     )
 
 
-def price(epsilon: str, size_epsilon: str | None = None) -> dict[str, Any]:
-    """What Laplace noise costs, as facts of a charge have it."""
-    parts = [Decimal(epsilon), *([Decimal(size_epsilon)] if size_epsilon else [])]
+def price(*epsilons: str) -> dict[str, Any]:
+    """What tables with Laplace noise cost together, as facts of a charge have it."""
+    parts = [Decimal(epsilon) for epsilon in epsilons]
     added = sum(parts, Decimal(0))
     squares = sum((part * part for part in parts), Decimal(0))
     return {
@@ -355,6 +355,26 @@ def charge_parts(
         "debit": paid["epsilon"]["change_one"],
     }
     return body, facts
+
+
+def exploring_parts(
+    charge: str, audit: str, mandate: str, **changes: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Body and facts of an audit of envy, by which people may lose 40."""
+    body, facts = charge_parts(charge, audit, mandate)
+    exploring = {"duration_epsilon": None, "cost_epsilon": "0.05", "alpha": "0.2"}
+    body |= {"kind": "envy-freeness", **exploring, "steps": 50, "targets": 4} | changes
+    paid = price("0.1", "0.025", "0.05")
+    facts |= {**paid, "debit": paid["epsilon"]["change_one"], "exploration_loss": "40"}
+    return body, facts
+
+
+def two_party_parts(charge: str, audit: str, mandate: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Body and facts of a two-party audit."""
+    body, facts = charge_parts(charge, audit, mandate)
+    paid = price("0.1")
+    facts |= {**paid, "debit": paid["epsilon"]["change_one"], "assumes": ["bounded-weights"]}
+    return body | {"kind": "two-party"}, facts
 
 
 def _is_for(lab: str, line: bytes) -> bool:

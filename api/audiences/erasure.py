@@ -8,7 +8,15 @@ from api.charging import bearers, lock_books
 from api.errors import ConflictError
 from api.insight import sketches
 from api.ledger import append
-from api.store import AudienceRow, ChargeRow, ExclusionRow, PartRow
+from api.store import (
+    AudienceRow,
+    AuditRow,
+    ChargeRow,
+    ExclusionRow,
+    MessageRow,
+    OrderRow,
+    PartRow,
+)
 
 
 def erase(session: Session, audience: AudienceRow) -> None:
@@ -29,6 +37,7 @@ def erase(session: Session, audience: AudienceRow) -> None:
         persons.carry(session, people, charge.rho, drawn=audience.source == "sample")
         session.exec(delete(ExclusionRow).where(col(ExclusionRow.audit_id) == charge.audit_id))
     session.exec(delete(PartRow).where(col(PartRow.audience_id) == audience.id))
+    _forget_runs(session, audience)
     sketches.erase(session, audience.id)
     for group in groups_of(session, audience.id):
         group.people = None
@@ -37,3 +46,10 @@ def erase(session: Session, audience: AudienceRow) -> None:
     session.add(audience)
     facts = {"audience_id": audience.id}
     append(session, "audience-erasure", facts, audience.auditor_id)
+
+
+def _forget_runs(session: Session, audience: AudienceRow) -> None:
+    """Drop whom each row of the upload found, and what was said in two-party runs about it."""
+    session.exec(delete(OrderRow).where(col(OrderRow.audience_id) == audience.id))
+    audits = select(AuditRow.id).where(AuditRow.audience_id == audience.id)
+    session.exec(delete(MessageRow).where(col(MessageRow.audit_id).in_(audits)))

@@ -37,6 +37,7 @@ def draw(
         state="open",
         source="sample",
         groups_per_person=1,
+        consented=draft.consented,
         created_at=now(),
         expires_at=keep_until(now(), settings),
     )

@@ -22,7 +22,7 @@ from api.insight import sketches
 from api.ledger import append
 from api.platform import NOBODY, People, Persons
 from api.settings import Settings
-from api.store import AudienceRow, GroupRow, PartRow
+from api.store import AudienceRow, GroupRow, OrderRow, PartRow
 from privacy.commitment import commit, group_digest
 from privacy.membership import Membership
 
@@ -47,6 +47,9 @@ def seal(
     if known:
         takes_part = _answer(lambda: people.confirmed(audience.participation_code or ""))
         matched = [persons[np.isin(persons, takes_part)] for persons in matched]
+    if audience.ordered:
+        [persons] = matched
+        session.add(OrderRow(audience_id=audience.id, persons=persons.astype("<i8").tobytes()))
     membership = Membership.cut(matched, audience.groups_per_person)
     session.exec(delete(PartRow).where(col(PartRow.audience_id) == audience.id))
     sketches.keep(session, audience.id, sketch)
@@ -81,6 +84,7 @@ def close(
             "source": audience.source,
             "commitment": commitment,
             "sizes": "known" if known else "noisy",
+            **({"consented": True} if audience.consented else {}),
             "by": audience.researcher_id,
         },
         audience.auditor_id,

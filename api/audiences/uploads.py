@@ -27,6 +27,8 @@ from openapi.models import Audience, AudienceDraft, Group, Part
 def create(session: Session, caller: Caller, draft: AudienceDraft, settings: Settings) -> Audience:
     if len(set(draft.groups)) != len(draft.groups):
         raise InvalidRequestError("a group is named twice")
+    if draft.ordered and (len(draft.groups) > 1 or draft.confirmed):
+        raise InvalidRequestError("an ordered audience has one group, and is not confirmed")
     row = AudienceRow(
         id=new_id("audience"),
         auditor_id=caller.auditor,
@@ -35,6 +37,8 @@ def create(session: Session, caller: Caller, draft: AudienceDraft, settings: Set
         source="upload",
         groups_per_person=draft.groups_per_person,
         participation_code=secrets.token_hex(8) if draft.confirmed else None,
+        consented=draft.consented,
+        ordered=draft.ordered,
         created_at=now(),
         expires_at=now() + timedelta(hours=settings.upload_kept_hours),
     )

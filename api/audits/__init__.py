@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from api.audits.balance_histogram import BalanceHistogram
 from api.audits.bias_size import BiasSize
+from api.audits.envy_freeness import EnvyFreeness
 from api.audits.kind import AudienceFacts, Kind
 from api.audits.log_cdf import LogCdf
 from api.audits.match_count import MatchCount
@@ -12,6 +13,7 @@ from api.audits.outcome_test import OutcomeTest
 from api.audits.reo import Reo
 from api.audits.score_cdf import ScoreCdf
 from api.audits.score_histogram import ScoreHistogram
+from api.audits.two_party import TwoParty
 from api.platform import Platform
 
 KINDS: Mapping[str, Kind] = {
@@ -24,6 +26,8 @@ KINDS: Mapping[str, Kind] = {
     "log-cdf": LogCdf(),
     "bias-size": BiasSize(),
     "reo": Reo(),
+    "envy-freeness": EnvyFreeness(),
+    "two-party": TwoParty(),
 }
 
 __all__ = ["KINDS", "AudienceFacts", "Kind", "offered"]

@@ -26,6 +26,11 @@ telescope as they do unrounded.)
 
 m rows come one after the other, m times as far. That a row goes is the same as that it comes.
 
+In all of this no cell moves by more than one (ranks that rise are n parts of L together, and so are
+those that fall), and a squared L2 norm is at most the L1 norm: f = 4 or 10. Cells of groups are not
+apart, for rows of one displace those of another, so norms add up, not their squares: a person comes
+and another goes, 4f m²; where slots are fixed too, twice as far each, 16f m².
+
 The table is no sum over people: rows of all are gathered before they are compared.
 
 [YSJ22] Yu, Saint-Jacques, Choosing an algorithmic fairness metric for an online marketplace, 2022,
@@ -49,7 +54,7 @@ from api.platform import Platform
 from openapi.models import BiasSizeRequest, GroupMoved
 from privacy.membership import Membership
 from privacy.table import Bounds, Cells, Reach, Table
-from privacy.waist import DiscreteLaplace, Question
+from privacy.waist import DiscreteGaussian, DiscreteLaplace, Question
 
 SUMS = "sums"
 UNIT: Final = 2**20
@@ -83,11 +88,13 @@ class BiasSize:
     def question(self, request: BiasSizeRequest, audience: AudienceFacts) -> Question:
         # Of every group what is given and corrected, and ranks of both; of all, both outcomes.
         cells = len(audience.labels) * (2 if request.places is None else 4) + 2
-        furthest = (4 if request.places is None else 10) * UNIT
-        row = Reach(furthest, 2 * furthest**2, 2 * UNIT)
-        m, slots = request.rows_per_person, audience.fixed_slots
-        bounds = Bounds.rows((cells,), row, m, 1, fixed_slots=slots)
-        return {SUMS: DiscreteLaplace(bounds, Fraction(request.epsilon))}
+        furthest, slots = 4 if request.places is None else 10, audience.fixed_slots
+        # `Bounds.rows` doubles the squared norm for a change, and once more for fixed slots.
+        row = Reach(furthest * UNIT, (4 if slots else 2) * furthest * UNIT**2, UNIT)
+        bounds = Bounds.rows((cells,), row, request.rows_per_person, 1, fixed_slots=slots)
+        if request.mechanism == "discrete-gaussian":
+            return {SUMS: DiscreteGaussian(bounds, Fraction(request.rho or 0))}
+        return {SUMS: DiscreteLaplace(bounds, Fraction(request.epsilon or 0))}
 
     def reduce(
         self,

@@ -41,13 +41,13 @@ def _sample(person: Persons, rows: Places, most: int, secret: int) -> Places:
     chosen = np.full((len(person), most), -1, np.intp)
     for step in range(most):
         last = rows - most + step
-        number = _below(last + 1, person, step, secret)
+        number = below(last + 1, person, step, secret)
         taken = (chosen[:, :step] == number[:, None]).any(axis=1)
         chosen[:, step] = np.where(taken, last, number)
     return chosen
 
 
-def _below(ends: Places, person: Persons, step: int, secret: int) -> Places:
+def below(ends: Places, person: Persons, step: int, secret: int) -> Places:
     """A number from 0 below each end. An end e favours some numbers by at most e / 2⁵³."""
     bits = _mixed(_mixed(person.astype(np.uint64) + _word(secret)) + _word((step + 1) * _GOLDEN))
     share = (bits >> np.uint64(11)).astype(np.float64) / 2**53

@@ -26,6 +26,16 @@ class AudienceFacts:
     known_sizes: tuple[int, ...] | None
     # Whether the platform drew so many people: then one more or less displaces somebody else.
     fixed_slots: bool = False
+    # How many identifiers were uploaded, or people drawn.
+    members: int = 0
+    # Whether the auditor declared that everybody consented to be shown other recommendations.
+    consented: bool = False
+    # Whether the platform knows whom each row of the upload found.
+    ordered: bool = False
+    # How many of the platform's people a hidden audience is compared with, padded.
+    candidates: int | None = None
+    # Whether another audit has a hidden audience already.
+    taken: bool = False
 
 
 class Kind(Protocol):

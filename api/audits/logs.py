@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from api.errors import UnsupportedAuditError
 from api.platform import Log, Logs, Platform
-from openapi.models import OfLog, Range
+from openapi.models import LogRows, Range
 
 RULES = (
     "The rows are those of the log {log!r}; a person is a {person}, and privacy is counted per"
@@ -23,7 +23,7 @@ def logs_of(platform: Platform) -> Logs:
     return platform.logs
 
 
-def log_of(request: OfLog, platform: Platform) -> Log:
+def log_of(request: LogRows, platform: Platform) -> Log:
     offered = logs_of(platform).logs()
     if request.log not in offered:
         raise UnsupportedAuditError(
@@ -32,7 +32,7 @@ def log_of(request: OfLog, platform: Platform) -> Log:
     return offered[request.log]
 
 
-def check(request: OfLog, numbers: Iterable[str], platform: Platform) -> Log:
+def check(request: LogRows, numbers: Iterable[str], platform: Platform) -> Log:
     """Refuse a log, columns or words that are not there."""
     log = log_of(request, platform)
     for name in numbers:
@@ -46,7 +46,7 @@ def check(request: OfLog, numbers: Iterable[str], platform: Platform) -> Log:
     return log
 
 
-def check_words(request: OfLog, log: Log, name: str, words: Iterable[str]) -> None:
+def check_words(request: LogRows, log: Log, name: str, words: Iterable[str]) -> None:
     """Refuse a column of words that is not there, and words that it never has."""
     unknown = [word for word in words if word not in log.words.get(name, ())]
     if name not in log.words or unknown:
@@ -66,7 +66,7 @@ def check_range(asked: Range, low: float, high: float) -> None:
         )
 
 
-def rules(request: OfLog, platform: Platform) -> tuple[str, ...]:
+def rules(request: LogRows, platform: Platform) -> tuple[str, ...]:
     log = log_of(request, platform)
     facts = {"log": request.log, "person": log.person, "m": request.rows_per_person}
     return tuple(rule.format(**facts) for rule in RULES)

@@ -5,10 +5,10 @@ from datetime import datetime
 from sqlalchemy import delete
 from sqlmodel import Session, col
 
-from api.store import RevokedTokenRow, UsedAssertionRow
+from api.store import ConsoleSessionRow, RevokedTokenRow, SignInCodeRow, UsedAssertionRow
 
 
 def forget_expired(session: Session, now: datetime) -> None:
-    """Drop used assertions and revocations whose token would be refused as expired anyway."""
-    session.execute(delete(UsedAssertionRow).where(col(UsedAssertionRow.expires_at) <= now))
-    session.execute(delete(RevokedTokenRow).where(col(RevokedTokenRow.expires_at) <= now))
+    """Drop whatever is only kept until it would be refused as expired anyway."""
+    for table in (UsedAssertionRow, RevokedTokenRow, SignInCodeRow, ConsoleSessionRow):
+        session.execute(delete(table).where(col(table.expires_at) <= now))

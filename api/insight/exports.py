@@ -115,6 +115,7 @@ def _of_charge(charge: Charge) -> Row:
         charge.rho.change_one,
         charge.currency,
         charge.debit,
+        charge.exploration_loss,
         charge.refunded,
     )
 
@@ -189,6 +190,7 @@ CHARGES = pa.schema(
         ("rho_change_one", _AMOUNT),
         ("currency", _TEXT),
         ("debit", _AMOUNT),
+        ("exploration_loss", _AMOUNT),
         ("refunded", _YES),
     ]
 )

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Header, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from sqlmodel import select
 
-from api.audiences import samples, sealing, uploads
+from api.audiences import hidden, samples, sealing, uploads
 from api.audiences.erasure import erase
 from api.audiences.members import MEDIA_TYPES
 from api.auth.access import AuditorDep
@@ -36,7 +36,7 @@ from api.problems import responses
 from api.routes.parameters import CursorQuery, LabelPath, LimitQuery, PartQuery
 from api.service import ReadDep, ServiceDep
 from api.store import AudienceRow
-from openapi.models import Audience, AudienceDraft, Page, Part, SampleDraft, Seal
+from openapi.models import Audience, AudienceDraft, HiddenDraft, Page, Part, SampleDraft, Seal
 
 router = APIRouter(
     prefix="/v1/audiences",
@@ -76,6 +76,17 @@ def sample_audience(draft: SampleDraft, caller: AuditorDep, service: ServiceDep)
     """Have the platform draw people who declared an attribute to it. You get a handle only."""
     with service.store.write() as session:
         return samples.draw(session, caller, draft, service.platform.people, service.settings)
+
+
+@router.post(
+    "/hidden",
+    status_code=201,
+    responses=responses(UnavailableSampleError, AudienceTooLargeError, body=True),
+)
+def hide_audience(draft: HiddenDraft, caller: AuditorDep, service: ServiceDep) -> Audience:
+    """So many people whom the platform is not shown, for one two-party audit."""
+    with service.store.write() as session:
+        return hidden.hide(session, caller, draft, service.platform, service.settings)
 
 
 @router.get("")

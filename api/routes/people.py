@@ -2,14 +2,21 @@
 
 from fastapi import APIRouter
 
+from api.auth import browsers
 from api.auth.access import CallerDep
-from api.errors import ConflictError, ForbiddenError, RateLimitedError, UnauthenticatedError
+from api.errors import (
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    RateLimitedError,
+    UnauthenticatedError,
+)
 from api.ledger import lock
 from api.problems import responses
 from api.routes.signed import REFUSALS, SignedDep
 from api.service import ReadDep, ServiceDep
 from api.vetting import people
-from openapi.models import KeyChangeDraft, Me
+from openapi.models import KeyChangeDraft, Me, SignInLink
 
 router = APIRouter(
     prefix="/v1/me",
@@ -33,3 +40,13 @@ def change_key(
         lock(session)
         statement = signed.statement(session, caller, "researcher-key", draft)
         return people.change_key(session, caller, draft, statement, service.origin)
+
+
+@router.post("/console", status_code=201, responses=responses(NotFoundError))
+def make_sign_in_link(caller: CallerDep, service: ServiceDep) -> SignInLink:
+    """A link that signs you in to the console: it works once, within ten minutes."""
+    if not service.settings.console:
+        raise NotFoundError("this service has no console")
+    code, until = browsers.make_code(service.store, caller)
+    root = service.settings.issuer.rstrip("/")
+    return SignInLink(url=f"{root}/console/sign-in?code={code}", expires_at=until)

@@ -4,7 +4,7 @@ from fastapi import APIRouter
 from sqlmodel import select
 
 from api.audits import offered
-from api.codebook import changelog, codebook, log_offers
+from api.codebook import changelog, codebook, exploration_offer, log_offers
 from api.errors import UnavailableError
 from api.problems import responses
 from api.routes.parameters import LimitQuery, NumberCursor
@@ -54,6 +54,7 @@ def get_catalogue(service: ServiceDep) -> Catalogue:
         score_range=ScoreRange(low=low, high=high),
         model_digest=scores.model_digest if scores else None,
         logs=log_offers(platform),
+        exploration=exploration_offer(platform),
         limits=Limits(
             members_per_audience=settings.max_members,
             bytes_per_part=settings.max_part_bytes,

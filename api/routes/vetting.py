@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 from sqlmodel import Session
 
-from api import mandates, registry
+from api import mandates, registry, stops
 from api.auth.access import OperatorDep, RegulatorDep
 from api.auth.caller import Caller
 from api.errors import (
@@ -34,8 +34,10 @@ from openapi.models import (
     MandateChangeDraft,
     MandateStateDraft,
     MediationDraft,
+    Progress,
     RemovalDraft,
     Researcher,
+    StopDraft,
 )
 from privacy.ledger.statements import Statement
 
@@ -134,6 +136,22 @@ def change_mandate(
     return _act(service, caller, signed, "mandate-change", draft, interventions.change)
 
 
+@regulator.post("/stops", status_code=201)
+def stop_audit_as_regulator(
+    draft: StopDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+) -> Progress:
+    """Stop an audit that explores, before its next batch: nobody is shown anything more."""
+    return _stop(service, caller, signed, draft)
+
+
+@operator.post("/stops", status_code=201)
+def stop_audit_as_operator(
+    draft: StopDraft, caller: OperatorDep, service: ServiceDep, signed: SignedDep
+) -> Progress:
+    """Stop an audit that explores, before its next batch: nobody is shown anything more."""
+    return _stop(service, caller, signed, draft)
+
+
 @regulator.post("/removals", status_code=201)
 def remove_researcher(
     draft: RemovalDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
@@ -167,3 +185,10 @@ def _act(
         shown = mandates.view(session, row)
     service.charged.set()
     return shown
+
+
+def _stop(service: Service, caller: Caller, signed: Signed, draft: StopDraft) -> Progress:
+    with service.store.write() as session:
+        statement = signed.statement(session, caller, "stop", draft)
+        row = stops.stop(session, draft, statement)
+        return Progress.model_validate({"audit_id": row.id, "state": row.state})

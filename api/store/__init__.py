@@ -1,6 +1,7 @@
 """What the service remembers."""
 
-from api.store.accounts import AuditRow, ChargeRow, MandateRow, ReleaseRow
+from api.store.accounts import AuditRow, ChargeRow, CourseRow, MandateRow, ReleaseRow
+from api.store.console import ConsoleSessionRow, SignInCodeRow
 from api.store.engine import UNAVAILABLE, Store
 from api.store.identity import (
     AuditorRow,
@@ -19,6 +20,7 @@ from api.store.ledger import (
 )
 from api.store.limits import ExclusionRow, PersonBlockRow, PlatformAccountRow
 from api.store.sketches import SketchRow
+from api.store.two_party import MessageRow, OrderRow, RunRow
 from api.store.uploads import AudienceRow, ContentRow, GroupRow, PartRow
 from api.store.vetting import (
     ApplicationEventRow,
@@ -37,13 +39,17 @@ __all__ = [
     "AuditorRow",
     "ChargeRow",
     "CheckpointRow",
+    "ConsoleSessionRow",
     "ContentRow",
+    "CourseRow",
     "EntryRow",
     "ExclusionRow",
     "GroupRow",
     "HeadRow",
     "IndividualRow",
     "MandateRow",
+    "MessageRow",
+    "OrderRow",
     "PartRow",
     "PersonBlockRow",
     "PersonalRow",
@@ -52,6 +58,8 @@ __all__ = [
     "ReleaseRow",
     "ResearcherRow",
     "RevokedTokenRow",
+    "RunRow",
+    "SignInCodeRow",
     "SigningKeyRow",
     "SketchRow",
     "StatementRow",

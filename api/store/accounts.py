@@ -32,6 +32,11 @@ class MandateRow(SQLModel, table=True):
     # Of a limit that renews at fixed times: the number of the period, and what it has spent.
     period: int = 0
     period_spent: Fraction = Field(sa_column=Column(Pico, nullable=False))
+    # How much reward people may lose, and what was charged of it: for the mandate's whole life.
+    exploration_limit: Fraction = Field(default=Fraction(0), sa_column=Column(Pico, nullable=False))
+    exploration_spent: Fraction = Field(default=Fraction(0), sa_column=Column(Pico, nullable=False))
+    # The share of two-party runs that a regulator opens before they are delivered.
+    opened_share: Fraction = Field(default=Fraction(1), sa_column=Column(Pico, nullable=False))
     valid_from: datetime = Field(sa_type=Utc)
     valid_until: datetime = Field(sa_type=Utc)
     created_at: datetime = Field(sa_type=Utc)
@@ -72,6 +77,8 @@ class AuditRow(SQLModel, table=True):
     claims: int = 0
     attempts: int = 0
     claim: str | None = None
+    # Whether somebody had it stopped: its worker finds out before the next batch.
+    stopped: bool = False
     lease_until: datetime | None = Field(default=None, sa_type=Utc)
 
 
@@ -94,8 +101,20 @@ class ChargeRow(SQLModel, table=True):
     period: int = 0
     # What the platform's account was charged, and everybody in the audience who can bear it.
     rho: Fraction = Field(sa_column=Column(Pico, nullable=False))
+    # What people may lose by being shown something else, in units of reward.
+    exploration_loss: Fraction = Field(default=Fraction(0), sa_column=Column(Pico, nullable=False))
     charged_at: datetime = Field(sa_type=Utc, index=True)
     refunded_at: datetime | None = Field(default=None, sa_type=Utc)
+
+
+class CourseRow(SQLModel, table=True):
+    """What an audit that goes on for a while has done so far. Private, and gone when it ends."""
+
+    __tablename__ = "courses"
+
+    audit_id: str = Field(primary_key=True, foreign_key="audits.id")
+    begun_at: datetime = Field(sa_type=Utc)
+    state: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
 
 
 class ReleaseRow(SQLModel, table=True):

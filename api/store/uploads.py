@@ -37,6 +37,13 @@ class AudienceRow(SQLModel, table=True):
     source: str
     groups_per_person: int
     participation_code: str | None = None
+    # Whether the auditor declared that everybody agreed to be shown other recommendations.
+    consented: bool = False
+    # Whether the order of the upload is kept, as a two-party audit needs it.
+    ordered: bool = False
+    # Of an audience that is hidden: the kind of its identifiers, and the platform's public size.
+    identifiers: str | None = None
+    candidates: int | None = None
     commitment: str | None = None
     created_at: datetime = Field(sa_type=Utc)
     sealed_at: datetime | None = Field(default=None, sa_type=Utc)

@@ -131,6 +131,7 @@ def _refuse_more_than_asked(wanted: Mapping[str, Any], limits: MandateLimits) ->
         "kinds": not set(wanted["kinds"]).issuperset(limits.kinds),
         name: granted > limit,
         "lifetime_limit": (limits.lifetime_limit or granted) > lifetime,
+        "exploration_limit": limits.exploration_limit > Decimal(wanted.get("exploration_limit", 0)),
         "valid_from": limits.valid_from < datetime.fromisoformat(wanted["valid_from"]),
         "valid_until": limits.valid_until > datetime.fromisoformat(wanted["valid_until"]),
     }

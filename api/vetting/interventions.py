@@ -49,7 +49,7 @@ def change(session: Session, draft: MandateChangeDraft, statement: Statement) ->
     if row.state == "terminated":
         raise ConflictError("a terminated mandate cannot be changed", state=row.state)
     _check(row, draft)
-    for name in ("epsilon_limit", "rho_limit", "lifetime_limit"):
+    for name in ("epsilon_limit", "rho_limit", "lifetime_limit", "exploration_limit"):
         if (amount := fraction_of(getattr(draft, name))) is not None:
             setattr(row, name, amount)
     row.kinds = list(draft.kinds or row.kinds)

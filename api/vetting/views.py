@@ -28,6 +28,7 @@ _PLAIN = (
     "rho_limit",
     "renewal",
     "lifetime_limit",
+    "exploration_limit",
     "valid_from",
     "valid_until",
 )
@@ -73,7 +74,7 @@ def view(session: Session, row: ApplicationRow) -> Application:
         submitted_at=row.submitted_at,
         deadline=_deadline(row),
         history=[_event(entry, state, texts) for entry, state in entries],
-        **{name: body[name] for name in _PLAIN},
+        **{name: body[name] for name in _PLAIN if name in body},
         **{name: _text(body[name], texts) for name in _TEXTS},
     )
 

@@ -11,8 +11,10 @@ from auditor_client.cli import (
     applications,
     audiences,
     audits,
+    console,
     contents,
     decisions,
+    envy,
     insight,
     keys,
     kinds,
@@ -26,8 +28,10 @@ from auditor_client.cli import (
     receipts,
     regulator,
     reo,
+    reo_plan,
     reports,
     studies,
+    two_party,
 )
 from auditor_client.cli.showing import printable
 from auditor_client.errors import AuditorError
@@ -73,6 +77,7 @@ app.add_typer(me.webhook_app, name="webhook")
 app.command("apply")(applications.apply)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(receipts.app, name="receipt")
+app.command("console")(console.console)
 app.command("catalogue")(contents.catalogue)
 app.command("plan")(planning.plan)
 app.command("price")(audits.price)
@@ -81,8 +86,13 @@ app.command("analyse")(analyses.analyse)
 app.command("report")(reports.report)
 app.command("outcome")(outcome.outcome)
 app.command("reo")(reo.reo)
-app.command("reo-plan")(reo.plan)
+app.command("reo-plan")(reo_plan.plan)
 audits.app.command("reo")(reo.audit)
+audits.app.command("two-party")(two_party.audit)
+regulator.app.command("open")(two_party.open_run)
+regulator.app.command("runs")(two_party.waiting_runs)
+app.command("envy-plan")(envy.plan)
+audits.app.command("envy-freeness")(envy.audit)
 
 
 def main() -> None:

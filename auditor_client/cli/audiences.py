@@ -13,6 +13,9 @@ from auditor_client.errors import InputError
 from auditor_client.tables import read_table
 
 app = typer.Typer(help="Audiences: the people of an audit, in groups.")
+Consented = Annotated[
+    bool, typer.Option(help="All agreed to be shown others' recommendations for a while.")
+]
 
 
 @app.command("upload")
@@ -25,6 +28,7 @@ def upload(
     country: Annotated[str | None, typer.Option(help="For phone numbers without +.")] = None,
     drop_missing: Annotated[bool, typer.Option(help="Leave rows without a group out.")] = False,
     confirmed: Annotated[bool, typer.Option(help="Score only people who confirm.")] = False,
+    consented: Consented = False,
     resume: Annotated[str | None, typer.Option(help="Go on with this audience.")] = None,
     quiet: Quiet = False,
     profile: ProfileName = DEFAULT_PROFILE,
@@ -42,6 +46,7 @@ def upload(
             country=country,
             missing_groups="drop" if drop_missing else "refuse",
             confirmed=confirmed,
+            consented=consented,
             resume=resume,
             progress=not quiet,
         )
@@ -63,13 +68,15 @@ def seal(
 def sample(
     attribute: Annotated[str, typer.Argument(help="What people declared, e.g. gender.")],
     sizes: Annotated[list[str], typer.Argument(help="value=number, e.g. woman=300 man=300.")],
+    consented: Consented = False,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
     """Have the platform draw people at random; you get a handle, never identities."""
     wanted = {value: whole(number) for value, number in pairs(sizes).items()}
     with Auditor.from_profile(profile) as auditor:
-        show_row(row_of(auditor.audiences.sample(attribute, wanted)), as_json=as_json)
+        drawn = auditor.audiences.sample(attribute, wanted, consented=consented)
+        show_row(row_of(drawn), as_json=as_json)
 
 
 @app.command("list")

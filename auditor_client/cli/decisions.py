@@ -7,7 +7,15 @@ from typing import Annotated, Any, cast, get_args
 import typer
 
 from auditor_client.cli.applications import ApplicationId, show_application, show_applications
-from auditor_client.cli.mandates import Kinds, Lifetime, Limit, RhoLimit, mandate_row
+from auditor_client.cli.mandates import (
+    Exploration,
+    Kinds,
+    Lifetime,
+    Limit,
+    OpenedShare,
+    RhoLimit,
+    mandate_row,
+)
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
 from auditor_client.cli.showing import show_row
 from auditor_client.errors import InputError
@@ -16,6 +24,7 @@ from auditor_client.vetting import Decided
 from openapi.models import ApplicationState, AuditKind, Mandate
 
 MandateId = Annotated[str, typer.Argument(metavar="MANDATE")]
+AuditId = Annotated[str, typer.Argument(metavar="AUDIT")]
 Reason = Annotated[str, typer.Option(help="Why; kept erasable, the ledger commits to it.")]
 Until = Annotated[str | None, typer.Option(help="A date, like 2027-03-31.")]
 
@@ -30,6 +39,7 @@ def add_to(app: typer.Typer) -> None:
         "resume": resume,
         "terminate": terminate,
         "change": change,
+        "stop": stop,
         "remove": remove,
         "erase": erase,
     }
@@ -61,6 +71,8 @@ def decide(
     epsilon: Limit = None,
     rho: RhoLimit = None,
     lifetime: Lifetime = None,
+    exploration: Exploration = None,
+    opened_share: OpenedShare = "1",
     kind: Kinds = None,
     until: Until = None,
     researcher: Annotated[
@@ -86,6 +98,8 @@ def decide(
                 epsilon_limit=epsilon,
                 rho_limit=rho,
                 lifetime_limit=lifetime,
+                exploration_limit=exploration,
+                opened_share=opened_share,
                 kinds=cast("list[AuditKind] | None", kind),
                 valid_until=moment(until),
                 researcher_ids=researcher,
@@ -150,6 +164,7 @@ def change(
     epsilon: Limit = None,
     rho: RhoLimit = None,
     lifetime: Lifetime = None,
+    exploration: Exploration = None,
     kind: Kinds = None,
     until: Until = None,
     profile: ProfileName = DEFAULT_PROFILE,
@@ -163,10 +178,22 @@ def change(
             epsilon_limit=epsilon,
             rho_limit=rho,
             lifetime_limit=lifetime,
+            exploration_limit=exploration,
             kinds=cast("list[AuditKind] | None", kind),
             valid_until=moment(until),
         )
     _show(changed, as_json)
+
+
+def stop(
+    audit: AuditId,
+    reason: Reason,
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Have an audit of envy show nobody anything more; nothing is released, nothing refunded."""
+    with Regulator.from_profile(profile) as regulator:
+        show_row(regulator.stop(audit, reason).model_dump(), as_json=as_json)
 
 
 def remove(

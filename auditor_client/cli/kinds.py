@@ -1,6 +1,5 @@
 """`auditor audit match-count`, `most-skewed`, `cdf` and `balances`: the other kinds of audit."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,6 +12,7 @@ from auditor_client.cli.asking import (
     ContentId,
     Context,
     EdgeList,
+    Epsilon,
     Key,
     LevelList,
     MandateId,
@@ -20,14 +20,11 @@ from auditor_client.cli.asking import (
     context_of,
 )
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, numbers
-from auditor_client.cli.showing import show_row
+from auditor_client.cli.results import keep_and_show
 from auditor_client.errors import InputError
-from auditor_client.findings import result_row
-from auditor_client.kinds import OtherResult
 from auditor_client.requests import DEFAULT_BINS
 
 ContentIds = Annotated[list[str], typer.Argument(metavar="CONTENT...")]
-Epsilon = Annotated[str, typer.Option(help="At most six decimal places.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -39,7 +36,7 @@ def add_to(app: typer.Typer) -> None:
 
 def match_count(
     audience: AudienceId,
-    epsilon: Epsilon = "1",
+    epsilon: Epsilon = None,
     mandate: MandateId = None,
     receipt: ReceiptFile = None,
     idempotency_key: Key = None,
@@ -51,12 +48,12 @@ def match_count(
     with Auditor.from_profile(profile) as auditor:
         audit = auditor.audits.match_count(
             audience,
-            epsilon,
+            epsilon or 1,
             mandate_id=mandate,
             idempotency_key=idempotency_key,
             progress=not quiet,
         )
-        _show(audit, receipt, as_json)
+        keep_and_show(audit, receipt, as_json)
 
 
 def cdf(
@@ -64,7 +61,7 @@ def cdf(
     audience: AudienceId,
     bins: Bins = DEFAULT_BINS,
     edges: EdgeList = None,
-    epsilon: Epsilon = "1",
+    epsilon: Epsilon = None,
     context: Context = None,
     mandate: MandateId = None,
     receipt: ReceiptFile = None,
@@ -79,13 +76,13 @@ def cdf(
             content,
             audience,
             bins=numbers(edges) or bins,
-            epsilon=epsilon,
+            epsilon=epsilon or 1,
             context=context_of(context),
             mandate_id=mandate,
             idempotency_key=idempotency_key,
             progress=not quiet,
         )
-        _show(audit, receipt, as_json)
+        keep_and_show(audit, receipt, as_json)
 
 
 def most_skewed(
@@ -94,7 +91,7 @@ def most_skewed(
     bins: Bins = DEFAULT_BINS,
     edges: EdgeList = None,
     levels: LevelList = None,
-    epsilon: Epsilon = "1",
+    epsilon: Epsilon = None,
     weights: Annotated[str, typer.Option(help="Of the two groups, e.g. 2,1.")] = "1,1",
     context: Context = None,
     mandate: MandateId = None,
@@ -111,21 +108,21 @@ def most_skewed(
             audience,
             bins=numbers(edges) or bins,
             levels=numbers(levels),
-            epsilon=epsilon,
+            epsilon=epsilon or 1,
             weights=weights_of(weights),
             context=context_of(context),
             mandate_id=mandate,
             idempotency_key=idempotency_key,
             progress=not quiet,
         )
-        _show(audit, receipt, as_json)
+        keep_and_show(audit, receipt, as_json)
 
 
 def balances(
     audience: AudienceId,
     bins: Annotated[int, typer.Option(help="Equal bins from 0 to the whole cap.")] = BALANCE_BINS,
     edges: Annotated[str | None, typer.Option(help="Shares of the cap: 0,0.5,0.9,1.")] = None,
-    epsilon: Epsilon = "1",
+    epsilon: Epsilon = None,
     mandate: MandateId = None,
     receipt: ReceiptFile = None,
     idempotency_key: Key = None,
@@ -138,12 +135,12 @@ def balances(
         audit = auditor.audits.balances(
             audience,
             bins=numbers(edges) or bins,
-            epsilon=epsilon,
+            epsilon=epsilon or 1,
             mandate_id=mandate,
             idempotency_key=idempotency_key,
             progress=not quiet,
         )
-        _show(audit, receipt, as_json)
+        keep_and_show(audit, receipt, as_json)
 
 
 def weights_of(text: str) -> tuple[int, int]:
@@ -152,9 +149,3 @@ def weights_of(text: str) -> tuple[int, int]:
     except ValueError as error:
         raise InputError(f"{text!r} is not a pair of whole numbers like 2,1.") from error
     return first, second
-
-
-def _show(audit: OtherResult, receipt: Path | None, as_json: bool) -> None:
-    if receipt:
-        audit.save_receipt(receipt)
-    show_row(result_row(audit), as_json=as_json)

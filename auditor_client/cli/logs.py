@@ -1,6 +1,5 @@
 """`auditor audit outcome-test`, `log-cdf` and `bias-size`: audits of a platform's logs."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,11 +8,19 @@ from auditor_client.auditor import Auditor
 from auditor_client.bias_size import Corrections
 from auditor_client.cli.asking import AudienceId, Epsilon, Key, MandateId, Mechanism, Rho
 from auditor_client.cli.asking import ReceiptFile as Receipt
-from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, numbers, pairs
+from auditor_client.cli.options import (
+    DEFAULT_PROFILE,
+    AsJson,
+    ProfileName,
+    Quiet,
+    numbers,
+    pairs,
+    words,
+)
+from auditor_client.cli.results import keep, keep_and_show
 from auditor_client.cli.showing import show_row
 from auditor_client.errors import InputError
 from auditor_client.findings import result_row
-from auditor_client.kinds import OtherResult
 from auditor_client.log_requests import CDF_BINS, OUTCOME_BINS
 from auditor_client.outcome_test import OutcomeTest
 
@@ -77,7 +84,7 @@ def outcome_test(
             idempotency_key=idempotency_key,
             progress=not quiet,
         )
-        _save(audit, receipt)
+        keep(audit, receipt)
     tested = audit.test(threshold=threshold, delta=delta)
     found = {"verdict": tested.verdict(), "words": tested.words(), "delta": delta}
     show_row({**result_row(audit), **found}, as_json=as_json)
@@ -113,8 +120,7 @@ def log_cdf(
             idempotency_key=idempotency_key,
             progress=not quiet,
         )
-        _save(audit, receipt)
-    show_row(result_row(audit), as_json=as_json)
+        keep_and_show(audit, receipt, as_json)
 
 
 def bias_size(
@@ -128,6 +134,8 @@ def bias_size(
     where: Where = None,
     rows_per_person: Rows = 1,
     epsilon: Epsilon = None,
+    mechanism: Mechanism = "discrete-laplace",
+    rho: Rho = None,
     mandate: MandateId = None,
     receipt: Receipt = None,
     idempotency_key: Key = None,
@@ -148,21 +156,17 @@ def bias_size(
             score=score,
             outcome=outcome,
             places=places,
-            epsilon=epsilon or 1,
+            epsilon=epsilon,
+            mechanism=mechanism,
+            rho=rho,
             where=words_of(where),
             rows_per_person=rows_per_person,
             mandate_id=mandate,
             idempotency_key=idempotency_key,
             progress=not quiet,
         )
-        _save(audit, receipt)
-    show_row(result_row(audit), as_json=as_json)
+        keep_and_show(audit, receipt, as_json)
 
 
 def words_of(where: list[str] | None) -> dict[str, list[str]]:
-    return {name: words.split(",") for name, words in pairs(where or []).items()}
-
-
-def _save(audit: OtherResult, receipt: Path | None) -> None:
-    if receipt:
-        audit.save_receipt(receipt)
+    return {name: words(listed) or [] for name, listed in pairs(where or []).items()}

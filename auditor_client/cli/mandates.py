@@ -22,6 +22,12 @@ RhoLimit = Annotated[str | None, typer.Option(help="The limit in rho instead: pa
 Delta = Annotated[str | None, typer.Option(help="At which a limit in rho is shown as an epsilon.")]
 RenewalWords = Annotated[str | None, typer.Option(help="rolling:30 or fixed:30, in days.")]
 Lifetime = Annotated[str | None, typer.Option(help="What never comes back, with --renewal.")]
+Exploration = Annotated[
+    str | None, typer.Option(help="The most reward people may lose in audits of envy.")
+]
+OpenedShare = Annotated[
+    str, typer.Option(help="Share of two-party runs that you open before delivery.")
+]
 Kinds = Annotated[list[str] | None, typer.Option("--kind", help="Kinds of audit, repeatable.")]
 
 
@@ -60,7 +66,9 @@ def grant(
     delta: Delta = None,
     renewal: RenewalWords = None,
     lifetime: Lifetime = None,
+    exploration: Exploration = None,
     kind: Kinds = None,
+    opened_share: OpenedShare = "1",
     days: Annotated[int, typer.Option(help="Valid from now for so many days.")] = 365,
     researcher: Annotated[
         list[str] | None, typer.Option(help="Only these individuals may spend it, repeatable.")
@@ -79,7 +87,9 @@ def grant(
             delta=delta,
             renewal=renewal_of(renewal),
             lifetime_limit=lifetime,
+            exploration_limit=exploration or 0,
             kinds=cast("list[AuditKind]", kind or ["score-histogram"]),
+            opened_share=opened_share,
             valid_from=now,
             valid_until=now + timedelta(days=days),
             researcher_ids=researcher,
@@ -109,8 +119,19 @@ def mandate_row(mandate: Mandate) -> dict[str, Any]:
         "lifetime_limit": mandate.lifetime_limit,
         "spent": mandate.spent,
         "remaining": mandate.remaining,
+        **_exploration(mandate),
         "valid_from": mandate.valid_from,
         "valid_until": mandate.valid_until,
+    }
+
+
+def _exploration(mandate: Mandate) -> dict[str, Any]:
+    """How much reward people may lose, where the mandate allows for any."""
+    if not mandate.exploration_limit:
+        return {}
+    return {
+        "exploration_limit": mandate.exploration_limit,
+        "exploration_remaining": mandate.exploration_remaining,
     }
 
 

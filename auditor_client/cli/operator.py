@@ -6,6 +6,7 @@ import typer
 
 from auditor_client.cli.applications import ApplicationId, show_application, show_applications
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
+from auditor_client.cli.showing import show_row
 from auditor_client.vetting import Operator
 
 app = typer.Typer(help="For the platform's operators.", no_args_is_help=True)
@@ -45,3 +46,15 @@ def mediation(
     with Operator.from_profile(profile) as operator:
         made = operator.mediate(application, cast("Any", outcome), text)
     show_application(made, as_json)
+
+
+@app.command("stop")
+def stop(
+    audit: Annotated[str, typer.Argument(metavar="AUDIT")],
+    reason: Annotated[str, typer.Option(help="Why; kept erasable, the ledger commits to it.")],
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Have an audit of envy show nobody anything more; nothing is released, nothing refunded."""
+    with Operator.from_profile(profile) as operator:
+        show_row(operator.stop(audit, reason).model_dump(), as_json=as_json)

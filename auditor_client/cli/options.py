@@ -1,4 +1,4 @@
-"""What every command has: a profile, and `--json`; and the words `name=value`."""
+"""What every command has: a profile, and `--json`; words `name=value`, and lists with commas."""
 
 from collections.abc import Iterable
 from typing import Annotated
@@ -36,3 +36,8 @@ def numbers(text: str | None) -> list[float] | None:
         return [float(word) for word in text.split(",")]
     except ValueError as error:
         raise InputError(f"{text!r} is not a list of numbers like 0,0.5,1.") from error
+
+
+def words(text: str | None) -> list[str] | None:
+    """Words separated by commas; None if there are none."""
+    return [word.strip() for word in text.split(",") if word.strip()] or None if text else None

@@ -11,7 +11,7 @@ from auditor_client.errors import InputError
 from auditor_client.tables import read_table
 
 if TYPE_CHECKING:
-    from auditor_client.outcome import Tested
+    from auditor_client.outcome import Change, Tested
 
 # What people see of an effect, by what it is called there.
 _SHOWN = {
@@ -47,6 +47,10 @@ def outcome(
     tolerance: Annotated[
         float, typer.Option(help="A difference in outcome that is tolerated.", min=0.0)
     ] = 0.0,
+    query: Annotated[
+        str | None,
+        typer.Option(help="The column of jobs or lists: tells the size of the bias too."),
+    ] = None,
     delta: Annotated[float, typer.Option(help="The probability of a wrong verdict.")] = 0.05,
     as_json: AsJson = False,
 ) -> None:
@@ -65,10 +69,32 @@ def outcome(
         outcome_range=_range(outcome_range),
     )
     tested = test(moments, reference=reference, control=control, threshold=threshold, delta=delta)
-    _show(tested, tolerance, as_json)
+    columns = {"score": score, "outcome": outcome, "group": group, "query": query}
+    asked = {**columns, "bins": _bins(bins), "person": person, "delta": delta}
+    _show(tested, tolerance, _size(table, asked, threshold) if query else [], as_json)
 
 
-def _show(tested: "Tested", tolerance: float, as_json: bool) -> None:
+def _size(table: Any, asked: dict[str, Any], threshold: float | None) -> list[dict[str, Any]]:
+    """What correction would change: notifications where there is a threshold, else ranks."""
+    from auditor_client.outcome import notifications, ranks
+
+    if threshold is None:
+        moved = ranks(table, **asked)
+        return [_moved(f"rank of {name}", one, one.difference) for name, one in moved.items()]
+    found = notifications(table, **asked, threshold=threshold)
+    groups = [_moved(f"N%Δ of {name}", one, one.percent) for name, one in found.groups.items()]
+    return [*groups, _moved("Y%Δ", found.outcome, found.outcome.percent)]
+
+
+def _moved(what: str, change: "Change", value: float) -> dict[str, Any]:
+    limits = change.limits
+    ends = {"low": limits.low, "high": limits.high} if limits else dict.fromkeys(("low", "high"))
+    return _finite(
+        {"of": what, "before": change.before, "after": change.after, "change": value, **ends}
+    )
+
+
+def _show(tested: "Tested", tolerance: float, size: list[dict[str, Any]], as_json: bool) -> None:
     rows = [_row(row) for row in tested.frame().to_pylist()]
     if as_json:
         print_json(
@@ -78,12 +104,16 @@ def _show(tested: "Tested", tolerance: float, as_json: bool) -> None:
                 "wald": None if tested.wald is None else vars(tested.wald),
                 "effects": rows,
                 "averages": [_finite(row) for row in tested.marginal_frame().to_pylist()],
+                **({"size": size} if size else {}),
             }
         )
         return
     for sentence in tested.words(tolerance):
         typer.echo(sentence)
-    show_rows([_rounded(row) for row in rows], list(_SHOWN), as_json=False)
+    shown = [{name: row[field] for name, field in _SHOWN.items()} for row in rows]
+    show_rows([_rounded(row) for row in shown], list(_SHOWN), as_json=False)
+    if size:
+        show_rows([_rounded(row) for row in size], list(size[0]), as_json=False)
 
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:
@@ -100,9 +130,8 @@ def _finite(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rounded(row: dict[str, Any]) -> dict[str, Any]:
-    shown = {name: row[field] for name, field in _SHOWN.items()}
     return {
-        name: f"{value:.3f}" if isinstance(value, float) else value for name, value in shown.items()
+        name: f"{value:.3f}" if isinstance(value, float) else value for name, value in row.items()
     }
 
 

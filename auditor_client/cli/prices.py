@@ -12,6 +12,7 @@ def price_row(quote: Quote) -> dict[str, Any]:
         "epsilon": _words(price.epsilon) if price.epsilon else "none: Gaussian noise has a rho",
         "rho": _words(price.rho),
         "debit": f"{price.debit} {price.currency}",
+        **_explored(quote),
         **{f"error_of_{part.name}": f"±{part.error_95} (95 %)" for part in price.parts},
         "mandate": quote.mandate_id,
         "remaining_before": quote.remaining_before,
@@ -24,3 +25,14 @@ def price_row(quote: Quote) -> dict[str, Any]:
 
 def _words(both: BothRelations) -> str:
     return f"{both.add_remove} (one person more or less), {both.change_one} (one person changed)"
+
+
+def _explored(quote: Quote) -> dict[str, Any]:
+    """What people may lose, where an audit lets them explore."""
+    if not quote.price.exploration_loss:
+        return {}
+    return {
+        "reward_people_may_lose": quote.price.exploration_loss,
+        "exploration_before": quote.exploration_before,
+        "exploration_after": quote.exploration_after,
+    }

@@ -1,6 +1,6 @@
-"""`auditor reo`, `reo-plan` and `audit reo`: equal opportunity from your own logs, or a platform's.
+"""`auditor reo` and `audit reo`: equal opportunity from your own logs, or from a platform's.
 
-The first two need no network and no profile.
+The first needs no network and no profile.
 """
 
 import math
@@ -10,11 +10,19 @@ from typing import Annotated, Any
 import typer
 
 from auditor_client.auditor import Auditor
-from auditor_client.cli.asking import AudienceId, Key, MandateId, Mechanism, ReceiptFile, Rho
-from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, pairs
+from auditor_client.cli.asking import (
+    AudienceId,
+    Epsilon,
+    Key,
+    MandateId,
+    Mechanism,
+    ReceiptFile,
+    Rho,
+)
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, words
+from auditor_client.cli.results import keep_and_show
 from auditor_client.cli.showing import show_row
 from auditor_client.errors import InputError
-from auditor_client.findings import result_row
 
 LogFile = Annotated[Path, typer.Option("--default", help="Default traffic: Parquet or CSV.")]
 RandomFile = Annotated[
@@ -52,7 +60,7 @@ def reo(
 
     if chart and not day:
         raise InputError("A chart is of days: name their column with --day.")
-    labels = _words(label) or []
+    labels = words(label) or []
     logs = own_logs(
         default, random, labels, group,
         viewer=viewer, day=day, treatment=treatment, recalled=recalled,
@@ -86,7 +94,7 @@ def reo(
 
 def _number(value: float) -> float | None:
     """What is undefined is null, as JSON has it."""
-    return None if math.isnan(value) else value
+    return value if math.isfinite(value) else None
 
 
 def _days(watched: Any, chart: Path | None) -> list[dict[str, Any]]:
@@ -98,43 +106,6 @@ def _days(watched: Any, chart: Path | None) -> list[dict[str, Any]]:
     return [{**row, "penalty": _number(row["penalty"])} for row in rows]
 
 
-Shares = Annotated[str, typer.Option(help="Positive rows of each group, of all: a=0.1,b=0.25.")]
-
-
-def plan(
-    default: Shares,
-    random: Shares,
-    error: Annotated[float, typer.Option(help="By how much the penalty may be off.")] = 0.02,
-    delta: Delta = 0.05,
-    epsilon: Annotated[
-        float | None, typer.Option(help="Of a platform's noise; none unless told.")
-    ] = None,
-    rows_per_viewer: Annotated[int, typer.Option(help="The most rows of one viewer.", min=1)] = 1,
-    as_json: AsJson = False,
-) -> None:
-    """How many rows of default and random traffic tell the penalty that exactly."""
-    from auditor_client.laws import Laplace
-    from auditor_client.reo import rows_needed, share_rows
-
-    q, p = _shares(default), _shares(random)
-    noise = None if epsilon is None else Laplace(epsilon / rows_per_viewer)
-    exact = rows_needed(q, p, error, delta, noise=noise, rows_per_viewer=rows_per_viewer)
-    bare = rows_needed(q, p, error, delta, rows_per_viewer=rows_per_viewer)
-    third, fourth = (
-        rows_needed(q, p, error, delta, method) for method in ("theorem-e3", "theorem-e4")
-    )
-    row = {
-        "error": error,
-        "delta": delta,
-        "rows_each": exact.recommended,
-        "rows_each_without_noise": bare.recommended,
-        "theorem_e1_random_rows": max(share_rows(share, error, delta) for share in p.values()),
-        "theorem_e3": {"default": third.recommended, "random": third.random},
-        "theorem_e4": {"default": fourth.recommended, "random": fourth.random},
-    }
-    show_row(row, as_json=as_json)
-
-
 def audit(
     audience: AudienceId,
     log: Annotated[str, typer.Argument(metavar="LOG")],
@@ -143,7 +114,7 @@ def audit(
     strategies: Annotated[str | None, typer.Option(help="default,new; all unless told.")] = None,
     days: Annotated[str | None, typer.Option(help="Days to tell apart, or `all`.")] = None,
     rows_per_person: Annotated[int, typer.Option(help="The most rows of one viewer.")] = 1,
-    epsilon: Annotated[str | None, typer.Option(help="At most six decimal places.")] = None,
+    epsilon: Epsilon = None,
     mechanism: Mechanism = "discrete-laplace",
     rho: Rho = None,
     mandate: MandateId = None,
@@ -157,22 +128,9 @@ def audit(
     with Auditor.from_profile(profile) as auditor:
         found = auditor.audits.reo(
             audience, log, creators=creators,
-            signals=_words(signals), strategies=_words(strategies),
-            days="all" if days == "all" else _words(days) or (),
+            signals=words(signals), strategies=words(strategies),
+            days="all" if days == "all" else words(days) or (),
             rows_per_person=rows_per_person, epsilon=epsilon, mechanism=mechanism, rho=rho,
             mandate_id=mandate, idempotency_key=idempotency_key, progress=not quiet,
         )  # fmt: skip
-        if receipt:
-            found.save_receipt(receipt)
-        show_row(result_row(found), as_json=as_json)
-
-
-def _words(text: str | None) -> list[str] | None:
-    return [word.strip() for word in text.split(",") if word.strip()] if text else None
-
-
-def _shares(text: str) -> dict[str, float]:
-    try:
-        return {name: float(value) for name, value in pairs(text.split(",")).items()}
-    except ValueError as error:
-        raise InputError(f"{text!r} is not of the form a=0.1,b=0.25.") from error
+        keep_and_show(found, receipt, as_json)

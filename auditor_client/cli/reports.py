@@ -8,7 +8,9 @@ import typer
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
 from auditor_client.cli.selecting import Metrics, Qualified, Quantiles, Thresholds, selection_of
 from auditor_client.cli.showing import show_row
-from auditor_client.findings import finding
+from auditor_client.envy_audit import EnvyFreeness
+from auditor_client.errors import InputError
+from auditor_client.findings import finding, result_row
 from auditor_client.finished import FinishedAudit
 from auditor_client.progress import bar
 
@@ -31,7 +33,14 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Verify a receipt and write the report of its audit. Needs no network."""
-    audit = FinishedAudit.from_receipt(receipt)
+    from auditor_client.analysis import read_receipt  # SciPy takes a second to import
+
+    audit = read_receipt(receipt)
+    if isinstance(audit, EnvyFreeness):
+        show_row({**result_row(audit), "report": str(audit.report(out))}, as_json=as_json)
+        return
+    if not isinstance(audit, FinishedAudit):
+        raise InputError(f"This is a {audit.kind}: `auditor analyse` says what it found.")
     selection = selection_of(metric, threshold, quantile, qualified)
     with bar("Analysing", show=not as_json):
         audit.report(out, alpha=alpha, delta=delta, selection=selection)

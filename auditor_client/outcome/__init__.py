@@ -23,12 +23,14 @@ from auditor_client.outcome.marginals import Marginal
 from auditor_client.outcome.other_metrics import equalised_odds, precision
 from auditor_client.outcome.planning import Plan, power_of, sample_size, simulated_power
 from auditor_client.outcome.reading import from_frame
+from auditor_client.outcome.resampled import Limits
 from auditor_client.outcome.tested import Tested, test
 
 __all__ = [
     "Change",
     "Effect",
     "FrameMoments",
+    "Limits",
     "Marginal",
     "Moments",
     "Notified",

@@ -8,21 +8,14 @@
 docs/reo.md says what it measures and why it needs random traffic.
 """
 
+from auditor_client.reo.activation import RandomTraffic, random_traffic, tradeoff
 from auditor_client.reo.differences import Difference, difference
 from auditor_client.reo.estimates import Bounded, Penalty, penalty
 from auditor_client.reo.lines import Lines, four_fifths
 from auditor_client.reo.monitoring import Monitoring, monitor
 from auditor_client.reo.own import OwnLogs, own_logs
 from auditor_client.reo.parity import parity, plain, precision
-from auditor_client.reo.planning import (
-    RandomTraffic,
-    Rows,
-    error_at,
-    random_traffic,
-    rows_needed,
-    share_rows,
-    tradeoff,
-)
+from auditor_client.reo.planning import Rows, error_at, rows_needed, share_rows, utility_rows
 from auditor_client.reo.resampling import (
     Method,
     Resampled,
@@ -61,4 +54,5 @@ __all__ = [
     "share_rows",
     "stages",
     "tradeoff",
+    "utility_rows",
 ]

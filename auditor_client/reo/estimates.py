@@ -140,7 +140,7 @@ def penalty_of(
     traffics = [(recommended, "default"), (random, "random")]
     small = too_small(traffics, rows_per_viewer)
     if covariance == "exact" and small:
-        return _bounded(recommended, random, delta, rows_per_viewer, small)
+        return bounded(recommended, random, delta, rows_per_viewer, small)
     if (random.positives <= 0).any() or recommended.positives.sum() <= 0:
         raise InputError("Algorithm 1 divides by zero here: use the exact covariance.")
     made = found or utilities(recommended, random, covariance, rows_per_viewer)
@@ -200,9 +200,10 @@ def _each(made: Utilities, covariance: Floats, heavy: Floats, delta: float) -> d
     return found
 
 
-def _bounded(
+def bounded(
     recommended: Counts, random: Counts, delta: float, rows_per_viewer: int, small: tuple[str, ...]
 ) -> Penalty:
+    """Limits of counts of which some are too `small` for a normal law."""
     box = utilities_box(recommended, random, rows_per_viewer, delta)
     low, high = penalty_over(box)
     u, relative = _plain(recommended, random)

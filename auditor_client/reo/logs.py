@@ -2,7 +2,7 @@
 
 A table has a column of zeros and ones (or true and false) for each signal, and one for the group of
 the creator; maybe one for the viewer and one for the day. A row is positive if any signal is.
-Columns are read and counted whole, never row by row.
+Columns are read and counted whole, never row by row: Parquet by Polars where it is installed.
 """
 
 from collections.abc import Sequence
@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 
 from auditor_client.errors import InputError
 from auditor_client.frames import open_columns
+from auditor_client.reo.by_polars import counted
 
 Source = Any
 Codes = NDArray[np.integer[Any]]
 
 _PIECE = 1 << 17
+_TEXT = frozenset({".csv", ".tsv", ".txt"})
 
 
 @dataclass(frozen=True)
@@ -38,18 +40,27 @@ class Columns:
 
     @property
     def all(self) -> list[str]:
-        more = [name for name in (self.viewer, self.day) if name]
-        return list(dict.fromkeys([*self.labels, self.group, *more]))
+        return list(dict.fromkeys([*self.labels, *self.keys.values()]))
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """What is told apart, by what it is here: group, and maybe viewer and day."""
+        keys = {"group": self.group, "viewer": self.viewer, "day": self.day}
+        return {name: column for name, column in keys.items() if column}
 
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """The rows of one traffic: which group, as a place in `names`, whether positive, and whose."""
+    """The rows of one traffic, counted in cells of one group and, if told, one viewer and one day.
+
+    `group` is a place in `names`. A cell may be a single row.
+    """
 
     traffic: str
     names: tuple[str, ...]
     group: Codes
-    positive: NDArray[np.bool_]
+    cell_shown: Codes
+    cell_positive: Codes
     viewer: pa.ChunkedArray | None = None
     day: pa.ChunkedArray | None = None
 
@@ -59,22 +70,26 @@ class Log:
 
     @property
     def rows(self) -> int:
-        return len(self.group)
+        return int(self.cell_shown.sum(dtype=np.int64))
 
-    @property
+    @cached_property
     def shown(self) -> dict[str, int]:
         """Rows by group."""
-        return self._named(self._counts.sum(axis=1))
+        return self._named(self.cell_shown)
 
-    @property
+    @cached_property
     def positives(self) -> dict[str, int]:
         """Positive rows by group."""
-        return self._named(self._counts[:, 1])
+        return self._named(self.cell_positive)
 
-    def positive_groups(self) -> NDArray[np.int64]:
-        """The group of each positive row, as a place in `groups`."""
+    def positives_by_viewer(self) -> tuple[pa.ChunkedArray, NDArray[np.int64], Codes]:
+        """Viewers, groups as places in `groups`, and how many positive rows: cells with any."""
+        if self.viewer is None:
+            raise InputError("Say which column is the viewer.")
+        some = self.cell_positive > 0
         places = np.asarray([self.groups.index(name) for name in self.names], np.int64)
-        return np.asarray(places[self.group[self.positive]])
+        viewer = self.viewer.filter(pa.array(some))
+        return viewer, places[self.group[some]], self.cell_positive[some]
 
     def days(self) -> "dict[str, Log]":
         """The log cut by day, in their order."""
@@ -86,36 +101,56 @@ class Log:
         order = sorted(range(len(names)), key=lambda code: names[code])
         return {names[code]: self._where(codes == code) for code in order}
 
-    def _where(self, rows: NDArray[np.bool_]) -> "Log":
-        viewer = None if self.viewer is None else self.viewer.filter(pa.array(rows))
-        return Log(self.traffic, self.names, self.group[rows], self.positive[rows], viewer)
+    def _where(self, cells: NDArray[np.bool_]) -> "Log":
+        kept = self.group[cells], self.cell_shown[cells], self.cell_positive[cells]
+        viewer = None if self.viewer is None else self.viewer.filter(pa.array(cells))
+        return Log(self.traffic, self.names, *kept, viewer)
 
-    @cached_property
-    def _counts(self) -> NDArray[np.int64]:
-        """Rows by group and label, a piece at a time that fits into a cache."""
-        total = np.zeros(2 * len(self.names), np.int64)
-        for start in range(0, self.rows, _PIECE):
+    def _named(self, counts: Codes) -> dict[str, int]:
+        """Sums by group, a piece at a time that fits into a cache."""
+        total = np.zeros(len(self.names))
+        for start in range(0, len(self.group), _PIECE):
             piece = slice(start, start + _PIECE)
-            cells = self.group[piece].astype(np.intp) * 2 + self.positive[piece]
-            total += np.bincount(cells, minlength=len(total))
-        return total.reshape(-1, 2)
-
-    def _named(self, counts: NDArray[np.int64]) -> dict[str, int]:
-        found = dict(zip(self.names, counts.tolist(), strict=True))
+            total += np.bincount(self.group[piece], counts[piece], len(total))
+        found = dict(zip(self.names, map(int, total), strict=True))
         return {name: found[name] for name in self.groups}
 
 
 def read_log(source: Source, columns: Columns, traffic: str) -> Log:
     """A log from a Parquet or CSV file, or from a pandas, Polars or Arrow table."""
-    table = _open(source, columns, traffic)
+    if not columns.labels:
+        raise InputError("Name at least one column of labels, for example like,share.")
+    cells = _counted(source, columns)
+    if cells is None:
+        cells = _rows_as_cells(_open(source, columns, traffic), columns, traffic)
+    viewer = cells["viewer"] if columns.viewer else None
+    day = cells["day"] if columns.day else None
+    codes, names = _groups(cells["group"])
+    counts = cells["shown"].to_numpy(), cells["positive"].to_numpy()
+    return Log(traffic, names, codes, *counts, viewer, day)
+
+
+def _counted(source: Source, columns: Columns) -> pa.Table | None:
+    """The cells of a Parquet file by Polars, if it is there and nothing is wrong."""
+    path = Path(source) if isinstance(source, str | Path) else None
+    if path is None or columns.viewer or path.suffix.lower() in _TEXT or not path.is_file():
+        return None
+    return counted(path, columns.labels, columns.keys)
+
+
+def _rows_as_cells(table: pa.Table, columns: Columns, traffic: str) -> pa.Table:
+    """Cells of one row each."""
     if not len(table):
         raise InputError(f"There are no rows in {traffic} traffic.")
-    codes, names = _groups(table[columns.group], columns.group, traffic)
-    viewer = table[columns.viewer] if columns.viewer else None
-    if viewer is not None and viewer.null_count:
-        raise InputError(f"{viewer.null_count} rows of {traffic} traffic have no viewer.")
-    day = table[columns.day] if columns.day else None
-    return Log(traffic, names, codes, _positive(table, columns.labels, traffic), viewer, day)
+    for column in columns.keys.values():
+        if table[column].null_count:
+            raise InputError(
+                f"{table[column].null_count} rows of {traffic} traffic have no value"
+                f" in {column!r}: fill them, or leave them out."
+            )
+    keys = {name: table[column] for name, column in columns.keys.items()}
+    positive = _positive(table, columns.labels, traffic).cast(pa.uint8())
+    return pa.table({**keys, "shown": np.ones(len(table), np.uint8), "positive": positive})
 
 
 def _open(source: Source, columns: Columns, traffic: str) -> pa.Table:
@@ -125,7 +160,7 @@ def _open(source: Source, columns: Columns, traffic: str) -> pa.Table:
     if not path.is_file():
         raise InputError(f"There is no file {path} of {traffic} traffic.")
     try:
-        if path.suffix.lower() in (".csv", ".tsv", ".txt"):
+        if path.suffix.lower() in _TEXT:
             return _csv(path, columns)
         there = pq.read_schema(path).names
         _refuse_lost(columns, there, path)
@@ -149,12 +184,7 @@ def _refuse_lost(columns: Columns, there: Sequence[str], path: Path) -> None:
         raise InputError(f"There is no column {words} in {path.name}; there are: {known}.")
 
 
-def _groups(column: pa.ChunkedArray, name: str, traffic: str) -> tuple[Codes, tuple[str, ...]]:
-    if column.null_count:
-        raise InputError(
-            f"{column.null_count} rows of {traffic} traffic have no value in {name!r}:"
-            " fill them, or leave them out."
-        )
+def _groups(column: pa.ChunkedArray) -> tuple[Codes, tuple[str, ...]]:
     found = pc.dictionary_encode(column).combine_chunks()
     # True and 1 are the same group, whichever way a file has it.
     values = found.dictionary.to_pylist()
@@ -162,14 +192,12 @@ def _groups(column: pa.ChunkedArray, name: str, traffic: str) -> tuple[Codes, tu
     return np.asarray(found.indices), tuple(names)
 
 
-def _positive(table: pa.Table, labels: Sequence[str], traffic: str) -> NDArray[np.bool_]:
+def _positive(table: pa.Table, labels: Sequence[str], traffic: str) -> pa.ChunkedArray:
     """Whether any of the signals is there."""
-    if not labels:
-        raise InputError("Name at least one column of labels, for example like,share.")
     union = _flags(table[labels[0]], labels[0], traffic)
     for name in labels[1:]:
         union = pc.or_(union, _flags(table[name], name, traffic))
-    return np.asarray(union.to_numpy())
+    return union
 
 
 def _flags(column: pa.ChunkedArray, name: str, traffic: str) -> pa.ChunkedArray:

@@ -4,11 +4,12 @@ If the viewer of each row is known, rows of one viewer count as one draw: with x
 viewer v in all cells, Σ_v x_v x_vᵀ is the covariance of the counts (less a term that no relative
 utility feels). Without it, rows are taken for independent, and intervals are too short if they are
 not: ten rows per viewer, and the true error was 1.7 times what independent rows would have.
+
+[Kish] Kish, Survey Sampling, 1965, §11.7 (the effective number of units of unequal weights).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -45,7 +46,7 @@ class OwnLogs:
             empty = [name for name, count in (log.positives if log else {}).items() if not count]
             if log and empty:
                 raise InputError(
-                    f"No row of {', '.join(empty)} in {log.traffic} traffic is positive:"
+                    f"No row of {_some(empty)} in {log.traffic} traffic is positive:"
                     " join groups, or add rows."
                 )
 
@@ -137,25 +138,42 @@ def _check(logs: Sequence[Log]) -> None:
         raise InputError(f"At least two groups are compared, and there is only {names[0]!r}.")
     for log in logs[1:]:
         if log.groups != names:
-            alone = ", ".join(sorted(set(names) ^ set(log.groups)))
+            alone = _some(sorted(set(names) ^ set(log.groups)))
             raise InputError(
                 f"Group {alone} has rows in only one of {logs[0].traffic} and"
                 f" {log.traffic} traffic."
             )
 
 
+def _some(names: Sequence[str]) -> str:
+    """Names in words, not all of hundreds."""
+    rest = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(names[:5]) + rest
+
+
 def _clustered(logs: Sequence[Log]) -> tuple[Floats | None, int]:
     """The covariance of all counts by viewers, and the most positives that one viewer has."""
-    parts: list[Any] = [log.viewer for log in logs]
-    if any(part is None for part in parts):
+    if any(log.viewer is None for log in logs):
         return None, 1
     size = len(logs[0].groups)
-    positives = [pc.filter(log.viewer, pa.array(log.positive)) for log in logs]
-    viewers = pa.chunked_array([chunk for part in positives for chunk in part.chunks])
+    parts = [log.positives_by_viewer() for log in logs]
+    viewers = pa.chunked_array([chunk for viewer, _, _ in parts for chunk in viewer.chunks])
     codes = np.asarray(pc.dictionary_encode(viewers).combine_chunks().indices)
-    cells = np.concatenate([log.positive_groups() + size * k for k, log in enumerate(logs)])
+    cells = np.concatenate([group + size * k for k, (_, group, _) in enumerate(parts)])
+    counts = np.concatenate([count for _, _, count in parts]).astype(float)
     shape = (int(codes.max(initial=0)) + 1, size * len(logs))
-    by_viewer = sparse.csr_array((np.ones(len(codes)), (codes, cells)), shape=shape)
+    by_viewer = sparse.csr_array((counts, (codes, cells)), shape=shape)
     covariance = np.asarray((by_viewer.T @ by_viewer).todense(), float)
-    # V/(V - 1) for the mean, and (V - 1)/(V - 3), the variance of Student's t, for few viewers.
-    return covariance * shape[0] / max(shape[0] - 3, 1), int(by_viewer.sum(axis=1).max())
+    return covariance * _inflated(by_viewer), int(by_viewer.sum(axis=1).max())
+
+
+def _inflated(by_viewer: sparse.csr_array) -> float:
+    """What a variance measured on few viewers is multiplied by.
+
+    V/(V - 1) for the means, and (V - 1)/(V - 3), the variance of Student's t; V is the number of
+    equally busy viewers that would tell a count as exactly, (Σ x_v)² / Σ x_v² [Kish], of the count
+    that has the least.
+    """
+    sums, squares = by_viewer.sum(axis=0), by_viewer.power(2).sum(axis=0)
+    viewers = float((sums[squares > 0] ** 2 / squares[squares > 0]).min(initial=np.inf))
+    return viewers / max(viewers - 3, 1.0) if np.isfinite(viewers) else 1.0

@@ -16,7 +16,14 @@ from auditor_client.errors import InputError
 from auditor_client.laws import Nothing
 from auditor_client.noise_sums import summed
 from auditor_client.reo.counts import AnyLaw, Counts, Positives, aligned, counts_of
-from auditor_client.reo.estimates import Penalty, check_delta, from_utilities, penalty_of, too_small
+from auditor_client.reo.estimates import (
+    Penalty,
+    bounded,
+    check_delta,
+    from_utilities,
+    penalty_of,
+    too_small,
+)
 from auditor_client.reo.utilities import Utilities
 
 
@@ -42,7 +49,8 @@ def parity(
         return penalty_of(rows, pool, delta, rows_per_viewer=rows_per_viewer)
     if (pool.positives <= 0).any():
         raise InputError("Nothing of some group is available: leave the group out.")
-    _refuse_few(rows, rows_per_viewer)
+    if small := too_small([(rows, "default")], rows_per_viewer):
+        return bounded(rows, pool, delta, rows_per_viewer, small)
     return _of_inventory(rows, pool, delta, rows_per_viewer)
 
 
@@ -71,19 +79,14 @@ def precision(
     check_delta(delta)
     hits = counts_of(positives, None, noise, "the positives")
     rows = aligned(hits, counts_of(shown, None, summed(hits.noise, 2), "what was shown"))
-    _refuse_few(hits, rows_per_viewer)
-    _refuse_few(rows, rows_per_viewer)
+    if small := too_small([(hits, "positive"), (rows, "default")], rows_per_viewer):
+        return bounded(hits, rows, delta, rows_per_viewer, small)
     u = np.clip(hits.positives / rows.positives, 0.0, 1.0)
     # Var(U) = U(1 - U)/rows; noise enters as ((1 - U)·dpositives - U·dnegatives)/rows
     slope = ((1 - u) ** 2 + u**2) / rows.positives**2
     spread = np.diag(rows_per_viewer * u * (1 - u) / rows.positives + hits.noise.variance * slope)
     heavy = np.diag(hits.heavy * slope)
     return from_utilities(Utilities(hits.groups, u, spread, heavy), delta)
-
-
-def _refuse_few(counts: Counts, rows_per_viewer: int) -> None:
-    if small := too_small([(counts, "this")], rows_per_viewer):
-        raise InputError(f"There are too few rows: {', '.join(small)}. Join groups, or days.")
 
 
 def plain(found: Penalty) -> dict[str, float]:

@@ -1,17 +1,18 @@
-"""How many rows an estimate of the penalty needs, and how much random traffic a platform must run.
+"""How many rows an estimate of shares, utilities or the penalty needs.
 
 Shares are P(positive, group k) of a row: q_k in default traffic, p_k in random traffic.
 
 [DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
-         labels, Theorems E.1 to E.4 and Appendix I.2.
+         labels, Theorems E.1 to E.4.
 
 The theorems as printed take a normal error with variance v/n for smaller than ε with probability
 1 - δ from n = v ln(1/δ)/ε² on (E.3, E.4), where their own tail bound exp(-ε²n/2v) asks for twice as
-much; the bound v itself is loose by more than that. `method="exact"` uses the law of the estimate.
+much; the bound v itself is loose by more than that. E.2 has the two. `method="exact"` uses the law
+of the estimate.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -40,24 +41,49 @@ class Rows:
     random: int
 
 
-@dataclass(frozen=True)
-class RandomTraffic:
-    """What a platform must run, and what it costs.
-
-    `activation` is the share of requests that show random items, `lost` by how much the share of
-    relevant rows falls, relative to default traffic alone.
-    """
-
-    rows: int
-    activation: float
-    lost: float
-
-
 def share_rows(share: float, epsilon: float, delta: float = 0.05) -> int:
     """Rows that tell one share up to a relative error of epsilon (Theorem E.1, as printed)."""
     check_delta(delta)
     # |D| = ⌈3 p⁻¹ ε⁻² ln(2/δ)⌉   [DJHL25, proof of Theorem E.1]
     return math.ceil(3 * math.log(2 / delta) / (_positive(share) * _positive(epsilon) ** 2))
+
+
+def utility_rows(
+    recommended: Shares,
+    random: Shares,
+    epsilon: float,
+    delta: float = 0.05,
+    method: Literal["exact", "theorem-e2"] = "exact",
+    *,
+    shown_share: float = 1.0,
+    balance: float = 1.0,
+    noise: AnyLaw | None = None,
+    rows_per_viewer: int = 1,
+) -> Rows:
+    """Rows for which any one utility U_k is off by at most epsilon with probability 1 - delta.
+
+    U_k is the chance that a relevant item of group k is shown: q_k/p_k times `shown_share`, that of
+    any item. Unless it is told, U_k is meant up to that factor, and so is epsilon.
+    """
+    shown, probed = shares_of(recommended, random)
+    check_delta(delta)
+    _positive(shown_share)
+    if method == "theorem-e2":
+        # n = ⌈4 ε⁻² ln(1/δ)⌉   [DJHL25, proof of Theorem E.2]
+        n = math.ceil(4 * math.log(1 / delta) / _positive(epsilon) ** 2)
+        return _sizes(n, shown.positives, probed.positives, shown_share)
+
+    def error(rows: float) -> float:
+        # Of one share alone, unlike those of several, the printed variance is the exact one.
+        both = _expected(shown, probed, rows, balance * rows, noise)
+        made = utilities(*both, "printed", rows_per_viewer=rows_per_viewer)
+        variances, heavy = np.diag(made.covariance), np.diag(made.heavy)
+        return shown_share * max(
+            quantile(delta / 2, round(part / variance, 4)) * math.sqrt(variance)
+            for variance, part in zip(variances.tolist(), heavy.tolist(), strict=True)
+        )
+
+    return _least(error, epsilon, balance)
 
 
 def rows_needed(
@@ -77,20 +103,15 @@ def rows_needed(
     noise on every count if it is given. The theorems have sizes and a balance of their own, and no
     noise; E.3 is about all ΔU_k at once.
     """
-    shown, probed = _shares(recommended, random)
+    shown, probed = shares_of(recommended, random)
     check_delta(delta)
     if method != "exact":
         return _printed(shown.positives, probed.positives, _positive(epsilon), delta, method)
 
-    def excess(log_rows: float) -> float:
-        rows = math.exp(log_rows)
-        return _error(shown, probed, rows, balance * rows, delta, noise, rows_per_viewer) - epsilon
+    def error(rows: float) -> float:
+        return error_of(shown, probed, rows, balance * rows, delta, noise, rows_per_viewer)
 
-    _positive(epsilon)
-    if excess(math.log(_MOST)) > 0:
-        raise InputError(f"No number of rows brings the error below {epsilon:g}.")
-    rows = math.ceil(math.exp(optimize.brentq(excess, math.log(2.0), math.log(_MOST), xtol=1e-9)))
-    return Rows(rows, math.ceil(balance * rows))
+    return _least(error, epsilon, balance)
 
 
 def error_at(
@@ -103,73 +124,12 @@ def error_at(
     rows_per_viewer: int = 1,
 ) -> float:
     """By how much the penalty is off at most, with probability 1 - delta, from so many rows."""
-    shown, probed = _shares(recommended, random)
+    shown, probed = shares_of(recommended, random)
     check_delta(delta)
-    return _error(shown, probed, rows.recommended, rows.random, delta, noise, rows_per_viewer)
+    return error_of(shown, probed, rows.recommended, rows.random, delta, noise, rows_per_viewer)
 
 
-def random_traffic(
-    recommended: Shares,
-    random: Shares,
-    epsilon: float,
-    *,
-    n_recommended: int,
-    requests: float,
-    shown: int,
-    delta: float = 0.05,
-    noise: AnyLaw | None = None,
-    rows_per_viewer: int = 1,
-) -> RandomTraffic:
-    """How many of all `requests`, each showing `shown` items, must show random ones.
-
-    `n_recommended` rows of default traffic are there in any case.
-    """
-    one, other = _shares(recommended, random)
-    check_delta(delta)
-
-    def excess(log_rows: float) -> float:
-        rows = math.exp(log_rows)
-        return _error(one, other, n_recommended, rows, delta, noise, rows_per_viewer) - epsilon
-
-    if excess(math.log(_MOST)) > 0:
-        least = excess(math.log(_MOST)) + epsilon
-        raise InputError(
-            f"{n_recommended} rows of default traffic leave an error of {least:.3g}, whatever the"
-            " random traffic: log more of them."
-        )
-    rows = math.ceil(math.exp(optimize.brentq(excess, math.log(2.0), math.log(_MOST))))
-    activation = rows / (requests * shown)
-    if activation > 1:
-        raise InputError(f"{rows} rows of random traffic are more than all requests show.")
-    return RandomTraffic(rows, activation, activation * _loss(one, other))
-
-
-def tradeoff(
-    recommended: Shares,
-    random: Shares,
-    activations: list[float],
-    *,
-    n_recommended: int,
-    requests: float,
-    shown: int,
-    delta: float = 0.05,
-) -> list[tuple[RandomTraffic, float]]:
-    """For each activation probability, its cost in relevance and the error of the penalty."""
-    one, other = _shares(recommended, random)
-    found = []
-    for activation in activations:
-        rows = math.floor(activation * requests * shown)
-        error = _error(one, other, n_recommended, rows, delta, None, 1) if rows else math.inf
-        found.append((RandomTraffic(rows, activation, activation * _loss(one, other)), error))
-    return found
-
-
-def _loss(recommended: Counts, random: Counts) -> float:
-    """What a random row loses: U_rel falls from Σq to Σp   [DJHL25, I.2]."""
-    return 1 - float(random.positives.sum() / recommended.positives.sum())
-
-
-def _shares(recommended: Shares, random: Shares) -> tuple[Counts, Counts]:
+def shares_of(recommended: Shares, random: Shares) -> tuple[Counts, Counts]:
     found = []
     for shares, traffic in ((recommended, "default"), (random, "random")):
         values = np.asarray([float(share) for share in shares.values()])
@@ -182,7 +142,7 @@ def _shares(recommended: Shares, random: Shares) -> tuple[Counts, Counts]:
     return found[0], aligned(found[0], found[1])
 
 
-def _error(
+def error_of(
     shown: Counts,
     probed: Counts,
     n: float,
@@ -192,18 +152,25 @@ def _error(
     rows_per_viewer: int,
 ) -> float:
     """The quantile of |estimate - penalty| under the normal law of relative utilities."""
-    law = law_of(noise)
-    made = utilities(
-        Counts(shown.groups, n * shown.positives, n, law),
-        Counts(probed.groups, m * probed.positives, m, law),
-        rows_per_viewer=rows_per_viewer,
-    )
+    both = _expected(shown, probed, n, m, noise)
+    made = utilities(*both, rows_per_viewer=rows_per_viewer)
     axes = Axes.of(made.relative, made.of_relative(made.covariance), made.of_relative(made.heavy))
     z = quantile(delta / 2, round(axes.heavy, 4))
     if len(made.u) == 2:
         return z * math.sqrt(float(axes.variances[0]) / 2)
     stretch = z / quantile(delta / 2)
     return stretch * float(np.quantile(_lengths(axes), 1 - delta)) / math.sqrt(len(made.u))
+
+
+def _expected(
+    shown: Counts, probed: Counts, n: float, m: float, noise: AnyLaw | None
+) -> tuple[Counts, Counts]:
+    """The counts to be expected of so many rows."""
+    law = law_of(noise)
+    return (
+        Counts(shown.groups, n * shown.positives, n, law),
+        Counts(probed.groups, m * probed.positives, m, law),
+    )
 
 
 def _lengths(axes: Axes) -> Floats:
@@ -214,13 +181,35 @@ def _lengths(axes: Axes) -> Floats:
 
 
 def _printed(q: Floats, p: Floats, epsilon: float, delta: float, method: Method) -> Rows:
-    u, groups = q / p, len(q)
+    groups, total = len(q), float((q / p).sum())
     log = math.log(groups / delta) if method == "theorem-e3" else math.log(1 / delta)
     # n = 4K² / (‖U‖₁² ε²) · ln(K/δ) or ln(1/δ)   [DJHL25, eq. 14 and 21]
-    n = 4 * groups**2 / (float(u.sum()) ** 2 * epsilon**2) * log
+    return _sizes(4 * groups**2 / (total**2 * epsilon**2) * log, q, p)
+
+
+def _sizes(n: float, q: Floats, p: Floats, factor: float = 1.0) -> Rows:
+    u = factor * q / p
     # |D_rec| = n max U_k² (1 - q_k)/q_k, |D_rand| = n max U_k² (1 - p_k)/p_k   [DJHL25, eq. 8]
-    sizes = [math.ceil(n * float((u**2 * (1 - share) / share).max())) for share in (q, p)]
-    return Rows(*sizes)
+    return Rows(*(math.ceil(n * float((u**2 * (1 - share) / share).max())) for share in (q, p)))
+
+
+def _least(error: Callable[[float], float], epsilon: float, balance: float) -> Rows:
+    found = least_rows(error, epsilon)
+    if found is None:
+        raise InputError(f"No number of rows brings the error below {epsilon:g}.")
+    return Rows(found, math.ceil(balance * found))
+
+
+def least_rows(error: Callable[[float], float], epsilon: float) -> int | None:
+    """The fewest rows, two or more, whose error is at most epsilon; it falls with rows."""
+    _positive(epsilon)
+    if error(_MOST) > epsilon:
+        return None
+    if error(2.0) <= epsilon:
+        return 2
+    ends = math.log(2.0), math.log(_MOST)
+    log_rows = optimize.brentq(lambda log: error(math.exp(log)) - epsilon, *ends, xtol=1e-9)
+    return math.ceil(math.exp(log_rows))
 
 
 def _positive(value: float) -> float:

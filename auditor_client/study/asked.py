@@ -1,10 +1,12 @@
 """The audits of a study, one form per kind. Names of contents and audiences are the study's."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from auditor_client.asking import BALANCE_BINS
+from auditor_client.log_requests import CDF_BINS, OUTCOME_BINS
 from auditor_client.requests import DEFAULT_BINS
 from auditor_client.study.parts import Edge, Exact, MaybeExact, Name, Part, Words
 
@@ -12,6 +14,7 @@ Context = dict[Words, str | Edge]
 Count = Annotated[int, Field(ge=1)]
 Edges = Annotated[list[Edge], Field(min_length=2)]
 Levels = Annotated[list[Edge], Field(min_length=1)]
+OutcomeRange = Annotated[list[Edge], Field(min_length=2, max_length=2)]
 
 
 class Asked(Part):
@@ -32,25 +35,31 @@ class Binned(Asked):
     context: Context = {}
 
 
-class ScoreHistogram(Binned):
-    kind: Literal["score-histogram"]
-    content: Name
-    levels: Levels | None = None
+class EitherNoise(Asked):
+    """Laplace noise at an epsilon, or Gaussian noise at a rho."""
+
     mechanism: Literal["discrete-laplace", "discrete-gaussian"] = "discrete-laplace"
     epsilon: MaybeExact = None
-    size_epsilon: MaybeExact = None
     rho: MaybeExact = None
-    size_rho: MaybeExact = None
 
     @model_validator(mode="after")
-    def _noise(self) -> "ScoreHistogram":
+    def _noise(self) -> Self:
         gaussian = self.mechanism == "discrete-gaussian"
-        wrong = (self.epsilon, self.size_epsilon) if gaussian else (self.rho, self.size_rho)
-        if any(value is not None for value in wrong) or (gaussian and self.rho is None):
+        other = ("epsilon", "size_epsilon") if gaussian else ("rho", "size_rho")
+        wrong = any(getattr(self, name, None) is not None for name in other)
+        if wrong or (gaussian and self.rho is None):
             raise ValueError("discrete-gaussian noise takes rho, discrete-laplace takes epsilon")
         if not gaussian and self.epsilon is None:
             raise ValueError("epsilon is missing: a study says how much noise there is")
         return self
+
+
+class ScoreHistogram(Binned, EitherNoise):
+    kind: Literal["score-histogram"]
+    content: Name
+    levels: Levels | None = None
+    size_epsilon: MaybeExact = None
+    size_rho: MaybeExact = None
 
     @property
     def content_names(self) -> list[str]:
@@ -90,7 +99,72 @@ class BalanceHistogram(Asked):
     epsilon: Exact
 
 
+class OfLog(Asked):
+    """Rows of a log: those with one of these words, and at most so many of one person."""
+
+    log: Words
+    where: dict[Words, Annotated[list[Words], Field(min_length=1)]] = {}
+    rows_per_person: Count = 1
+
+
+class OutcomeTest(OfLog, EitherNoise):
+    """Its bins are edges, or equally wide: quantiles would be chosen after a look at the data."""
+
+    kind: Literal["outcome-test"]
+    score: Words = "score"
+    outcome: Words = "outcome"
+    bins: Count | Edges = OUTCOME_BINS
+    outcome_range: OutcomeRange | None = None
+
+
+class BiasSize(OfLog, EitherNoise):
+    """Scores are corrected by what `test`, an outcome test of the same study, releases."""
+
+    kind: Literal["bias-size"]
+    test: Name
+    query: Words = "query"
+    score: Words = "score"
+    outcome: Words = "outcome"
+    outcome_range: OutcomeRange | None = None
+    places: Count | None = None
+
+    def unfit(self, earlier: Mapping[str, Asked]) -> str | None:
+        """Why the audits before this one do not carry it."""
+        test = earlier.get(self.test)
+        if not isinstance(test, OutcomeTest):
+            return f"test: {self.test!r} must be an outcome-test that comes before it in the file"
+        if (test.audience, test.log) != (self.audience, self.log):
+            return f"test: {self.test!r} is of another audience, or another log"
+        return None
+
+
+class LogCdf(OfLog):
+    kind: Literal["log-cdf"]
+    column: Words = "score"
+    bins: Count | Edges = CDF_BINS
+    epsilon: Exact
+
+
+class Reo(OfLog, EitherNoise):
+    """Signals, strategies and groups of creators are all that there are, unless told."""
+
+    kind: Literal["reo"]
+    creators: Words
+    groups: Annotated[list[Words], Field(min_length=2)] | None = None
+    signals: Annotated[list[Words], Field(min_length=1)] | None = None
+    strategies: Annotated[list[Words], Field(min_length=1)] | None = None
+    days: list[Words] | Literal["all"] = []
+
+
 AnyAsked = Annotated[
-    ScoreHistogram | ScoreCdf | MostSkewed | MatchCount | BalanceHistogram,
+    ScoreHistogram
+    | ScoreCdf
+    | MostSkewed
+    | MatchCount
+    | BalanceHistogram
+    | OutcomeTest
+    | BiasSize
+    | LogCdf
+    | Reo,
     Field(discriminator="kind"),
 ]

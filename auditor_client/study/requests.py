@@ -1,12 +1,19 @@
 """The requests of a study's audits, once contents and audiences have identifiers."""
 
 from auditor_client.asking import Requests
+from auditor_client.bias_size import Corrections
+from auditor_client.errors import InputError
+from auditor_client.log_requests import NoisyOfLog, OfLog
 from auditor_client.requests import Options
 from auditor_client.study.asked import (
     AnyAsked,
     BalanceHistogram,
+    BiasSize,
+    LogCdf,
     MatchCount,
     MostSkewed,
+    OutcomeTest,
+    Reo,
     ScoreCdf,
     ScoreHistogram,
 )
@@ -14,8 +21,12 @@ from auditor_client.study.state import Made
 from openapi.models import AuditRequest
 
 
-def request_of(asked: AnyAsked, made: Made, requests: Requests) -> AuditRequest:
-    """What is submitted for one audit of the study."""
+def request_of(
+    asked: AnyAsked, made: Made, requests: Requests, corrections: Corrections | None = None
+) -> AuditRequest:
+    """What is submitted for one audit of the study; the size of a bias needs `corrections`."""
+    if isinstance(asked, OutcomeTest | BiasSize | LogCdf | Reo):
+        return _of_log(asked, made.audiences[asked.audience], requests, corrections)
     audience = made.audiences[asked.audience]
     contents = [made.contents[name] for name in asked.content_names]
     match asked:
@@ -48,6 +59,51 @@ def request_of(asked: AnyAsked, made: Made, requests: Requests) -> AuditRequest:
             return requests.balances(
                 audience, bins=asked.bins, epsilon=asked.epsilon, mandate_id=asked.mandate
             )
+
+
+def _of_log(
+    asked: OutcomeTest | BiasSize | LogCdf | Reo,
+    audience: str,
+    requests: Requests,
+    corrections: Corrections | None,
+) -> AuditRequest:
+    rows = OfLog(where=asked.where, rows_per_person=asked.rows_per_person, mandate_id=asked.mandate)
+    if isinstance(asked, LogCdf):
+        return requests.log_cdf(
+            audience, asked.log, asked.column, bins=asked.bins, epsilon=asked.epsilon, **rows
+        )
+    noisy = NoisyOfLog(mechanism=asked.mechanism, epsilon=asked.epsilon, rho=asked.rho, **rows)
+    if isinstance(asked, Reo):
+        return requests.reo(
+            audience,
+            asked.log,
+            creators=asked.creators,
+            groups=asked.groups,
+            signals=asked.signals,
+            strategies=asked.strategies,
+            days=asked.days,
+            **noisy,
+        )
+    low_high = (
+        None if asked.outcome_range is None else (asked.outcome_range[0], asked.outcome_range[1])
+    )
+    columns = {"score": asked.score, "outcome": asked.outcome}
+    if isinstance(asked, OutcomeTest):
+        return requests.outcome_test(
+            audience, asked.log, **columns, bins=asked.bins, outcome_range=low_high, **noisy
+        )
+    if corrections is None:
+        raise InputError("The size of a bias needs what the outcome test has released.")
+    return requests.bias_size(
+        audience,
+        asked.log,
+        corrections,
+        **columns,
+        query=asked.query,
+        outcome_range=low_high,
+        places=asked.places,
+        **noisy,
+    )
 
 
 def _options(asked: ScoreHistogram) -> Options:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from auditor_client.audiences import NamedAudience
 from auditor_client.auditor import Auditor
+from auditor_client.bias_size import Corrections
 from auditor_client.errors import (
     AuditFailedError,
     IdempotencyConflictError,
@@ -16,6 +17,8 @@ from auditor_client.errors import (
 )
 from auditor_client.kinds import AnyResult
 from auditor_client.ledger import make_trust
+from auditor_client.outcome_test import OutcomeTest
+from auditor_client.study.asked import BiasSize
 from auditor_client.study.audiences import AnyUploaded, SampleAudience
 from auditor_client.study.foresight import foresee
 from auditor_client.study.pinned import check_files, people_of, read_pinned
@@ -23,7 +26,7 @@ from auditor_client.study.registered import SavedRegistration
 from auditor_client.study.requests import request_of
 from auditor_client.study.shape import Study
 from auditor_client.study.state import Made, State
-from openapi.models import AuditRequest, BatchQuote, InclusionProof
+from openapi.models import AuditRequest, BatchQuote, InclusionProof, OutcomeTestRequest
 from privacy.ledger.trust import Trust
 
 # Seconds: how long a signed head of the ledger is waited for.
@@ -165,7 +168,31 @@ class Run:
         self.state.save()
 
     def _request(self, name: str) -> AuditRequest:
-        return request_of(self.study.audits[name], self.made, self.auditor.audits.requests)
+        asked, requests = self.study.audits[name], self.auditor.audits.requests
+        corrections = self._corrections(asked) if isinstance(asked, BiasSize) else None
+        return request_of(asked, self.made, requests, corrections)
+
+    def _corrections(self, asked: BiasSize) -> Corrections:
+        """By what the test found; none before it is paid, for no price depends on them."""
+        if asked.test in self.made.audits:
+            test = self.auditor.audits.finish(self.made.audits[asked.test], progress=self.progress)
+            if isinstance(test, OutcomeTest):
+                return self._found(test, asked.test)
+        tested = self._request(asked.test)
+        groups = self.auditor.audiences.get(self.made.audiences[asked.audience]).names
+        edges = tested.bins.edges if isinstance(tested, OutcomeTestRequest) else []
+        return Corrections.none(edges, list(groups.values()))
+
+    @staticmethod
+    def _found(test: OutcomeTest, name: str) -> Corrections:
+        try:
+            return Corrections.of(test.moments)
+        except InputError as error:
+            error.add_note(
+                f"{name} is paid, and its receipt is kept. To go on without the size of the bias,"
+                " take it out of the file, which makes it another study."
+            )
+            raise
 
     def _finished(self, name: str) -> AnyResult:
         audits, key = self.auditor.audits, self.study.key(name)

@@ -7,7 +7,7 @@ from pydantic import Field, field_validator, model_validator
 
 from auditor_client.selection import Metric, Selection
 from auditor_client.statements_agree import Relation
-from auditor_client.study.asked import AnyAsked, ScoreHistogram
+from auditor_client.study.asked import AnyAsked, BiasSize, ScoreHistogram
 from auditor_client.study.audiences import Audience
 from auditor_client.study.parts import Edge, Name, Part, PinnedFile, Share, Words, unknown
 from openapi.models import ContentKind
@@ -142,6 +142,11 @@ class Study(Part):
             for content in asked.content_names:
                 if content not in self.contents:
                     yield f"audits.{name}: {unknown('content', content, self.contents)}"
+            if isinstance(asked, BiasSize):
+                names = list(self.audits)
+                before = {one: self.audits[one] for one in names[: names.index(name)]}
+                if why := asked.unfit(before):
+                    yield f"audits.{name}: {why}"
         if self.consistency:
             lost = [name for name in self.consistency.audits if name not in self.audits]
             yield from (f"consistency: {unknown('audit', name, self.audits)}" for name in lost)

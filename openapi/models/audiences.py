@@ -15,14 +15,18 @@ IDENTIFIER_NOTES: dict[IdentifierKind, str] = {
     "phone_sha256": "E.164 without separators; SHA-256 of its UTF-8 in hex",
 }
 AudienceState = Literal["open", "sealed", "erased"]
-AudienceSource = Literal["upload", "sample"]
+AudienceSource = Literal["upload", "sample", "hidden"]
 
 
 class AudienceDraft(Wire):
     """An audience to be filled group by group.
 
     With `confirmed`, only people who confirmed on the platform that they take part are scored, and
-    their number is exact in the release: they told the platform that it may be.
+    their number is exact in the release: they told the platform that it may be. With `consented`
+    the auditor declares that every member agreed to be shown other people's recommendations for a
+    while, as an audit of envy does; the platform asks its own record of consent as well. With
+    `ordered` the platform keeps, of its one group, whom each identifier found, in the order of the
+    upload: a two-party audit needs it, and no group.
     """
 
     model_config = example(groups=["g0", "g1"])
@@ -30,6 +34,8 @@ class AudienceDraft(Wire):
     groups: Annotated[list[Label], Field(min_length=1, max_length=100, examples=[["g0", "g1"]])]
     groups_per_person: Annotated[int, Field(ge=1, le=10)] = 1
     confirmed: bool = False
+    consented: bool = False
+    ordered: bool = False
 
 
 class Part(Wire):
@@ -49,12 +55,18 @@ class Group(Wire):
 
 
 class Audience(Wire):
+    """An audience. Of a hidden one, `candidates` is how many it is compared with, at any time."""
+
     id: Identifier
     state: AudienceState
     source: AudienceSource
     groups: list[Group]
     groups_per_person: int
     participation_code: str | None = None
+    consented: bool = False
+    ordered: bool = False
+    identifiers: IdentifierKind | None = None
+    candidates: int | None = None
     commitment: Digest | None = None
     created_at: Instant
     sealed_at: Instant | None = None
@@ -69,6 +81,21 @@ class Seal(Wire):
     salt: Annotated[Base64Bytes, Field(min_length=16, max_length=128)]
 
 
+class HiddenDraft(Wire):
+    """People whom the platform is not shown: so many identifiers of a kind, for two-party audits.
+
+    During a run they are compared with as many of the platform's own, padded to a public size, so
+    that the platform learns which of its people are among them, and nothing of anybody else. The
+    commitment is made like that of an upload of one group `g0`.
+    """
+
+    model_config = example(identifiers="email_sha256", rows=1000, commitment="sha256:" + 64 * "0")
+
+    identifiers: IdentifierKind
+    rows: Annotated[int, Field(ge=1, le=100_000_000)]
+    commitment: Digest
+
+
 class SampleGroup(Wire):
     label: Label
     value: Annotated[str, Field(min_length=1, max_length=100, examples=["woman"])]
@@ -76,7 +103,11 @@ class SampleGroup(Wire):
 
 
 class SampleDraft(Wire):
-    """A random sample, drawn by the platform among people who declared the attribute to it."""
+    """A random sample, drawn by the platform among people who declared the attribute to it.
+
+    With `consented` it may be shown other people's recommendations, as far as the platform's own
+    record says that a person agreed: nobody else can know.
+    """
 
     model_config = example(
         attribute="gender",
@@ -88,3 +119,4 @@ class SampleDraft(Wire):
 
     attribute: Annotated[str, Field(min_length=1, max_length=100, examples=["gender"])]
     groups: Annotated[list[SampleGroup], Field(min_length=1, max_length=100)]
+    consented: bool = False

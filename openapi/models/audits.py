@@ -16,6 +16,8 @@ AuditKind = Literal[
     "log-cdf",
     "bias-size",
     "reo",
+    "envy-freeness",
+    "two-party",
 ]
 AuditState = Literal["charged", "running", "released", "failed", "cancelled"]
 

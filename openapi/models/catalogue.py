@@ -2,11 +2,11 @@
 
 from typing import Any, Literal
 
+from openapi.models.asked import ContextValue
 from openapi.models.audiences import IdentifierKind
 from openapi.models.audits import AuditKind
 from openapi.models.contents import ContentKind
 from openapi.models.ledger import Number
-from openapi.models.requests import ContextValue
 from openapi.models.wire import Amount, Digest, Instant, Wire
 
 
@@ -65,6 +65,16 @@ class LogOffer(Wire):
     words: list[WordColumn]
     model_digest: Digest | None
     traffic: TrafficOffer | None
+
+
+class ExplorationOffer(Wire):
+    """How people are shown other recommendations: how long a step lasts, and the policies' digest.
+
+    An audit of envy lasts as long as all of its steps, whatever it finds.
+    """
+
+    step_seconds: float
+    policies_digest: Digest
 
 
 class Limits(Wire):
@@ -143,5 +153,6 @@ class Catalogue(Wire):
     score_range: ScoreRange
     model_digest: Digest | None
     logs: list[LogOffer] = []
+    exploration: ExplorationOffer | None = None
     limits: Limits
     codebook: Codebook | None = None

@@ -7,13 +7,24 @@ from pydantic import Field, model_validator
 
 from openapi.models.audits import AuditKind
 from openapi.models.prices import BothRelations, Currency
-from openapi.models.wire import Amount, Digest, Identifier, Instant, Personal, Wire, example
+from openapi.models.wire import (
+    Amount,
+    Assumption,
+    Digest,
+    Identifier,
+    Instant,
+    Personal,
+    Wire,
+    example,
+)
 
 RegisteredRole = Literal["auditor", "regulator", "operator"]
 # An applicant becomes an auditor's researcher when the application is approved.
 Role = Literal["auditor", "regulator", "operator", "applicant"]
 MandateState = Literal["active", "suspended", "terminated"]
 KeyPurpose = Literal["access-token", "receipt", "ledger"]
+OpenedShare = Annotated[Decimal, Field(ge=0, le=1, decimal_places=6, allow_inf_nan=False)]
+ExplorationLimit = Annotated[Amount, Field(le=1_000_000, decimal_places=6)]
 
 
 class AuditorDraft(Wire):
@@ -83,7 +94,10 @@ class MandateLimits(Wire):
     The limit is in epsilon, or in rho (zCDP) where Gaussian noise is to be paid for: one of the
     two. It bounds the sum of change-one prices. `delta` says at which delta a mandate in rho is to
     be shown as an (epsilon, delta). `researcher_ids` are the individuals who may spend it; null is
-    everybody of the auditor.
+    everybody of the auditor. `exploration_limit` is how much reward people may lose, all audits of
+    the mandate together and for its whole life, by being shown other recommendations than their
+    own: 0 allows no such audit. `opened_share` is the share of two-party runs that a regulator
+    opens before they are delivered: all of them unless told.
     """
 
     purpose: Annotated[str, Field(min_length=1, max_length=2_000)]
@@ -93,6 +107,8 @@ class MandateLimits(Wire):
     delta: Annotated[Decimal, Field(gt=0, lt=1, decimal_places=12)] | None = None
     renewal: Renewal | None = None
     lifetime_limit: Annotated[Amount, Field(gt=0, le=100_000, decimal_places=6)] | None = None
+    exploration_limit: ExplorationLimit = Decimal(0)
+    opened_share: OpenedShare = Decimal(1)
     valid_from: Instant
     valid_until: Instant
     researcher_ids: Annotated[list[Identifier], Field(min_length=1, max_length=100)] | None = None
@@ -145,6 +161,10 @@ class Mandate(Wire):
     lifetime_limit: Amount | None
     spent: Annotated[Amount, Field(description="Since the mandate began.")]
     remaining: Annotated[Amount, Field(description="To be spent now.")]
+    exploration_limit: Amount = Decimal(0)
+    exploration_spent: Amount = Decimal(0)
+    exploration_remaining: Amount = Decimal(0)
+    opened_share: OpenedShare = Decimal(1)
     valid_from: Instant
     valid_until: Instant
     created_at: Instant
@@ -172,6 +192,8 @@ class Charge(Wire):
     rho: BothRelations
     currency: Currency
     debit: Amount
+    exploration_loss: Amount = Decimal(0)
+    assumes: list[Assumption] = []
     refunded: bool
     charged_at: Instant
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from openapi.models.wire import Amount, Identifier, Wire
+from openapi.models.wire import Amount, Assumption, Identifier, Wire
 
 Currency = Literal["epsilon", "rho"]
 MechanismName = Literal["discrete-laplace", "discrete-gaussian", "laplace-tree", "report-noisy-max"]
@@ -36,13 +36,18 @@ class PricePart(Wire):
 class Price(Wire):
     """What an audit costs. `debit`, the change-one price in the mandate's currency, is charged.
 
-    `epsilon` is absent where there is none, as for Gaussian noise.
+    `epsilon` is absent where there is none, as for Gaussian noise. `exploration_loss` is the most
+    that people may lose, in units of reward, by being shown other recommendations than their own:
+    it is charged to the mandate's limit for it. `assumes` names what the promise rests on that the
+    platform cannot check.
     """
 
     epsilon: BothRelations | None
     rho: BothRelations
     currency: Currency
     debit: Amount
+    exploration_loss: Amount = Decimal(0)
+    assumes: list[Assumption] = []
     parts: list[PricePart]
 
 
@@ -54,12 +59,19 @@ class Advice(Wire):
 
 
 class Quote(Wire):
-    """A price, and what the mandate would have left. Asking spends nothing."""
+    """A price, and what the mandate would have left. Asking spends nothing.
+
+    `remaining_…` are in the mandate's currency, `exploration_…` what people may still lose.
+    """
 
     price: Price
     mandate_id: Identifier
     remaining_before: Amount
     remaining_after: Annotated[Decimal, Field(description="Negative when it is not covered.")]
+    exploration_before: Amount = Decimal(0)
+    exploration_after: Annotated[Decimal, Field(description="Negative when it is not covered.")] = (
+        Decimal(0)
+    )
     covered: bool
     buys: Annotated[int, Field(ge=0, description="How many such audits the budget buys.")]
     advice: Advice

@@ -4,8 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
+from openapi.models.asked import Edges, Levels, Name, Range
 from openapi.models.prices import Price
-from openapi.models.requests import Correction, Edges, Levels, Name, Range, ShareEdges
+from openapi.models.requests import Correction, Share, ShareEdges
+from openapi.models.two_party import SoftMetric
 from openapi.models.wire import Digest, Identifier, Instant, Label, Wire
 
 
@@ -205,6 +207,50 @@ class ReoRelease(Released):
     groups: list[GroupTraffics]
 
 
+class EnvyFreenessRelease(Released):
+    """How many targets envy somebody (`envious`), and how many nobody by more than `tolerance`.
+
+    All numbers have noise. What is left of `targets` was undecided at the ceiling of `steps`,
+    withdrew, or was nobody: not everybody matches. `duration` is the sum of everybody's steps;
+    `cost` the reward that they lost by exploring, as far as rewards tell, each within -steps and
+    steps, where `unit` units are 1. Each verdict is right with probability 1 - `level`.
+    """
+
+    kind: Literal["envy-freeness"]
+    criterion: Literal["probabilistic", "exact"]
+    bounds: Literal["tight", "printed"]
+    alpha: Share
+    tolerance: Share
+    delta: Share
+    gamma: Share | None
+    lam: Share | None
+    targets: int
+    arms: int
+    steps: int
+    arms_per_person: Literal[1] | None
+    level: float
+    envious: int
+    no_envy: int
+    duration: int | None
+    cost: int | None
+    unit: Annotated[int, Field(gt=0)]
+
+
+class TwoPartyRelease(Released):
+    """What the parties computed, and the hash of all they said. The sums are in it, encrypted.
+
+    Sums are of `hidden_groups` by `cells`, over `rows` rows of the upload that found somebody.
+    """
+
+    kind: Literal["two-party"]
+    metric: SoftMetric
+    hidden_groups: int
+    weight_scale: int
+    rows: int
+    cells: list[str]
+    transcript: Digest
+
+
 AnyRelease = (
     ScoreHistogramRelease
     | ScoreCdfRelease
@@ -215,6 +261,8 @@ AnyRelease = (
     | LogCdfRelease
     | BiasSizeRelease
     | ReoRelease
+    | EnvyFreenessRelease
+    | TwoPartyRelease
 )
 Release = Annotated[AnyRelease, Field(discriminator="kind")]
 RELEASE: TypeAdapter[AnyRelease] = TypeAdapter(Release)

@@ -5,83 +5,25 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, TypeAdapter, model_validator
 
-from openapi.models.wire import MAX_EPSILON, Epsilon, Identifier, Label, Rho, Wire, example
+from openapi.models.asked import (
+    MAX_BINS,
+    Asked,
+    Context,
+    Edges,
+    EitherNoise,
+    Levels,
+    Name,
+    OfLog,
+    Range,
+    Score,
+)
+from openapi.models.two_party import TwoPartyRequest
+from openapi.models.wire import MAX_EPSILON, Epsilon, Identifier, Label, Wire, example
 
-MAX_BINS = 1_000
 MAX_CONTENTS = 100
-MAX_ROWS = 100
 MAX_NAMES = 32
 MAX_DAYS = 366
-
-Score = Annotated[float, Field(allow_inf_nan=False)]
-ContextValue = Annotated[str, Field(max_length=100)] | Score
-Name = Annotated[str, Field(min_length=1, max_length=100)]
-Context = Annotated[dict[Name, ContextValue], Field(max_length=32)]
-
-
-class Range(Wire):
-    """A public range of numbers."""
-
-    low: Score
-    high: Score
-
-
-class Edges(Wire):
-    """Bins [e0, e1), [e1, e2), …, the last one closed. Scores outside fall into `outside`."""
-
-    edges: Annotated[
-        list[Score], Field(min_length=2, max_length=MAX_BINS + 1, examples=[[0, 0.25, 0.5, 1]])
-    ]
-
-
-class Levels(Wire):
-    """One bin for each value a discrete score can take. Any other score falls into `outside`."""
-
-    levels: Annotated[list[Score], Field(min_length=1, max_length=MAX_BINS, examples=[[1, 2, 3]])]
-
-
-class Asked(Wire):
-    """What every request has: whose data, and who pays (the mandate in force that ends first)."""
-
-    audience_id: Identifier
-    mandate_id: Identifier | None = None
-
-    @property
-    def content_ids(self) -> tuple[str, ...]:
-        return ()
-
-
-class EitherNoise(Asked):
-    """Laplace noise at an `epsilon`, or Gaussian noise at a `rho`, which a mandate in rho pays."""
-
-    mechanism: Literal["discrete-laplace", "discrete-gaussian"] = "discrete-laplace"
-    epsilon: Epsilon | None = None
-    rho: Rho | None = None
-
-    @model_validator(mode="after")
-    def _one_currency(self) -> Self:
-        gaussian = self.mechanism == "discrete-gaussian"
-        needed, other = ("rho", "epsilon") if gaussian else ("epsilon", "rho")
-        if getattr(self, needed) is None:
-            raise ValueError(f"{self.mechanism} needs {needed}")
-        if any(getattr(self, name, None) is not None for name in (other, f"size_{other}")):
-            raise ValueError(f"{self.mechanism} takes {needed} and size_{needed} alone")
-        return self
-
-
-class OfLog(Asked):
-    """What is asked of a log: which rows count, and at most how many of one person.
-
-    Of everybody's rows for which each column in `where` has one of the words given (see `logs` in
-    the catalogue), `rows_per_person` are drawn at random. People weigh alike, not rows.
-    """
-
-    log: Name
-    where: Annotated[
-        dict[Name, Annotated[list[Name], Field(min_length=1, max_length=1_000)]],
-        Field(max_length=32),
-    ] = {}
-    rows_per_person: Annotated[int, Field(ge=1, le=MAX_ROWS)] = 1
+MAX_STEPS = 1_000_000
 
 
 class ScoreHistogramRequest(EitherNoise):
@@ -247,7 +189,7 @@ class Correction(Wire):
     add: Annotated[list[Score], Field(min_length=1, max_length=MAX_BINS)]
 
 
-class BiasSizeRequest(OfLog):
+class BiasSizeRequest(OfLog, EitherNoise):
     """How opportunities would move if scores were corrected for a bias (paper 3, §4.1 and §4.2).
 
     In bin b of the score s the corrected score of group g is `slopes`[b] · s + add[b] of g, cut to
@@ -275,7 +217,6 @@ class BiasSizeRequest(OfLog):
     slopes: Annotated[list[Score], Field(max_length=MAX_BINS)] | None = None
     outcome_range: Range
     places: Annotated[int, Field(ge=1, le=10_000)] | None = None
-    epsilon: Epsilon
 
     @model_validator(mode="after")
     def _one_for_each_bin(self) -> Self:
@@ -305,6 +246,9 @@ class LogCdfRequest(OfLog):
 
 
 Names = Annotated[list[Name], Field(min_length=1, max_length=MAX_NAMES)]
+# Exact, since prices follow from it.
+Share = Annotated[Decimal, Field(gt=0, le=1, decimal_places=6, allow_inf_nan=False)]
+OwnEpsilon = Annotated[Decimal, Field(ge=0, le=MAX_EPSILON, decimal_places=6, allow_inf_nan=False)]
 
 
 class ReoRequest(OfLog, EitherNoise):
@@ -334,6 +278,66 @@ class ReoRequest(OfLog, EitherNoise):
     days: Annotated[list[Name], Field(max_length=MAX_DAYS)] = []
 
 
+class EnvyFreenessRequest(Asked):
+    """Whether people prefer their own recommendations to other people's (paper 2), by exploration.
+
+    Each of at most `targets` people is shown the recommendations of at most `arms` others, for at
+    most `steps` steps, until it is known whether some of these suit them better than their own, or
+    none by more than `tolerance` (the paper's epsilon). They keep a share 1 - `alpha` of what they
+    would have had: the loss, at most alpha · steps for each target, is charged to the mandate.
+    `probabilistic` needs `gamma` and `lam`; `exact` is everybody against everybody else.
+
+    With `arms_per_person` 1 everybody takes part in one target's audit at most, as the target or as
+    an arm, and is covered in both roles; without it people are not covered as arms. `epsilon` is
+    that of the counts; `duration_epsilon` and `cost_epsilon` (a quarter of it unless told, 0 for
+    none) buy the sum of all steps and the reward that people lost.
+    """
+
+    model_config = example(
+        kind="envy-freeness",
+        audience_id="audience_0193c2a5f0d1000000000000000002",
+        alpha="0.2",
+        tolerance="0.05",
+        delta="0.05",
+        gamma="0.2",
+        lam="0.2",
+        targets=21,
+        arms=32,
+        steps=5000,
+        epsilon="1",
+    )
+
+    kind: Literal["envy-freeness"]
+    criterion: Literal["probabilistic", "exact"] = "probabilistic"
+    bounds: Literal["tight", "printed"] = "tight"
+    alpha: Share
+    tolerance: Share
+    delta: Annotated[Decimal, Field(gt=0, lt=0.5, decimal_places=6, allow_inf_nan=False)]
+    gamma: Annotated[Share, Field(lt=1)] | None = None
+    lam: Annotated[Share, Field(lt=1)] | None = None
+    targets: Annotated[int, Field(ge=1, le=10_000)]
+    arms: Annotated[int, Field(ge=1, le=10_000)]
+    steps: Annotated[int, Field(ge=1, le=MAX_STEPS)]
+    arms_per_person: Literal[1] | None = None
+    epsilon: Epsilon
+    duration_epsilon: OwnEpsilon | None = None
+    cost_epsilon: OwnEpsilon | None = None
+
+    @property
+    def exploration_loss(self) -> Decimal:
+        return self.alpha * self.steps * self.targets
+
+    @model_validator(mode="after")
+    def _of_one_criterion(self) -> Self:
+        if self.criterion == "probabilistic" and (self.gamma is None or self.lam is None):
+            raise ValueError("the probabilistic criterion needs gamma and lam")
+        if self.criterion == "exact" and (self.gamma is not None or self.lam is not None):
+            raise ValueError("the exact criterion takes neither gamma nor lam")
+        if self.criterion == "exact" and self.arms_per_person is not None:
+            raise ValueError("by the exact criterion everybody is an arm of everybody else")
+        return self
+
+
 AnyRequest = (
     ScoreHistogramRequest
     | ScoreCdfRequest
@@ -344,6 +348,8 @@ AnyRequest = (
     | LogCdfRequest
     | BiasSizeRequest
     | ReoRequest
+    | EnvyFreenessRequest
+    | TwoPartyRequest
 )
 AuditRequest = Annotated[AnyRequest, Field(discriminator="kind")]
 # One body of each kind, for the contract to show.

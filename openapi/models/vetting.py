@@ -5,13 +5,14 @@ is `Personal`: the ledger commits to it, and it can be erased.
 """
 
 from datetime import date
+from decimal import Decimal
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from openapi.models.audits import AuditKind
 from openapi.models.ledger import Number
-from openapi.models.oversight import MandateLimits, Renewal, Role
+from openapi.models.oversight import ExplorationLimit, MandateLimits, Renewal, Role
 from openapi.models.wire import Amount, Digest, Identifier, Instant, Personal, Wire, example
 
 ApplicationState = Literal[
@@ -112,6 +113,7 @@ class ApplicationDraft(Wire):
     rho_limit: Limit | None = None
     renewal: Renewal | None = None
     lifetime_limit: Annotated[Amount, Field(gt=0, le=100_000, decimal_places=6)] | None = None
+    exploration_limit: ExplorationLimit = Decimal(0)
     valid_from: Instant
     valid_until: Instant
     funding: Personal
@@ -266,16 +268,29 @@ class MandateChangeDraft(Wire):
     epsilon_limit: Limit | None = None
     rho_limit: Limit | None = None
     lifetime_limit: Annotated[Amount, Field(gt=0, le=100_000, decimal_places=6)] | None = None
+    exploration_limit: ExplorationLimit | None = None
     kinds: Annotated[list[AuditKind], Field(min_length=1)] | None = None
     valid_until: Instant | None = None
     reason: Personal
 
     @model_validator(mode="after")
     def _something(self) -> Self:
-        names = ("epsilon_limit", "rho_limit", "lifetime_limit", "kinds", "valid_until")
-        if all(getattr(self, name) is None for name in names):
+        changes = self.model_dump(exclude={"mandate_id", "reason"})
+        if all(value is None for value in changes.values()):
             raise ValueError("nothing would change")
         return self
+
+
+class StopDraft(Wire):
+    """An audit that explores is to show nobody anything more, for a reason."""
+
+    model_config = example(
+        audit_id="audit_0193c2a5f0d1000000000000000007",
+        reason=_text("People complain about what they are shown."),
+    )
+
+    audit_id: Identifier
+    reason: Personal
 
 
 class KeyChangeDraft(Wire):
@@ -390,6 +405,7 @@ class Application(Wire):
     rho_limit: Amount | None
     renewal: Renewal | None
     lifetime_limit: Amount | None
+    exploration_limit: Amount = Decimal(0)
     valid_from: Instant
     valid_until: Instant
     funding: str | None

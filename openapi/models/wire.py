@@ -4,7 +4,7 @@ from base64 import urlsafe_b64encode
 from datetime import datetime
 from decimal import Decimal
 from secrets import token_bytes
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -33,6 +33,8 @@ Label = Annotated[
 Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
 Identifier = Annotated[str, Field(pattern=r"^[a-z]+_[0-9a-f]{30}$", max_length=48)]
 Instant = datetime
+# What a promise rests on that the platform cannot check: docs/two-party.md.
+Assumption = Literal["bounded-weights"]
 
 
 class Wire(BaseModel):

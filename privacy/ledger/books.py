@@ -5,9 +5,10 @@ The rules are those of the service (`api/budgets.py`, `api/charging.py`), writte
 
 from collections import deque
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from privacy.errors import EvidenceError
-from privacy.ledger.exact import DAY, instant, units
+from privacy.ledger.exact import DAY, amount, instant, units
 from privacy.ledger.shapes import MandateBody, MandateChange
 from privacy.price import Currency
 
@@ -22,8 +23,10 @@ class Charge:
     rho: int
     at: int
     period: int
+    exploration: int = 0
     state: str = "charged"
     refunded: bool = False
+    stopped: bool = False
 
 
 @dataclass(slots=True)
@@ -31,7 +34,8 @@ class Mandate:
     """What was granted, and what is spent of it.
 
     `used` is what counts against the limit now: of the mandate's whole life, of the period, or of
-    the charges in `recent`, which are those after `since`.
+    the charges in `recent`, which are those after `since`. `explored` is what people may have lost,
+    of `explorable`, which never renews.
     """
 
     auditor: str
@@ -44,6 +48,10 @@ class Mandate:
     length: int
     starts: int
     ends: int
+    explorable: int = 0
+    # The share of two-party runs that are opened before they are delivered.
+    opened: Fraction = Fraction(1)
+    explored: int = 0
     state: str = "in force"
     spent: int = 0
     used: int = 0
@@ -70,6 +78,8 @@ class Mandate:
             length=0 if body.renewal is None else body.renewal.days * DAY,
             starts=instant(body.valid_from),
             ends=instant(body.valid_until),
+            explorable=units(body.exploration_limit),
+            opened=amount(body.opened_share),
         )
 
     def change(self, to: MandateChange) -> None:
@@ -82,6 +92,8 @@ class Mandate:
             self.limit = units(limit)
         if to.lifetime_limit is not None:
             self.lifetime = units(to.lifetime_limit)
+        if to.exploration_limit is not None:
+            self.explorable = units(to.exploration_limit)
         if to.kinds is not None:
             self.kinds = frozenset(to.kinds)
         if to.valid_until is not None:
@@ -111,6 +123,7 @@ class Mandate:
         self._move_on(charge.at)
         self.used += charge.debit
         self.spent += charge.debit
+        self.explored += charge.exploration
         charge.period = self.period
         if self.renewal == "rolling":
             self.recent.append(charge)
@@ -118,10 +131,13 @@ class Mandate:
             raise EvidenceError("the mandate is overspent")
         if self.lifetime is not None and self.spent > self.lifetime:
             raise EvidenceError("the lifetime limit of the mandate is overspent")
+        if charge.exploration and self.explored > self.explorable:
+            raise EvidenceError("people may lose more than the mandate allows")
 
     def refund(self, charge: Charge) -> None:
         """Give a charge back to the time it was taken at."""
         self.spent -= charge.debit
+        self.explored -= charge.exploration
         if charge.period == self.period and charge.at > self.since:
             self.used -= charge.debit
 

@@ -46,6 +46,8 @@ SIGNED: dict[str, frozenset[Role]] = {
     "suspension": REGULATOR,
     "resumption": REGULATOR,
     "termination": REGULATOR,
+    "stop": frozenset({"operator", "regulator"}),
+    "opening": REGULATOR,
     "charge": AUDITOR,
     "registration": AUDITOR,
 }

@@ -4,7 +4,11 @@ Every mechanism is calibrated to the epsilon (or rho) asked for under add/remove
 person costs twice that: in epsilon for Laplace noise and selection, in rho for Gaussian noise. The
 number of scored people is a table of its own, unless the audience's entry says that it is known.
 The rule is one for all kinds of audit, those of later versions included: a kind that cannot keep it
-needs a verifier that knows why.
+needs a verifier that knows why. An audit of envy buys the sum of steps and the cost beside its
+counts, each with an epsilon of its own.
+
+What people may lose by exploration is no price of privacy: it has no relation, and nothing doubles.
+It follows from the statement alone, the declared worst case of every target.
 
 [BS16] Bun, Steinke, arXiv:1605.02065 (ε-DP is ε²/2-zCDP; composition adds).
 """
@@ -18,6 +22,8 @@ from privacy.ledger.exact import amount, units
 from privacy.ledger.shapes import Both, ChargeBody, ChargeFacts, Sizes
 from privacy.price import ADD_REMOVE, CHANGE_ONE, FREE, INFINITE, Amount, Currency, Price, Relation
 
+# The kind by which people are shown something else.
+EXPLORES = "envy-freeness"
 RELATIONS: tuple[Relation, ...] = (ADD_REMOVE, CHANGE_ONE)
 
 
@@ -28,15 +34,38 @@ class Asked(NamedTuple):
     size_epsilon: str | None
     rho: str | None
     size_rho: str | None
+    duration_epsilon: str | None
+    cost_epsilon: str | None
     sizes: Sizes | None
 
 
 def debited(body: ChargeBody, facts: ChargeFacts, sizes: Sizes | None) -> tuple[int, int]:
     """What a charge takes from the mandate, and what from the platform's account, in units."""
     asked = Asked(
-        body.kind, body.mechanism, body.epsilon, body.size_epsilon, body.rho, body.size_rho, sizes
+        body.kind,
+        body.mechanism,
+        body.epsilon,
+        body.size_epsilon,
+        body.rho,
+        body.size_rho,
+        body.duration_epsilon,
+        body.cost_epsilon,
+        sizes,
     )
     return _debited(asked, facts.epsilon, facts.rho, facts.currency, facts.debit)
+
+
+def explored(body: ChargeBody, facts: ChargeFacts) -> int:
+    """What a charge takes from what people may lose, in units."""
+    if body.kind != EXPLORES and amount(facts.exploration_loss) == 0:
+        return 0
+    # α·T for each target
+    worst = amount(body.alpha or "0") * body.steps * body.targets
+    if body.kind != EXPLORES or amount(facts.exploration_loss) != worst:
+        raise EvidenceError(
+            f"people may lose {facts.exploration_loss} by it, which is not what was asked for"
+        )
+    return units(facts.exploration_loss)
 
 
 @lru_cache(maxsize=65_536)
@@ -102,6 +131,9 @@ def _parameters(asked: Asked) -> list[Fraction]:
     )
     if main is None:
         return []
+    if asked.kind == EXPLORES:
+        beside = (asked.duration_epsilon, asked.cost_epsilon)
+        return [amount(main), *(_sizes(amount(main), told, 4) for told in beside)]
     if asked.kind != "score-histogram" or asked.sizes == "known":
         return [amount(main)]
     return [amount(main), _sizes(amount(main), sizes, 4 if asked.rho is None else 16)]

@@ -13,8 +13,10 @@ from privacy.ledger.books import Account, Charge, Mandate
 from privacy.ledger.exact import DAY, microseconds, units
 from privacy.ledger.lines import Entry, Stated, stated
 from privacy.ledger.people import SIGNED, People
-from privacy.ledger.prices import debited
+from privacy.ledger.prices import debited, explored
+from privacy.ledger.runs import Runs
 from privacy.ledger.shapes import (
+    AnswerFacts,
     AudienceFacts,
     AuditFacts,
     AuditorFacts,
@@ -27,8 +29,10 @@ from privacy.ledger.shapes import (
     MandateFacts,
     OfAudience,
     OfMandate,
+    OpeningBody,
     RefundFacts,
     RegistrationBody,
+    ReleaseFacts,
     SettingsFacts,
     Sizes,
     read,
@@ -63,6 +67,7 @@ class Replay:
         self._charge_ids: set[str] = set()
         self._used: set[tuple[str, str]] = set()
         self._account = Account()
+        self._runs = Runs()
         self._latest = datetime.min.replace(tzinfo=UTC)
         self._kinds: dict[str, Callable[[Entry], None]] = {
             **dict.fromkeys(LET_BE, _let_be),
@@ -82,9 +87,12 @@ class Replay:
             "audience-erasure": self._forget,
             "charge": self._charge,
             "refund": self._refund,
+            "stop": self._stop,
             "registration": self._registration,
-            "release": lambda entry: self._end(entry, "released"),
-            "failure": lambda entry: self._end(entry, "failed"),
+            "answer": lambda entry: self._runs.answer(read(entry.facts, AnswerFacts)),
+            "opening": lambda entry: self._runs.open(read(_body(entry), OpeningBody)),
+            "release": self._release,
+            "failure": self._failure,
         }
 
     def play(self, entry: Entry, number: int) -> None:
@@ -193,8 +201,10 @@ class Replay:
         if facts.currency != mandate.currency:
             raise EvidenceError(f"the mandate is in {mandate.currency}")
         debit, rho = debited(body, facts, self._sizes(entry, body, facts))
-        charge = Charge(facts.charge_id, mandate, debit, rho, at, mandate.period)
+        loss = explored(body, facts)
+        charge = Charge(facts.charge_id, mandate, debit, rho, at, mandate.period, loss)
         mandate.debit(charge)
+        self._runs.charge(body, facts, mandate)
         self._account.debit(rho, at)
         self._charges[facts.audit_id] = charge
         self._charge_ids.add(facts.charge_id)
@@ -215,18 +225,31 @@ class Replay:
         charge = self._charged(facts.audit_id, entry)
         if charge.state == "released" or charge.refunded:
             raise EvidenceError(f"{facts.audit_id} was {charge.state} before it was refunded")
-        stated = (charge.charge_id, charge.mandate.currency, charge.debit)
-        if (facts.charge_id, facts.currency, units(facts.debit)) != stated:
+        stated = (charge.charge_id, charge.mandate.currency, charge.debit, charge.exploration)
+        given = (units(facts.debit), units(facts.exploration_loss))
+        if (facts.charge_id, facts.currency, *given) != stated:
             raise EvidenceError("the refund is not of what was charged")
         charge.mandate.refund(charge)
         self._account.refund(charge.rho, charge.at)
         charge.state, charge.refunded = "refunded", True
 
-    def _end(self, entry: Entry, state: str) -> None:
-        audit_id = read(entry.facts, AuditFacts).audit_id
+    def _release(self, entry: Entry) -> None:
+        facts = read(entry.facts, ReleaseFacts)
+        self._runs.release(facts)
+        self._end(entry, facts.audit_id, "released")
+
+    def _stop(self, entry: Entry) -> None:
+        self._charged(read(_body(entry), AuditFacts).audit_id, entry).stopped = True
+
+    def _failure(self, entry: Entry) -> None:
+        self._end(entry, read(entry.facts, AuditFacts).audit_id, "failed")
+
+    def _end(self, entry: Entry, audit_id: str, state: str) -> None:
         charge = self._charged(audit_id, entry)
         if charge.state != "charged":
             raise EvidenceError(f"{audit_id} was {charge.state} before it was {state}")
+        if charge.stopped and state == "released":
+            raise EvidenceError(f"{audit_id} was stopped before it was released")
         charge.state = state
 
     def _charged(self, audit_id: str, entry: Entry) -> Charge:

@@ -46,6 +46,8 @@ class ChargeFacts(msgspec.Struct):
     rho: Both
     currency: Currency
     debit: str
+    exploration_loss: str = "0"
+    assumes: list[str] = []
 
 
 class ChargeBody(msgspec.Struct):
@@ -57,6 +59,11 @@ class ChargeBody(msgspec.Struct):
     size_epsilon: str | None = None
     rho: str | None = None
     size_rho: str | None = None
+    duration_epsilon: str | None = None
+    cost_epsilon: str | None = None
+    alpha: str | None = None
+    steps: int = 0
+    targets: int = 0
 
 
 class RegistrationBody(msgspec.Struct):
@@ -68,10 +75,32 @@ class RefundFacts(msgspec.Struct):
     audit_id: str
     currency: Currency
     debit: str
+    exploration_loss: str = "0"
 
 
 class AuditFacts(msgspec.Struct):
     audit_id: str
+
+
+class Draw(msgspec.Struct):
+    """The signed head by which it was drawn whether a run is opened."""
+
+    size: int
+    root: str
+
+
+class ReleaseFacts(AuditFacts):
+    transcript: str | None = None
+    draw: Draw | None = None
+
+
+class AnswerFacts(AuditFacts):
+    transcript: str
+
+
+class OpeningBody(AuditFacts):
+    transcript: str
+    findings: list[str]
 
 
 class Renewal(msgspec.Struct):
@@ -89,6 +118,8 @@ class MandateBody(msgspec.Struct):
     rho_limit: str | None = None
     renewal: Renewal | None = None
     lifetime_limit: str | None = None
+    exploration_limit: str = "0"
+    opened_share: str = "1"
 
 
 class MandateFacts(msgspec.Struct):
@@ -100,6 +131,7 @@ class MandateChange(msgspec.Struct):
     epsilon_limit: str | None = None
     rho_limit: str | None = None
     lifetime_limit: str | None = None
+    exploration_limit: str | None = None
     kinds: list[str] | None = None
     valid_until: str | None = None
 

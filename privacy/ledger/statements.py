@@ -142,11 +142,11 @@ def personal(body: Mapping[str, Any]) -> Iterator[tuple[str, bytes, str]]:
 
 
 def condensed(request: Mapping[str, Any]) -> dict[str, Any]:
-    """An audit request as it is stated: its text fields, and the digest of the whole."""
+    """An audit request as it is stated: what its price follows from, and a digest of the whole."""
     kept = {
         name: value
         for name, value in request.items()
-        if value is None or isinstance(value, str) or name == "contents"
+        if value is None or isinstance(value, str) or name in ("contents", "steps", "targets")
     }
     return {**kept, "request": digest(canonical(request))}
 

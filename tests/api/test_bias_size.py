@@ -95,7 +95,26 @@ def test_one_row_more_moves_the_table_no_further_than_its_bounds(
     of = [each for each in of if each[1:3] != new[1:3]]
     before, after = (moved(request, columns(each), 2) for each in (of, [*of, new]))
     [mechanism] = KIND.question(request, FACTS).values()
-    assert np.abs(after - before).sum() <= mechanism.bounds.added.l1
+    bound, apart = mechanism.bounds.added, np.abs(after - before)
+    assert apart.sum() <= bound.l1
+    assert apart.max() <= bound.linf
+    # Half of what `Bounds.rows` allows, which keeps the other half for a change.
+    assert 2 * (apart**2).sum() <= bound.l2_squared
+
+
+@settings(max_examples=150)
+@given(logs_of_rows, row, row, st.sampled_from([None, 1, 2, 3, 8]))
+def test_a_row_that_becomes_another_moves_it_no_further_than_a_change(
+    of: list[Row], one: Row, other: Row, places: int | None
+) -> None:
+    request = asked(places=places)
+    of = [each for each in of if each[1:3] not in (one[1:3], other[1:3])]
+    before, after = (moved(request, columns([*of, new]), 2) for new in (one, other))
+    [mechanism] = KIND.question(request, FACTS).values()
+    bound, apart = mechanism.bounds.changed, np.abs(after - before)
+    assert apart.sum() <= bound.l1
+    assert apart.max() <= bound.linf
+    assert (apart**2).sum() <= bound.l2_squared
 
 
 def furthest(places: int | None, lengths: int) -> int:
@@ -139,6 +158,17 @@ def test_the_price_is_what_was_asked_and_twice_that_for_a_change() -> None:
         assert price.of("epsilon", "add-remove") * 10 == 3
         assert price.of("epsilon", "change-one") * 10 == 6
         assert question["sums"].scale == pytest.approx((60 if slots else 30) / 0.3 * UNIT)
+
+
+def test_gaussian_noise_is_priced_by_how_far_a_change_goes() -> None:
+    gaussian = {"mechanism": "discrete-gaussian", "rho": "0.5", "epsilon": None}
+    for places, f in ((None, 4), (5, 10)):
+        for slots, most in ((False, 4 * f), (True, 16 * f)):
+            facts = AudienceFacts(("g0", "g1"), 1, None, fixed_slots=slots)
+            question = KIND.question(asked(**gaussian, rows_per_person=3, places=places), facts)
+            assert question["sums"].bounds.changed.l2_squared == most * (3 * UNIT) ** 2
+            price = waist.price(question)
+            assert price.of("rho", "add-remove") * 2 == price.of("rho", "change-one") == 1
 
 
 def test_rows_without_an_outcome_had_no_opportunity(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import httpx2
 from sqlmodel import col, select
 
 from api.store import AuditRow
-from openapi.models import MomentUnits
+from openapi.models import GroupMoved, MomentUnits
 from tests.system.raw import SALT, Raw, csv, raw, request_for
 from tests.world import Deployment
 
@@ -22,7 +22,21 @@ KINDS_OF_AUDIT = [
     "most-skewed",
     "outcome-test",
     "log-cdf",
+    "bias-size",
+    "reo",
+    "envy-freeness",
 ]
+# The fewest people that suffice for anything.
+ENVY: dict[str, Any] = {
+    "alpha": "1",
+    "tolerance": "1",
+    "delta": "0.4",
+    "gamma": "0.9",
+    "lam": "0.9",
+    "targets": 3,
+    "arms": 2,
+    "steps": 200,
+}
 OF_LOGS: dict[str, dict[str, Any]] = {
     "outcome-test": {
         "score": "share",
@@ -30,8 +44,23 @@ OF_LOGS: dict[str, dict[str, Any]] = {
         "outcome_range": {"low": 0, "high": 1},
     },
     "log-cdf": {"column": "share"},
+    "bias-size": {
+        "query": "follow",
+        "score": "share",
+        "outcome": "like_video",
+        "outcome_range": {"low": 0, "high": 1},
+        "corrections": [{"label": label, "add": [0, 0, 0, 0.1]} for label in ("g0", "g1")],
+        "places": 5,
+    },
+    "reo": {
+        "signals": ["like_video", "share"],
+        "creators": "young_adult",
+        "groups": ["no", "yes"],
+        "strategies": ["default"],
+    },
 }
-NOISY_LISTS = ("counts", "cumulative", *MomentUnits.model_fields)
+NOISY_LISTS = ("counts", "cumulative", "negatives", "positives", *MomentUnits.model_fields)
+NOISY_NUMBERS = ("outside", "count", *GroupMoved.model_fields.keys() - {"label"})
 # What is random or the time of day: identifiers, digests, instants and signatures.
 VARYING = re.compile(
     r"[a-z]+_[0-9a-f]{30}|sha256:[0-9a-f]{64}|\d{4}-\d\d-\d\dT[0-9:.]+(Z|\+00:00)"
@@ -50,6 +79,11 @@ def body_of(
     if kind in OF_LOGS:
         del body["content_id"]
         body |= {"log": "feed", "rows_per_person": 2, **OF_LOGS[kind]}
+    if kind == "reo":
+        del body["bins"]
+    if kind == "envy-freeness":
+        del body["content_id"], body["bins"]
+        body |= ENVY
     if kind == "most-skewed":
         body["contents"] = [body.pop("content_id")] * 2
     return body
@@ -70,9 +104,9 @@ def look(
     deployment: Deployment, names: list[str], kind: str = HISTOGRAM, **asked: object
 ) -> Iterator[View]:
     """Upload, seal, price, submit, follow, fetch and cancel, and look at everything in between."""
-    me = raw(deployment, deployment.auditor(kinds=KINDS_OF_AUDIT))
+    me = raw(deployment, deployment.auditor(kinds=KINDS_OF_AUDIT, exploration_limit="10000"))
     content = me.content(title=str(asked.pop("title", "a job")))
-    made = me.post("/v1/audiences", {"groups": ["g0", "g1"]})
+    made = me.post("/v1/audiences", {"groups": ["g0", "g1"], "consented": True})
     audience, half = made.json(), len(names) // 2
     path = f"/v1/audiences/{audience['id']}"
     yield seen("upload", me.put(audience["id"], "g0", csv(names[:half])))
@@ -110,12 +144,18 @@ def follow(deployment: Deployment, me: Raw, audit_id: str) -> Iterator[View]:
 def without_noise(release: str) -> str:
     """A release without what went through the waist."""
     body: dict[str, Any] = json.loads(release)
-    if body["kind"] == "most-skewed":
-        body["chosen"] = "noisy"
-    for group in body.get("groups", []):
+    of_all = {
+        "most-skewed": ("chosen",),
+        "bias-size": ("outcome", "corrected_outcome"),
+        "envy-freeness": ("envious", "no_envy", "duration", "cost"),
+    }
+    body |= dict.fromkeys(of_all.get(body["kind"], ()), "noisy")
+    groups = body.get("groups", [])
+    traffics = [one for group in groups for one in group.get("traffics", [])]
+    for group in [*groups, *traffics]:
         lists = {name: value for name, value in group.items() if name in NOISY_LISTS}
         lists = {name: len(value) for name, value in lists.items() if isinstance(value, list)}
-        numbers = {name for name in ("outside", "count") if name in group} - lists.keys()
+        numbers = {name for name in NOISY_NUMBERS if name in group} - lists.keys()
         group |= dict.fromkeys(numbers, "noisy") | lists
         if group.get("size", {}).get("kind") == "noisy":
             group["size"]["value"] = "noisy"

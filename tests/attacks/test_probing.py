@@ -43,6 +43,8 @@ def told_apart(target: Deployment, world: World, **asked: Any) -> set[str]:
     views = [list(look(target, names, **asked)) for names in (members, strangers)]
     if len(views[0]) != len(views[1]):
         return {"number of answers"}
+    if "kind" in asked:  # a request that is refused tells nothing, and tests nothing
+        assert "release" in {view[0] for view in views[0] if view[1] == 200}
     return {one[0] for one, other in zip(*views, strict=True) if one != other}
 
 

@@ -42,7 +42,7 @@ def test_every_command_has_help_json_and_profile() -> None:
         "audit most-skewed", "audit cdf", "audit study.yaml", "study init", "study check",
         "study register", "study run", "study list", "regulator auditors", "regulator mandates",
         "regulator auditors add", "regulator researchers add", "regulator mandates grant",
-        "regulator charges", "ledger entries", "ledger head",
+        "regulator charges", "ledger entries", "ledger head", "console",
     ]  # fmt: skip
     for command in commands:
         done = run(app, [*command.split(), "--help"], env={"COLUMNS": "200"})

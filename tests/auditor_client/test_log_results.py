@@ -194,6 +194,15 @@ def test_changes_in_percent_with_limits_that_count_the_noise() -> None:
     assert found.outcome().value == pytest.approx(10)
     with pytest.raises(InputError, match="places"):
         found.ranks()
+    with pytest.raises(InputError, match="delta"):
+        found.notifications(delta=0)
+
+
+def test_limits_of_gaussian_noise() -> None:
+    price = price_of(part("sums", 10.0, "discrete-gaussian"))
+    moved = BiasSize(size(price=price), key_set(KEY), GROUPS).notifications()
+    # Four sums: 2 exp(-t²/200) is 0.05 / 4 at t = 31.9, and 32 units are 3.2.
+    assert moved["man"].low == pytest.approx(100 * ((80 - 3.2) / (100 + 3.2) - 1))
 
 
 def test_average_ranks() -> None:

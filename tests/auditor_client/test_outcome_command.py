@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from auditor_client.cli.app import app
 from tests.auditor_client.outcome_logs import log
+from tests.auditor_client.test_outcome_corrected import drawn as jobs
 
 NAMES = ["--score", "score", "--outcome", "outcome", "--group", "group"]
 runner = CliRunner()
@@ -50,9 +51,28 @@ def test_csv_and_a_threshold(tmp_path: Path) -> None:
     assert found["effects"][1]["adjusted"] is None  # not tested, and no NaN in JSON
 
 
+def test_the_size_of_a_bias_with_limits(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.parquet"
+    pq.write_table(jobs(0.1, seed=1, jobs=30), path)
+    asked = ["outcome", "--file", str(path), *NAMES, "--bins", "1", "--query", "query"]
+    done = runner.invoke(app, [*asked, "--threshold", "0.5", "--json"])
+    assert done.exit_code == 0, done.output
+    size = {row["of"]: row for row in json.loads(done.stdout)["size"]}
+    assert list(size) == ["N%Δ of a", "N%Δ of b", "Y%Δ"]
+    assert all(row["low"] < row["change"] < row["high"] for row in size.values())
+    assert size["N%Δ of b"]["change"] > 0 > size["N%Δ of a"]["change"]
+    ranked = runner.invoke(app, asked)
+    assert ranked.exit_code == 0, ranked.output
+    assert "rank of b" in ranked.stdout
+    lost = runner.invoke(app, [*asked, "--threshold", "0.3"])
+    assert lost.exit_code == 1
+    assert "have no outcome" in " ".join(lost.stderr.split())
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        (["--query", "job"], "no column 'job'"),
         (["--score", "points"], "no column 'points'"),
         (["--outcome-range", "0,0.5"], "outside of 0 to 0.5"),
         (["--outcome-range", "1"], "not a range"),

@@ -5,12 +5,13 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from auditor_client.boxes import best_plane, certified
+from auditor_client.boxes import best_plane, certified, square
 from auditor_client.envelope import Envelope
+from auditor_client.equal_groups import EqualGroups
 from auditor_client.estimates import Estimator, lattice
-from auditor_client.noise import Gaussian, law
+from auditor_client.noise import Gaussian, difference, law
 from auditor_client.power import SizeKind
-from auditor_client.promise import _pair, holds
+from auditor_client.promise import Pair, _pair, holds, least_held
 from auditor_client.sizes import PARTS
 
 ALPHA, DELTA, BINS = 0.2, 0.05, 100
@@ -105,18 +106,101 @@ def test_a_size_that_fails_is_not_certified() -> None:
     assert not holds(ALPHA, DELTA, KNOWN, [69, 69])
 
 
-@pytest.mark.parametrize("estimator", [KNOWN, NOISY, ESTIMATED, GAUSSIAN])
-@pytest.mark.parametrize("people", [(60, 60), (60, 90)])
+def equal(estimator: Estimator, people: int) -> EqualGroups:
+    return EqualGroups(ALPHA, BINS, people, difference(estimator.rate, estimator.rate), people)
+
+
+def exact_error(estimator: Estimator, people: int, p: Floats, q: Floats) -> Floats:
+    """G(p, q) for equal groups, nearly exactly."""
+    if estimator.exact:
+        d, low = np.abs(p - q) * people, np.minimum(p, q) * people
+        return equal(estimator, people).error(d, low, 0.0)
+    pair = _pair(ALPHA, estimator, people, people, (300, 3))
+    assert isinstance(pair, Pair)
+    return pair.error(p, q, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "people"),
+    [(NOISY, (60, 60)), (ESTIMATED, (60, 60)), (NOISY, (60, 90)), (KNOWN, (60, 90))],
+)
 def test_the_bound_of_a_box_is_above_all_in_it(
     estimator: Estimator, people: tuple[int, int]
 ) -> None:
     pair = _pair(ALPHA, estimator, *people, (60, 12))
+    assert isinstance(pair, Pair)
     generator, width = np.random.default_rng(1), 1 / 64
     p, q = generator.uniform(0, 1 - width, (2, 20))
     bound = pair.error(p, q, width)
     for _ in range(3):
         inside = p + width * generator.uniform(size=20), q + width * generator.uniform(size=20)
         assert (pair.error(*inside, 0.0) <= bound + 1e-9).all()
+
+
+@pytest.mark.parametrize("estimator", [KNOWN, GAUSSIAN, Estimator(BINS, 0.1, "known", 0.25)])
+@pytest.mark.parametrize("people", [5, 60, 75])
+@pytest.mark.parametrize("width", [0.5, 1.0, 4.0])
+def test_the_bound_of_a_box_of_equal_groups_is_above_all_in_it(
+    estimator: Estimator, people: int, width: float
+) -> None:
+    # At 5 people, and with much noise, tails are not known to be unimodal, and corners count.
+    groups, generator = equal(estimator, people), np.random.default_rng(4)
+    d = np.floor(generator.uniform(0, people, 40) / width) * width
+    q = np.floor(generator.uniform(0, people - d) / width) * width
+    bound = groups.error(d, q, width)
+    for _ in range(6):
+        more = d + width * generator.uniform(size=40)
+        low = np.minimum(q + 4 * width * generator.uniform(size=40), people - d)
+        inside = np.minimum(more, people - low), low
+        assert (groups.error(*inside, 0.0) <= bound + 1e-9).all()
+
+
+def test_equal_groups_have_the_errors_of_sums_written_out() -> None:
+    people, k = 30, np.arange(-40, 41)
+    noise = np.tanh(0.5) * np.exp(-np.abs(k))
+    # At shares within alpha of each other, and further apart
+    for p, q in ((0.4, 0.35), (0.9, 0.2), (0.3, 0.3)):
+        one, other = (
+            np.convolve(stats.binom.pmf(np.arange(people + 1), people, share), noise)
+            for share in (p, q)
+        )
+        values = np.arange(-40, people + 41)
+        apart = (values[:, None] - values[None, :]) / people
+        d = p - q
+        beyond = np.abs(apart) > ALPHA + d + 1e-12
+        if d > ALPHA:
+            beyond = np.abs(apart - d) > ALPHA + 1e-12
+        direct = float(np.outer(one, other)[beyond].sum())
+        found = equal(KNOWN, people).error(np.array([d * people]), np.array([q * people]), 0.0)
+        assert found[0] == pytest.approx(direct, abs=1e-8)
+
+
+def test_tails_grow_with_people_whose_means_stay() -> None:
+    few, more = equal(KNOWN, 60), equal(KNOWN, 67)
+    generator = np.random.default_rng(5)
+    q = generator.uniform(0, 50, 200)
+    p = q + generator.uniform(0, 60 - q)
+    # Two beyond the farthest mode, at least
+    least = 1 - np.ceil(p - q + few._mode_from_mean + 2 + generator.uniform(0, 9, 200)).astype(int)
+    assert (few._tails(p, q, least) >= more._tails(p, q, least) - 1e-12).all()
+
+
+def test_one_proof_for_several_numbers_proves_no_more_than_each() -> None:
+    estimator = Estimator(20, 1.0, "known", 0.25)
+    least = least_held(0.3, 0.05, estimator, 2, range(20, 45))
+    assert all(holds(0.3, 0.05, estimator, [n, n]) for n in range(least, 45))
+    assert not holds(0.3, 0.05, estimator, [least - 1] * 2)
+
+
+def test_tails_of_equal_groups_are_largest_where_shares_add_up_to_one() -> None:
+    # Their slope along q is n(1 - p - q)(P(R = T - 1) - P(R = T)): docs/planning.md
+    n, d, least = 40, 6.0, 15
+    q = np.linspace(0, n - d, 400)
+    tails = 1 - equal(KNOWN, n)._tails(q + d, q, np.full(400, 1 - least))
+    rising = q[:-1] + d + q[1:] < n
+    assert (np.diff(tails)[rising] >= -1e-12).all()
+    assert (np.diff(tails)[~rising][1:] <= 1e-12).all()
+    assert tails.max() > 2 * tails[0]
 
 
 @pytest.mark.parametrize("estimator", [KNOWN, NOISY, ESTIMATED, GAUSSIAN, GAUSSIAN_NOISY])
@@ -126,7 +210,7 @@ def test_the_envelope_bounds_exact_errors_and_falls(estimator: Estimator) -> Non
     q = np.clip(p + generator.uniform(-0.1, 0.1, 20), 0, 1)
     last = np.full(20, np.inf)
     for people in (40, 80, 160):
-        exact = _pair(ALPHA, estimator, people, people, (300, 3)).error(p, q, 0.0)
+        exact = exact_error(estimator, people, p, q)
         bound = envelope._bound(people, p, q, 0.0)
         # What lattices leave out is counted as an error, and more than the envelope may allow.
         assert (exact <= bound + 2e-8 + 2 * envelope.unsized(people)).all()
@@ -156,8 +240,8 @@ def test_gaussian_errors_are_those_of_sums_written_out() -> None:
     apart = values[:, None] - values[None, :]
     # 20·(.2 + .05) = 5: a measured difference beyond it breaks the promise.
     direct = float(np.outer(one, other)[np.abs(apart) > 5].sum())
-    pair = _pair(ALPHA, GAUSSIAN, people, people, (24, 24))
-    assert pair.error(np.array([p]), np.array([q]), 0.0)[0] == pytest.approx(direct, abs=1e-7)
+    found = exact_error(GAUSSIAN, people, np.array([p]), np.array([q]))
+    assert found[0] == pytest.approx(direct, abs=1e-7)
 
 
 def test_measured_shares_are_rounded_to_the_side_asked_for() -> None:
@@ -187,8 +271,9 @@ def test_certificates_are_not_given_for_what_is_false() -> None:
         near = (p <= 0.317) & (p + width >= 0.317) & (q <= 0.311) & (q + width >= 0.311)
         return np.where(near, 1.0, 0.0)
 
-    assert not certified(peak, plane, 1e-3, symmetric=True)
-    assert certified(lambda p, q, width: np.zeros(len(p)), plane, 1e-3, symmetric=False)
+    assert not certified(peak, plane.at, square(symmetric=True), 1e-3)
+    nothing = square(symmetric=False)
+    assert certified(lambda p, q, width: np.zeros(len(p)), plane.at, nothing, 1e-3)
 
 
 def test_the_words_for_sizes_are_those_of_designs() -> None:

@@ -43,7 +43,8 @@ HOW = (
 NO_CACHE = "PYTHONDONTWRITEBYTECODE"  # a second start is much faster without it
 TAGS = {
     "auditor": {
-        *("public", "contents", "audiences", "audits", "studies", "budget", "ledger", "OAuth 2")
+        *("public", "contents", "audiences", "audits", "two-party", "studies", "budget", "ledger"),
+        "OAuth 2",
     },
     "regulator": {"regulator", "operator", "budget", "ledger"},
 }

@@ -2,6 +2,10 @@
 
 Everybody scores .5. In its folder, every call to score somebody leaves a file
 `began-<process>-<n>`; while there is a file `hold`, calls wait.
+
+What people are shown pleases them every other time, whosever it is. A call to show them something
+leaves a line for each step in `steps-<process>`; while there is a file `hold-<step>`, that step
+waits. Whose number is in the file `withdrawn` does not consent.
 """
 
 import os
@@ -65,6 +69,30 @@ class SlowPlatform:
         return np.full(len(persons), 0.5)
 
 
+class SlowPolicies:
+    policies_digest = "sha256:" + "1" * 64
+    step_seconds = 0.005
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def consenting(self, persons: Persons) -> NDArray[np.bool_]:
+        file = self.folder / "withdrawn"
+        gone = [int(line) for line in file.read_text().split()] if file.exists() else []
+        return ~np.isin(persons, gone)
+
+    def rewards(
+        self, course: str, targets: Persons, arms: Persons, steps: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        with (self.folder / f"steps-{os.getpid()}").open("a") as log:
+            for line in zip(targets, steps, arms, strict=True):
+                print(*line, file=log)
+        holds = [self.folder / f"hold-{step}" for step in np.unique(steps)]
+        while any(hold.exists() for hold in holds):
+            time.sleep(0.02)
+        return ((targets + steps) % 2).astype(np.float64)
+
+
 def make(folder: str, seconds: float = 0.0) -> Platform:
     slow = SlowPlatform(Path(folder), seconds)
-    return Platform("slow", people=slow, scores=slow)
+    return Platform("slow", people=slow, scores=slow, policies=SlowPolicies(slow.folder))

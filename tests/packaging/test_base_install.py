@@ -25,7 +25,8 @@ import importlib, importlib.util, pkgutil, sys
 for name in ("auditor_client", "openapi", "privacy"):
     package = importlib.import_module(name)
     for module in pkgutil.walk_packages(package.__path__, name + "."):
-        if not module.name.startswith("privacy.waist") and not module.name.endswith("__main__"):
+        extra = module.name.startswith(("privacy.waist", "privacy.two_party"))
+        if not extra and not module.name.endswith("__main__"):
             importlib.import_module(module.name)
 from auditor_client import Auditor, Regulator
 from auditor_client.gap import fairness_gap
@@ -59,6 +60,12 @@ except ImportError as error:
     [line] = done.stdout.splitlines()
     assert "platform-auditor[server]" in line
     assert "fastapi" in line
+
+
+def test_importing_two_party_audits_names_the_extra(clean: Path, tmp_path: Path) -> None:
+    program = "import importlib; importlib.import_module('privacy.two_party')"
+    done = run(clean / "python", "-c", program, home=tmp_path)
+    assert 'pip install "platform-auditor[two-party]"' in done.stderr.splitlines()[-1]
 
 
 def test_the_operators_command_fails_in_one_line_that_names_the_extra(

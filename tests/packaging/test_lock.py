@@ -35,8 +35,8 @@ def test_every_locked_file_has_a_hash() -> None:
 
 
 def test_a_new_requirement_is_missed(copy: Path) -> None:
-    change(copy / "pyproject.toml", r'"fastapi>=', '"surgeo>=1.1",\n    "fastapi>=')
-    assert lock.drift() == ["surgeo>=1.1"]
+    change(copy / "pyproject.toml", r'"fastapi>=', '"a-new-one>=1.1",\n    "fastapi>=')
+    assert lock.drift() == ["a-new-one>=1.1"]
 
 
 def test_a_requirement_of_the_base_and_of_the_developers_counts_too(copy: Path) -> None:

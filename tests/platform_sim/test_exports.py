@@ -9,6 +9,7 @@ OURS = {"api", "auditor_client", "openapi", "privacy", "bench", "tests"}
 def test_public_names() -> None:
     assert sorted(platform_sim.__all__) == [
         "Bias",
+        "Exploration",
         "Feed",
         "Impressions",
         "Opportunities",

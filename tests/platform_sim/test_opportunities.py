@@ -47,6 +47,29 @@ def test_notifications_follow_the_threshold_and_lists_the_rank() -> None:
     assert data.groupby("query").seen.apply(lambda words: "no,yes" not in ",".join(words)).all()
 
 
+def test_lists_are_there_as_the_viewers_rows_too() -> None:
+    public = _usual().logs()
+    assert {name: log["person"] for name, log in public.items()} == {
+        "instajob": "candidate", "pymk": "candidate", "pymk-viewers": "viewer"
+    }  # fmt: skip
+    of_candidates, of_viewers = (_usual().log(name) for name in ("pymk", "pymk-viewers"))
+    viewers = of_viewers.table["person"].to_numpy()
+    assert (np.diff(viewers) >= 0).all()
+    assert (viewers == of_viewers.table["query"].to_numpy()).all()
+    columns = ["query", "score", "rank"]
+    rows = (
+        made.table.select(columns).sort_by([(name, "ascending") for name in columns])
+        for made in (of_candidates, of_viewers)
+    )
+    assert next(rows).equals(next(rows))
+    assert np.sort(of_viewers.truth) == pytest.approx(np.sort(of_candidates.truth))
+    one = viewers[:1]
+    batches = list(_usual().read("pymk-viewers", one, ["score", "outcome"]))
+    read = pa.Table.from_batches(batches)
+    assert len(read) == (viewers == one).sum()
+    assert set(read["person"].to_pylist()) == set(one.tolist())
+
+
 def test_the_score_is_learned_and_predicts() -> None:
     for name in ("instajob", "pymk"):
         made = _usual().log(name)
@@ -79,7 +102,6 @@ def test_reading_gives_the_rows_of_those_asked_for() -> None:
 def test_what_is_public_describes_the_columns() -> None:
     for name, public in _usual().logs().items():
         table = _usual().log(name).table
-        assert public["person"] == "candidate"
         for column, (low, high) in public["numbers"].items():
             values = table[column].drop_null().to_numpy()
             assert low <= values.min() <= values.max() <= high

@@ -17,6 +17,24 @@ OUTCOMES: dict[str, Any] = {
     "bins": {"edges": [0, 1]},
     "outcome_range": {"low": 0, "high": 1},
 }
+# Whoever comes has an opportunity, and would have one: four cells move, all of them by one.
+SIZES: dict[str, Any] = {
+    **OUTCOMES,
+    "kind": "bias-size",
+    "corrections": [{"label": label, "add": [1]} for label in ("g0", "g1")],
+}
+REO: dict[str, Any] = {
+    **AUDIENCE,
+    "kind": "reo",
+    "log": "feed",
+    "signals": ["outcome"],
+    "creators": "creator",
+    "groups": ["young", "old"],
+    "strategies": ["default"],
+}
+# A loss that is spread over many cells shows only where all of their noise goes one way, which is
+# rare: of an epsilon of 4 more is seen, in proportion, than of 1.
+SPREAD = {"epsilon": "4"}
 
 
 def cases() -> Iterator[Case]:
@@ -49,7 +67,7 @@ def cases() -> Iterator[Case]:
         for m in (1, 2):
             yield Case(
                 f"outcome moments, Laplace, {m} row(s)",
-                OUTCOMES | {"epsilon": "1", "rows_per_person": m},
+                OUTCOMES | SPREAD | {"rows_per_person": m},
                 relation,
             )
         yield Case(
@@ -57,6 +75,33 @@ def cases() -> Iterator[Case]:
             OUTCOMES | {"mechanism": "discrete-gaussian", "rho": "0.5"},
             relation,
             currency="rho",
+        )
+        yield Case(
+            "equal opportunity, Laplace, 2 row(s)",
+            REO | {"epsilon": "1", "rows_per_person": 2},
+            relation,
+            share=0.5,
+        )
+        yield Case("size of a bias, Laplace", SIZES | SPREAD, relation, share=0.3)
+        yield Case(
+            "size of a bias, Gaussian",
+            SIZES | {"mechanism": "discrete-gaussian", "rho": "0.5"},
+            relation,
+            currency="rho",
+            share=0.3,
+        )
+        yield Case(
+            "cdf of a log, Laplace tree",
+            AUDIENCE
+            | {
+                "kind": "log-cdf",
+                "log": "jobs",
+                "column": "score",
+                "bins": {"edges": [0, 0.3, 0.6, 1]},
+                "epsilon": "1",
+            },
+            relation,
+            share=0.2,
         )
         yield Case("match count", AUDIENCE | {"kind": "match-count", "epsilon": "1"}, relation)
         for k in (1, 2):

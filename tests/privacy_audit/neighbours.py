@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from api.audiences.sealing import _match
-from api.platform import NOBODY, Log, Persons, Platform
+from api.platform import NOBODY, Log, Persons, Platform, Traffic
 from privacy.membership import Membership
 from privacy.price import ADD_REMOVE, Relation
 
@@ -62,13 +62,24 @@ class SmallPlatform:
         return np.array([likes.get(int(person), 0.5) for person in persons])
 
     def logs(self) -> Mapping[str, Log]:
-        return {"jobs": Log("candidate", {"score": (0.0, 1.0), "outcome": (0.0, 1.0)})}
+        unit = (0.0, 1.0)
+        words = {"strategy": ("default", "random"), "creator": ("young", "old")}
+        traffic = Traffic("strategy", "random", ("outcome",), ("creator",))
+        return {
+            "jobs": Log("candidate", {"score": unit, "outcome": unit, "query": unit}),
+            "feed": Log("viewer", {"outcome": unit}, words, traffic=traffic),
+        }
 
     def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
         """Three rows each, more than may count, that are at the end of every range."""
-        person = np.repeat(persons, 3)
-        nothing = np.zeros(len(person))
-        return [pa.RecordBatch.from_pydict({"person": person, **dict.fromkeys(columns, nothing)})]
+        person, words = np.repeat(persons, 3), self.logs()[log].words
+        rows = {
+            name: pa.array([words[name][0]] * len(person))
+            if name in words
+            else np.full(len(person), float(name == "outcome"))
+            for name in columns
+        }
+        return [pa.RecordBatch.from_pydict({"person": person, **rows})]
 
     def shares(self, persons: Persons) -> NDArray[np.float64]:
         return np.array([self.borne.get(int(person), 0.0) for person in persons])

@@ -50,7 +50,9 @@ class Case:
         if self.request["kind"] == "most-skewed":
             return in_contents(self.relation)
         moved = in_balances if self.request["kind"] == "balance-histogram" else in_groups
-        return moved(self.relation, self.groups_per_person, REPLICAS)
+        # The size of a bias has sums over everybody: there replicas would not be apart.
+        replicas = 1 if self.request["kind"] == "bias-size" else REPLICAS
+        return moved(self.relation, self.groups_per_person, replicas)
 
 
 def question_of(case: Case, groups: int) -> waist.Question:

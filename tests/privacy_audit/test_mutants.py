@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from privacy.membership import Membership, Persons
+from privacy.price import ADD_REMOVE
 from privacy.table import Bounds, Table
 from privacy.waist import gaussian, laplace, selection
 from tests.privacy_audit.__main__ import LONG_RUNS, RUNS, audit
@@ -19,13 +20,17 @@ from tests.privacy_audit.cases import cases
 from tests.privacy_audit.runs import Case
 
 Mutate = Callable[[pytest.MonkeyPatch], None]
-# Of the outcome moments one event of one cell shows less than half of the epsilon that six cells
-# together spend: too little to tell a mutant by. Their reach is tried out by brute force in
-# tests/api/test_outcome_test.py.
+# Of logs: how rows are drawn and what they reach is tried out by brute force in tests/api.
+OF_LOGS = ("outcome moments", "equal opportunity", "size of a bias", "cdf of a log")
 CASES = {
-    f"{case.name}, {case.relation}": case
+    f"{case.name}, {case.relation}": case for case in cases() if not case.name.startswith(OF_LOGS)
+}
+LAPLACE_OF_LOGS = {
+    case.name: case
     for case in cases()
-    if not case.name.startswith("outcome moments")
+    if case.name.startswith(OF_LOGS[:3])
+    and case.currency == "epsilon"
+    and case.relation == ADD_REMOVE
 }
 LAPLACE = "histogram, Laplace, known sizes"
 # Laplace noise and selection; the others take minutes.
@@ -126,6 +131,17 @@ def test_a_scale_that_is_a_fifth_too_small_is_caught(
 ) -> None:
     narrower(0.8)(monkeypatch)
     assert caught(CASES[name])
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("name", LAPLACE_OF_LOGS)
+def test_a_halved_scale_is_caught_in_audits_of_logs(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where six cells share an epsilon, 20,000 runs show too little of it."""
+    narrower(0.5)(monkeypatch)
+    assert caught(LAPLACE_OF_LOGS[name], LONG_RUNS)
 
 
 @pytest.mark.long

@@ -33,11 +33,12 @@ class Scene:
 
 
 def set_scene(deployment: Deployment, world: World) -> Scene:
-    owner = deployment.auditor(epsilon="20", kinds=list(get_args(AuditKind)))
+    kinds = list(get_args(AuditKind))
+    owner = deployment.auditor(epsilon="30", kinds=kinds, exploration_limit="100000")
     me = raw(deployment, owner)
     names = usernames(world, 40)
     groups = {"g0": names[:20], "g1": names[20:]}
-    content, sealed = me.content(), me.audience(groups)
+    content, sealed = me.content(), me.audience(groups, consented=True)
     audit = me.submit(request_for(content, sealed)).json()
     assert wait(me, audit["id"]) == "released"
     return Scene(

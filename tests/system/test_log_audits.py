@@ -180,14 +180,23 @@ def test_gaussian_noise_is_paid_in_rho(service: Deployment, world: World) -> Non
         auditor_id, kinds=KINDS, purpose="rho", rho_limit="9", valid_until=until
     )
     auditor = service.researcher(auditor_id)
+    audience = audience_of(auditor, world)
     found = auditor.audits.outcome_test(
-        audience_of(auditor, world), "jobs", bins=2, mechanism="discrete-gaussian", rho=2
+        audience, "jobs", bins=2, mechanism="discrete-gaussian", rho=2
     )
     price = found.release.price
     assert (price.currency, price.debit) == ("rho", Decimal(4))
     # σ² = 2.6875 / 4 rows: off by 10 with probability below 1e-20.
     assert np.abs(found.moments.sums[:, :, 0].sum(axis=1) - 600).max() < 10
     assert found.moments.noise_variance[0] == pytest.approx(2.6875 / 4)
+    unmoved = Corrections.none([0.5, 1], ["as scored", "better"])
+    size = auditor.audits.bias_size(
+        audience, "notified", unmoved, query="job", mechanism="discrete-gaussian", rho=1
+    )
+    assert size.release.price.debit == 2
+    # σ² = 8 / 2, twice the four cells that one row moves: off by 30 with probability below 1e-20.
+    assert size.part("sums").scale == pytest.approx(2 * size.release.unit, rel=1e-6)
+    assert all(abs(each.before - each.after) < 30 for each in size.notifications().values())
 
 
 def test_what_the_catalogue_does_not_offer_is_refused_before_it_is_paid(

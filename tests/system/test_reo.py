@@ -126,6 +126,10 @@ def test_noise_that_swamps_the_counts_is_told_and_not_raised(
     assert not ours.defined
     assert "too few" in ours.explain()
     assert ours.low <= ours.high
+    for other in (found.parity(), found.precision()):
+        assert not other.defined
+        assert other.low <= other.high
+    assert found.difference("boosted", "default").verdict == "inconclusive"
     with pytest.raises(InputError, match="did not ask for days"):
         found.monitor()
 

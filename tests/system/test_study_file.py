@@ -14,8 +14,9 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from api.platform import Platform
-from auditor_client import Auditor, AuditorError, save_profile
+from auditor_client import Auditor, AuditorError, OutcomeTest, save_profile
 from auditor_client.analysis import read_receipt
+from auditor_client.bias_size import BiasSize, Corrections
 from auditor_client.cli import app
 from auditor_client.errors import InputError, MandateError
 from auditor_client.ledger import make_trust
@@ -27,7 +28,8 @@ from auditor_client.study.running import Run
 from platform_sim import SOFTWARE_JOB, SimulatedPlatform, recruit
 from tests.world import Deployment, deployed, sqlite_url
 
-ALL: list[Any] = ["score-histogram", "score-cdf", "match-count", "most-skewed"]
+OF_LOGS: list[Any] = ["outcome-test", "bias-size", "log-cdf", "reo"]
+ALL: list[Any] = ["score-histogram", "score-cdf", "match-count", "most-skewed", *OF_LOGS]
 
 
 def run(*words: str | Path, code: int = 0, **options: Any) -> Result:
@@ -134,6 +136,38 @@ def test_a_study_runs_and_leaves_all_that_is_promised(
     assert f"as entry {results.study.registration.entry} of" in page
     assert "Software jobs \\& gender" in (out / "table.tex").read_text(encoding="utf-8")
     assert spent(auditor) == Decimal("2.5")
+
+
+def test_a_study_of_logs_corrects_by_what_its_own_test_released(
+    auditor: Auditor, study: dict[str, Any], tmp_path: Path
+) -> None:
+    jobs = {"audience": "volunteers", "log": "instajob", "rows_per_person": 2}
+    asked = {
+        "outcomes": {**jobs, "kind": "outcome-test", "bins": [0, 1], "epsilon": 4},
+        "size": {**jobs, "kind": "bias-size", "test": "outcomes", "epsilon": 1},
+        "scores": {**jobs, "kind": "log-cdf", "bins": 8, "epsilon": 0.5},
+        "feed": {
+            "kind": "reo", "audience": "volunteers", "log": "feed", "creators": "young_adult",
+            "signals": ["like_video", "share"], "days": "all", "epsilon": 1,
+        },
+    }  # fmt: skip
+    file = written(tmp_path, {**study, "contents": {}, "audits": asked})
+    priced = run("audit", file, "--dry-run", "-q", "-p", "lab")
+    assert "Together: 13 epsilon" in priced.output
+    run("audit", file, "--yes", "-q", "-p", "lab")
+    assert spent(auditor) == 13
+    results = Results.load(tmp_path / "audit-results" / "results.json")
+    assert [found.kind for found in results.audits] == OF_LOGS
+    receipts = tmp_path / "audit-results" / "receipts"
+    test, size = (read_receipt(receipts / f"{name}.json") for name in ("outcomes", "size"))
+    assert isinstance(test, OutcomeTest)
+    assert isinstance(size, BiasSize)
+    expected = Corrections.of(test.moments)
+    assert size.release.slopes == pytest.approx(list(expected.slopes))
+    added = {test.names[one.label]: one.add for one in size.release.corrections}
+    assert added == {name: pytest.approx(list(add)) for name, add in expected.add.items()}
+    run("audit", file, "--yes", "-q", "-p", "lab")
+    assert spent(auditor) == 13
 
 
 def test_a_second_run_pays_nothing_and_finds_the_same(

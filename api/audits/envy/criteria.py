@@ -23,9 +23,15 @@ def audit_size(delta: float, gamma: float, lam: float) -> tuple[int, int]:
     for name, value in (("delta", delta), ("gamma", gamma), ("lam", lam)):
         if not 0 < value < 1:
             raise TermsError(f"{name} must be above 0 and below 1, but is {value!r}")
-    # M̃ = ⌈ln(3/δ)/λ⌉, K = ⌈ln(3M̃/δ)/ln(1/(1-γ))⌉   [DCAU22, Algorithm 2, lines 1 and 3]
+    # M̃ = ⌈ln(3/δ)/λ⌉   [DCAU22, Algorithm 2, line 1]
     targets = math.ceil(math.log(3 / delta) / lam)
-    return targets, math.ceil(math.log(3 * targets / delta) / -math.log1p(-gamma))
+    return targets, arms_needed(targets, delta, gamma)
+
+
+def arms_needed(targets: int, delta: float, gamma: float) -> int:
+    """Arms of each of so many targets, that nobody's miss all of a share gamma but by δ/3."""
+    # K = ⌈ln(3M̃/δ)/ln(1/(1-γ))⌉   [DCAU22, Algorithm 2, line 3]
+    return math.ceil(math.log(3 * targets / delta) / -math.log1p(-gamma))
 
 
 def probabilistic(people: int, delta: float, gamma: float, lam: float) -> Size:

@@ -133,4 +133,5 @@ class PrintedFleet(Fleet[PrintedRows]):
 
     def _resized(self) -> None:
         super()._resized()
+        self._widths.reach(self.step)
         self._slots = np.arange(len(self.people)) * self.arms

@@ -74,8 +74,7 @@ def test_parity_and_its_plain_differences() -> None:
     assert sampled.high - sampled.low > found.high - found.low
     with pytest.raises(InputError, match="leave the group out"):
         reo.parity({"a": 1_000, "b": 1_500}, {"a": 10_000, "b": 0})
-    with pytest.raises(InputError, match="too few"):
-        reo.parity({"a": 2, "b": 1_500}, {"a": 10_000, "b": 10_000})
+    assert not reo.parity({"a": 2, "b": 1_500}, {"a": 10_000, "b": 10_000}).defined
 
 
 def test_precision_by_group_of_viewers() -> None:
@@ -88,3 +87,23 @@ def test_precision_by_group_of_viewers() -> None:
         held += found.low <= truth.std() / truth.mean() <= found.high
     # 300 runs at 95 %: less than 88.3 % once in a million.
     assert held >= 265
+
+
+def test_few_rows_of_viewers_are_bounded_not_refused() -> None:
+    found = reo.precision({"a": -3.0, "b": 400.0}, {"a": 2.0, "b": 900.0}, noise=Laplace(0.2))
+    assert not found.defined
+    assert found.low == 0
+    assert "a in positive traffic" in found.explain()
+    held = 0
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        hits, rows = rng.poisson((6, 30)), rng.poisson((30, 60))
+        above, shown = (dict(zip("ab", each.tolist(), strict=True)) for each in (hits, rows + hits))
+        one = reo.precision(above, shown)
+        truth = np.array([6 / 36, 30 / 90])
+        held += one.low <= truth.std() / truth.mean() <= one.high
+    # At 95 %: 45 or fewer of 60 are held once in a million.
+    assert held > 45
+    few = reo.parity({"a": 3, "b": 900}, {"a": 1_000, "b": 1_000})
+    assert not few.defined
+    assert few.low > 0.5

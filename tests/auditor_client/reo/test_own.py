@@ -1,6 +1,7 @@
 """A researcher's own logs: counted by column, with clear problems, and viewers as clusters."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from typer.testing import CliRunner
 from auditor_client import reo
 from auditor_client.cli import app
 from auditor_client.errors import InputError
+from auditor_client.reo.by_polars import counted
+from auditor_client.reo.logs import Columns, read_log
 
 LABELS = ["like", "share"]
 
@@ -60,6 +63,59 @@ def test_files_and_tables_give_the_obvious_counts(tmp_path: Path) -> None:
     )
 
 
+SHAPES = {
+    "bool": pl.col("like"),
+    "int": pl.col("like").cast(pl.Int8),
+    "float": pl.col("like").cast(pl.Float64),
+}
+GROUPS = {
+    "bool": pl.col("young_adult"),
+    "int": pl.col("young_adult").cast(pl.Int32),
+    "words": pl.col("young_adult").cast(pl.Int8).cast(pl.String),
+    "categories": pl.col("young_adult").cast(pl.Int8).cast(pl.String).cast(pl.Categorical),
+}
+
+
+@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("label", SHAPES)
+def test_polars_and_arrow_count_the_same(
+    label: str, group: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "d.parquet"
+    DEFAULT.with_columns(SHAPES[label], GROUPS[group]).write_parquet(path)
+    columns = Columns(tuple(LABELS), "young_adult", day="day")
+    assert counted(path, LABELS, columns.keys) is not None
+    fast = read_log(path, columns, "default")
+    monkeypatch.setitem(sys.modules, "polars", None)
+    assert counted(path, LABELS, columns.keys) is None
+    slow = read_log(path, columns, "default")
+    assert len(fast.group) == 6
+    assert fast.positives == slow.positives == obvious(DEFAULT)
+    assert (fast.shown, fast.rows) == (slow.shown, slow.rows)
+    days, others = fast.days(), slow.days()
+    assert list(days) == list(others)
+    assert all(days[day].positives == others[day].positives for day in days)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (pl.lit(2).alias("share"), "go from 2 to 2 in random"),
+        (pl.lit(float("nan")).alias("share"), "0 and 1"),
+        (pl.lit(None, pl.Boolean).alias("like"), "missing in random"),
+        (pl.lit("yes").alias("like"), "0 and 1"),
+        (pl.lit(None, pl.String).alias("young_adult"), "no value in 'young_adult'"),
+        (pl.col("like").alias("liked"), "no column 'share'"),
+    ],
+)
+def test_problems_of_parquet_files_are_as_clear(wrong: pl.Expr, words: str, tmp_path: Path) -> None:
+    frame = RANDOM.with_columns(wrong)
+    frame = frame.drop("share") if "liked" in frame.columns else frame
+    frame.write_parquet(tmp_path / "r.parquet")
+    with pytest.raises(InputError, match=words):
+        reo.own_logs(DEFAULT, tmp_path / "r.parquet", LABELS, "young_adult")
+
+
 def test_days_stages_and_treatments() -> None:
     found = reo.own_logs(
         DEFAULT, RANDOM, LABELS, "young_adult", day="day", viewer="viewer",
@@ -106,6 +162,24 @@ def test_one_row_per_viewer_is_as_good_as_not_knowing_viewers() -> None:
     assert (told.low, told.high) == pytest.approx((untold.low, untold.high), rel=1e-3)
 
 
+def test_an_interval_by_viewers_is_as_wide_as_the_formula_says() -> None:
+    """Viewers of one group each: var ln(U₁/U₂) = Σ Σ_v x_v²/X², and more for few viewers."""
+    rows = {"a": [4] * 30 + [1] * 60, "b": [2] * 80}
+    parts = [
+        pl.DataFrame({"like": True, "g": group, "v": [f"{traffic}{group}{v}"] * n})
+        for traffic in "dr"
+        for group, busy in rows.items()
+        for v, n in enumerate(busy)
+    ]
+    half = len(parts) // 2
+    found = reo.own_logs(
+        pl.concat(parts[:half]), pl.concat(parts[half:]), ["like"], "g", viewer="v"
+    ).penalty()
+    # Of a: 180 positives and Σx² = 540, as exact as 60 viewers; of b: 160 and 320, 80 viewers.
+    variance = 2 * (540 / 180**2 + 320 / 160**2) * 60 / 57
+    assert found.high == pytest.approx(np.tanh(1.959964 * np.sqrt(variance) / 2), rel=1e-6)
+
+
 NONE = RANDOM.with_columns(like=pl.lit(False), share=pl.lit(0))
 
 
@@ -123,6 +197,7 @@ NONE = RANDOM.with_columns(like=pl.lit(False), share=pl.lit(0))
         ({"random": RANDOM.filter(pl.col("young_adult"))}, "Group 0 has rows in only one"),
         ({"random": RANDOM.head(0)}, "no rows in random"),
         ({"random": NONE}, "No row of 0, 1 in random traffic is positive"),
+        ({"group": "viewer"}, "Group .* and 5106 more has rows in only one"),
         ({"default": DEFAULT.with_columns(like=pl.lit(0), share=pl.lit(0))}, "No row of default"),
         ({"group": "other"}, "two groups"),
         ({"default": "no/such/file.parquet"}, "no file"),
@@ -173,14 +248,3 @@ def test_the_command(tmp_path: Path) -> None:
     assert "same log" in alone.output
     undrawn = CliRunner().invoke(app, [*asked, "--chart", "x.svg"])
     assert "--day" in undrawn.output
-
-
-def test_the_planning_command() -> None:
-    answered = CliRunner().invoke(
-        app, ["reo-plan", "--default", "a=0.1,b=0.25", "--random", "a=0.01,b=0.05", "--json"]
-    )
-    row = json.loads(answered.stdout)
-    assert row["rows_each"] == row["rows_each_without_noise"]
-    assert row["theorem_e3"]["random"] > row["rows_each"]
-    bad = CliRunner().invoke(app, ["reo-plan", "--default", "a=x,b=1", "--random", "a=1"])
-    assert bad.exit_code == 1

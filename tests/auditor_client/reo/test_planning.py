@@ -52,6 +52,40 @@ def test_the_theorems_as_printed() -> None:
         assert kept(Q, P, found, 0.05) > 0.99
 
 
+def kept_utility(rows: reo.Rows, error: float, scale: float = 0.0) -> float:
+    """How often the estimate of the utility that varies most is within the error."""
+    rng = np.random.default_rng(2)
+    x = rng.binomial(rows.recommended, Q["a"], 20_000) + rng.laplace(0, scale, 20_000)
+    w = rng.binomial(rows.random, P["a"], 20_000) + rng.laplace(0, scale, 20_000)
+    found = x / rows.recommended / (w / rows.random)
+    return float(np.mean(np.abs(found - Q["a"] / P["a"]) <= error))
+
+
+def test_utilities_are_told_that_exactly() -> None:
+    # U = (10, 5), n = ⌈4/.25 ln 20⌉ = 48   [Theorem E.2 by hand]
+    printed = reo.utility_rows(Q, P, 0.5, method="theorem-e2")
+    assert printed == reo.Rows(48 * 100 * 9, 48 * 100 * 99)
+    # erfc(√ln 20) = .0144 is left of δ; 20,000 runs are off by .004 once in a million.
+    assert kept_utility(printed, 0.5) == pytest.approx(1 - 0.0144, abs=0.006)
+    # z² U² ((1 - q)/q + (1 - p)/p) / ε²
+    exact = reo.utility_rows(Q, P, 0.5)
+    assert exact.recommended == pytest.approx(1.959964**2 * 100 * (9 + 99) / 0.25, abs=1)
+    # 20,000 runs at 95 %: off by .008 once in a million, and a ratio is only nearly normal.
+    assert 0.942 < kept_utility(exact, 0.5) < 0.97
+    noisy = reo.utility_rows(Q, P, 0.5, noise=Laplace(0.02))
+    assert noisy.recommended > exact.recommended
+    assert 0.942 < kept_utility(noisy, 0.5, scale=50) < 0.98
+
+
+def test_a_utility_of_known_size_has_an_error_in_its_own_units() -> None:
+    told = reo.utility_rows(Q, P, 0.5 * 0.01, shown_share=0.01)
+    assert told == reo.utility_rows(Q, P, 0.5)
+    printed = reo.utility_rows(Q, P, 0.005, method="theorem-e2", shown_share=0.01)
+    assert printed.random == pytest.approx(
+        reo.utility_rows(Q, P, 0.5, method="theorem-e2").random, rel=0.01
+    )
+
+
 def test_noise_and_clusters_ask_for_more_rows() -> None:
     plain = reo.rows_needed(Q, P, 0.05).recommended
     assert reo.rows_needed(Q, P, 0.05, noise=Laplace(0.05)).recommended > plain
@@ -79,6 +113,21 @@ def test_more_random_traffic_is_more_exact_and_less_relevant() -> None:
     errors, losses = [error for _, error in found], [one.lost for one, _ in found]
     assert errors == sorted(errors, reverse=True)
     assert losses == sorted(losses)
+    noisy = reo.tradeoff(
+        Q, P, rates, n_recommended=150_000, requests=1e6, shown=8, noise=Laplace(0.01)
+    )
+    assert all(more > less for (_, more), less in zip(noisy, errors, strict=True))
+
+
+def test_traffic_that_is_none_is_refused() -> None:
+    for changed in ({"requests": 0.0}, {"shown": 0}, {"n_recommended": 0}):
+        sizes = {"n_recommended": 150_000, "requests": 1e6, "shown": 8} | changed
+        with pytest.raises(InputError, match="positive"):
+            reo.random_traffic(Q, P, 0.05, **sizes)
+        with pytest.raises(InputError, match="positive"):
+            reo.tradeoff(Q, P, [0.1], **sizes)
+    with pytest.raises(InputError, match="probability"):
+        reo.tradeoff(Q, P, [1.5], n_recommended=10, requests=10, shown=1)
 
 
 def test_shares_that_are_none_are_refused() -> None:

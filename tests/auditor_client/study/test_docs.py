@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from auditor_client.study import parse_study
-from auditor_client.study.asked import ScoreHistogram
+from auditor_client.study.asked import BiasSize, LogCdf, OutcomeTest, Reo, ScoreHistogram
 from auditor_client.study.audiences import GroupsAudience, SampleAudience, TableAudience
 from auditor_client.study.parts import PinnedFile
 from auditor_client.study.shape import ConsistencyTest, Metrics, Planning, Study, StudyContent
@@ -15,7 +15,7 @@ from auditor_client.study.shape import ConsistencyTest, Metrics, Planning, Study
 PAGE = Path(__file__).parents[3] / "docs" / "studies.md"
 PARTS: list[Any] = [
     Study, StudyContent, TableAudience, GroupsAudience, SampleAudience, ScoreHistogram, Metrics,
-    ConsistencyTest, Planning, PinnedFile,
+    ConsistencyTest, Planning, PinnedFile, OutcomeTest, BiasSize, LogCdf, Reo,
 ]  # fmt: skip
 
 

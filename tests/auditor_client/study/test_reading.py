@@ -52,9 +52,20 @@ def test_keys_of_audits_are_of_the_study_and_the_name() -> None:
     assert all(8 <= len(key) <= 200 and key.isascii() for key in keys)
 
 
+OF_LOG = {"audience": "volunteers", "log": "jobs", "epsilon": 1}
+SIZE = {**OF_LOG, "kind": "bias-size", "test": "gender"}
+TEST = {**OF_LOG, "kind": "outcome-test", "log": "lists"}
+
+
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
+        ("audits.size", SIZE, "audits.size: test: 'gender' must be an outcome-test that comes"),
+        ("audits", {"size": SIZE, "gender": TEST}, "that comes before it in the file"),
+        ("audits", {"gender": TEST, "size": SIZE}, "of another audience, or another log"),
+        ("audits.size", {**TEST, "epsilon": None}, "audits.size: epsilon is missing"),
+        ("audits.size", {**TEST, "bins": "quantiles"}, "audits.size.bins"),
+        ("audits.size", {**OF_LOG, "kind": "reo"}, "audits.size.creators: field required"),
         ("titel", "x", "there is no key 'titel'; did you mean 'title'?"),
         ("audits.gender.epsilom", 1, "audits.gender: there is no key 'epsilom'; did you mean 'ep"),
         ("metrics.treshold", [1], "metrics: there is no key 'treshold'; did you mean 'thresholds'"),

@@ -22,10 +22,12 @@ from tests.ledgers import (
     Maker,
     charge_parts,
     ed25519,
+    exploring_parts,
     mandate_body,
     price,
     public,
     trust,
+    two_party_parts,
     witnessed,
 )
 
@@ -108,6 +110,8 @@ class _Writing:
         self.apply()
         self.rotate()
         self.intervene()
+        self.explore()
+        self.open_run()
         self.end()
         self.ledger.sign()
         return Honest(self.ledger, self.lab, self.ada, self.mandate, early, self.places)
@@ -218,6 +222,33 @@ class _Writing:
         audit = ledger.charge(self.ada, self.mandate, audience_id=AUDIENCE)
         self.place("last charge")
         ledger.release(audit, self.lab)
+
+    def explore(self) -> None:
+        """People are shown something else, until the platform stops it: nothing is released."""
+        ledger, kinds = self.ledger, ["envy-freeness"]
+        mandate = ledger.mandate(self.lab, kinds=kinds, exploration_limit="60")
+        self.place("exploring mandate")
+        body, facts = exploring_parts(ledger.new("charge"), ledger.new("audit"), mandate)
+        ledger.stated(self.ada, "charge", body, facts, self.lab)
+        self.place("exploring charge")
+        stopped = {"audit_id": facts["audit_id"], "reason": why("people complain")}
+        ledger.stated(OPERATOR, "stop", stopped, {}, self.lab)
+        self.place("stop")
+        ledger.write("failure", {"audit_id": facts["audit_id"], "reason": "stopped"}, self.lab)
+
+    def open_run(self) -> None:
+        """A run between two parties: answered, opened by the regulator, and then delivered."""
+        ledger = self.ledger
+        mandate = ledger.mandate(self.lab, kinds=["two-party"])
+        body, facts = two_party_parts(ledger.new("charge"), ledger.new("audit"), mandate)
+        ledger.stated(self.ada, "charge", body, facts, self.lab)
+        self.place("two-party charge")
+        run = {"audit_id": facts["audit_id"], "transcript": digest(b"all messages")}
+        ledger.write("answer", run, self.lab)
+        self.place("answer")
+        ledger.stated(REGULATOR, "opening", {**run, "findings": []}, {}, self.lab)
+        digests = {"digest": digest(b"sums"), "model_digest": digest(b"model"), "draw": None}
+        ledger.write("release", {**run, **digests}, self.lab)
 
     def end(self) -> None:
         ledger = self.ledger

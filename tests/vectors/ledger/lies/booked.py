@@ -11,8 +11,10 @@ from tests.ledgers import (
     REGULATOR,
     charge_parts,
     ed25519,
+    exploring_parts,
     mandate_body,
     price,
+    two_party_parts,
 )
 from tests.vectors.ledger.honest import Honest
 from tests.vectors.ledger.lies.telling import (
@@ -101,6 +103,53 @@ def a_mandate_has_two_limits(honest: Honest) -> Bad:
     return last(ledger, "one of the two")
 
 
+def people_may_lose_more_than_was_granted(honest: Honest) -> Bad:
+    """Forty of sixty were charged before."""
+    ledger = going_on(honest, "stop", after=2)
+    mandate = json.loads(ledger.lines[honest.places["exploring charge"]])["facts"]["mandate_id"]
+    body, facts = exploring_parts(ledger.new("charge"), ledger.new("audit"), mandate)
+    ledger.stated(honest.ada, "charge", body, facts, honest.lab)
+    return last(ledger, "people may lose more")
+
+
+def people_lose_more_than_is_charged(honest: Honest) -> Bad:
+    ledger = going_on(honest, "exploring mandate")
+    mandate = json.loads(ledger.lines[-1])["facts"]["mandate_id"]
+    body, facts = exploring_parts(ledger.new("charge"), ledger.new("audit"), mandate)
+    facts["exploration_loss"] = "4"
+    ledger.stated(honest.ada, "charge", body, facts, honest.lab)
+    return last(ledger, "which is not what was asked for")
+
+
+def what_was_stopped_is_released(honest: Honest) -> Bad:
+    ledger = going_on(honest, "stop")
+    stopped = json.loads(ledger.lines[-1])["statement"]["body"]["audit_id"]
+    ledger.release(stopped, honest.lab)
+    return last(ledger, "was stopped before")
+
+
+def a_run_is_delivered_before_it_is_opened(honest: Honest) -> Bad:
+    ledger = going_on(honest, "answer")
+    answered = json.loads(ledger.lines[-1])["facts"]
+    ledger.write("release", {**answered, "digest": digest(b"sums")}, honest.lab)
+    return last(ledger, "not opened before")
+
+
+def a_run_is_answered_twice(honest: Honest) -> Bad:
+    ledger = going_on(honest, "answer")
+    answered = json.loads(ledger.lines[-1])["facts"]
+    ledger.write("answer", {**answered, "transcript": digest(b"other messages")}, honest.lab)
+    return last(ledger, "was answered before")
+
+
+def a_charge_hides_what_its_promise_rests_on(honest: Honest) -> Bad:
+    ledger = going_on(honest, "two-party charge")
+    mandate = json.loads(ledger.lines[-1])["facts"]["mandate_id"]
+    body, facts = two_party_parts(ledger.new("charge"), ledger.new("audit"), mandate)
+    ledger.stated(honest.ada, "charge", body, facts | {"assumes": []}, honest.lab)
+    return last(ledger, "what its promise rests on")
+
+
 BOOKED: tuple[Lie, ...] = (
     a_charge_without_a_request,
     a_request_is_charged_twice,
@@ -113,4 +162,10 @@ BOOKED: tuple[Lie, ...] = (
     time_runs_backwards,
     a_kind_that_nobody_knows,
     a_mandate_has_two_limits,
+    people_may_lose_more_than_was_granted,
+    people_lose_more_than_is_charged,
+    what_was_stopped_is_released,
+    a_run_is_delivered_before_it_is_opened,
+    a_run_is_answered_twice,
+    a_charge_hides_what_its_promise_rests_on,
 )

@@ -1,0 +1,215 @@
+"""Two-party audits (paper 5): what the platform multiplies by weights that it cannot see.
+
+Unit: one person, with at most `rows_per_person` rows of a log. Everybody is in one row of the
+upload at most, and adds w ⊗ v to the table of sums: their hidden weights by their values. Values
+are cut to the bounds of the metric's `Layout`; weights are as declared if the auditor is honest
+(`bounded-weights`), which the platform cannot see and a regulator can open (R4's one exception).
+
+A worker does not run this kind: auditor and platform exchange messages (`api.two_party`).
+
+[OH26] Osoba, He, Badrinarayanan et al., arXiv:2606.27558, §5 (metrics), §6 (the protocol).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.audits import bins, logs
+from api.audits.kind import AudienceFacts
+from api.audits.rows import Rows, Selection, drawn
+from api.audits.scoring import refuse_when_not_scoring, score_or_cut
+from api.errors import InvalidBinsError, UnsupportedAuditError
+from api.platform import Persons, Platform
+from openapi.models import (
+    SoftAuc,
+    SoftFalsePositives,
+    SoftHistogram,
+    SoftOutcomes,
+    SoftPot,
+    TwoPartyRequest,
+)
+from privacy.errors import BoundsError
+from privacy.membership import BATCH, Membership
+from privacy.table import Table
+from privacy.values import FalsePositives, Kernels, Outcomes, ScoreBins, summed
+from privacy.values.declared import layout_of, metric_of
+from privacy.waist import DiscreteLaplace, Question
+
+KIND = "two-party"
+SUMS = "sums"
+Integers = NDArray[np.int64]
+OfLog = SoftFalsePositives | SoftOutcomes | SoftAuc | SoftPot
+RULES = (
+    "The groups are the auditor's alone: the platform saw weights encrypted, and the auditor no"
+    " value and nobody who matched.",
+    "Weights are within 0 and {scale}, those of a row together at most {scale}: this is assumed,"
+    " not seen. A regulator can open the run by its transcript.",
+    "A person whom several rows name counts in the first of them.",
+)
+
+
+class TwoParty:
+    def offered_by(self, platform: Platform) -> bool:
+        return find_spec("seal") is not None and find_spec("rbcl") is not None
+
+    def check(self, request: TwoPartyRequest, audience: AudienceFacts, platform: Platform) -> None:
+        if not self.offered_by(platform):
+            raise _refused("this service was installed without its extra `two-party`")
+        if not audience.ordered or len(audience.labels) != 1:
+            raise _refused(
+                "a two-party audit needs an audience of one group whose order is kept: upload it"
+                " with `ordered`, or hide it"
+            )
+        if audience.taken:
+            raise _refused("a hidden audience is for one audit: make another")
+        _check_metric(request, platform)
+        try:
+            terms_of(request, audience, "")
+        except BoundsError as error:
+            raise _refused(str(error)) from error
+
+    def question(self, request: TwoPartyRequest, audience: AudienceFacts) -> Question:
+        bounds = terms_of(request, audience, "").bounds
+        return {SUMS: DiscreteLaplace(bounds, Fraction(request.epsilon))}
+
+    def reduce(
+        self,
+        request: TwoPartyRequest,
+        question: Question,
+        contents: Sequence[Mapping[str, Any]],
+        membership: Membership,
+        platform: Platform,
+    ) -> Mapping[str, Table]:
+        raise TypeError("a two-party audit is exchanged: its table never is in the clear")
+
+    def present(
+        self,
+        request: TwoPartyRequest,
+        audience: AudienceFacts,
+        digests: Sequence[str],
+        released: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        asked = request.model_dump(include={"metric", "hidden_groups", "weight_scale"})
+        cells = list(layout_of(metric_of(request.metric.model_dump())).cells)
+        return {**asked, "rows": audience.members, "cells": cells, **released}
+
+    def rules(self, request: TwoPartyRequest, platform: Platform) -> tuple[str, ...]:
+        metric = request.metric
+        own = tuple(rule.format(scale=request.weight_scale) for rule in RULES)
+        if isinstance(metric, SoftHistogram):
+            return (*own, *bins.RULES)
+        return (*own, *logs.rules(metric, platform))
+
+    def model_digest(self, request: TwoPartyRequest, platform: Platform) -> str | None:
+        metric = request.metric
+        if isinstance(metric, SoftHistogram):
+            return bins.scores_of(platform).model_digest
+        return logs.log_of(metric, platform).model_digest
+
+
+def terms_of(request: TwoPartyRequest, audience: AudienceFacts, audit_id: str) -> Any:
+    """The `privacy.two_party.Terms` of the audit: public, and the same on both sides."""
+    from privacy.two_party.service_terms import service_terms  # an extra
+
+    return service_terms(
+        audit_id,
+        rows=audience.members,
+        groups=request.hidden_groups,
+        layout=layout_of(metric_of(request.metric.model_dump())),
+        weight_scale=request.weight_scale,
+        epsilon=Fraction(request.epsilon),
+        candidates=audience.candidates,
+    )
+
+
+def values_of(
+    request: TwoPartyRequest, contents: Sequence[Mapping[str, Any]], platform: Platform
+) -> Callable[[Persons], Integers]:
+    """What turns people into values (person × cell), within the bounds of the terms."""
+    metric, made = request.metric, metric_of(request.metric.model_dump())
+    layout = layout_of(made)
+
+    def values(persons: Persons) -> Integers:
+        if isinstance(metric, SoftHistogram):
+            found = _scored(metric, made, contents, persons, platform)
+        else:
+            found = _logged(metric, made, persons, platform)
+        return layout.cut(found)
+
+    return values
+
+
+def _scored(
+    metric: SoftHistogram,
+    made: Any,
+    contents: Sequence[Mapping[str, Any]],
+    persons: Persons,
+    platform: Platform,
+) -> Integers:
+    [content], scores = contents, bins.scores_of(platform)
+    context = {name: values[0] for name, values in scores.context.items()} | dict(metric.context)
+    refuse_when_not_scoring(scores, content, context)
+    parts = [
+        made.rows(score_or_cut(scores, content, persons[start : start + BATCH], context))
+        for start in range(0, max(1, len(persons)), BATCH)
+    ]
+    return np.concatenate(parts)
+
+
+def _logged(metric: OfLog, made: Any, persons: Persons, platform: Platform) -> Integers:
+    order = np.argsort(persons)
+    everyone = persons[order]
+    words = {name: tuple(each) for name, each in metric.where.items()}
+    asked = Selection(metric.log, _columns(metric), words, metric.rows_per_person)
+    found = np.zeros((len(persons), len(made.layout.cells)), np.int64)
+    for _, rows in drawn(logs.logs_of(platform), asked, Membership((everyone,), 1)):
+        place = np.searchsorted(everyone, rows.person)
+        found += summed(_rows(metric, made, rows), place, len(everyone))
+    back = np.empty_like(order)
+    back[order] = np.arange(len(order))
+    return found[back]
+
+
+def _columns(metric: OfLog) -> tuple[str, ...]:
+    if isinstance(metric, SoftFalsePositives):
+        return (metric.predicted, metric.actual)
+    if isinstance(metric, SoftOutcomes):
+        return (metric.outcome,)
+    if isinstance(metric, SoftAuc):
+        return (metric.score, metric.actual)
+    return (metric.score, metric.outcome)
+
+
+def _rows(metric: OfLog, made: Any, rows: Rows) -> Integers:
+    """What each row adds to its person."""
+    columns = [rows.numbers[name] for name in _columns(metric)]
+    match made:
+        case FalsePositives():
+            return made.rows(columns[0] > 0.5, columns[1] > 0.5)
+        case ScoreBins():
+            return made.rows(columns[0], columns[1] > 0.5)
+        case Outcomes() | Kernels():
+            return made.rows(*columns)
+    raise TypeError(f"{metric.name} is none of a log")
+
+
+def _check_metric(request: TwoPartyRequest, platform: Platform) -> None:
+    metric = request.metric
+    if isinstance(metric, SoftHistogram):
+        bins.check(metric.bins, metric.context, platform)
+    else:
+        log = logs.check(metric, _columns(metric), platform)
+        if isinstance(metric, SoftOutcomes | SoftPot):
+            logs.check_range(metric.outcome_range, *log.numbers[metric.outcome])
+    try:
+        metric_of(metric.model_dump())
+    except BoundsError as error:
+        raise InvalidBinsError(f"{error}. Nothing was charged.") from error
+
+
+def _refused(why: str) -> UnsupportedAuditError:
+    return UnsupportedAuditError(f"{why}. Nothing was charged.")

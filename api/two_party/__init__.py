@@ -1,0 +1,1 @@
+"""Two-party audits in the service: messages in, messages out, one answer for each charge."""

@@ -1,0 +1,184 @@
+"""One message of the auditor's in, one of the platform's out.
+
+A HELLO begins a run, in place of any earlier one of the audit that has not answered. A message that
+was answered before gets the same answer again. What cannot be taken is refused by name, and the run
+is as it was. The first ASK reads, releases and commits, in this order; only then is there anything
+to send (`delivering`).
+"""
+
+import logging
+import secrets
+
+from sqlmodel import Session, select
+
+from api import boundaries, ledger
+from api.adapters import PlatformDownError
+from api.audits.two_party import KIND, terms_of
+from api.auth.caller import Caller
+from api.boundaries import Boundary
+from api.clock import next_second, now
+from api.errors import (
+    BeginAgainError,
+    ConflictError,
+    MandateSuspendedError,
+    MessageRefusedError,
+    UnavailableError,
+)
+from api.releases import described
+from api.service import Service
+from api.store import AudienceRow, AuditRow, MandateRow, MessageRow, RunRow
+from api.submissions import owned
+from api.two_party import delivering
+from api.two_party.half import Half
+from api.two_party.runs import LiveRun
+from api.two_party.sealed_to import regulator_key
+from openapi.models import TwoPartyRelease
+from privacy.errors import BoundsError
+from privacy.two_party import PlatformParty
+from privacy.two_party.errors import MessageError, TwoPartyError
+from privacy.two_party.messages import number_of
+
+log = logging.getLogger(__name__)
+
+_OPEN = ("charged", "running")
+
+
+def exchange(service: Service, caller: Caller, audit_id: str, message: bytes) -> bytes:
+    """The answer to a message of this audit."""
+    with service.store.read() as session:
+        audit = two_party(session, caller, audit_id)
+        run = session.get(RunRow, audit_id)
+        answered = run is not None and run.answered_at is not None
+        if not answered:
+            _check_open(session, audit)
+    if answered:
+        return delivering.answer_to(service, audit_id, message)
+    try:
+        return _pass_on(service, audit, _live(service, audit, message), message)
+    except MessageError as error:
+        raise MessageRefusedError(f"{error}. The run is as it was.", reason=error.code) from error
+
+
+def two_party(session: Session, caller: Caller, audit_id: str) -> AuditRow:
+    audit = owned(session, caller, audit_id)
+    if audit.kind != KIND:
+        raise ConflictError(f"the audit is a {audit.kind}: it takes no messages", state=audit.state)
+    return audit
+
+
+def _check_open(session: Session, audit: AuditRow) -> None:
+    if audit.state not in _OPEN:
+        raise ConflictError(f"the audit is {audit.state}: no run can begin", state=audit.state)
+    mandate = session.get_one(MandateRow, audit.mandate_id)
+    # What was begun is finished; what was not waits, as with every kind.
+    if audit.state == "charged" and mandate.state != "active":
+        raise MandateSuspendedError(
+            f"the mandate {mandate.id} is {mandate.state}; the audit waits", mandate_id=mandate.id
+        )
+
+
+def _live(service: Service, audit: AuditRow, message: bytes) -> LiveRun:
+    """The run that the message is of: the one under way, or a new one if it begins one."""
+    run = service.runs.of(audit.id)
+    if number_of(message) == 0 and not (run and run.began_with(message)):
+        return _begin(service, audit, message)
+    if run is None:
+        raise BeginAgainError(
+            "the run is not under way here: its process ended, or it waited too long. Begin a new"
+            " one; nothing is charged again"
+        )
+    return run
+
+
+def _begin(service: Service, audit: AuditRow, message: bytes) -> LiveRun:
+    """Nothing changes unless the message is one that begins a run."""
+    service.runs.refuse_full(audit.id, service.settings)
+    name = secrets.token_hex(16)
+    try:
+        half = Half.of(service.store, service.settings, service.platform, audit, name)
+        terms = terms_of(half.request, half.facts, audit.id)
+        run = LiveRun(name, PlatformParty(terms, half.join, half.values, half.release), half)
+    except (PlatformDownError, BoundsError) as error:
+        # More people than the public size of the platform's side: the operator has to raise it.
+        log.exception("two-party.begin", extra={"audit": audit.id})
+        raise _lost(PlatformDownError()) from error
+    run.receive(message)
+    with service.store.write() as session:
+        row = session.get(RunRow, audit.id, with_for_update=True)
+        if row is not None and row.answered_at is not None:
+            raise BeginAgainError("another run was answered at this moment: send its last message")
+        row = row or RunRow(audit_id=audit.id, run=name, terms="", begun_at=now())
+        row.run, row.terms, row.begun_at = name, terms.to_json().decode(), now()
+        mandate = session.get_one(MandateRow, audit.mandate_id)
+        row.sealed_to = regulator_key(session, mandate)["x"]
+        session.add(row)
+    service.runs.keep(audit.id, run)
+    return run
+
+
+def _pass_on(service: Service, audit: AuditRow, run: LiveRun, message: bytes) -> bytes:
+    with run.lock:
+        try:
+            reply = run.receive(message)
+        except MessageError:
+            raise
+        except (PlatformDownError, BeginAgainError, TwoPartyError) as error:
+            service.runs.drop(audit.id, run)
+            raise _lost(error) from error
+        if not run.party.answered:
+            return reply
+        _commit(service, audit, run)
+    service.runs.drop(audit.id, run)
+    return delivering.answer_to(service, audit.id, message)
+
+
+def _lost(error: Exception) -> BeginAgainError | UnavailableError:
+    """The run cannot go on; the charge is as good as before."""
+    if isinstance(error, PlatformDownError):
+        return UnavailableError(
+            "the platform does not answer; begin a new run in a while, nothing is charged again",
+            headers={"Retry-After": "5"},
+        )
+    return BeginAgainError(f"{error}: begin a new run; nothing is charged again")
+
+
+def _commit(service: Service, audit: AuditRow, run: LiveRun) -> None:
+    """The answer, for good: after this no other can be made on this charge."""
+    with service.store.write() as session:
+        at = next_second(ledger.lock(session))
+        row = session.get_one(RunRow, audit.id, with_for_update=True)
+        if row.run == run.name and row.answered_at is not None:
+            return  # by a request that was sent at the same time
+        running = select(AuditRow.id).where(AuditRow.id == audit.id, AuditRow.state == "running")
+        if row.run != run.name or session.exec(running.with_for_update()).first() is None:
+            raise BeginAgainError("another run took the place of this one; its sums are gone")
+        facts = {"audit_id": audit.id, "transcript": run.party.transcript}
+        entry = ledger.append(session, "answer", facts, audit.auditor_id, at=at)
+        row.answered_at, row.entry = at, entry.number
+        row.transcript, row.release = run.party.transcript, _described(session, audit, run)
+        session.add(row)
+        session.add_all(
+            MessageRow(audit_id=audit.id, number=number, body=body)
+            for number, body in enumerate(run.messages)
+        )
+        session.flush()
+        boundaries.reached(Boundary.RELEASE_WRITTEN)
+    boundaries.reached(Boundary.RELEASE_COMMITTED)
+
+
+def _described(session: Session, audit: AuditRow, run: LiveRun) -> str:
+    """All that the release will say but its time, in JSON."""
+    half = run.half
+    audience = session.get_one(AudienceRow, audit.audience_id)
+    released = {"transcript": run.party.transcript}
+    fields = described(
+        audit,
+        [content.digest for content in half.contents],
+        audience,
+        half.facts,
+        half.model,
+        released,
+        half.platform,
+    )
+    draft = TwoPartyRelease.model_validate({**fields, "released_at": now(), "receipt": ""})
+    return draft.model_dump_json(exclude={"released_at", "receipt"})

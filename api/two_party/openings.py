@@ -1,0 +1,94 @@
+"""What a regulator does with a stored run: fetch it, open it elsewhere, and state what was found.
+
+The platform cannot open a run: the key in it is sealed to the regulator. A run with findings is
+never delivered; its charge stays. One that was delivered before can be opened too, for the record.
+"""
+
+from collections.abc import Iterator
+
+from sqlmodel import Session, col, select
+
+from api import ledger
+from api.clock import now, whole_second
+from api.errors import ConflictError, ForbiddenError, NotFoundError
+from api.metrics import AUDITS
+from api.store import AuditRow, MandateRow, MessageRow, RunRow, Store
+from api.two_party.delivering import Awaited, draw_of, locked
+from openapi.models import OpeningDraft, StoredRun
+from privacy.ledger.statements import Statement
+
+FAILURE = "opened"
+
+
+def stored(session: Session, audit_id: str) -> StoredRun:
+    audit, run = session.get(AuditRow, audit_id), session.get(RunRow, audit_id)
+    if audit is None or run is None or run.answered_at is None:
+        raise NotFoundError(f"no two-party run of {audit_id} was answered")
+    return view(session, audit, run)
+
+
+def waiting(session: Session) -> list[StoredRun]:
+    """The runs that were answered and not delivered, the oldest first."""
+    query = (
+        select(AuditRow, RunRow)
+        .join(RunRow, col(RunRow.audit_id) == col(AuditRow.id))
+        .where(AuditRow.state == "running", col(RunRow.answered_at).is_not(None))
+        .order_by(col(RunRow.answered_at))
+        .limit(1_000)
+    )
+    return [view(session, audit, run) for audit, run in session.exec(query)]
+
+
+def messages(store: Store, audit_id: str) -> Iterator[bytes]:
+    """All messages of a run in order, each after its length (four bytes, big-endian)."""
+    number = 0
+    while True:
+        with store.read() as session:
+            row = session.get(MessageRow, (audit_id, number))
+        if row is None:
+            return
+        yield len(row.body).to_bytes(4, "big") + row.body
+        number += 1
+
+
+def state_opening(session: Session, draft: OpeningDraft, statement: Statement) -> StoredRun:
+    """Write down what was found; an audit with findings ends without a release."""
+    at = ledger.lock(session)
+    audit, run = locked(session, draft.audit_id)
+    mandate = session.get_one(MandateRow, audit.mandate_id)
+    if statement.by != mandate.granted_by:
+        raise ForbiddenError(f"the run is sealed to {mandate.granted_by}, who alone can open it")
+    if draft.transcript != run.transcript:
+        raise ConflictError("this is not the transcript of the run that was answered")
+    ledger.append(session, "opening", {}, audit.auditor_id, statement, at=at)
+    if not draft.findings:
+        run.opened = True
+    elif audit.state == "running":
+        audit.state, audit.finished_at, audit.failure = "failed", whole_second(now()), FAILURE
+        facts = {"audit_id": audit.id, "reason": FAILURE}
+        ledger.append(session, "failure", facts, audit.auditor_id, at=at)
+        AUDITS.labels(state="failed").inc()
+    session.add_all([audit, run])
+    session.flush()
+    return view(session, audit, run)
+
+
+def view(session: Session, audit: AuditRow, run: RunRow) -> StoredRun:
+    awaited: Awaited | None = None
+    if audit.state == "running":
+        awaited = draw_of(session, audit, run).awaited
+    last = select(MessageRow.number).where(MessageRow.audit_id == audit.id)
+    count = session.exec(last.order_by(col(MessageRow.number).desc()).limit(1)).first()
+    return StoredRun.model_validate(
+        {
+            "audit_id": audit.id,
+            "auditor_id": audit.auditor_id,
+            "regulator_id": session.get_one(MandateRow, audit.mandate_id).granted_by,
+            "sealed_to": run.sealed_to,
+            "terms": run.terms,
+            "transcript": run.transcript,
+            "messages": 0 if count is None else count + 1,
+            "answered_at": run.answered_at,
+            "awaited": awaited,
+        }
+    )

@@ -1,0 +1,79 @@
+"""Runs that are under way in this process: parties hold keys, and live in memory alone.
+
+The process that begins a run must see all of its messages; any other answers that a new run is to
+be begun, which costs nothing. A balancer keeps them together by `/v1/audits/{id}/exchange`, the
+path. A process that dies takes its parties along, and nothing else.
+"""
+
+import threading
+import time
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from api.errors import UnavailableError
+from api.settings import Settings
+
+if TYPE_CHECKING:
+    from api.two_party.half import Half
+    from privacy.two_party import PlatformParty
+
+
+@dataclass
+class LiveRun:
+    """A platform party, the half of the platform that it reads, and all that was said."""
+
+    name: str
+    party: "PlatformParty"
+    half: "Half"
+    messages: list[bytes] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    touched: float = field(default_factory=time.monotonic)
+
+    def receive(self, message: bytes) -> bytes:
+        """The party's answer; the same one to the same message."""
+        self.touched = time.monotonic()
+        before = self.party.number
+        reply = self.party.receive(message)
+        if self.party.answered and before != self.party.number:
+            self.messages += chain.from_iterable(self.party.final.items())
+        elif before != self.party.number:
+            self.messages += [message, reply]
+        return reply
+
+    def began_with(self, message: bytes) -> bool:
+        return self.messages[:1] == [message]
+
+
+class Runs:
+    """By audit: at most one each."""
+
+    def __init__(self) -> None:
+        self._live: dict[str, LiveRun] = {}
+        self._lock = threading.Lock()
+
+    def of(self, audit_id: str) -> LiveRun | None:
+        with self._lock:
+            return self._live.get(audit_id)
+
+    def refuse_full(self, audit_id: str, settings: Settings) -> None:
+        """Forget those that nobody asked after for a while; then there must be room."""
+        oldest = time.monotonic() - settings.two_party_idle_seconds
+        with self._lock:
+            self._live = {name: run for name, run in self._live.items() if run.touched > oldest}
+            if len(self._live) >= settings.two_party_runs and audit_id not in self._live:
+                raise UnavailableError(
+                    "as many two-party runs as this service holds are under way; nothing was lost,"
+                    " try again",
+                    headers={"Retry-After": "30"},
+                )
+
+    def keep(self, audit_id: str, run: LiveRun) -> None:
+        """The run takes the place of an earlier one of the same audit."""
+        with self._lock:
+            self._live[audit_id] = run
+
+    def drop(self, audit_id: str, run: LiveRun) -> None:
+        with self._lock:
+            if self._live.get(audit_id) is run:
+                del self._live[audit_id]

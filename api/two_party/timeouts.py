@@ -1,0 +1,46 @@
+"""Two-party audits that nobody goes on with: after some hours they end, and free their audience.
+
+One that has read nothing is given back like one that its auditor cancelled; one that has, and whose
+answer was never committed, fails, and its charge stays.
+"""
+
+from datetime import timedelta
+
+from sqlmodel import Session, col, select
+
+from api import charging, ledger, submissions
+from api.audits.two_party import KIND
+from api.clock import now, whole_second
+from api.settings import Settings
+from api.store import AuditRow, RunRow, Store
+
+FAILURE = "timed-out"
+
+
+def end_stale(store: Store, settings: Settings) -> None:
+    oldest = now() - timedelta(hours=settings.two_party_hours)
+    answered = select(RunRow.audit_id).where(col(RunRow.answered_at).is_not(None))
+    stale = (
+        col(AuditRow.kind) == KIND,
+        col(AuditRow.state).in_(("charged", "running")),
+        col(AuditRow.submitted_at) < oldest,
+        col(AuditRow.id).not_in(answered),
+    )
+    with store.read() as session:
+        found = session.exec(select(AuditRow.id).where(*stale).limit(100)).all()
+    for audit_id in found:
+        with store.write() as session:
+            books = charging.lock_books(session)
+            query = select(AuditRow).where(AuditRow.id == audit_id, *stale).with_for_update()
+            if (audit := session.exec(query).first()) is not None:
+                _end(session, books, audit)
+
+
+def _end(session: Session, books: charging.Books, audit: AuditRow) -> None:
+    if audit.state == "charged":
+        submissions.give_back(session, books, audit)
+        return
+    audit.state, audit.finished_at, audit.failure = "failed", whole_second(now()), FAILURE
+    facts = {"audit_id": audit.id, "reason": FAILURE}
+    ledger.append(session, "failure", facts, audit.auditor_id, at=books.at)
+    session.add(audit)

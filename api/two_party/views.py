@@ -1,0 +1,38 @@
+"""How far a two-party audit is: nothing but what its terms and its messages' number tell."""
+
+from api.audits.two_party import terms_of
+from api.pricing import facts_of
+from api.service import Service
+from api.store import AudienceRow, AuditRow, MandateRow, RunRow
+from api.store.types import as_decimal
+from api.two_party.delivering import draw_of
+from api.two_party.sealed_to import regulator_key
+from openapi.models import REQUEST, TwoPartyRequest, TwoPartyRun
+from privacy.two_party.script import script
+
+
+def view(service: Service, audit: AuditRow) -> TwoPartyRun:
+    request = REQUEST.validate_json(audit.request)
+    if not isinstance(request, TwoPartyRequest):
+        raise TypeError(f"{audit.id} is no two-party audit")
+    live = service.runs.of(audit.id)
+    with service.store.read() as session:
+        mandate = session.get_one(MandateRow, audit.mandate_id)
+        facts = facts_of(session, session.get_one(AudienceRow, audit.audience_id))
+        run = session.get(RunRow, audit.id)
+        terms = terms_of(request, facts, audit.id)
+        expected = 2 * len(script(terms))
+        answered = run is not None and run.answered_at is not None
+        awaited = draw_of(session, audit, run).awaited if run and audit.state == "running" else None
+        return TwoPartyRun(
+            audit_id=audit.id,
+            terms=terms.to_json().decode(),
+            regulator_id=mandate.granted_by,
+            regulator_jwk=regulator_key(session, mandate),
+            opened_share=str(as_decimal(mandate.opened_share)),
+            messages=expected if answered else live.party.number if live else 0,
+            messages_expected=expected,
+            answered=answered,
+            awaited=awaited if answered else None,
+            transcript=run.transcript if run else None,
+        )

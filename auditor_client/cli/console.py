@@ -1,0 +1,26 @@
+"""`auditor console`: be signed in to the service's web console, by the key on this machine."""
+
+import webbrowser
+from typing import Annotated
+
+import typer
+
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
+from auditor_client.cli.showing import print_json
+from auditor_client.connection import Connection
+
+
+def console(
+    browser: Annotated[bool, typer.Option(help="Open it; or else print the link alone.")] = True,
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Sign in to the web console: the key proves who you are, a link lets the browser in once."""
+    with Connection.from_profile(profile) as connection:
+        link = connection.console_link()
+    if as_json:
+        print_json(link.model_dump(mode="json"))
+        return
+    typer.echo(link.url)
+    if browser and not webbrowser.open(link.url):
+        typer.echo("No browser could be opened: open this link in one.", err=True)

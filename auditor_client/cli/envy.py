@@ -1,0 +1,137 @@
+"""`auditor envy-plan` and `audit envy-freeness`: do people prefer their own recommendations?
+
+The first needs no network and no profile.
+"""
+
+import math
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from auditor_client.auditor import Auditor
+from auditor_client.cli.asking import AudienceId, Key, MandateId, ReceiptFile, ReportFile
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, numbers
+from auditor_client.cli.prices import price_row
+from auditor_client.cli.showing import show_row
+from auditor_client.envy_asking import EnvyOptions
+from auditor_client.errors import InputError
+from auditor_client.findings import result_row
+
+Bounds = Annotated[
+    Literal["tight", "printed"], typer.Option(help="Fewer steps, or the paper's; same promise.")
+]
+Tolerance = Annotated[float, typer.Option(help="By how much others' may suit people better.")]
+Alpha = Annotated[float, typer.Option(help="The share of reward that people may lose.")]
+Delta = Annotated[float, typer.Option(help="The probability of a wrong certificate.")]
+Gamma = Annotated[float, typer.Option(help="Envy of a smaller share of others does not count.")]
+Lam = Annotated[float, typer.Option(help="The share of people who may be envious.")]
+
+
+def plan(
+    tolerance: Tolerance = 0.05,
+    alpha: Alpha = 0.2,
+    delta: Delta = 0.05,
+    gamma: Gamma = 0.1,
+    lam: Lam = 0.1,
+    epsilon: Annotated[
+        float | None, typer.Option(help="Of the numbers of targets; no noise unless told.")
+    ] = None,
+    power: Annotated[float, typer.Option(help="Of certifying a platform without envy.")] = 0.9,
+    uncertified: Annotated[
+        float, typer.Option(help="The share of targets that may stay undecided there.")
+    ] = 0.0,
+    own: Annotated[float, typer.Option(help="Mean reward from one's own recommendations.")] = 0.5,
+    others: Annotated[
+        str | None, typer.Option(help="From others': 0.2,0.4; as from one's own unless told.")
+    ] = None,
+    bounds: Bounds = "tight",
+    everybody: Annotated[
+        int | None, typer.Option(help="Of so many people, everybody against everybody.")
+    ] = None,
+    chart: Annotated[
+        Path | None, typer.Option(help="Draw duration and cost against alpha into this SVG.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """How many people, steps and how much of their reward a certificate of envy-freeness takes."""
+    from auditor_client.envy import envy_plan  # SciPy takes a second to import
+
+    if epsilon is not None and not epsilon > 0:
+        raise InputError(f"epsilon must be greater than 0, not {epsilon:g}.")
+    means = numbers(others)
+    found = envy_plan(
+        tolerance=tolerance, alpha=alpha, delta=delta, gamma=gamma, lam=lam,
+        noise=math.inf if epsilon is None else epsilon, power=power, uncertified=uncertified,
+        bounds=bounds, own=own, others=means, everybody=everybody,
+    )  # fmt: skip
+    row: dict[str, Any] = {
+        "targets": found.targets,
+        "targets_without_noise": found.without_noise,
+        "arms": found.arms,
+        "level_of_each_target": found.rule.level,
+        "certified_with_uncertified_up_to": found.rule.certify_up_to,
+        "envy_shown_from": found.rule.envy_from,
+        "steps_to_expect": round(found.steps),
+        "steps_to_allow": found.ceiling,
+        "reward_lost_by_each": round(found.cost, 1),
+        "reward_lost_by_all_at_most": found.loss,
+        "chance_of_the_certificate": round(found.chance, 4),
+        "in_words": found.explain(),
+    }
+    if chart:
+        from auditor_client.charts import svg
+        from auditor_client.envy.charts import alpha_chart, over_alphas
+
+        rows = over_alphas(found.means, found.terms)
+        chart.write_text(svg(alpha_chart(rows)), encoding="utf-8")
+    show_row(row, as_json=as_json)
+
+
+def audit(
+    audience: AudienceId,
+    steps: Annotated[int, typer.Option(help="The most of each target: see `envy-plan`.")],
+    tolerance: Annotated[str, typer.Option(help="By how much others' may suit better.")] = "0.05",
+    alpha: Annotated[str, typer.Option(help="The share of reward people may lose.")] = "0.2",
+    delta: Annotated[str, typer.Option(help="Of a wrong certificate.")] = "0.05",
+    gamma: Annotated[str, typer.Option(help="Envy of fewer others does not count.")] = "0.1",
+    lam: Annotated[str, typer.Option(help="The share who may be envious.")] = "0.1",
+    exact: Annotated[bool, typer.Option(help="Everybody against everybody instead.")] = False,
+    bounds: Bounds = "tight",
+    targets: Annotated[int | None, typer.Option(help="As the noise asks for unless told.")] = None,
+    arms: Annotated[int | None, typer.Option(help="As gamma asks for unless told.")] = None,
+    cover_arms: Annotated[
+        bool, typer.Option(help="Everybody takes part once: people as arms are covered too.")
+    ] = False,
+    epsilon: Annotated[str, typer.Option(help="At most six decimal places.")] = "1",
+    duration_epsilon: Annotated[str | None, typer.Option(help="0 for no duration.")] = None,
+    cost_epsilon: Annotated[str | None, typer.Option(help="0 for no cost.")] = None,
+    price: Annotated[bool, typer.Option(help="Only say what it would cost.")] = False,
+    mandate: MandateId = None,
+    report: ReportFile = None,
+    receipt: ReceiptFile = None,
+    idempotency_key: Key = None,
+    quiet: Quiet = False,
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Do people prefer their own recommendations to others'? They must have agreed to try."""
+    options = EnvyOptions(
+        steps=steps, tolerance=tolerance, alpha=alpha, delta=delta, bounds=bounds,
+        criterion="exact" if exact else "probabilistic", gamma=gamma, lam=lam,
+        targets=targets, arms=arms, arms_per_person=1 if cover_arms else None,
+        epsilon=epsilon, duration_epsilon=duration_epsilon, cost_epsilon=cost_epsilon,
+        mandate_id=mandate,
+    )  # fmt: skip
+    with Auditor.from_profile(profile) as auditor:
+        if price:
+            show_row(price_row(auditor.audits.price_envy(audience, **options)), as_json=as_json)
+            return
+        found = auditor.audits.run_envy(
+            audience, idempotency_key=idempotency_key, progress=not quiet, **options
+        )
+        if receipt:
+            found.save_receipt(receipt)
+        if report:
+            found.report(report)
+    show_row(result_row(found), as_json=as_json)

@@ -1,0 +1,98 @@
+"""`auditor reo-plan`: how many rows tell the penalty, and what random traffic costs. No network."""
+
+import math
+from typing import Annotated, Any
+
+import typer
+
+from auditor_client.cli.options import AsJson, numbers, pairs
+from auditor_client.cli.showing import show_row
+from auditor_client.errors import InputError
+
+Shares = Annotated[str, typer.Option(help="Positive rows of each group, of all: a=0.1,b=0.25.")]
+
+
+def plan(
+    default: Shares,
+    random: Shares,
+    error: Annotated[float, typer.Option(help="By how much the penalty may be off.")] = 0.02,
+    delta: Annotated[float, typer.Option(help="The probability of missing the truth.")] = 0.05,
+    epsilon: Annotated[
+        float | None, typer.Option(help="Of a platform's noise; none unless told.")
+    ] = None,
+    rows_per_viewer: Annotated[int, typer.Option(help="The most rows of one viewer.", min=1)] = 1,
+    requests: Annotated[
+        float | None, typer.Option(help="In the time measured: tells how much must be random.")
+    ] = None,
+    shown: Annotated[int, typer.Option(help="Items that each request shows.", min=1)] = 1,
+    logged: Annotated[
+        int | None, typer.Option(help="Rows of default traffic; of all requests unless told.")
+    ] = None,
+    activation: Annotated[
+        str | None, typer.Option(help="Price these shares of requests too: 0.0001,0.001.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """How many rows tell the penalty that exactly, and what random traffic costs a platform."""
+    from auditor_client.laws import Laplace
+    from auditor_client.reo import rows_needed, share_rows, utility_rows
+
+    q, p = _shares(default), _shares(random)
+    if epsilon is not None and not epsilon > 0:
+        raise InputError(f"An epsilon is greater than 0, and {epsilon:g} is not.")
+    noise = None if epsilon is None else Laplace(epsilon / rows_per_viewer)
+    clustered: dict[str, Any] = {"delta": delta, "rows_per_viewer": rows_per_viewer}
+    printed = {
+        "theorem_e2": utility_rows(q, p, error, delta, "theorem-e2"),
+        "theorem_e3": rows_needed(q, p, error, delta, "theorem-e3"),
+        "theorem_e4": rows_needed(q, p, error, delta, "theorem-e4"),
+    }
+    first = [max(share_rows(share, error, delta) for share in one.values()) for one in (q, p)]
+    row: dict[str, Any] = {
+        "error": error,
+        "delta": delta,
+        "rows_each": rows_needed(q, p, error, noise=noise, **clustered).recommended,
+        "rows_each_without_noise": rows_needed(q, p, error, **clustered).recommended,
+        "theorem_e1": {"default": first[0], "random": first[1]},
+        **{
+            name: {"default": rows.recommended, "random": rows.random}
+            for name, rows in printed.items()
+        },
+    }
+    if requests is None and (logged is not None or activation is not None):
+        raise InputError("Say with --requests how many requests there are.")
+    if requests is not None:
+        default_rows = int(requests * shown) if logged is None else logged
+        asked = {"n_recommended": default_rows, "requests": requests, "shown": shown, **clustered}
+        row |= _traffic(q, p, error, noise, asked, numbers(activation) or [])
+    show_row(row, as_json=as_json)
+
+
+def _traffic(
+    q: dict[str, float],
+    p: dict[str, float],
+    error: float,
+    noise: Any,
+    asked: dict[str, Any],
+    activations: list[float],
+) -> dict[str, Any]:
+    """What random traffic a platform must run, with the noise and without it, and its cost."""
+    from auditor_client.reo import random_traffic, tradeoff
+
+    found: dict[str, Any] = {
+        "random_traffic": vars(random_traffic(q, p, error, noise=noise, **asked)),
+        "random_traffic_without_noise": vars(random_traffic(q, p, error, **asked)),
+    }
+    if activations:
+        priced = tradeoff(q, p, activations, noise=noise, **asked)
+        found["tradeoff"] = [
+            {**vars(one), "error": off if math.isfinite(off) else None} for one, off in priced
+        ]
+    return found
+
+
+def _shares(text: str) -> dict[str, float]:
+    try:
+        return {name: float(value) for name, value in pairs(text.split(",")).items()}
+    except ValueError as error:
+        raise InputError(f"{text!r} is not of the form a=0.1,b=0.25.") from error

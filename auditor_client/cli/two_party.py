@@ -1,0 +1,103 @@
+"""`auditor audit two-party`, and `auditor regulator open`: audits that show no group."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import TypeAdapter, ValidationError
+
+from auditor_client.auditor import Auditor
+from auditor_client.cli.asking import Key, MandateId, ReceiptFile
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet
+from auditor_client.cli.showing import show_row, show_rows
+from auditor_client.errors import InputError
+from auditor_client.findings import result_row
+from auditor_client.regulator import Regulator
+from auditor_client.tables import read_table
+from openapi.models import SoftMetric
+
+AuditId = Annotated[str, typer.Argument(metavar="AUDIT")]
+
+
+def audit(
+    people: Annotated[Path, typer.Argument(help="A .csv or .parquet file, a row a person.")],
+    metric: Annotated[Path, typer.Option(help="A JSON file: docs/two-party.md has examples.")],
+    id_column: Annotated[str, typer.Option("--id", help="The column of identifiers.")],
+    groups: Annotated[
+        str, typer.Option(help="Columns of probabilities, by commas; or one column of labels.")
+    ],
+    regulator_key: Annotated[
+        Path, typer.Option(help="The regulator's public JWK, from the regulator.")
+    ],
+    epsilon: Annotated[str, typer.Option(help="At most six decimal places.")] = "1",
+    hidden: Annotated[
+        bool, typer.Option("--hidden", help="Do not show the platform who the people are.")
+    ] = False,
+    resume: Annotated[
+        str | None, typer.Option(help="These people were uploaded before, as this audience.")
+    ] = None,
+    mandate: MandateId = None,
+    receipt: ReceiptFile = None,
+    idempotency_key: Key = None,
+    quiet: Quiet = False,
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """A metric by groups that the platform does not learn, of values that you do not."""
+    asked = _metric(metric)
+    columns = [name.strip() for name in groups.split(",")]
+    by = columns if len(columns) > 1 else columns[0]
+    with Auditor.from_profile(profile) as auditor:
+        table = read_table(people, [id_column, *([by] if isinstance(by, str) else [])], None)
+        if hidden:
+            weighted = auditor.audiences.hide(table, id_column, by)
+        else:
+            weighted = auditor.audiences.upload_weighted(
+                table, id_column, by, resume=resume, progress=not quiet
+            )
+        found = auditor.audits.run_two_party(
+            asked,
+            weighted,
+            regulator_key=regulator_key,
+            epsilon=epsilon,
+            mandate_id=mandate,
+            idempotency_key=idempotency_key,
+            progress=not quiet,
+        )
+        if receipt:
+            found.save_receipt(receipt)
+        show_row(result_row(found), as_json=as_json)
+
+
+def open_run(
+    audit_id: AuditId, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
+) -> None:
+    """Open a two-party run: decrypt it, look at every weight, and state what was found."""
+    with Regulator.from_profile(profile) as regulator:
+        found = regulator.open_run(audit_id)
+    row = {
+        "audit": audit_id,
+        "honest": found.honest,
+        "findings": [f"{finding.code}: {finding.says}" for finding in found.findings],
+    }
+    show_row(row, as_json=as_json)
+    if not found.honest:
+        raise typer.Exit(1)
+
+
+def waiting_runs(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
+    """Two-party runs that were answered and not delivered: some wait for you to open them."""
+    with Regulator.from_profile(profile) as regulator:
+        rows = [run.model_dump(exclude={"terms"}) for run in regulator.waiting_runs()]
+    columns = ["audit_id", "auditor_id", "awaited", "answered_at"]
+    show_rows(rows, columns, as_json=as_json)
+
+
+def _metric(path: Path) -> SoftMetric:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        found: SoftMetric = TypeAdapter[SoftMetric](SoftMetric).validate_python(content)
+    except (ValueError, ValidationError) as error:
+        raise InputError(f"{path} is no metric of a two-party audit: {error}") from error
+    return found

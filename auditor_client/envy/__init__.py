@@ -1,0 +1,40 @@
+"""Certificates of envy-freeness: do people prefer their own recommendations to other people's?
+
+    from auditor_client import envy
+
+    plan = envy.envy_plan(tolerance=0.05, alpha=0.2, noise=1.0, own=0.5, others=[0.2, 0.4])
+    print(plan.explain())
+    audit = auditor.audits.run_envy(audience, **plan.asks())
+    print(audit.certificate().explain())
+
+docs/envy.md has the rules and why they hold.
+"""
+
+from auditor_client.envy.certificates import Certificate, Verdict
+from auditor_client.envy.course import Forecast, Terms
+from auditor_client.envy.forecasts import forecast
+from auditor_client.envy.planning import Plan, envy_plan
+from auditor_client.envy.rules import EverybodyRule, Rule, SampleRule
+from auditor_client.envy.sizes import (
+    epsilon_for_everybody,
+    everybody_rule,
+    sample_needed,
+    sample_rule,
+)
+
+__all__ = [
+    "Certificate",
+    "EverybodyRule",
+    "Forecast",
+    "Plan",
+    "Rule",
+    "SampleRule",
+    "Terms",
+    "Verdict",
+    "envy_plan",
+    "epsilon_for_everybody",
+    "everybody_rule",
+    "forecast",
+    "sample_needed",
+    "sample_rule",
+]

@@ -1,0 +1,112 @@
+"""The certificate: what noisy counts of an audit show, in words that anybody can read."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from auditor_client.envy.rules import EverybodyRule, Rule, SampleRule
+
+Verdict = Literal["envy-free", "not-envy-free", "inconclusive"]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was found of so many targets: noisy numbers in envy, and certified without.
+
+    `certified` and `somebody_envies` may hold at once: few people envy by more than `tolerance`,
+    and somebody is among them, or envies by less. One can be wrong only where the other is right,
+    so the verdict is wrong with probability delta at most. The limits hold with 1 - delta each.
+    """
+
+    rule: Rule
+    tolerance: float
+    envious: int
+    no_envy: int
+
+    @property
+    def uncertified(self) -> int:
+        """Targets less those certified, noise included: it may be below 0."""
+        return self.rule.targets - self.no_envy
+
+    @property
+    def certified(self) -> bool:
+        """Whether envy-freeness is shown, within the tolerances that were asked for."""
+        return self.uncertified <= self.rule.certify_up_to
+
+    @property
+    def somebody_envies(self) -> bool:
+        """Whether it is shown that somebody prefers somebody else's recommendations."""
+        return self.envious >= self.rule.envy_from
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.certified:
+            return "envy-free"
+        return "not-envy-free" if self.somebody_envies else "inconclusive"
+
+    @property
+    def share_at_most(self) -> float:
+        """At most this share of people envies as the criterion has it, with 1 - delta."""
+        rule = self.rule
+        if isinstance(rule, SampleRule):
+            return rule.share_at_most(self.uncertified)
+        return self.people_at_most / rule.targets
+
+    @property
+    def people_at_most(self) -> int:
+        """Of an audit of everybody: at most so many envy, with 1 - delta."""
+        rule = self.rule
+        return rule.people_at_most(self.uncertified) if isinstance(rule, EverybodyRule) else 0
+
+    @property
+    def envious_at_least(self) -> int:
+        """At least so many targets prefer somebody else's recommendations, with 1 - delta."""
+        return self.rule.envious_at_least(self.envious)
+
+    def explain(self) -> str:
+        """The statement, for people who have read nothing else."""
+        parts = [self._claim()]
+        if self.somebody_envies:
+            least = self.envious_at_least
+            parts.append(
+                f"Somebody is envious: at least {least} of the {self.rule.targets} people who were"
+                f" audited {'is' if least == 1 else 'are'} better served by somebody else's"
+                " recommendations than by their own."
+            )
+        parts.append(
+            f"{'Each statement' if len(parts) > 1 else 'This'} is right with probability"
+            f" {1 - self.rule.delta:.0%} at least: the exploration, the draw of people and the"
+            " noise that protects them are counted."
+        )
+        return " ".join(parts)
+
+    def _claim(self) -> str:
+        if self.certified:
+            return f"Certified envy-free: {self._what(self._limit())}"
+        lead = "Neither envy-freeness nor envy is shown."
+        if self.somebody_envies:
+            lead = "Not certified envy-free."
+        return f"{lead} What is shown is that {self._what(self._limit(seen=True))}"
+
+    def _limit(self, *, seen: bool = False) -> str:
+        """How many at most: as was asked for, or as the counts have it."""
+        rule = self.rule
+        if isinstance(rule, SampleRule):
+            return f"at most {_up(self.share_at_most if seen else rule.lam)} of people"
+        if seen and self.people_at_most:
+            return f"at most {self.people_at_most} of {rule.targets} people"
+        return f"none of {rule.targets} people"
+
+    def _what(self, who: str) -> str:
+        rule = self.rule
+        others = "anybody else"
+        if isinstance(rule, SampleRule):
+            others = f"more than {rule.gamma:.3g} of the others"
+        return (
+            f"{who} would gain more than {self.tolerance:.3g} in reward from the recommendations of"
+            f" {others}."
+        )
+
+
+def _up(share: float) -> str:
+    """A percentage that is never rounded down."""
+    return f"{-(-share * 1000 // 1) / 10:g} %"

@@ -1,0 +1,24 @@
+"""How long an audit of envy would take if every reward were its mean: a forecast, not a promise.
+
+Luck makes single runs shorter or longer; docs/envy.md has averages of simulated runs beside it.
+Rewards are taken for 0 or 1, which vary most.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from auditor_client.envy.course import Forecast, Terms
+from auditor_client.envy.printed_course import Printed
+from auditor_client.envy.tight_course import Tight
+from auditor_client.errors import InputError
+
+_LONGEST = 10**9
+
+
+def forecast(means: ArrayLike, terms: Terms, ceiling: int | None = None) -> Forecast:
+    """Follow targets with these means, one row each: their own first, then those of their arms."""
+    known = np.atleast_2d(np.asarray(means, np.float64))
+    if known.shape[1] < 2 or not ((known >= 0) & (known <= 1)).all():
+        raise InputError("Means are those of one's own and of at least one arm, each in [0, 1].")
+    kind = Tight if terms.bounds == "tight" else Printed
+    return kind(known, terms).followed(ceiling or _LONGEST)

@@ -1,0 +1,67 @@
+"""The tight version of Algorithm 1 (docs/envy.md), followed with means in place of rewards."""
+
+import math
+
+import numpy as np
+
+from auditor_client.envy import coins
+from auditor_client.envy.course import STRIDE, Bools, Course
+from auditor_client.laws import Floats
+
+# Of delta: for verdicts, and for each of two limits that guard constraint (3).
+_VERDICT, _LIMIT = 3 / 4, 1 / 8
+# The logarithms of what it costs to choose a pair of bets afterwards, and one bet.
+_PAIR, _ONE = math.log(8 * 40), math.log(8)
+# What the nearest bets of the grid gain, of what the best would: on average over octaves.
+_GAIN = 0.96
+# Variances are taken for no less.
+_LEAST, _HALVINGS = 1e-3, 26
+
+
+class Tight(Course):
+    """The same promise by bets (docs/envy.md): what they gain on coins is a relative entropy."""
+
+    def _explores(self, step: int) -> Bools:
+        spread = self.means * (1 - self.means) + (self.means - self.own) ** 2
+        weights = np.where(self.active, self.pulls**2 / np.maximum(spread, _LEAST), 0.0)
+        wanted = self.own * (1 - self.own) * weights.sum(axis=1, keepdims=True)
+        block = 1 + step * STRIDE * min(self.terms.alpha, 1 / self.means.shape[1])
+        owed = (1 - self.terms.alpha) * (step + block) - self.home
+        needed = _ONE - math.log(_LIMIT * self.terms.level)
+        high = coins.highest(self.own, needed / np.maximum(self.home, 1e-9))
+        mean = self.gained / np.maximum(self.explored, 1e-9)
+        low = 1 - coins.highest(1 - mean, needed / np.maximum(self.explored, 1e-9))
+        safe = (owed <= 0) | (self.explored * low >= owed * high)
+        return np.asarray((self.home**2 >= wanted) & safe)
+
+    def _spread(self, stride: int) -> Floats:
+        """To the best prospects, mean + √(2 ln t · v/N), until all that got some are alike."""
+        spread = self.means * (1 - self.means)
+        reach = 2 * np.log(self.home + self.explored + 2)
+        low, high = self.means.min(axis=1, keepdims=True), np.full_like(self.own, 1e3)
+        for _ in range(_HALVINGS):
+            prospect = (low + high) / 2
+            more = self._up_to(prospect, spread, reach).sum(axis=1, keepdims=True)
+            over = more > stride
+            low, high = np.where(over, prospect, low), np.where(over, high, prospect)
+        found = self._up_to(low, spread, reach)
+        return np.asarray(stride * found / np.maximum(found.sum(axis=1, keepdims=True), 1e-9))
+
+    def _up_to(self, prospect: Floats, spread: Floats, reach: Floats) -> Floats:
+        beyond = np.maximum(prospect - self.means, 1e-6)
+        wanted = np.minimum(reach * np.maximum(spread, _LEAST) / beyond**2, 1e15)
+        return np.where(self.active, np.maximum(wanted - self.pulls, 0.0), 0.0)
+
+    def _dropped(self) -> Bools:
+        needed = _PAIR - math.log(_VERDICT * self.terms.level)
+        return self._shows(self.own + self.terms.tolerance, self.terms.tolerance) >= needed
+
+    def _envied(self) -> Bools:
+        level = _VERDICT * self.terms.level / self.means.shape[1]
+        return self._shows(self.own, 0.0, above=True) >= _PAIR - math.log(level)
+
+    def _shows(self, bar: Floats, margin: float, *, above: bool = False) -> Floats:
+        """ln of the evidence that an arm lies below the bar, or above it."""
+        found = coins.apart(self.means, bar, margin, self.pulls, self.home)
+        there = self.means > bar if above else self.means < bar
+        return np.where(there, _GAIN * found, 0.0)

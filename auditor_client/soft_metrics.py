@@ -1,0 +1,106 @@
+"""What a two-party audit can measure: metrics for `audits.run_two_party`.
+
+Each is a wire model with numbers that both sides must agree on beforehand; see
+docs/two-party-metrics.md for what is computed of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from auditor_client.drafts import draft
+from auditor_client.requests import id_of
+from openapi.models import (
+    Content,
+    Edges,
+    Range,
+    SoftAuc,
+    SoftFalsePositives,
+    SoftHistogram,
+    SoftOutcomes,
+    SoftPot,
+)
+
+Where = Mapping[str, Sequence[str]]
+
+
+def histogram(
+    content: Content | str, edges: Sequence[float], context: Mapping[str, str | float] | None = None
+) -> SoftHistogram:
+    """How the scores of a content are distributed in each group (paper 1, with soft groups)."""
+    return draft(
+        SoftHistogram,
+        name="score-histogram",
+        content_id=id_of(content),
+        bins=draft(Edges, edges=list(edges)),
+        context=dict(context or {}),
+    )
+
+
+def false_positives(log: str, predicted: str, actual: str, **rows: Any) -> SoftFalsePositives:
+    """Who was flagged without reason: `predicted` and `actual` are columns, 1 above one half.
+
+    `rows` are `where=` (columns and their words) and `rows_per_person=`, as with every metric here.
+    """
+    return draft(
+        SoftFalsePositives,
+        name="false-positives",
+        log=log,
+        predicted=predicted,
+        actual=actual,
+        **rows,
+    )
+
+
+def outcomes(
+    log: str,
+    outcome: str,
+    limits: tuple[float, float],
+    *,
+    squares: bool = False,
+    **rows: Any,
+) -> SoftOutcomes:
+    """Average outcomes; with `squares` the spread is measured, and costs a cell more."""
+    return draft(
+        SoftOutcomes,
+        name="outcomes",
+        log=log,
+        outcome=outcome,
+        outcome_range=_range(limits),
+        squares=squares,
+        **rows,
+    )
+
+
+def auc(log: str, score: str, actual: str, edges: Sequence[float], **rows: Any) -> SoftAuc:
+    """How well scores tell those with an outcome from those without, in each group."""
+    return draft(
+        SoftAuc, name="auc", log=log, score=score, actual=actual, edges=list(edges), **rows
+    )
+
+
+def pot(
+    log: str,
+    score: str,
+    outcome: str,
+    limits: tuple[float, float],
+    points: Sequence[float],
+    bandwidth: float,
+    **rows: Any,
+) -> SoftPot:
+    """Outcomes of equally scored people, near each of the reference points of the score."""
+    return draft(
+        SoftPot,
+        name="pot",
+        log=log,
+        score=score,
+        outcome=outcome,
+        outcome_range=_range(limits),
+        points=list(points),
+        bandwidth=bandwidth,
+        **rows,
+    )
+
+
+def _range(limits: tuple[float, float]) -> Range:
+    low, high = limits
+    return draft(Range, low=low, high=high)

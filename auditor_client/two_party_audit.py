@@ -1,0 +1,109 @@
+"""A two-party audit: a receipt for what was computed, and sums that only this machine holds."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pyarrow as pa
+
+from auditor_client.errors import InputError, ReceiptError
+from auditor_client.laws import Laplace, Noise
+from auditor_client.result import Result
+from auditor_client.two_party_exchange import KeptSums, load_sums
+from openapi.models import AuditKind, TwoPartyRelease, TwoPartyRequest
+from privacy.values.declared import Metric, events_of, layout_of, metric_of
+
+if TYPE_CHECKING:
+    from auditor_client.two_party import Ratios, Sums
+
+_ASKED = ("metric", "hidden_groups", "weight_scale")
+
+
+@dataclass(frozen=True)
+class TwoParty(Result[TwoPartyRelease]):
+    """Sums of a metric by groups that the platform never saw, and the receipt of the run.
+
+    `sums` are those of `auditor_client.two_party`, which has the readings, intervals and decisions.
+    """
+
+    kind: ClassVar[AuditKind] = "two-party"
+
+    @classmethod
+    def differing(cls, asked: TwoPartyRequest, made: TwoPartyRelease) -> Iterator[str]:
+        yield from (
+            name.replace("_", " ") for name in _ASKED if getattr(asked, name) != getattr(made, name)
+        )
+        if made.cells != list(layout_of(metric_of(asked.metric.model_dump())).cells):
+            yield "cells"
+
+    @property
+    def metric(self) -> Metric:
+        return metric_of(self.release.metric.model_dump())
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        return self._kept.groups
+
+    @property
+    def noise(self) -> Noise:
+        """The law of the noise on each integer sum."""
+        return Laplace(1 / self.part("sums").scale)
+
+    @property
+    def sums(self) -> "Sums":
+        """By group and cell, in numbers of people, with what is known of their noise."""
+        from auditor_client.two_party import Sums  # SciPy takes a second to import
+
+        asked = self.release.metric.model_dump()
+        return Sums.of(
+            self.groups,
+            layout_of(self.metric),
+            self._kept.sums,
+            self.release.weight_scale,
+            self.noise,
+            events_of(asked),
+        )
+
+    def ratios(self, part: int = 0) -> "Ratios":
+        """The metric of each group as a ratio: of a bin or reference point where there are several.
+
+        Of an AUC there is none: see `two_party.aucs(sums)`.
+        """
+        from auditor_client import two_party
+
+        name = self.release.metric.name
+        if name == "score-histogram":
+            return two_party.bin_shares(self.sums, part)
+        if name == "pot":
+            return two_party.kernel_averages(self.sums, part)
+        if name == "auc":
+            raise InputError("An AUC is no ratio of sums: use `two_party.aucs(audit.sums)`.")
+        read = {"false-positives": two_party.false_flags, "outcomes": two_party.outcomes}
+        return read[name](self.sums)
+
+    def frame(self) -> pa.Table:
+        """Group, cell and noisy sum in numbers of people, one row each."""
+        sums = self.sums
+        rows = [
+            {"group": group, "cell": cell, "sum": float(value)}
+            for group, values in zip(sums.groups, sums.values, strict=True)
+            for cell, value in zip(sums.layout.cells, values, strict=True)
+        ]
+        return pa.Table.from_pylist(rows)
+
+    def numbers(self) -> dict[str, Any]:
+        unit = self.release.weight_scale * layout_of(self.metric).scale
+        error = self.part("sums").error_95 / unit
+        return {**self.frame().to_pydict(), "error_95": error}
+
+    @cached_property
+    def _kept(self) -> KeptSums:
+        kept = load_sums(self.id)
+        if kept is None:
+            raise InputError(
+                f"The sums of {self.id} were decrypted on another machine: nobody else has them."
+            )
+        if kept.transcript != self.release.transcript:
+            raise ReceiptError(f"The receipt of {self.id} is of another run than its sums.")
+        return kept

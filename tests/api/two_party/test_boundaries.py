@@ -1,0 +1,270 @@
+"""Either side dies at any message: nothing is paid or answered twice, and no secret stays.
+
+A service that was killed comes back on the same database with no party in memory: `die`.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from api.adapters import PlatformDownError
+from api.compose import simulated
+from api.errors import BeginAgainError, MessageRefusedError, UnavailableError
+from api.platform import Platform
+from api.store import AuditRow
+from api.two_party.timeouts import end_stale
+from auditor_client import Auditor
+from auditor_client.weighted import WeightedAudience
+from platform_sim import SimulatedPlatform, World
+from tests.system.raw import usernames
+from tests.two_parties import Conversation, auditor_at, integers, one, weighted
+from tests.world import Deployment, deployed, sqlite_url
+
+PEOPLE = 60
+# HELLO, KEY, WEIGHTS and ASK: one exchange each, of so few rows.
+EXCHANGES = 4
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("boundaries")
+
+
+@pytest.fixture(scope="module")
+def tiny() -> Platform:
+    return simulated(people=120, seed=3)
+
+
+@pytest.fixture(scope="module")
+def service(folder: Path, tiny: Platform) -> Iterator[Deployment]:
+    with deployed(
+        sqlite_url(folder), tiny, embedded_worker=False, two_party_candidates=150
+    ) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def world(tiny: Platform) -> World:
+    assert isinstance(tiny.people, SimulatedPlatform)
+    return tiny.people.world
+
+
+@pytest.fixture(scope="module")
+def auditor(service: Deployment) -> Auditor:
+    return auditor_at(service)
+
+
+@pytest.fixture(scope="module")
+def people(auditor: Auditor, world: World) -> WeightedAudience:
+    return weighted(auditor, usernames(world, PEOPLE), ["a", "b"] * (PEOPLE // 2))
+
+
+@pytest.fixture
+def talk(service: Deployment, auditor: Auditor, people: WeightedAudience) -> Conversation:
+    return Conversation.begin(service, auditor, people, epsilon=10)
+
+
+def settled(talk: Conversation) -> None:
+    assert talk.state == "released"
+    assert talk.charges() == talk.entries("answer") == talk.entries("release") == 1
+
+
+@pytest.mark.parametrize("after", range(EXCHANGES))
+def test_the_platform_dies_before_it_answered(talk: Conversation, after: int) -> None:
+    party = talk.party()
+    message = talk.talk(party, after)
+    talk.die()
+    if after:
+        assert message is not None
+        with pytest.raises(BeginAgainError, match="nothing is charged again"):
+            talk.send(message)
+        assert talk.state == "charged"
+    fresh = talk.party()
+    assert talk.talk(fresh) is None
+    # 60 people, each in one of two groups, with noise of scale 1/10 on each of ten sums.
+    assert abs(integers(fresh).sum() / 1_000 - PEOPLE) < 10
+    settled(talk)
+
+
+@pytest.mark.parametrize("after", range(1, EXCHANGES))
+def test_the_auditor_dies_before_it_asked(talk: Conversation, after: int) -> None:
+    stale = talk.party()
+    message = talk.talk(stale, after)
+    assert message is not None
+    assert talk.talk(talk.party()) is None
+    settled(talk)
+    with pytest.raises(MessageRefusedError, match="one answer for each charge"):
+        talk.send(message)
+
+
+def test_the_platform_dies_after_it_answered_and_serves_the_same_bytes(
+    talk: Conversation,
+) -> None:
+    party = talk.party()
+    ask = talk.talk(party, EXCHANGES - 1)
+    assert ask is not None
+    reply = talk.send(ask)
+    talk.die()
+    assert talk.send(ask) == reply
+    assert party.receive(reply) is None
+    with pytest.raises(MessageRefusedError, match="one answer for each charge"):
+        talk.talk(talk.party())
+    settled(talk)
+
+
+def test_a_platform_that_fails_while_it_is_read_costs_a_run_and_no_charge(
+    talk: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def down(*_: object) -> None:
+        raise PlatformDownError("the platform does not answer")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("api.two_party.half.values_of", lambda *_: down)
+        with pytest.raises(UnavailableError, match="nothing is charged again"):
+            talk.talk(talk.party())
+    assert talk.state == "running"
+    assert talk.talk(talk.party()) is None
+    settled(talk)
+
+
+def test_a_run_that_was_overtaken_cannot_answer(talk: Conversation) -> None:
+    slow, overtaken = talk.party(), talk.service
+    ask = talk.talk(slow, EXCHANGES - 1)
+    assert ask is not None
+    talk.die()
+    talk.talk(talk.party(), 1)
+    other, talk.service = talk.service, overtaken
+    with pytest.raises(BeginAgainError):
+        talk.send(ask)
+    assert talk.entries("answer") == 0
+    talk.service = other
+    assert talk.talk(talk.party()) is None
+    settled(talk)
+
+
+def test_no_secret_is_on_disk(talk: Conversation, folder: Path) -> None:
+    party = talk.party()
+    secrets = [key.export() for key in party._keys]
+    talk.talk(party)
+    settled(talk)
+    written = b"".join(path.read_bytes() for path in folder.iterdir())
+
+    def found(data: bytes) -> bool:
+        """In pieces: a database lays long values out over pages."""
+        return any(data[at : at + 64] in written for at in range(0, len(data) - 64, 1_024))
+
+    assert found(talk.said[-1])
+    assert not any(map(found, secrets))
+    # Weights in the clear would be runs of 1,000 and 0 as 64-bit numbers.
+    assert np.array([1_000, 0, 1_000, 0], "<i8").tobytes() not in written
+
+
+@pytest.mark.parametrize("hide", [False, True])
+def test_a_member_and_a_stranger_look_alike(
+    service: Deployment, auditor: Auditor, world: World, hide: bool
+) -> None:
+    shapes, states = [], []
+    for stranger in (False, True):
+        alone = one(auditor, world, stranger=stranger, hide=hide)
+        talk = Conversation.begin(service, auditor, alone)
+        party = talk.party()
+        talk.talk(party)
+        shapes.append([len(message) for message in talk.said])
+        states.append((talk.state, party.number, party.messages_expected))
+        found = integers(party).sum() / 1_000
+        assert abs(found - (not stranger)) < 5
+    assert shapes[0] == shapes[1]
+    assert states[0] == states[1]
+
+
+def test_of_a_stranger_there_is_noise_of_the_stated_scale_and_nothing_else(
+    service: Deployment, auditor: Auditor, world: World
+) -> None:
+    groups = ["a", "b", "c", "d"]
+    table = pa.table(
+        {"username": usernames(world, 1, strangers=True)} | {name: [0.25] for name in groups}
+    )
+    alone = auditor.audiences.upload_weighted(table, "username", groups)
+    edges = np.linspace(0, 1, 30).tolist()
+    talk = Conversation.begin(service, auditor, alone, epsilon=1, edges=edges)
+    party = talk.party()
+    talk.talk(party)
+    noise = np.abs(integers(party)) / 1_000
+    # 120 draws of scale 1: their mean magnitude is 1, with a standard deviation of 1/√120.
+    assert noise.size == 120
+    assert abs(noise.mean() - 1) < 5.5 / np.sqrt(120)
+
+
+def test_whom_a_hidden_audience_finds_bears_the_audit_once(
+    service: Deployment, auditor: Auditor, world: World
+) -> None:
+    names = usernames(world, 20) + usernames(world, 5, strangers=True)
+    hidden = weighted(auditor, names, ["a"] * 25, hide=True)
+    talk = Conversation.begin(service, auditor, hidden)
+    with pytest.MonkeyPatch.context() as broken:
+        broken.setattr("api.two_party.half.values_of", lambda *_: lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            talk.talk(talk.party())
+    before = borne(talk, world)
+    talk.die()
+    party = talk.party()
+    assert talk.talk(party) is None
+    # A second run in place of the first: nobody bears it twice.
+    assert np.array_equal(borne(talk, world), before)
+    assert np.count_nonzero(before) >= 20
+    assert abs(integers(party).sum() / 1_000 - 20) < 5
+    settled(talk)
+
+
+def borne(talk: Conversation, world: World) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    """What everybody has borne so far."""
+    from api.persons import Blocks
+
+    with talk.service.store.read() as session:
+        return Blocks.load(session, np.array([0])).spent[: world.people].copy()
+
+
+def aged(talk: Conversation, state: str) -> str:
+    """What becomes of the audit, if it was submitted in this state long ago."""
+    store, settings = talk.service.store, talk.service.settings
+    with store.write() as session:
+        audit = session.get_one(AuditRow, talk.audit.id)
+        audit.submitted_at -= timedelta(hours=settings.two_party_hours + 1)
+        audit.state = state
+        session.add(audit)
+    end_stale(store, settings)
+    return talk.state
+
+
+def test_what_nobody_goes_on_with_ends(talk: Conversation) -> None:
+    end_stale(talk.service.store, talk.service.settings)
+    assert talk.state == "charged"
+    assert aged(talk, "running") == "failed"
+    assert (talk.entries("failure"), talk.entries("refund")) == (1, 0)
+
+
+def test_what_was_not_begun_is_given_back(talk: Conversation) -> None:
+    talk.talk(talk.party(), 2)
+    assert aged(talk, "charged") == "cancelled"
+    assert talk.entries("refund") == 1
+
+
+def test_what_was_answered_stays(talk: Conversation) -> None:
+    talk.talk(talk.party())
+    assert aged(talk, "running") == "running"
+
+
+def test_the_same_question_asked_twice_at_once_gets_one_answer(talk: Conversation) -> None:
+    party = talk.party()
+    ask = talk.talk(party, EXCHANGES - 1)
+    assert ask is not None
+    with ThreadPoolExecutor(4) as pool:
+        replies = set(pool.map(talk.send, [ask] * 4))
+    [reply] = replies
+    assert party.receive(reply) is None
+    settled(talk)

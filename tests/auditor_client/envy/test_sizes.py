@@ -1,0 +1,40 @@
+import math
+
+import pytest
+
+from auditor_client.envy import epsilon_for_everybody, sample_needed, sample_rule
+from auditor_client.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "targets"), [(math.inf, 41), (4.0, 41), (2.0, 62), (1.0, 73), (0.5, 130)]
+)
+def test_what_the_noise_costs(epsilon: float, targets: int) -> None:
+    rule = sample_needed(noise=epsilon)
+    assert rule.targets == targets
+    assert rule.chance() >= 0.9
+    assert rule.wrong_up_to(rule.certify_up_to) <= rule.left
+    # K = ⌈ln(3M̃/δ)/ln(1/(1-γ))⌉
+    assert rule.arms == math.ceil(math.log(3 * targets / 0.05) / math.log(1 / 0.9))
+
+
+def test_some_may_stay_undecided() -> None:
+    rule = sample_needed(noise=1.0, uncertified=0.02)
+    assert rule.targets > sample_needed(noise=1.0).targets
+    assert rule.chance(0.02) >= 0.9
+    assert sample_rule(73, noise=1.0).chance(0.02) < 0.9
+
+
+def test_nobody_at_all_needs_a_large_epsilon() -> None:
+    needed = epsilon_for_everybody(200, delta=0.05, power=0.9)
+    # P(Z >= 1) = 1/(e^epsilon + 1) <= .025 from ln 39 on; P(Z <= 0) is .975 there
+    assert needed == pytest.approx(math.log(39), abs=2e-3)
+
+
+def test_bad_input_is_named() -> None:
+    with pytest.raises(InputError, match="power must be"):
+        sample_needed(power=1.0)
+    with pytest.raises(InputError, match=r"a share below lam = 0\.1 may stay"):
+        sample_needed(uncertified=0.1)
+    with pytest.raises(InputError, match="No number of targets is enough"):
+        sample_needed(noise=1e-6)

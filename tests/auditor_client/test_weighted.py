@@ -1,0 +1,36 @@
+"""People with weights: in the order of their identifiers, each once, and nobody is lost."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from auditor_client import InputError
+from auditor_client.weighted import EVERYONE, read_weighted
+
+
+def test_shares_follow_their_people_into_the_order_that_is_sent() -> None:
+    table = pa.table(
+        {"username": ["zoe", "ada", None, "Ada"], "a": [0.1, 0.7, 0.5, 0.9], "b": [0.9, 0.3, 0, 0]}
+    )
+    members, weights = read_weighted(table, "username", ["a", "b"])
+    assert members.groups[EVERYONE].to_pylist() == ["ada", "zoe"]
+    assert weights.groups == ("a", "b")
+    # Who is named twice counts as in the first of their rows.
+    assert np.array_equal(weights.shares, [[0.7, 0.3], [0.1, 0.9]])
+    assert (members.without_identifier, members.repeated) == (1, 1)
+
+
+def test_labels_become_ones_and_no_label_is_no_group() -> None:
+    table = pa.table({"username": ["c", "a", "b"], "group": ["y", "x", None]})
+    _, weights = read_weighted(table, "username", "group")
+    assert weights.groups == ("x", "y")
+    assert np.array_equal(weights.shares, [[1, 0], [0, 0], [0, 1]])
+
+
+def test_shares_that_cannot_be_are_refused() -> None:
+    for a, b in ((0.7, 0.4), (-0.1, 0.5)):
+        table = pa.table({"username": ["ada"], "a": [a], "b": [b]})
+        with pytest.raises(InputError, match="at most 1"):
+            read_weighted(table, "username", ["a", "b"])
+    with pytest.raises(InputError, match="identifier"):
+        read_weighted(pa.table({"username": [""], "a": [1.0]}), "username", ["a"])

@@ -1,0 +1,91 @@
+"""kill -9 while people are shown other recommendations: no step is repeated or uncounted."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlmodel import select
+
+from api.service import Service
+from api.store import CourseRow
+from auditor_client import Regulator
+from openapi.models import Audit, EnvyFreenessRequest, Mandate, MandateDraft
+from tests.durability.processes import Books, Host, hosted, kill, until
+from tests.exploring import asked, consenting_sample
+from tests.world import sqlite_url
+
+# Batches of 200 steps: a second each.
+STEPS, HELD, BATCH = 500, 250, 200
+TARGETS = 6
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[Host, Service]]:
+    with hosted(tmp_path, sqlite_url(tmp_path)) as host, host.serving() as service:
+        yield host, service
+
+
+def request(audience_id: str) -> EnvyFreenessRequest:
+    # Nobody is told from others by more than 0.01 in so few steps: all run to the ceiling.
+    sizes = {"targets": TARGETS, "arms": 5, "steps": STEPS, "criterion": "exact"}
+    exact = {"gamma": None, "lam": None, "tolerance": "0.01"}
+    return asked(audience_id, **sizes, **exact, alpha="0.05", epsilon="1")
+
+
+def steps_of(host: Host, pid: int) -> list[tuple[int, ...]]:
+    """Target, step and arm of every step that this process has asked for."""
+    file = host.folder / f"steps-{pid}"
+    lines = file.read_text().splitlines() if file.exists() else []
+    return [tuple(int(word) for word in line.split()) for line in lines]
+
+
+def test_a_worker_killed_between_two_steps_is_taken_over_where_it_was(
+    served: tuple[Host, Service],
+) -> None:
+    host, service = served
+    auditor = host.auditor()
+    with Regulator(host.url, host.regulator_id, host.regulator_key) as regulator:
+        [old] = auditor.budget().mandates
+        kept = ("auditor_id", "purpose", "valid_from", "valid_until")
+        fields = {name: getattr(old, name) for name in kept}
+        more = {"kinds": ["envy-freeness"], "epsilon_limit": "100", "exploration_limit": "1000"}
+        draft = MandateDraft.model_validate(fields | more)
+        regulator._statements.post("/v1/regulator/mandates", "mandate", draft, Mandate)
+    (host.folder / f"hold-{HELD}").touch()
+    first = host.worker()
+    audit = auditor.audits.submit(request(consenting_sample(auditor, TARGETS).id))
+    until(
+        lambda: any(step == HELD for _, step, _ in steps_of(host, first.pid)), "the step to begin"
+    )
+    kill(first)
+    # Who withdraws now was to take part in the batch that was begun, and does.
+    (host.folder / "withdrawn").write_text("3")
+
+    (host.folder / f"hold-{HELD}").unlink()
+    until(service.worker().run_one, "the lease of the dead to run out")
+    assert auditor.audits.state(audit.id).state == "released"
+    check(host, audit, steps_of(host, first.pid), steps_of(host, os.getpid()))
+
+
+def check(host: Host, audit: Audit, before: list[Any], after: list[Any]) -> None:
+    arms = {(target, step): arm for target, step, arm in before}
+    # What is asked for again is what was asked for, and only of the batch that was not written.
+    again = [row for row in after if row[:2] in arms]
+    assert again
+    assert all(arms[target, step] == arm for target, step, arm in again)
+    assert min(step for _, step, _ in after) >= BATCH
+    taken = set(arms) | {row[:2] for row in after}
+    through = {target: [s for t, s in taken if t == target] for target in range(TARGETS)}
+    for target, steps in through.items():
+        last = 2 * BATCH if target == 3 else STEPS
+        assert sorted(steps)[0] == 0
+        assert len(steps) == max(steps) + 1
+        assert last <= len(steps) <= last + 10 if target == 3 else len(steps) == last
+    books = Books.of(host.store)
+    books.check()
+    [charge] = [row for row in books.charges if row.audit_id == audit.id]
+    assert charge.exploration_loss == audit.request.exploration_loss == 150
+    with host.store.read() as session:
+        assert session.exec(select(CourseRow)).all() == []

@@ -1,0 +1,169 @@
+"""What people may lose is in the books too: charged, limited, refunded, and played again."""
+
+import json
+from typing import Any
+
+import pytest
+
+from api.audits import KINDS, AudienceFacts
+from api.pricing import price_of
+from privacy.errors import EvidenceError, LedgerError
+from privacy.ledger import shapes
+from privacy.ledger.prices import debited, explored
+from privacy.ledger.statements import condensed
+from privacy.ledger.verify import verify
+from privacy.receipts import digest
+from tests.exploring import asked
+from tests.ledgers import OPERATOR, REGULATOR, Ledger, Maker, exploring_parts, relied, trust
+
+KINDS_GRANTED = ["envy-freeness", "score-histogram"]
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return Ledger.begun()
+
+
+@pytest.fixture
+def ada(ledger: Ledger) -> Maker:
+    return ledger.researcher(ledger.auditor())
+
+
+@pytest.fixture
+def mandate(ledger: Ledger, ada: Maker) -> str:
+    """People may lose 100 by it."""
+    return ledger.mandate(ada.auditor or "", kinds=KINDS_GRANTED, exploration_limit="100")
+
+
+def charge(ledger: Ledger, ada: Maker, mandate: str, loss: str = "40", **changes: Any) -> int:
+    """An audit of envy by which people may lose 40, of alpha · steps · targets."""
+    if ada.auditor not in ledger.sealed:
+        ledger.seal(ada.auditor)
+        ledger.sealed.add(ada.auditor)
+    ids = ledger.new("charge"), ledger.new("audit"), mandate
+    body, facts = exploring_parts(*ids, **changes)
+    return ledger.stated(ada, "charge", body, facts | {"exploration_loss": loss}, ada.auditor)
+
+
+def last_is_wrong(ledger: Ledger, reason: str) -> None:
+    """The last entry alone is wrong: without it the ledger is honest."""
+    verify(*relied(ledger.lines[:-1]), trust())
+    with pytest.raises(LedgerError, match=reason) as found:
+        verify(*relied(ledger.lines), trust())
+    assert found.value.number == len(ledger.lines) - 1
+
+
+def test_people_lose_no_more_than_the_mandate_allows(
+    ledger: Ledger, ada: Maker, mandate: str
+) -> None:
+    charge(ledger, ada, mandate)
+    charge(ledger, ada, mandate)
+    charge(ledger, ada, mandate)
+    last_is_wrong(ledger, "people may lose more than the mandate allows")
+
+
+def test_a_mandate_that_says_nothing_allows_none(ledger: Ledger, ada: Maker) -> None:
+    silent = ledger.mandate(ada.auditor or "", kinds=KINDS_GRANTED)
+    charge(ledger, ada, silent)
+    last_is_wrong(ledger, "people may lose more than the mandate allows")
+
+
+def test_the_limit_may_be_changed(ledger: Ledger, ada: Maker, mandate: str) -> None:
+    changes = {"exploration_limit": "39.9"}
+    ledger.of_mandate("mandate-change", mandate, ada.auditor or "", **changes)
+    charge(ledger, ada, mandate)
+    last_is_wrong(ledger, "people may lose more than the mandate allows")
+
+
+def test_a_refund_gives_back_what_was_not_borne(ledger: Ledger, ada: Maker, mandate: str) -> None:
+    first = charge(ledger, ada, mandate)
+    charge(ledger, ada, mandate)
+    ledger.refund(first, exploration_loss="40")
+    charge(ledger, ada, mandate)
+    ledger.verified()
+    again = charge(ledger, ada, mandate)
+    last_is_wrong(ledger, "people may lose more")
+    ledger.lines.pop()
+    assert again == len(ledger.lines)
+
+
+def test_a_refund_of_less_or_more(ledger: Ledger, ada: Maker, mandate: str) -> None:
+    first = charge(ledger, ada, mandate)
+    ledger.refund(first)
+    last_is_wrong(ledger, "the refund is not of what was charged")
+
+
+@pytest.mark.parametrize(
+    ("loss", "changes"),
+    [("39", {}), ("0", {}), ("40", {"alpha": "0.3"}), ("40", {"steps": 51}), ("41", {})],
+)
+def test_the_loss_follows_from_what_was_asked_for(
+    ledger: Ledger, ada: Maker, mandate: str, loss: str, changes: dict[str, Any]
+) -> None:
+    charge(ledger, ada, mandate, loss, **changes)
+    last_is_wrong(ledger, "which is not what was asked for")
+
+
+def test_what_shows_nobody_anything_has_none(ledger: Ledger, ada: Maker, mandate: str) -> None:
+    ledger.charge(ada, mandate, exploration_loss="0")
+    ledger.verified()
+    ledger.charge(ada, mandate, exploration_loss="1")
+    last_is_wrong(ledger, "which is not what was asked for")
+
+
+def test_each_part_has_its_own_epsilon(ledger: Ledger, ada: Maker, mandate: str) -> None:
+    charge(ledger, ada, mandate, cost_epsilon="0")
+    last_is_wrong(ledger, "it costs more than what was asked for")
+
+
+def test_a_stop_is_signed_by_who_may(ledger: Ledger, ada: Maker, mandate: str) -> None:
+    audit = json.loads(ledger.lines[charge(ledger, ada, mandate)])["facts"]["audit_id"]
+    body = {"audit_id": audit, "reason": {"commitment": digest(b"why")}}
+    for maker in (REGULATOR, OPERATOR):
+        ledger.stated(maker, "stop", body, {}, ada.auditor)
+    ledger.write("failure", {"audit_id": audit, "reason": "stopped"}, ada.auditor)
+    ledger.verified()
+    ledger.stated(ada, "stop", body, {}, ada.auditor)
+    last_is_wrong(ledger, "sign")
+
+
+def test_what_was_stopped_is_not_released(ledger: Ledger, ada: Maker, mandate: str) -> None:
+    audit = json.loads(ledger.lines[charge(ledger, ada, mandate)])["facts"]["audit_id"]
+    body = {"audit_id": audit, "reason": {"commitment": digest(b"why")}}
+    ledger.stated(REGULATOR, "stop", body, {}, ada.auditor)
+    ledger.release(audit, ada.auditor)
+    last_is_wrong(ledger, "was stopped before it was released")
+
+
+@pytest.mark.parametrize("lots", [None, 1])
+@pytest.mark.parametrize("slots", [False, True])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"epsilon": "0.000001"},
+        {"duration_epsilon": "0", "cost_epsilon": "0.333333"},
+        {"alpha": "0.333333", "steps": 999, "targets": 13},
+    ],
+)
+def test_what_the_service_charges_is_right(
+    changes: dict[str, Any], slots: bool, lots: int | None
+) -> None:
+    request = asked(**changes, arms_per_person=lots)
+    facts = AudienceFacts(("g0",), 1, None, fixed_slots=slots, members=400, consented=True)
+    question = KINDS[request.kind].question(request, facts)
+    shown = price_of(question, "epsilon", request.exploration_loss)
+    names = {"epsilon", "rho", "currency", "debit", "exploration_loss"}
+    charged = dict.fromkeys(("charge_id", "audit_id", "mandate_id", "audience_commitment"), "")
+    charged |= shown.model_dump(mode="json", include=names)
+    body = shapes.read(condensed(request.model_dump(mode="json")), shapes.ChargeBody)
+    facts_ = shapes.read(charged, shapes.ChargeFacts)
+    debited(body, facts_, "noisy")
+    assert explored(body, facts_) == request.exploration_loss * 10**13
+
+
+def test_a_loss_that_is_no_amount() -> None:
+    asked_for, facts = exploring_parts("charge_1", "audit_1", "mandate_1")
+    body = shapes.read(asked_for, shapes.ChargeBody)
+    with pytest.raises(EvidenceError, match="not an amount"):
+        explored(body, shapes.read(facts | {"exploration_loss": "-40"}, shapes.ChargeFacts))

@@ -1,0 +1,129 @@
+"""The researcher's way to a certificate, against a real service: consent, price, run, words."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from api.platform import Platform
+from auditor_client import Auditor, EnvyFreeness, new_key, save_profile
+from auditor_client.cli.app import app
+from auditor_client.envy_asking import EnvyOptions
+from auditor_client.errors import ConflictError, ExplorationExhaustedError, NoConsentError
+from tests.exploring import ByNumber
+from tests.vetting import operator
+from tests.world import Deployment, deployed, sqlite_url
+
+# Rewards that differ so much decide within these steps, and epsilon 10 hardly adds noise: with 30
+# targets up to 4 may be uncertified, and noise reaches 5 with a probability of 2e-22.
+ASKED = EnvyOptions(
+    steps=1500, tolerance="0.3", alpha="0.5", delta="0.1", gamma="0.3", lam="0.3",
+    targets=30, epsilon=10,
+)  # fmt: skip
+
+
+class Served(ByNumber):
+    """Everybody is served well, or everybody badly."""
+
+    well = True
+
+    def utility(self, targets: Any, arms: Any) -> Any:
+        return np.where((targets == arms) == self.well, 0.95, 0.05)
+
+
+POLICIES = Served()
+
+
+@pytest.fixture(scope="module")
+def exploring(tmp_path_factory: pytest.TempPathFactory, platform: Platform) -> Iterator[Deployment]:
+    url = sqlite_url(tmp_path_factory.mktemp("sqlite"))
+    with deployed(url, replace(platform, policies=POLICIES)) as running:
+        yield running
+
+
+@pytest.fixture
+def auditor(
+    exploring: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Auditor]:
+    """With a profile named envy, whose mandate allows for two audits."""
+    monkeypatch.setenv("PLATFORM_AUDITOR_HOME", str(tmp_path))
+    auditor_id = exploring.regulator.auditors.add("Envy lab").id
+    exploring.regulator.mandates.grant(
+        auditor_id,
+        purpose="Do people prefer their own recommendations?",
+        kinds=["envy-freeness"],
+        epsilon_limit=200,
+        exploration_limit=50_000,
+        valid_until=datetime.now(UTC) + timedelta(days=1),
+    )
+    key = tmp_path / "key.jwk"
+    person = exploring.regulator.researchers.add("Ada", auditor_id=auditor_id, jwk=new_key(key))
+    save_profile("envy", exploring.url, person.id, key)
+    with Auditor.from_profile("envy") as made:
+        yield made
+
+
+def test_a_platform_is_certified_and_another_is_not(
+    exploring: Deployment, auditor: Auditor, tmp_path: Path
+) -> None:
+    audience = auditor.audiences.sample("gender", {"woman": 30, "man": 30}, consented=True)
+    price = auditor.audits.price_envy(audience, **ASKED)
+    assert price.price.exploration_loss == 22_500
+    POLICIES.well = True
+    found = auditor.audits.run_envy(audience, progress=False, **ASKED)
+    certificate = found.certificate()
+    assert certificate.verdict == "envy-free"
+    assert certificate.envious_at_least < 3
+    assert certificate.explain().startswith("Certified envy-free: at most 30 % of people would")
+    again = auditor.audits.result(found.id)
+    assert isinstance(again, EnvyFreeness)
+    assert again.numbers() == found.numbers()
+    POLICIES.well = False
+    receipt = tmp_path / "receipt.json"
+    asked = ["audit", "envy-freeness", audience.id, "--steps", "1500", "--tolerance", "0.3"]
+    asked += ["--alpha", "0.5", "--delta", "0.1", "--gamma", "0.3", "--lam", "0.3"]
+    asked += ["--targets", "30", "--epsilon", "10", "--quiet", "-p", "envy", "--json"]
+    said = CliRunner().invoke(app, [*asked, "--price"])
+    assert json.loads(said.stdout)["reward_people_may_lose"] == "22500"
+    done = CliRunner().invoke(app, [*asked, "--receipt", str(receipt)])
+    assert done.exit_code == 0, done.output
+    row = json.loads(done.stdout)
+    assert row["verdict"] == "not-envy-free"
+    saved = EnvyFreeness.from_receipt(receipt)
+    assert saved.certificate().envious_at_least >= 28
+    out = tmp_path / "envy.html"
+    read = CliRunner().invoke(app, ["report", str(receipt), "--out", str(out), "--json"])
+    assert json.loads(read.stdout)["statement"] == row["statement"]
+    assert "Somebody is envious" in out.read_text()
+    with pytest.raises(ExplorationExhaustedError) as refused:
+        auditor.audits.run_envy(audience, progress=False, **ASKED)
+    assert (refused.value.asked, refused.value.remaining) == (Decimal(22_500), Decimal(5_000))
+
+
+def test_who_did_not_agree_is_not_explored(auditor: Auditor) -> None:
+    audience = auditor.audiences.sample("gender", {"woman": 30, "man": 30})
+    with pytest.raises(NoConsentError, match="consented=True"):
+        auditor.audits.run_envy(audience, progress=False, **ASKED)
+    assert auditor.budget().mandates[0].spent == 0
+
+
+def test_a_released_audit_cannot_be_stopped(exploring: Deployment, auditor: Auditor) -> None:
+    POLICIES.well = True
+    audience = auditor.audiences.sample("gender", {"woman": 5, "man": 5}, consented=True)
+    found = auditor.audits.run_envy(
+        audience, steps=500, criterion="exact", tolerance="0.3", alpha="0.5", delta="0.1",
+        epsilon=10, cost_epsilon=0, progress=False,
+    )  # fmt: skip
+    # One more than all with a probability of 5e-5, but never more than three: the limit holds.
+    assert found.certificate().people_at_most <= 3
+    assert found.cost_per_target is None
+    for staff in (exploring.regulator, operator(exploring)):
+        with pytest.raises(ConflictError):
+            staff.stop(found.id, "too late")

@@ -1,0 +1,306 @@
+"""Two-party audits over a socket: what they find, what the platform keeps, and who may see what."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pytest
+from joserfc.jwk import OKPKey
+from sqlmodel import select
+from typer.testing import CliRunner
+
+from api.platform import Platform
+from api.store import GroupRow
+from auditor_client import Auditor, InputError, Regulator, opening, save_profile, soft_metrics
+from auditor_client.cli import app
+from auditor_client.errors import (
+    AuditFailedError,
+    ForbiddenError,
+    MandateError,
+    NotReleasedError,
+    ProblemError,
+    TrustError,
+    UnsupportedAuditError,
+)
+from auditor_client.ledger import make_trust, verify_file
+from auditor_client.two_party_audit import TwoParty
+from auditor_client.weighted import WeightedAudience
+from openapi.models import Content
+from platform_sim import SOFTWARE_JOB, SimulatedPlatform, World, recruit
+from privacy.two_party import Opening
+from tests.two_parties import EDGES, Conversation, auditor_at, one, regulator_jwk
+from tests.world import Deployment, deployed, sqlite_url
+
+# Of which 95 % are on the platform.
+VOLUNTEERS = 400
+
+
+@pytest.fixture(scope="module")
+def service(
+    tmp_path_factory: pytest.TempPathFactory, biased_platform: Platform
+) -> Iterator[Deployment]:
+    url = sqlite_url(tmp_path_factory.mktemp("two-party"))
+    with deployed(url, biased_platform, checkpoint_seconds=0.1) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def biased_world(biased_platform: Platform) -> World:
+    assert isinstance(biased_platform.people, SimulatedPlatform)
+    return biased_platform.people.world
+
+
+@pytest.fixture(scope="module")
+def volunteers(biased_world: World) -> pa.Table:
+    """With a label, and with a guess of it that is right in nine of ten."""
+    table = recruit(biased_world, VOLUNTEERS, seed=5, twice=0.0)
+    woman = np.array([name == "woman" for name in table["gender"].to_pylist()])
+    sure = np.where(np.random.default_rng(1).random(len(woman)) < 0.9, woman, ~woman)
+    soft = np.where(sure, 0.9, 0.1)
+    return table.append_column("p_woman", pa.array(soft)).append_column("p_man", pa.array(1 - soft))
+
+
+def job(auditor: Auditor) -> Content:
+    return auditor.contents.upload(**SOFTWARE_JOB)
+
+
+def run(
+    service: Deployment, auditor: Auditor, people: WeightedAudience, epsilon: int = 10
+) -> TwoParty:
+    return auditor.audits.run_two_party(
+        soft_metrics.histogram(job(auditor), EDGES),
+        people,
+        regulator_key=regulator_jwk(service),
+        epsilon=epsilon,
+        progress=False,
+    )
+
+
+def test_soft_labels_find_the_bias_that_hard_labels_find(
+    service: Deployment, volunteers: pa.Table, tmp_path: Path
+) -> None:
+    auditor = auditor_at(service, kinds=["two-party", "score-histogram"])
+    audience = auditor.audiences.upload(volunteers, id="email", by="gender", progress=False)
+    shown = auditor.audits.run(job(auditor), audience, bins=EDGES, epsilon=10, progress=False)
+    hard = run(service, auditor, auditor.audiences.upload_weighted(volunteers, "email", "gender"))
+    people = auditor.audiences.upload_weighted(volunteers, "email", ["p_woman", "p_man"])
+    soft = run(service, auditor, people)
+    for name, counts in shown.counts.items():
+        ours = hard.sums.values[hard.groups.index(name)]
+        # Noise of scale 1/10 on each side: beyond 2.5 with a probability below 1e-10.
+        assert np.abs(ours - counts).max() < 2.5
+    gaps = [abs(found.ratios(0).difference(0, 1, delta=1e-6).value) for found in (hard, soft)]
+    of_labels, of_guesses = gaps
+    # A guess that is right in nine of ten and says .9 leaves (2·.9 − 1)² = .64 of a difference.
+    assert of_labels > 0.5
+    assert 0.4 * of_labels < of_guesses < 0.9 * of_labels
+    again = auditor.audits.result(soft.id)
+    assert isinstance(again, TwoParty)
+    assert np.array_equal(again.sums.values, soft.sums.values)
+    assert soft.release.price.assumes == ["bounded-weights"]
+    # The platform's store knows of one group of people, and of no name or share.
+    with service.service.store.read() as session:
+        query = select(GroupRow.label).where(GroupRow.audience_id == people.id)
+        assert session.exec(query).all() == ["g0"]
+    # And everything of it verifies offline.
+    service.service.checkpointer().once()
+    regulator = service.regulator
+    jwks = {regulator.researcher_id: regulator_jwk(service)}
+    trust = make_trust(regulator.ledger.keys(), jwks)
+    found = verify_file(regulator.ledger.export(tmp_path / "ledger.jsonl"), trust)
+    assert found.counts["answer"] >= 2
+
+
+def test_a_mandate_must_name_the_kind_and_the_key_must_be_the_regulators(
+    service: Deployment, biased_world: World
+) -> None:
+    other = auditor_at(service, kinds=["score-histogram", "match-count"])
+    with pytest.raises(MandateError, match="mandate of yours allows two-party"):
+        run(service, other, one(other, biased_world, stranger=False))
+    auditor = auditor_at(service)
+    foreign = {"kty": "OKP", "crv": "Ed25519", "x": 43 * "A"}
+    with pytest.raises(TrustError, match="another key"):
+        auditor.audits.run_two_party(
+            soft_metrics.histogram(job(auditor), EDGES),
+            one(auditor, biased_world, stranger=False),
+            regulator_key=foreign,
+            progress=False,
+        )
+    [left] = auditor.audits.list()
+    assert auditor.audits.cancel(left.id).state == "cancelled"
+
+
+def test_an_audience_with_groups_will_not_do(service: Deployment, biased_world: World) -> None:
+    auditor = auditor_at(service)
+    people = one(auditor, biased_world, stranger=False)
+    plain = auditor.audiences.upload(
+        pa.table({"username": ["ada"], "group": ["a"]}), id="username", by="group", progress=False
+    )
+    with pytest.raises(UnsupportedAuditError, match="order is kept"):
+        run(service, auditor, WeightedAudience(plain, people.weights))
+
+
+def test_a_run_that_is_drawn_waits_for_the_regulator(
+    service: Deployment, biased_world: World, tmp_path: Path
+) -> None:
+    auditor = auditor_at(service, opened_share="1")
+    talk = Conversation.begin(service, auditor, one(auditor, biased_world, stranger=False))
+    party = talk.party()
+    with pytest.raises(Exception, match="open the run first"):
+        talk.talk(party)
+    assert talk.state == "running"
+    with pytest.raises(NotReleasedError):
+        auditor.audits.result(talk.audit.id)
+    key = tmp_path / "regulator.json"
+    key.touch(mode=0o600)
+    key.write_text(json.dumps(service.regulator._key.as_dict(private=True)))
+    save_profile("regulator", service.url, service.regulator.researcher_id, key)
+    cli = CliRunner()
+    listed = cli.invoke(app, ["regulator", "runs", "-p", "regulator", "--json"])
+    assert talk.audit.id in listed.stdout
+    assert "opening" in listed.stdout
+    assert_others_cannot_open(service, talk.audit.id)
+    opened = cli.invoke(app, ["regulator", "open", talk.audit.id, "-p", "regulator", "--json"])
+    assert opened.exit_code == 0, opened.output
+    assert '"honest": true' in opened.stdout
+    assert talk.talk(party) is None
+    assert talk.state == "released"
+    assert talk.entries("opening") == talk.entries("answer") == talk.entries("release") == 1
+
+
+def assert_others_cannot_open(service: Deployment, audit_id: str) -> None:
+    """Whoever has not the key would find what is not there, and accuse the honest."""
+    key = OKPKey.generate_key("Ed25519")
+    jwk = key.as_dict(private=False)
+    person = service.regulator.researchers.add(name="Eve", jwk=jwk, role="regulator")
+    with Regulator(service.url, person.id, key) as other:
+        with pytest.raises(InputError, match="another key"):
+            other.open_run(audit_id)
+        [run] = [each for each in other.waiting_runs() if each.audit_id == audit_id]
+        with pytest.raises(ForbiddenError, match="who alone can open it"):
+            opening.state(other._statements, run, Opening(()))
+
+
+def test_a_share_of_runs_is_drawn_by_the_head_that_is_signed_next(
+    service: Deployment, biased_world: World
+) -> None:
+    auditor = auditor_at(service, opened_share="0.5")
+    mine = auditor.budget().mandates[0].auditor_id
+    done: list[TwoParty] = []
+
+    def ask() -> None:
+        done.append(run(service, auditor, one(auditor, biased_world, stranger=False)))
+
+    waiting = threading.Thread(target=ask)
+    waiting.start()
+    until = time.monotonic() + 30
+    opened = 0
+    while waiting.is_alive() and time.monotonic() < until:
+        for stored in service.regulator.waiting_runs():
+            if stored.awaited == "opening" and stored.auditor_id == mine:
+                opened += service.regulator.open_run(stored.audit_id).honest
+        waiting.join(0.1)
+    [found] = done
+    entries = service.regulator.ledger.entries(kind="release")
+    [facts] = [entry.facts for entry in entries if entry.facts["audit_id"] == found.id]
+    assert facts["transcript"] == found.release.transcript
+    drawn = two_party_drawn(facts["draw"]["root"], found.id)
+    assert opened == drawn
+
+
+def two_party_drawn(root: str, audit_id: str) -> int:
+    """The rule of docs/two-party.md, once more."""
+    from hashlib import sha256
+
+    tag = b"platform-auditor/two-party/v1/draw"
+    return int(sha256(tag + bytes.fromhex(root) + audit_id.encode()).digest()[0] < 128)
+
+
+def test_bad_messages_are_problems_and_do_no_harm(service: Deployment, biased_world: World) -> None:
+    auditor = auditor_at(service)
+    talk = Conversation.begin(service, auditor, one(auditor, biased_world, stranger=False))
+    talk.service = service.service
+    path = f"/v1/audits/{talk.audit.id}/exchange"
+
+    def post(body: bytes, media_type: str = "application/octet-stream") -> bytes:
+        headers = {"content-type": media_type}
+        sent = auditor._transport.send("POST", path, content=body, headers=headers)
+        return bytes(sent.content)
+
+    def refused(body: bytes, media_type: str = "application/octet-stream") -> ProblemError:
+        with pytest.raises(ProblemError) as caught:
+            post(body, media_type)
+        return caught.value
+
+    party = talk.party()
+    hello = party.start()
+    assert refused(b"").code == refused(b"rubbish" * 40).code == "begin-again"
+    assert refused(hello[:-1]).code == "message-refused"
+    assert refused(hello, "application/json").code == "unsupported-media-type"
+    assert refused(bytes(service.service.settings.max_part_bytes + 1)).code == "too-large"
+    message: bytes | None = party.receive(post(hello))
+    last = hello
+    while message is not None:
+        last = message
+        assert refused(message + b"!").code == "message-refused"
+        assert refused(message[:40]).code == "message-refused"
+        flipped = bytes([*message[:20], message[20] ^ 1, *message[21:]])
+        assert refused(flipped).code == "message-refused"
+        reply = post(message)
+        assert post(message) == reply
+        message = party.receive(reply)
+    assert party.sums is not None
+    assert talk.state == "released"
+    assert talk.charges() == talk.entries("answer") == 1
+    assert refused(talk.party().start()).code == "message-refused"
+    assert post(last) == reply
+    other = auditor_at(service)
+    with pytest.raises(ProblemError, match="not-found"):
+        other._transport.send(
+            "POST", path, content=hello, headers={"content-type": "application/octet-stream"}
+        )
+
+
+def test_a_run_with_findings_is_never_delivered(service: Deployment, biased_world: World) -> None:
+    auditor = auditor_at(service, opened_share="1")
+    talk = Conversation.begin(service, auditor, one(auditor, biased_world, stranger=False))
+    party = talk.party()
+    party._weights = np.full((1, 1), 2_000, np.int64)
+    with pytest.raises(Exception, match="open the run first"):
+        talk.talk(party)
+    found = service.regulator.open_run(talk.audit.id)
+    assert "weight-out-of-bounds" in {finding.code for finding in found.findings}
+    assert talk.state == "failed"
+    with pytest.raises(Exception, match="the audit is failed"):
+        talk.talk(party)
+    with pytest.raises(AuditFailedError, match="opened"):
+        auditor.audits.finish(talk.audit.id, progress=False)
+    assert talk.charges() == 1
+
+
+def test_the_command_does_it_all(service: Deployment, volunteers: pa.Table, tmp_path: Path) -> None:
+    auditor = auditor_at(service)
+    key, metric = tmp_path / "regulator.pub.jwk", tmp_path / "metric.json"
+    key.write_text(json.dumps(regulator_jwk(service)))
+    asked = soft_metrics.histogram(job(auditor), EDGES)
+    metric.write_text(asked.model_dump_json())
+    pa_csv.write_csv(volunteers.select(["email", "p_woman", "p_man"]), tmp_path / "people.csv")
+    own = tmp_path / "auditor.jwk"
+    own.touch(mode=0o600)
+    own.write_text(json.dumps(auditor._key.as_dict(private=True)))
+    save_profile("researcher", service.url, auditor.researcher_id, own)
+    command = ["audit", "two-party", str(tmp_path / "people.csv"), "--metric", str(metric)]
+    command += ["--id", "email", "--groups", "p_woman,p_man", "--regulator-key", str(key)]
+    receipt = tmp_path / "receipt.json"
+    command += ["--epsilon", "10", "--receipt", str(receipt), "-p", "researcher", "--json"]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    shown = json.loads(done.stdout)
+    # 95 % are on the platform, 83 % of whom gave it an address: always the same ones, and noise.
+    assert sum(shown["sum"]) == pytest.approx(0.95 * 0.98 * 0.85 * VOLUNTEERS, abs=15)
+    assert TwoParty.from_receipt(receipt).groups == ("p_woman", "p_man")
