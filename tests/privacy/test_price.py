@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from privacy.price import ADD_REMOVE, CHANGE_ONE, FREE, Amount, Currency, Name, Price, Relation
 
-amounts: st.SearchStrategy[Amount] = st.fractions(min_value=0, max_value=1_000, max_denominator=10**9)
+amounts: st.SearchStrategy[Amount] = st.fractions(
+    min_value=0, max_value=1_000, max_denominator=10**9
+)
 currencies: list[Currency] = ["epsilon", "rho"]
 relations: list[Relation] = [ADD_REMOVE, CHANGE_ONE]
 names: st.SearchStrategy[Name] = st.tuples(st.sampled_from(currencies), st.sampled_from(relations))
