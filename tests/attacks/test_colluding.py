@@ -63,7 +63,7 @@ def test_balances_per_auditor_would_let_each_start_anew(
         able = original(session, theirs, rho, Fraction(settings.person_lifetime_rho))
         persons.exclude(session, audit.id, ["g0"], able)
 
-    monkeypatch.setattr(charging, "_charge_people", charge_people)
+    monkeypatch.setattr(charging, "charge_people", charge_people)
     victim = int(world.directory.holders("username")[200])
     borne = attack(target, watched, usernames(world, 210)[200:], victim)
     assert borne == 16 > PERSON_LIFETIME_RHO
