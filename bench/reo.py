@@ -7,12 +7,14 @@ the peer is one Polars query that does the same.
 """
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from api.audits import KINDS, AudienceFacts
 from api.platform import Log, Platform, Traffic
@@ -42,10 +44,13 @@ def _write(path: Path, rows: int) -> None:
     rng = np.random.default_rng(1)
     columns: dict[str, Any] = {"person": np.arange(rows) // ROWS_EACH}
     columns |= {name: rng.random(rows) < 0.1 for name in SIGNALS}
-    columns["young_adult"] = pl.Series(rng.integers(0, 2, rows)).cast(pl.String)
-    columns["strategy"] = pl.Series(np.array(STRATEGIES)[rng.integers(0, 3, rows)])
-    words = [pl.col(name).cast(pl.Categorical) for name in ("young_adult", "strategy")]
-    pl.DataFrame(columns).with_columns(*words).write_parquet(path)
+    columns["young_adult"] = _words(rng.integers(0, 2, rows), ("0", "1"))
+    columns["strategy"] = _words(rng.integers(0, 3, rows), STRATEGIES)
+    pl.DataFrame(columns).write_parquet(path)
+
+
+def _words(codes: NDArray[np.int64], words: Sequence[str]) -> pl.Series:
+    return pl.Series(np.array(words)[codes]).cast(pl.Enum(words))
 
 
 def _own_file(path: Path, rows: int) -> list[Figure]:

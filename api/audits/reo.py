@@ -131,13 +131,11 @@ class Reo:
 
 def cells(request: ReoRequest, traffic: Traffic, rows: Rows) -> NDArray[np.intp]:
     """The flat cell of each row within its group of the audience."""
-    strategy = rows.words[traffic.strategy].astype(np.intp)
-    # The last word of the selection is random traffic: its days are counted together.
-    random = strategy == len(request.strategies)
-    slot = strategy
+    strategy = slot = rows.words[traffic.strategy]
     if request.days and traffic.day:
         slot = strategy * len(request.days) + rows.words[traffic.day]
-    slot = np.where(random, _slots(request), slot)
+        # The last word of the selection is random traffic: its days are counted together.
+        slot = np.where(strategy == len(request.strategies), _slots(request), slot)
     positive = np.zeros(len(slot), np.bool_)
     for name in request.signals:
         positive |= rows.numbers[name] > 0.5

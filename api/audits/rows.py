@@ -69,7 +69,10 @@ class Rows:
     def of(self, persons: Persons) -> "Rows":
         """The rows of these people, who are sorted, of rows that are ordered by person."""
         first, rows = self.runs
-        found = _among(self.person[first], persons)
+        who = self.person[first]
+        if np.array_equal(who, persons):
+            return self
+        found = _among(who, persons)
         return self if found.all() else self.take(np.repeat(found, rows))
 
 
@@ -124,7 +127,7 @@ def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Rows:
     clipped = {name: _clipped(each, *log.numbers[name]) for name, each in numbers.items()}
     rows = Rows(person, clipped, words)
     usable = _usable(rows, numbers, selection.optional)
-    if usable is not None:
+    if not usable.all():
         rows = rows.take(usable)
     if not _is_ordered(rows.person):
         rows = rows.take(np.argsort(rows.person, kind="stable"))
@@ -133,14 +136,15 @@ def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Rows:
 
 def _usable(
     rows: Rows, numbers: Mapping[str, NDArray[np.float64]], optional: Sequence[str]
-) -> NDArray[np.bool_] | None:
-    """Which rows have all that is needed; None where all have."""
-    needed = [number for name, number in numbers.items() if name not in optional]
+) -> NDArray[np.bool_]:
+    """Which rows have all that is needed."""
+    # Flags are whole numbers, and finite.
+    needed = [n for name, n in numbers.items() if name not in optional and n.dtype.kind == "f"]
     # A sum is a number only if all of its terms are, and faster to find than each of them.
     with np.errstate(all="ignore"):
         odd = [number for number in needed if not np.isfinite(number.sum())]
     tests = [np.isfinite(number) for number in odd] + [word >= 0 for word in rows.words.values()]
-    return np.logical_and.reduce(tests) if tests else None
+    return np.logical_and.reduce(tests) if tests else np.ones(len(rows.person), np.bool_)
 
 
 def _empty(columns: Sequence[str]) -> pa.Table:
@@ -175,9 +179,10 @@ def _places(column: pa.ChunkedArray, values: Sequence[str]) -> NDArray[np.int32]
 
 def _places_of_codes(chunk: pa.DictionaryArray, known: pa.Array) -> NDArray[np.int32]:
     places = pc.fill_null(pc.index_in(chunk.dictionary.cast(pa.string()), value_set=known), -1)
-    codes = pc.fill_null(chunk.indices.cast(pa.int64()), len(places))
-    found: NDArray[np.int32] = np.append(np.asarray(places, np.int32), -1)[np.asarray(codes)]
-    return found.astype(np.int32)
+    codes = chunk.indices
+    if codes.null_count:
+        codes = pc.fill_null(codes.cast(pa.int64()), len(places))
+    return np.append(np.asarray(places, np.int32), np.int32(-1)).take(np.asarray(codes))
 
 
 def _among(some: Persons, persons: Persons) -> NDArray[np.bool_]:

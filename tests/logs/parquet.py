@@ -42,8 +42,18 @@ class ParquetLogs:
 
 
 def _batches(rows: pl.LazyFrame) -> list[pa.RecordBatch]:
-    batches: list[pa.RecordBatch] = rows.collect().to_arrow().to_batches()
+    frame = rows.collect()
+    table = pa.table({name: _column(frame[name]) for name in frame.columns})
+    batches: list[pa.RecordBatch] = table.to_batches()
     return batches
+
+
+def _column(series: pl.Series) -> pa.Array:
+    """For Arrow; of words their codes as they are, where Polars would go through every row."""
+    if not isinstance(series.dtype, pl.Enum):
+        return series.to_arrow()
+    words = series.dtype.categories.to_arrow()
+    return pa.DictionaryArray.from_arrays(series.to_physical().to_arrow(), words)
 
 
 def written(folder: Path, rows: Mapping[str, Any], log: Log = OPPORTUNITIES) -> ParquetLogs:
