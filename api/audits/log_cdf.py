@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from api.audits import bins, logs
 from api.audits.kind import AudienceFacts
-from api.audits.rows import Selection, drawn
+from api.audits.rows import Rows, Selection, tabulated
 from api.platform import Platform
 from openapi.models import LogCdfRequest
 from privacy.membership import Membership
@@ -51,12 +51,14 @@ class LogCdf:
         membership: Membership,
         platform: Platform,
     ) -> Mapping[str, Table]:
-        table = Table.zeros(bounds := question[TREE].bounds)
+        bounds = question[TREE].bounds
         asked = Selection(request.log, (request.column,), request.where, request.rows_per_person)
-        for group, rows in drawn(logs.logs_of(platform), asked, membership):
+
+        def reduce(group: int, rows: Rows) -> Table:
             place = bins.bin_of(rows.numbers[request.column], request.bins)
-            table += Table.tally(bounds, place + group * bounds.shape[1])
-        return {TREE: table}
+            return Table.tally(bounds, place + group * bounds.shape[1])
+
+        return {TREE: tabulated(logs.logs_of(platform), asked, membership, bounds, reduce)}
 
     def present(
         self,

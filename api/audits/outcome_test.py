@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from api.audits import bins, logs
 from api.audits.kind import AudienceFacts
-from api.audits.rows import Rows, Selection, drawn
+from api.audits.rows import Rows, Selection, tabulated
 from api.platform import Platform
 from openapi.models import GroupMoments, MomentUnits, OutcomeTestRequest
 from privacy.membership import Membership
@@ -93,14 +93,15 @@ class OutcomeTest:
         membership: Membership,
         platform: Platform,
     ) -> Mapping[str, Table]:
-        table = Table.zeros(bounds := question[MOMENTS].bounds)
-        numbers = (request.score, request.outcome)
+        bounds, numbers = question[MOMENTS].bounds, (request.score, request.outcome)
         asked = Selection(request.log, numbers, request.where, request.rows_per_person)
-        for group, rows in drawn(logs.logs_of(platform), asked, membership):
+
+        def reduce(group: int, rows: Rows) -> Table:
             cells = np.zeros(bounds.shape, np.int64)
             cells[group] = moments(request, rows)
-            table += Table(bounds, cells)
-        return {MOMENTS: table}
+            return Table(bounds, cells)
+
+        return {MOMENTS: tabulated(logs.logs_of(platform), asked, membership, bounds, reduce)}
 
     def present(
         self,
@@ -139,9 +140,9 @@ def moments(request: OutcomeTestRequest, rows: Rows) -> Cells:
     if not inside.all():
         place, scores, outcomes = place[inside], scores[inside], outcomes[inside]
     by, plus = _scaling(edges[:-1], edges[1:])
-    u = np.clip(scores * by[place] + plus[place], -1, 1)
+    u = _within_one(scores, by.take(place), plus.take(place))
     by, plus = _scaling(*np.array([[request.outcome_range.low], [request.outcome_range.high]]))
-    v = np.clip(outcomes * by + plus, -1, 1)
+    v = _within_one(outcomes, by, plus)
     each = {
         "count": None,
         "outcome": v,
@@ -167,6 +168,15 @@ def _scaling(
         by, plus = 1 / half, -middle / half
     sound = np.isfinite(by) & np.isfinite(plus)
     return np.where(sound, by, 0.0), np.where(sound, plus, 0.0)
+
+
+def _within_one(
+    x: NDArray[np.float64], by: NDArray[np.float64], plus: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Scaled, and cut to −1 … 1."""
+    scaled = x * by
+    scaled += plus
+    return np.clip(scaled, -1, 1, out=scaled)
 
 
 def _sum(

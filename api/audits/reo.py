@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from api.audits import logs
 from api.audits.kind import AudienceFacts
-from api.audits.rows import Rows, Selection, drawn
+from api.audits.rows import Rows, Selection, tabulated
 from api.errors import UnsupportedAuditError
 from api.platform import Log, Platform, Traffic
 from openapi.models import GroupTraffics, ReoRequest, TrafficCounts
@@ -95,11 +95,13 @@ class Reo:
         if request.days and traffic.day:
             words[traffic.day] = request.days
         asked = Selection(request.log, tuple(request.signals), words, request.rows_per_person)
-        table = Table.zeros(bounds := question[COUNTS].bounds)
+        bounds = question[COUNTS].bounds
         size = int(np.prod(bounds.shape[1:]))
-        for group, rows in drawn(logs.logs_of(platform), asked, membership):
-            table += Table.tally(bounds, cells(request, traffic, rows) + group * size)
-        return {COUNTS: table}
+
+        def reduce(group: int, rows: Rows) -> Table:
+            return Table.tally(bounds, cells(request, traffic, rows) + group * size)
+
+        return {COUNTS: tabulated(logs.logs_of(platform), asked, membership, bounds, reduce)}
 
     def present(
         self,

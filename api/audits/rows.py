@@ -11,7 +11,8 @@ numbers are cut to their public range, and rows of people who were not asked abo
 """
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,6 +27,7 @@ from api.audits.drawing import Places, drawn_rows, runs_of
 from api.boundaries import Boundary
 from api.platform import Log, Logs, Persons
 from privacy.membership import BATCH, Membership
+from privacy.table import Bounds, Table
 
 PERSON = "person"
 
@@ -92,6 +94,23 @@ def drawn(logs: Logs, selection: Selection, membership: Membership) -> Iterator[
             boundaries.reached(Boundary.RUNNING)
             for group, members in enumerate(membership.groups):
                 yield group, few.of(_within(members, persons))
+
+
+def tabulated(
+    logs: Logs,
+    selection: Selection,
+    membership: Membership,
+    bounds: Bounds,
+    reduce: Callable[[int, Rows], Table],
+) -> Table:
+    """The tables of all batches together: each is made while the next batch is read."""
+    table = Table.zeros(bounds)
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        made = pool.submit(Table.zeros, bounds)
+        for group, rows in drawn(logs, selection, membership):
+            table += made.result()
+            made = pool.submit(reduce, group, rows)
+        return table + made.result()
 
 
 def _drawn(rows: Rows, most: int, secret: int) -> Rows:

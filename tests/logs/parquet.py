@@ -42,18 +42,21 @@ class ParquetLogs:
 
 
 def _batches(rows: pl.LazyFrame) -> list[pa.RecordBatch]:
+    """For Arrow; of words their codes as they are, where Polars would go through every row."""
     frame = rows.collect()
-    table = pa.table({name: _column(frame[name]) for name in frame.columns})
+    words = {
+        name: kind.categories.to_arrow()
+        for name, kind in frame.schema.items()
+        if isinstance(kind, pl.Enum)
+    }
+    table = frame.with_columns(pl.col(name).to_physical() for name in words).to_arrow()
+    for name, known in words.items():
+        codes, place = table[name], table.schema.get_field_index(name)
+        chunks = [pa.DictionaryArray.from_arrays(chunk, known) for chunk in codes.chunks]
+        column = pa.chunked_array(chunks, pa.dictionary(codes.type, known.type))
+        table = table.set_column(place, name, column)
     batches: list[pa.RecordBatch] = table.to_batches()
     return batches
-
-
-def _column(series: pl.Series) -> pa.Array:
-    """For Arrow; of words their codes as they are, where Polars would go through every row."""
-    if not isinstance(series.dtype, pl.Enum):
-        return series.to_arrow()
-    words = series.dtype.categories.to_arrow()
-    return pa.DictionaryArray.from_arrays(series.to_physical().to_arrow(), words)
 
 
 def written(folder: Path, rows: Mapping[str, Any], log: Log = OPPORTUNITIES) -> ParquetLogs:
