@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from api.audits import bins, logs
 from api.audits.kind import AudienceFacts
-from api.audits.rows import Rows, Selection, tabulated
+from api.audits.rows import Groups, Rows, Selection, tabulated
 from api.platform import Platform
 from openapi.models import LogCdfRequest
 from privacy.membership import Membership
@@ -54,7 +54,7 @@ class LogCdf:
         bounds = question[TREE].bounds
         asked = Selection(request.log, (request.column,), request.where, request.rows_per_person)
 
-        def reduce(group: int, rows: Rows) -> Table:
+        def reduce(group: Groups, rows: Rows) -> Table:
             place = bins.bin_of(rows.numbers[request.column], request.bins)
             return Table.tally(bounds, place + group * bounds.shape[1])
 

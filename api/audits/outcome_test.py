@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from api.audits import bins, logs
 from api.audits.kind import AudienceFacts
-from api.audits.rows import Rows, Selection, tabulated
+from api.audits.rows import Groups, Rows, Selection, tabulated
 from api.platform import Platform
 from openapi.models import GroupMoments, MomentUnits, OutcomeTestRequest
 from privacy.membership import Membership
@@ -96,10 +96,8 @@ class OutcomeTest:
         bounds, numbers = question[MOMENTS].bounds, (request.score, request.outcome)
         asked = Selection(request.log, numbers, request.where, request.rows_per_person)
 
-        def reduce(group: int, rows: Rows) -> Table:
-            cells = np.zeros(bounds.shape, np.int64)
-            cells[group] = moments(request, rows)
-            return Table(bounds, cells)
+        def reduce(group: Groups, rows: Rows) -> Table:
+            return Table(bounds, moments(request, rows, group, bounds.shape[0]))
 
         return {MOMENTS: tabulated(logs.logs_of(platform), asked, membership, bounds, reduce)}
 
@@ -131,14 +129,17 @@ def reach_of_a_row() -> Reach:
     return Reach(l1=sum(UNITS.values()), l2_squared=half, linf=max(UNITS.values()))
 
 
-def moments(request: OutcomeTestRequest, rows: Rows) -> Cells:
-    """The sums of one batch of rows, by bin and moment."""
+def moments(request: OutcomeTestRequest, rows: Rows, group: Groups, groups: int) -> Cells:
+    """The sums of one batch of rows, by group, bin and moment."""
     scores, outcomes = rows.numbers[request.score], rows.numbers[request.outcome]
     edges = np.asarray(request.bins.edges)
     place = bins.bin_of(scores, request.bins)
-    inside = place < len(edges) - 1
+    bins_each = len(edges) - 1
+    cell = group * bins_each + place
+    inside = place < bins_each
     if not inside.all():
-        place, scores, outcomes = place[inside], scores[inside], outcomes[inside]
+        place, cell = place[inside], cell[inside]
+        scores, outcomes = scores[inside], outcomes[inside]
     by, plus = _scaling(edges[:-1], edges[1:])
     u = _within_one(scores, by.take(place), plus.take(place))
     by, plus = _scaling(*np.array([[request.outcome_range.low], [request.outcome_range.high]]))
@@ -151,8 +152,8 @@ def moments(request: OutcomeTestRequest, rows: Rows) -> Cells:
         "score_outcome": u * v,
         "outcome_squared": v * v,
     }
-    sums = [_sum(place, each[name], unit, len(edges) - 1) for name, unit in UNITS.items()]
-    return np.stack(sums, axis=1)
+    sums = [_sum(cell, each[name], unit, groups * bins_each) for name, unit in UNITS.items()]
+    return np.stack(sums, axis=1).reshape(groups, bins_each, len(UNITS))
 
 
 def _scaling(
@@ -180,13 +181,13 @@ def _within_one(
 
 
 def _sum(
-    place: NDArray[np.intp], values: NDArray[np.float64] | None, unit: int, count: int
+    cell: NDArray[np.intp], values: NDArray[np.float64] | None, unit: int, count: int
 ) -> Cells:
-    """Per bin, the sum of values that are rounded first: whole numbers, which floats add exactly.
+    """Per cell, the sum of values that are rounded first: whole numbers, which floats add exactly.
 
     (A batch has fewer than 2²⁴ rows of at most 2²⁰ units.)
     """
     if values is None:
-        return unit * np.bincount(place, minlength=count).astype(np.int64)
+        return unit * np.bincount(cell, minlength=count).astype(np.int64)
     units = unit * values
-    return np.bincount(place, np.rint(units, out=units), count).astype(np.int64)
+    return np.bincount(cell, np.rint(units, out=units), count).astype(np.int64)

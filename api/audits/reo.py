@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from api.audits import logs
 from api.audits.kind import AudienceFacts
-from api.audits.rows import Rows, Selection, tabulated
+from api.audits.rows import Groups, Rows, Selection, tabulated
 from api.errors import UnsupportedAuditError
 from api.platform import Log, Platform, Traffic
 from openapi.models import GroupTraffics, ReoRequest, TrafficCounts
@@ -98,7 +98,7 @@ class Reo:
         bounds = question[COUNTS].bounds
         size = int(np.prod(bounds.shape[1:]))
 
-        def reduce(group: int, rows: Rows) -> Table:
+        def reduce(group: Groups, rows: Rows) -> Table:
             return Table.tally(bounds, cells(request, traffic, rows) + group * size)
 
         return {COUNTS: tabulated(logs.logs_of(platform), asked, membership, bounds, reduce)}

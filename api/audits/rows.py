@@ -30,6 +30,8 @@ from privacy.membership import BATCH, Membership
 from privacy.table import Bounds, Table
 
 PERSON = "person"
+# The number of one group, or of that of each row.
+Groups = int | Places
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,16 @@ class Rows:
 
 
 def drawn(logs: Logs, selection: Selection, membership: Membership) -> Iterator[tuple[int, Rows]]:
-    """The rows of an audience, a batch of people at a time, by the number of their group.
+    """The rows of an audience, a batch of people at a time, by the number of their group."""
+    for persons, rows in _of_everybody(logs, selection, membership):
+        for group, members in enumerate(membership.groups):
+            yield group, rows.of(_within(members, persons))
+
+
+def _of_everybody(
+    logs: Logs, selection: Selection, membership: Membership
+) -> Iterator[tuple[Persons, Rows]]:
+    """People, a batch at a time, and their rows.
 
     Everybody is read once, in however many groups they are. Nobody is one empty batch: that nobody
     was found makes no call less.
@@ -92,8 +103,7 @@ def drawn(logs: Logs, selection: Selection, membership: Membership) -> Iterator[
         for rows in _read_or_cut(logs, log, selection, persons):
             few = _drawn(rows, selection.rows_per_person, secret)
             boundaries.reached(Boundary.RUNNING)
-            for group, members in enumerate(membership.groups):
-                yield group, few.of(_within(members, persons))
+            yield persons, few
 
 
 def tabulated(
@@ -101,16 +111,33 @@ def tabulated(
     selection: Selection,
     membership: Membership,
     bounds: Bounds,
-    reduce: Callable[[int, Rows], Table],
+    reduce: Callable[[Groups, Rows], Table],
 ) -> Table:
-    """The tables of all batches together: each is made while the next batch is read."""
+    """The tables of all batches together: each is made while the next batch is read.
+
+    `reduce` makes a table of rows and of the number of the group that each row is of.
+    """
     table = Table.zeros(bounds)
     with ThreadPoolExecutor(max_workers=1) as pool:
         made = pool.submit(Table.zeros, bounds)
-        for group, rows in drawn(logs, selection, membership):
-            table += made.result()
-            made = pool.submit(reduce, group, rows)
+        for persons, few in _of_everybody(logs, selection, membership):
+            for group, rows in _grouped(membership, persons, few):
+                table += made.result()
+                made = pool.submit(reduce, group, rows)
         return table + made.result()
+
+
+def _grouped(membership: Membership, persons: Persons, rows: Rows) -> Iterator[tuple[Groups, Rows]]:
+    """The rows at once where nobody is in two groups, else group by group."""
+    if len(membership.groups) == 1 or membership.groups_per_person > 1:
+        for group, members in enumerate(membership.groups):
+            yield group, rows.of(_within(members, persons))
+        return
+    group_of = np.empty(len(persons), np.intp)
+    for group, members in enumerate(membership.groups):
+        group_of[np.searchsorted(persons, _within(members, persons))] = group
+    first, each = rows.runs
+    yield np.repeat(group_of[np.searchsorted(persons, rows.person[first])], each), rows
 
 
 def _drawn(rows: Rows, most: int, secret: int) -> Rows:

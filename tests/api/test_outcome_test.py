@@ -11,14 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.audits import KINDS, AudienceFacts, offered
-from api.audits.outcome_test import UNITS, OutcomeTest, moments
+from api.audits.outcome_test import UNITS, OutcomeTest
+from api.audits.outcome_test import moments as moments_by_group
 from api.audits.rows import Rows
 from api.errors import InvalidBinsError, UnsupportedAuditError
 from api.platform import Platform
 from openapi.models import LogCdfRequest, OutcomeTestRequest
 from privacy import waist
 from privacy.membership import Membership
-from privacy.table import Reach
+from privacy.table import Cells, Reach
 from tests.logs.parquet import opportunities, written
 
 KIND = OutcomeTest()
@@ -45,6 +46,10 @@ def rows(of: list[tuple[float, float]]) -> Rows:
     return Rows(np.arange(len(of)), {"score": score, "outcome": outcome}, {})
 
 
+def moments(request: OutcomeTestRequest, of: Rows) -> Cells:
+    return moments_by_group(request, of, 0, 1).reshape(-1, len(UNITS))
+
+
 def obvious(of: list[tuple[float, float]], low: float, high: float) -> list[list[int]]:
     """The sums by bin, one row at a time."""
     table = [[0] * len(UNITS) for _ in EDGES[1:]]
@@ -57,6 +62,13 @@ def obvious(of: list[tuple[float, float]], low: float, high: float) -> list[list
                 for place, (value, unit) in enumerate(zip(each, UNITS.values(), strict=True)):
                     table[number][place] += round(unit * value)
     return table
+
+
+def test_groups_are_counted_apart() -> None:
+    mixed = rows([(0.3, 1.0), (0.55, 0.0), (0.9, 0.5), (0.1, 1.0)])
+    apart = [mixed.take(np.array(which)) for which in ([0, 3], [1, 2])]
+    found = moments_by_group(asked(), mixed, np.array([0, 1, 1, 0]), 2)
+    assert np.array_equal(found, np.stack([moments(asked(), each) for each in apart]))
 
 
 @given(rows_of_a_log, st.sampled_from([(0.0, 1.0), (0.25, 0.75), (0.0, 0.1)]))
