@@ -13,10 +13,10 @@ from auditor_client.auditor import Auditor
 from auditor_client.cli.asking import AudienceId, Key, MandateId, ReceiptFile, ReportFile
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, numbers
 from auditor_client.cli.prices import price_row
+from auditor_client.cli.results import keep_and_show
 from auditor_client.cli.showing import show_row
 from auditor_client.envy_asking import EnvyOptions
 from auditor_client.errors import InputError
-from auditor_client.findings import result_row
 
 Bounds = Annotated[
     Literal["tight", "printed"], typer.Option(help="Fewer steps, or the paper's; same promise.")
@@ -130,8 +130,6 @@ def audit(
         found = auditor.audits.run_envy(
             audience, idempotency_key=idempotency_key, progress=not quiet, **options
         )
-        if receipt:
-            found.save_receipt(receipt)
+        keep_and_show(found, receipt, as_json)
         if report:
             found.report(report)
-    show_row(result_row(found), as_json=as_json)

@@ -9,10 +9,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from auditor_client.auditor import Auditor
 from auditor_client.cli.asking import Key, MandateId, ReceiptFile
-from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, words
+from auditor_client.cli.results import keep_and_show
 from auditor_client.cli.showing import show_row, show_rows
 from auditor_client.errors import InputError
-from auditor_client.findings import result_row
 from auditor_client.regulator import Regulator
 from auditor_client.tables import read_table
 from openapi.models import SoftMetric
@@ -46,7 +46,9 @@ def audit(
 ) -> None:
     """A metric by groups that the platform does not learn, of values that you do not."""
     asked = _metric(metric)
-    columns = [name.strip() for name in groups.split(",")]
+    columns = words(groups)
+    if columns is None:
+        raise InputError("--groups names no column: give one of labels, or several by commas.")
     by = columns if len(columns) > 1 else columns[0]
     with Auditor.from_profile(profile) as auditor:
         table = read_table(people, [id_column, *([by] if isinstance(by, str) else [])], None)
@@ -65,9 +67,7 @@ def audit(
             idempotency_key=idempotency_key,
             progress=not quiet,
         )
-        if receipt:
-            found.save_receipt(receipt)
-        show_row(result_row(found), as_json=as_json)
+        keep_and_show(found, receipt, as_json)
 
 
 def open_run(
