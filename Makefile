@@ -51,7 +51,7 @@ openapi: $(READY) ## export the contract
 
 lock: ## resolve the dependencies anew
 	$(BIN)/uv pip compile --universal --generate-hashes --no-header --no-emit-index-url \
-	  --extra server --extra two-party --extra demographics --group dev pyproject.toml -o requirements.lock
+	  --extra server --extra two-party --extra demographics --extra ray --extra onnx --extra traces --group dev pyproject.toml -o requirements.lock
 
 # uv where it is there or pip can bring it, plain pip otherwise; the same lock with hashes for both.
 $(READY): requirements.lock pyproject.toml
