@@ -22,6 +22,8 @@ from platform_sim.bandits import by_person
 TRIALS, AT_ONCE = 200, 10
 DELTA, GAMMA, LAM, TOLERANCE, ALPHA, CEILING = 0.1, 0.1, 0.1, 0.5, 1.0, 1000
 PEOPLE = 400
+# Of the noise in the counts.
+EPSILONS = (2.0, 1.0, 0.5, 0.25)
 GOOD, BAD = 0.95, 0.05
 
 
@@ -56,7 +58,7 @@ def outcomes(means: Floats, rule: SampleRule, trials: int, seed: int) -> Iterato
         drawn = [sample(size, PEOPLE, rng) for _ in range(AT_ONCE)]
         policies = np.concatenate([np.column_stack(each) for each in drawn])
         fleet = fleet_of(terms, rule.arms, len(policies))
-        yield run(fleet, by_person(means[policies[:, :1], policies], rng), rng)
+        yield run(fleet, by_person(means[policies[:, :1], policies], rng), rng, ahead=True)
 
 
 def chances(means: Floats, rule: SampleRule, rate: float, trials: int) -> tuple[float, float]:
@@ -76,7 +78,7 @@ def chances(means: Floats, rule: SampleRule, rate: float, trials: int) -> tuple[
 def main() -> None:
     trials = int(sys.argv[1]) if len(sys.argv) > 1 else TRIALS
     print(f"{trials} audits each, delta = {DELTA}, gamma = lambda = {GAMMA}, of {PEOPLE} people")
-    for rate in (2.0, 1.0, 0.5):
+    for rate in EPSILONS:
         rule = sample_needed(delta=DELTA, gamma=GAMMA, lam=LAM, noise=rate)
         print(f"epsilon {rate:g}: {rule.targets} targets, {rule.arms} arms", flush=True)
         for name, means in CASES.items():

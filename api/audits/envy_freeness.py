@@ -13,8 +13,10 @@ size, where one person displaces another. docs/envy.md has the proof.
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §4.2 (cost), §4.5 (criteria).
 """
 
+import math
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -25,9 +27,9 @@ from api.audits.envy.criteria import arms_needed
 from api.audits.envy.least import require_enough_steps
 from api.audits.exploring import explore
 from api.audits.kind import AudienceFacts
-from api.audits.taking_part import draw_lots, draw_shared
+from api.audits.taking_part import Drawn, draw_lots, draw_shared, spare_arms
 from api.errors import NoConsentError, UnsupportedAuditError
-from api.platform import Platform, Policies
+from api.platform import Persons, Platform, Policies
 from openapi.models import EnvyFreenessRequest
 from privacy.membership import Membership
 from privacy.table import Bounds, Cells, Reach, Table
@@ -36,13 +38,17 @@ from privacy.waist import DiscreteLaplace, Question
 COUNTS, DURATION, COST = "counts", "duration", "cost"
 # Of cost: so many units are 1 of reward.
 UNIT = 1_000
+# What is known about an arm of a target, under the bounds that need more of it.
+ARM_BYTES = 2_048
 # Targets times arms, which is what memory holds.
 MAX_PAIRS = 500_000
 MAX_DAYS = 366
 RULES = (
     "The groups of the audience do not matter: all people count together, each once.",
     "Only people take part of whom the auditor declared consent and who consent on the platform;"
-    " whoever withdraws takes no further step, and is in neither count.",
+    " whoever withdraws takes no further step, is in neither count, and is shown to nobody.",
+    "A target counts as without envy only if no more of their arms withdrew than the sample of arms"
+    " has to spare.",
     "The model and everybody's recommendations are fixed public input: `model_digest` is theirs.",
     "Rewards outside of 0 and 1 are cut; one that is not a number counts as 0.",
     "The audit lasts as long as all of its steps, whatever it finds.",
@@ -50,7 +56,7 @@ RULES = (
 AS_ARMS = (
     "Covered is what a target got from anybody's recommendations. People whose recommendations are"
     " shown to others, the arms, are not covered in that role, and so it is not covered whether"
-    " somebody takes part at all."
+    " somebody takes part at all, or withdraws."
 )
 IN_LOTS = (
     "Everybody takes part in the audit of one target at most, as the target or as an arm, and is"
@@ -100,17 +106,20 @@ class EnvyFreeness:
     ) -> Mapping[str, Table]:
         if platform.journal is None:
             raise RuntimeError("an audit of envy needs a journal")
-        how = draw_lots if request.arms_per_person else draw_shared
         outcomes = explore(
             policies_of(platform),
             platform.journal,
             terms_of(request),
             np.sort(membership.everyone()),
-            lambda people, secret: how(people, request.targets, request.arms, secret),
+            lambda people, secret: drawn_from(people, request, secret),
             secrets.randbits(63),
         )
         cells = tallied(outcomes, request.steps)
         return {name: Table(each.bounds, cells[name]) for name, each in question.items()}
+
+    def held_bytes(self, request: EnvyFreenessRequest, audience: AudienceFacts) -> int:
+        """Of every target what is known about each of its arms."""
+        return ARM_BYTES * request.targets * (request.arms + 1)
 
     def present(
         self,
@@ -157,6 +166,22 @@ def level_of(request: EnvyFreenessRequest) -> float:
     # δ/M by the exact criterion, δ/(3M̃) by the probabilistic one   [DCAU22, §4.5]
     parts = request.targets * (1 if request.criterion == "exact" else 3)
     return float(request.delta) / parts
+
+
+def drawn_from(people: Persons, request: EnvyFreenessRequest, secret: int) -> Drawn:
+    """Targets and arms from those who agree, and how many of their arms may withdraw."""
+    how = draw_lots if request.arms_per_person else draw_shared
+    drawn = how(people, request.targets, request.arms, secret)
+    return replace(drawn, spare=_spare(request, drawn.arms, len(people) - 1))
+
+
+def _spare(request: EnvyFreenessRequest, arms: int, others: int) -> int:
+    if request.gamma is None:
+        return arms  # everybody is compared with all others who stay
+    gamma = float(request.gamma)
+    if arms == others:
+        return math.floor(gamma * others)  # more than so many are envied, and all are arms
+    return spare_arms(arms, gamma, level_of(request))
 
 
 def tallied(outcomes: Outcomes, steps: int) -> dict[str, Cells]:

@@ -1,25 +1,29 @@
 """People are shown other recommendations than their own, batch by batch, durably.
 
-Every batch of steps is planned, written down, and only then taken: who withdrew consent is dropped
-before. Steps are numbered, and the platform takes none of them twice, so what was written last is
-all that a worker needs to go on after a crash: it plans nothing anew, asks for the same steps of
-the same people, and learns what would have been learned. No step is repeated or uncounted.
+Every batch of steps is planned, written down, and only then taken: whoever withdrew consent is
+shown nothing any more, and to nobody. Steps are numbered, and the platform takes none of them
+twice, so what was written last is all that a worker needs to go on after a crash: it plans nothing
+anew, asks for the same steps of the same people, and learns what would have been learned. No step
+is repeated or uncounted.
 
 How many steps a batch has, how many batches there are and when each begins follows from public
 numbers alone. Who has a verdict idles; the end comes at the ceiling, whatever was found.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from api import boundaries
 from api.adapters import PlatformDownError, call_or_cut
 from api.audits.envy import Fleet, Outcomes, Terms, fleet_of
 from api.audits.envy.state import arrays_of, packed, take_up, unpacked
+from api.audits.envy.terms import VERDICTS
 from api.audits.taking_part import Drawn
+from api.boundaries import Boundary
 from api.metrics import MENDED_REWARDS, STEPS
 from api.platform import Journal, Persons, Policies
 
@@ -33,27 +37,32 @@ Draw = Callable[[Persons, int], Drawn]
 class Course:
     """The targets on their way: a fleet, whose arms are people, and chance of their own.
 
-    `done` is where the last batch ended that is over, whoever was still running in it.
+    `gone` says of each target which arms withdrew, and `missed` which of these were in question
+    then; `done` is where the last batch ended that is over, whoever was still running in it.
     """
 
     fleet: Fleet[Any]
     drawn: Drawn
     secret: int
     digest: str
+    gone: NDArray[np.bool_]
+    missed: NDArray[np.bool_]
     done: int = 0
 
     @classmethod
     def begin(cls, terms: Terms, drawn: Drawn, secret: int, digest: str) -> "Course":
-        return cls(fleet_of(terms, drawn.arms, len(drawn.targets)), drawn, secret, digest)
+        fleet = fleet_of(terms, drawn.arms, len(drawn.targets))
+        gone, missed = np.zeros((2, len(drawn.targets), drawn.arms), bool)
+        return cls(fleet, drawn, secret, digest, gone, missed)
 
     @classmethod
     def read(cls, terms: Terms, state: bytes) -> "tuple[Course, bool]":
         """The course as it was written down, and whether the next batch was planned already."""
         arrays = unpacked(state)
-        course = cls.begin(
-            terms, Drawn(arrays["policies"]), int(arrays["secret"]), str(arrays["digest"])
-        )
+        drawn = Drawn(arrays["policies"], int(arrays["spare"]))
+        course = cls.begin(terms, drawn, int(arrays["secret"]), str(arrays["digest"]))
         take_up(course.fleet, arrays)
+        course.gone, course.missed = arrays["gone"], arrays["missed"]
         course.done = int(arrays["done"])
         return course, bool(arrays["planned"])
 
@@ -61,6 +70,9 @@ class Course:
         return packed(
             {
                 "policies": self.drawn.policies,
+                "spare": np.array(self.drawn.spare),
+                "gone": self.gone,
+                "missed": self.missed,
                 "secret": np.array(self.secret),
                 "digest": np.array(self.digest),
                 "done": np.array(self.done),
@@ -70,10 +82,15 @@ class Course:
         )
 
     def plan(self, policies: Policies) -> None:
-        """Whoever does not consent any more is dropped."""
-        running = self.fleet.people
-        agreed = consenting(policies, self.drawn.targets[running])
-        self.fleet.drop(running[~agreed])
+        """Whoever does not consent any more is dropped, as a target and as an arm."""
+        fleet, everybody = self.fleet, np.unique(self.drawn.policies)
+        agreed = consenting(policies, everybody)
+        agreed = agreed[np.searchsorted(everybody, self.drawn.policies)]
+        fleet.drop(np.flatnonzero(~agreed[:, 0]))
+        self.gone |= ~agreed[:, 1:]
+        barred = fleet.active & self.gone[fleet.people]
+        self.missed[fleet.people] |= barred
+        fleet.bar(barred)
 
     def advance(self, policies: Policies, name: str, until: int) -> None:
         """All running targets take their steps up to this one, block by block."""
@@ -81,7 +98,18 @@ class Course:
             # A draw for everybody, running or not: nobody's depends on who else has ended.
             chance = np.random.default_rng([self.secret, self.fleet.step])
             arms = self.fleet.ask(chance.random(len(self.drawn.targets))[self.fleet.people])
-            self.fleet.tell(self._rewards(policies, name, arms))
+            rewards = self._rewards(policies, name, arms)
+            boundaries.reached(Boundary.SHOWN)
+            self.fleet.tell(rewards)
+
+    @property
+    def outcomes(self) -> Outcomes:
+        """Who is without too many arms is not known to envy nobody: docs/envy.md."""
+        found, spare = self.fleet.outcomes, self.drawn.spare
+        lost = self.gone if spare else self.missed
+        open_still = found.are("no-envy") & (lost.sum(axis=1) > spare)
+        undecided = VERDICTS.index("undecided")
+        return replace(found, codes=np.where(open_still, undecided, found.codes).astype(np.int8))
 
     def _rewards(
         self, policies: Policies, name: str, arms: NDArray[np.int64]
@@ -112,14 +140,17 @@ def explore(
         if not planned:
             journal.wait_until(done * pace, lambda: course.written(planned=False))
             course.plan(policies)
+            boundaries.reached(Boundary.BATCH_PLANNED)
             journal.write(course.written(planned=True))
+            boundaries.reached(Boundary.BATCH_COMMITTED)
         planned = False
         _refuse_other(policies, course.digest)
         course.advance(policies, journal.course, until)
         course.done = until
         _refuse_other(policies, course.digest)
+        boundaries.reached(Boundary.BATCH_TAKEN)
     journal.wait_until(ceiling * pace, lambda: course.written(planned=False))
-    outcomes = course.fleet.outcomes
+    outcomes = course.outcomes
     STEPS.inc(int(outcomes.steps.sum()))
     MENDED_REWARDS.inc(int(outcomes.mended.sum()))
     return outcomes

@@ -6,9 +6,15 @@ targets they fall, and at which place in it; the first of a lot is its target an
 are the arms. What happens in a lot depends on the people of that lot and on nobody else, so whoever
 comes, goes or changes moves the outcome of one target.
 
+Whoever withdraws is an arm of nobody any more. A target may be without as many arms as the others
+still tell enough about; without more, nothing is certified of them (docs/envy.md).
+
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithm 2, lines 1 and 3.
+[H56] Hoeffding, On the distribution of the number of successes in independent trials, Ann. Math.
+    Statist. 27(3), 1956 (lower tails of sums of unlike coins are below the binomial ones).
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,9 +30,13 @@ _PLACES = 2**52
 
 @dataclass(frozen=True)
 class Drawn:
-    """`policies[t, k]`: whose recommendations target t is shown as arm k; arm 0 is their own."""
+    """`policies[t, k]`: whose recommendations target t is shown as arm k; arm 0 is their own.
+
+    `spare` is how many arms a target may be without, and be certified all the same.
+    """
 
     policies: Persons
+    spare: int = 0
 
     @property
     def targets(self) -> Persons:
@@ -55,3 +65,17 @@ def draw_lots(people: Persons, targets: int, arms: int, secret: int) -> Drawn:
     full = first[size > arms]
     places = full[:, None] + np.arange(arms + 1)
     return Drawn(people[order][places])
+
+
+def spare_arms(arms: int, gamma: float, level: float) -> int:
+    """How many of these arms may be missing, whoever they are: that more of a target's arms are
+    envied, if a share gamma of all others is, fails with probability `level` at most.
+    """
+    below, mass = 0.0, (1 - gamma) ** arms
+    # P(B ≤ s) bounds the draw without replacement up to s = Kγ - 1   [H56]
+    for envied in range(1 + max(0, math.floor(arms * gamma - 1))):
+        below += mass
+        if below > level:
+            return max(0, envied - 1)
+        mass *= (arms - envied) / (envied + 1) * gamma / (1 - gamma)
+    return max(0, math.floor(arms * gamma - 1))

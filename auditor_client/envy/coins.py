@@ -15,16 +15,6 @@ def entropy(p: Floats, q: Floats) -> Floats:
     return np.asarray(special.rel_entr(p, inside) + special.rel_entr(1 - p, 1 - inside))
 
 
-def highest(p: Floats, gain: Floats) -> Floats:
-    """The largest q with kl(p, q) <= gain."""
-    low, high = np.broadcast_arrays(p, np.ones_like(gain))
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        within = entropy(p, middle) <= gain
-        low, high = np.where(within, middle, low), np.where(within, high, middle)
-    return np.asarray(low)
-
-
 def apart(arm: Floats, bar: Floats, margin: float, pulls: Floats, home: Floats) -> Floats:
     """The least N_k kl(μ_k, b) + N_0 kl(μ_0, b - margin) over b between μ_k and bar = μ_0 + margin.
 

@@ -105,8 +105,16 @@ class SampleRule(Rule):
 
     @property
     def left(self) -> float:
-        # An (ε, γ)-envious target is certified if no arm shows it, (1-γ)^K, or the bandit errs.
-        return self._left_for_envy - self.targets * (1 - self.gamma) ** self.arms
+        # An (ε, γ)-envious target is certified if no arm shows it, or the bandit errs.
+        return self._left_for_envy - self.targets * self._unshown
+
+    @property
+    def _unshown(self) -> float:
+        """How likely an envious target has no more arms to envy than may withdraw: (1-γ)^K where
+        none may, and below the level of a target in any case that a service allows.
+        """
+        up_to = np.cumsum(_binomial(self.arms, self.gamma))
+        return float(max(up_to[0], *up_to[up_to <= self.level], 0.0))
 
     def wrong_up_to(self, count: int) -> float:
         return self._wrong(count, self.lam)

@@ -8,12 +8,10 @@ from auditor_client.envy import coins
 from auditor_client.envy.course import STRIDE, Bools, Course
 from auditor_client.laws import Floats
 
-# Of delta: for verdicts, and for each of two limits that guard constraint (3).
-_VERDICT, _LIMIT = 3 / 4, 1 / 8
-# The logarithms of what it costs to choose a pair of bets afterwards, and one bet.
-_PAIR, _ONE = math.log(8 * 40), math.log(8)
-# What the nearest bets of the grid gain, of what the best would: on average over octaves.
-_GAIN = 0.96
+# Of delta: for verdicts, and for constraint (3).
+_VERDICT, _SAFE = 3 / 4, 1 / 4
+# ln of what mixtures of bets cost beside the best of them, by how they did in simulations.
+_DROP_PRICE, _ENVY_PRICE, _SAFE_PRICE = 2.3, 3.0, 2.3
 # Variances are taken for no less.
 _LEAST, _HALVINGS = 1e-3, 26
 
@@ -27,11 +25,11 @@ class Tight(Course):
         wanted = self.own * (1 - self.own) * weights.sum(axis=1, keepdims=True)
         block = 1 + step * STRIDE * min(self.terms.alpha, 1 / self.means.shape[1])
         owed = (1 - self.terms.alpha) * (step + block) - self.home
-        needed = _ONE - math.log(_LIMIT * self.terms.level)
-        high = coins.highest(self.own, needed / np.maximum(self.home, 1e-9))
         mean = self.gained / np.maximum(self.explored, 1e-9)
-        low = 1 - coins.highest(1 - mean, needed / np.maximum(self.explored, 1e-9))
-        safe = (owed <= 0) | (self.explored * low >= owed * high)
+        noise = self.explored * mean * (1 - mean)
+        noise = noise + owed**2 * self.own * (1 - self.own) / np.maximum(self.home, 1e-9)
+        needed = _SAFE_PRICE - math.log(_SAFE * self.terms.level)
+        safe = (owed <= 0) | (self.gained - owed * self.own >= np.sqrt(2 * needed * noise))
         return np.asarray((self.home**2 >= wanted) & safe)
 
     def _spread(self, stride: int) -> Floats:
@@ -53,15 +51,15 @@ class Tight(Course):
         return np.where(self.active, np.maximum(wanted - self.pulls, 0.0), 0.0)
 
     def _dropped(self) -> Bools:
-        needed = _PAIR - math.log(_VERDICT * self.terms.level)
+        needed = _DROP_PRICE - math.log(_VERDICT * self.terms.level)
         return self._shows(self.own + self.terms.tolerance, self.terms.tolerance) >= needed
 
     def _envied(self) -> Bools:
         level = _VERDICT * self.terms.level / self.means.shape[1]
-        return self._shows(self.own, 0.0, above=True) >= _PAIR - math.log(level)
+        return self._shows(self.own, 0.0, above=True) >= _ENVY_PRICE - math.log(level)
 
     def _shows(self, bar: Floats, margin: float, *, above: bool = False) -> Floats:
         """ln of the evidence that an arm lies below the bar, or above it."""
         found = coins.apart(self.means, bar, margin, self.pulls, self.home)
         there = self.means > bar if above else self.means < bar
-        return np.where(there, _GAIN * found, 0.0)
+        return np.where(there, found, 0.0)

@@ -156,6 +156,39 @@ class Reo(OfLog, EitherNoise):
     days: list[Words] | Literal["all"] = []
 
 
+class EnvyFreeness(Asked):
+    """People are shown what others are. Its delta is the share that the study leaves it; targets
+    and arms are as many as the noise and gamma ask for, unless told.
+    """
+
+    kind: Literal["envy-freeness"]
+    steps: Count
+    tolerance: Exact = "0.05"
+    alpha: Exact = "0.2"
+    criterion: Literal["probabilistic", "exact"] = "probabilistic"
+    gamma: MaybeExact = None
+    lam: MaybeExact = None
+    bounds: Literal["tight", "printed"] = "tight"
+    targets: Count | None = None
+    arms: Count | None = None
+    arms_per_person: Literal[1] | None = None
+    epsilon: Exact
+    duration_epsilon: MaybeExact = None
+    cost_epsilon: MaybeExact = None
+
+    @model_validator(mode="after")
+    def _of_one_criterion(self) -> Self:
+        if self.criterion == "probabilistic" and (self.gamma is None or self.lam is None):
+            raise ValueError("the probabilistic criterion needs gamma and lam, such as 0.1 each")
+        sampled = (self.gamma, self.lam, self.targets, self.arms, self.arms_per_person)
+        if self.criterion == "exact" and sampled != (None,) * len(sampled):
+            raise ValueError(
+                "by the exact criterion everybody is a target, and all others are arms:"
+                " gamma, lam, targets, arms and arms_per_person do not go with it"
+            )
+        return self
+
+
 AnyAsked = Annotated[
     ScoreHistogram
     | ScoreCdf
@@ -165,6 +198,7 @@ AnyAsked = Annotated[
     | OutcomeTest
     | BiasSize
     | LogCdf
-    | Reo,
+    | Reo
+    | EnvyFreeness,
     Field(discriminator="kind"),
 ]

@@ -1,5 +1,6 @@
 """The audiences of a study: a table of people, a file per group, or a sample by the platform."""
 
+from operator import not_
 from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, Tag
@@ -7,6 +8,11 @@ from pydantic import Discriminator, Field, Tag
 from auditor_client.study.parts import Part, PinnedFile, Words
 
 GROUP = "group"
+
+
+# Members agreed to be shown other recommendations. Left out where it is false: the digests of
+# studies that were registered before stay what they were.
+Consented = Annotated[bool, Field(exclude_if=not_)]
 
 
 class Uploaded(Part):
@@ -19,6 +25,7 @@ class Uploaded(Part):
     drop_missing: bool = False
     groups_per_person: Annotated[int, Field(ge=1)] = 1
     confirmed: bool = False
+    consented: Consented = False
 
 
 class TableAudience(Uploaded):
@@ -47,6 +54,7 @@ class SampleAudience(Part):
 
     attribute: Words
     sizes: Annotated[dict[Words, Annotated[int, Field(ge=1)]], Field(min_length=1)]
+    consented: Consented = False
 
     @property
     def files(self) -> list[PinnedFile]:

@@ -1,5 +1,7 @@
 """The requests of a study's audits, once contents and audiences have identifiers."""
 
+from decimal import ROUND_DOWN, Decimal
+
 from auditor_client.asking import Requests
 from auditor_client.bias_size import Corrections
 from auditor_client.errors import InputError
@@ -9,6 +11,7 @@ from auditor_client.study.asked import (
     AnyAsked,
     BalanceHistogram,
     BiasSize,
+    EnvyFreeness,
     LogCdf,
     MatchCount,
     MostSkewed,
@@ -20,11 +23,20 @@ from auditor_client.study.asked import (
 from auditor_client.study.state import Made
 from openapi.models import AuditRequest
 
+_MILLIONTH = Decimal("0.000001")
+
 
 def request_of(
-    asked: AnyAsked, made: Made, requests: Requests, corrections: Corrections | None = None
+    asked: AnyAsked,
+    made: Made,
+    requests: Requests,
+    delta: float,
+    corrections: Corrections | None = None,
 ) -> AuditRequest:
-    """What is submitted for one audit of the study; the size of a bias needs `corrections`."""
+    """What is submitted for one audit of the study.
+
+    A certificate of envy-freeness takes `delta`; the size of a bias needs `corrections`.
+    """
     if isinstance(asked, OutcomeTest | BiasSize | LogCdf | Reo):
         return _of_log(asked, made.audiences[asked.audience], requests, corrections)
     audience = made.audiences[asked.audience]
@@ -59,6 +71,15 @@ def request_of(
             return requests.balances(
                 audience, bins=asked.bins, epsilon=asked.epsilon, mandate_id=asked.mandate
             )
+        case EnvyFreeness():
+            return _of_envy(asked, audience, requests, delta)
+
+
+def _of_envy(asked: EnvyFreeness, audience: str, requests: Requests, delta: float) -> AuditRequest:
+    # Never rounded up, and to as many places as there are.
+    share = Decimal(str(delta)).quantize(_MILLIONTH, ROUND_DOWN)
+    told = asked.model_dump(exclude={"kind", "audience", "mandate"}, exclude_none=True)
+    return requests.envy(audience, **told, delta=share, mandate_id=asked.mandate)
 
 
 def _of_log(

@@ -132,7 +132,9 @@ class Run:
     def _upload_audience(self, name: str, seal: bool) -> None:
         audience = self.study.audiences[name]
         if isinstance(audience, SampleAudience):
-            self._sealed(name, self.auditor.audiences.sample(audience.attribute, audience.sizes))
+            sample = self.auditor.audiences.sample
+            drawn = sample(audience.attribute, audience.sizes, consented=audience.consented)
+            self._sealed(name, drawn)
             return
         if seal and name in self.made.open:
             self._sealed(name, self.auditor.audiences.seal(self.made.open[name]))
@@ -157,6 +159,7 @@ class Run:
             missing_groups="drop" if audience.drop_missing else "refuse",
             groups_per_person=audience.groups_per_person,
             confirmed=audience.confirmed,
+            consented=audience.consented,
             resume=self.made.open.get(name),
             begun=begun,
             progress=self.progress,
@@ -170,7 +173,7 @@ class Run:
     def _request(self, name: str) -> AuditRequest:
         asked, requests = self.study.audits[name], self.auditor.audits.requests
         corrections = self._corrections(asked) if isinstance(asked, BiasSize) else None
-        return request_of(asked, self.made, requests, corrections)
+        return request_of(asked, self.made, requests, self.study.delta_each, corrections)
 
     def _corrections(self, asked: BiasSize) -> Corrections:
         """By what the test found; none before it is paid, for no price depends on them."""

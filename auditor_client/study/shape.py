@@ -7,11 +7,14 @@ from pydantic import Field, field_validator, model_validator
 
 from auditor_client.selection import Metric, Selection
 from auditor_client.statements_agree import Relation
-from auditor_client.study.asked import AnyAsked, BiasSize, ScoreHistogram
+from auditor_client.study.asked import AnyAsked, BiasSize, EnvyFreeness, ScoreHistogram
 from auditor_client.study.audiences import Audience
 from auditor_client.study.parts import Edge, Name, Part, PinnedFile, Share, Words, unknown
 from openapi.models import ContentKind
 from privacy.receipts import canonical, digest
+
+# The kinds that end in a verdict.
+JUDGED = (ScoreHistogram, EnvyFreeness)
 
 
 class StudyContent(Part):
@@ -122,7 +125,7 @@ class Study(Part):
     @property
     def delta_each(self) -> float:
         """The share of delta of each audit: of those that have a verdict, so many."""
-        judged = sum(isinstance(asked, ScoreHistogram) for asked in self.audits.values())
+        judged = sum(isinstance(asked, JUDGED) for asked in self.audits.values())
         return self.delta / max(judged, 1)
 
     def files(self) -> list[PinnedFile]:
@@ -135,6 +138,9 @@ class Study(Part):
         named = canonical({"study": self.digest, "audit": name})
         return f"study-{digest(named).removeprefix('sha256:')}"
 
+    def _without_consent(self, audience: str) -> bool:
+        return audience in self.audiences and not self.audiences[audience].consented
+
     def _lost_names(self) -> Iterator[str]:
         for name, asked in self.audits.items():
             if asked.audience not in self.audiences:
@@ -142,6 +148,11 @@ class Study(Part):
             for content in asked.content_names:
                 if content not in self.contents:
                     yield f"audits.{name}: {unknown('content', content, self.contents)}"
+            if isinstance(asked, EnvyFreeness) and self._without_consent(asked.audience):
+                yield (
+                    f"audits.{name}: it shows people other recommendations than their own: once"
+                    f" all of them agreed, say `consented: true` of {asked.audience}"
+                )
             if isinstance(asked, BiasSize):
                 names = list(self.audits)
                 before = {one: self.audits[one] for one in names[: names.index(name)]}

@@ -1,17 +1,20 @@
 """Audits of envy against a known truth; crashes, withdrawals, bad rewards; what one can move."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import hypergeom
 
 from api.audits import AudienceFacts, offered
 from api.audits.envy import Outcomes, Terms
-from api.audits.envy_freeness import UNIT, EnvyFreeness, tallied
+from api.audits.envy_freeness import UNIT, EnvyFreeness, drawn_from, tallied
 from api.audits.exploring import explore
-from api.audits.taking_part import Drawn, draw_lots, draw_shared
+from api.audits.taking_part import Drawn, draw_lots, draw_shared, spare_arms
 from api.errors import NoConsentError, UnsupportedAuditError
 from api.metrics import MENDED_REWARDS
 from api.platform import Platform
@@ -58,7 +61,7 @@ def explored(
 )
 def test_the_truth_is_found(bounds: str, people: int, changes: dict[str, Any]) -> None:
     exact: dict[str, Any] = {"gamma": None, "lam": None} if "criterion" in changes else {}
-    request = asked(bounds=bounds, tolerance="1", **changes, **exact)
+    request = asked(bounds=bounds, tolerance="0.5", **changes, **exact)
     fair = cells(request, Recommendations(content(24)), EVERYBODY[:people])
     assert fair["counts"] == [0, request.targets]
     found = cells(request, Recommendations(envious(24)), EVERYBODY[:people])
@@ -116,26 +119,103 @@ def test_after_a_crash_no_step_is_repeated_or_uncounted(dies_at: int) -> None:
     assert (resumed.steps > 0).all()
 
 
+class LeavingNow(Notebook):
+    """Somebody withdraws after a batch was planned, the first unless told."""
+
+    def __init__(self, policies: Recommendations, persons: Any, batch: int = 1) -> None:
+        super().__init__()
+        self.policies, self.persons, self.batch = policies, persons, batch
+
+    def write(self, state: bytes) -> None:
+        super().write(state)
+        if len(self.states) == self.batch:
+            self.policies.agreeing[self.persons] = False
+
+
 @pytest.mark.usefixtures("small_batches")
-def test_who_withdraws_takes_no_further_step_and_nobody_else_is_moved() -> None:
+def test_who_withdraws_takes_no_step_more_is_shown_to_nobody_and_moves_nobody_else() -> None:
     drawn = shared(EVERYBODY, SECRET)
-    gone = 3
-    everybody = explored(Recommendations(mixed(24)), Notebook())
+    alike = np.full((24, 24), 0.5)
+    person, where = drawn.targets[3], np.argwhere(drawn.policies[:, 1:] == drawn.targets[3])
+    through, policies = Recommendations(alike), Recommendations(alike)
+    before = explored(through, Notebook())
+    after = explored(policies, LeavingNow(policies, person))
+    assert after.verdicts[3] == "withdrawn"
+    assert after.steps[3] == 25
+    last = max(step for (_, _, step), arm in policies.shown.items() if arm == person)
+    assert last < 25
+    alone = np.setdiff1d(np.arange(8), [3, *where[:, 0]])
+    assert len(where)
+    assert same_rows(before, after, alone)
 
-    class Leaving(Notebook):
-        def write(self, state: bytes) -> None:
-            super().write(state)
-            if len(self.states) == 1:
-                policies.agreeing[drawn.targets[gone]] = False
 
-    policies = Recommendations(mixed(24))
-    outcomes = explored(policies, Leaving())
-    others = np.arange(8) != gone
-    assert outcomes.verdicts[gone] == "withdrawn"
-    assert outcomes.steps[gone] == 25
-    assert (outcomes.codes[others] == everybody.codes[others]).all()
-    assert (outcomes.steps[others] == everybody.steps[others]).all()
-    assert tallied(outcomes, 300)["counts"].sum() == 7
+def same_rows(one: Outcomes, other: Outcomes, rows: Any) -> bool:
+    return bool((one.pulls[rows] == other.pulls[rows]).all())
+
+
+@pytest.mark.parametrize(("spare", "certified"), [(0, False), (1, True)])
+def test_a_target_is_certified_without_so_many_arms_as_are_to_spare(
+    spare: int, certified: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody has a verdict when an arm of the first target withdraws, and all would have one."""
+    monkeypatch.setattr("api.audits.exploring.BATCH_STEPS", 10)
+
+    def draw(people: Any, secret: int) -> Drawn:
+        return replace(draw_shared(people, 3, 12, secret), spare=spare)
+
+    policies = Recommendations(content(24))
+    drawn = draw(EVERYBODY, SECRET)
+    person = int(np.setdiff1d(drawn.policies[0, 1:], drawn.policies[1:])[0])
+    outcomes = explored(policies, LeavingNow(policies, person), draw)
+    assert outcomes.verdicts[1:] == ["no-envy", "no-envy"]
+    assert outcomes.verdicts[0] == ("no-envy" if certified else "undecided")
+
+
+@pytest.mark.parametrize(("spare", "certified"), [(0, True), (1, False), (2, True)])
+@pytest.mark.usefixtures("small_batches")
+def test_who_withdraws_after_the_verdict_counts_where_arms_are_to_spare(
+    spare: int, certified: bool
+) -> None:
+    """Which arms stayed must not depend on when a target had a verdict."""
+
+    def draw(people: Any, secret: int) -> Drawn:
+        return replace(draw_shared(people, 3, 12, secret), spare=spare)
+
+    policies = Recommendations(content(24))
+    drawn = draw(EVERYBODY, SECRET)
+    persons = np.setdiff1d(drawn.policies[0, 1:], drawn.policies[1:])[:2]
+    outcomes = explored(policies, LeavingNow(policies, persons, batch=8), draw)
+    assert max(outcomes.steps) < 8 * 25
+    assert outcomes.verdicts == ["no-envy" if certified else "undecided", "no-envy", "no-envy"]
+
+
+def test_arms_to_spare_leave_the_promise_as_it_is() -> None:
+    """However many of the others are envied, if they are more than gamma, by brute force."""
+    for others, gamma in product((9, 20, 60), (0.1, 0.3, 0.6)):
+        for arms, level in product(range(1, others), (0.1, 0.01)):
+            spare = spare_arms(arms, gamma, level)
+            envied = math.floor(gamma * others) + 1
+            missed = hypergeom.cdf(spare, others, envied, arms)
+            assert missed <= max(level, (1 - gamma) ** arms) + 1e-12
+    assert spare_arms(75, 0.1, 0.05 / 123) == 0
+    assert spare_arms(120, 0.1, 0.05 / 123) == 2
+
+
+def test_so_many_arms_may_withdraw() -> None:
+    """None that were asked for at the least; of all others, those that do not count."""
+    asks: dict[str, Any] = {
+        "targets": 41,
+        "arms": 75,
+        "gamma": "0.1",
+        "lam": "0.1",
+        "delta": "0.05",
+    }
+    people = np.arange(200)
+    assert drawn_from(people, asked(**asks), SECRET).spare == 0
+    assert drawn_from(people, asked(**asks | {"arms": 120}), SECRET).spare == 2
+    assert drawn_from(people[:50], asked(**asks), SECRET).spare == 4
+    exact: dict[str, Any] = {"criterion": "exact", "gamma": None, "lam": None}
+    assert drawn_from(people[:9], asked(targets=9, arms=8, **exact), SECRET).spare == 8
 
 
 @pytest.mark.usefixtures("small_batches")

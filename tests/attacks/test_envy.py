@@ -20,7 +20,7 @@ from tests.privacy_audit.estimate import epsilon_at_least
 
 KIND = EnvyFreeness()
 FACTS = AudienceFacts(("g0",), 1, None, members=400, consented=True)
-TERMS = Terms(0.01, 1.0, 1.0, bounds="tight", ceiling=250)
+TERMS = Terms(0.01, 0.3, 1.0, bounds="tight", ceiling=250)
 RUNS, PEOPLE, SECRET = 2_000, 12, 5
 Tables = dict[str, Any]
 

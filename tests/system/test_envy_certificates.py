@@ -17,6 +17,7 @@ from auditor_client import Auditor, EnvyFreeness, new_key, save_profile
 from auditor_client.cli.app import app
 from auditor_client.envy_asking import EnvyOptions
 from auditor_client.errors import ConflictError, ExplorationExhaustedError, NoConsentError
+from auditor_client.results import Results
 from tests.exploring import ByNumber
 from tests.vetting import operator
 from tests.world import Deployment, deployed, sqlite_url
@@ -105,6 +106,35 @@ def test_a_platform_is_certified_and_another_is_not(
     with pytest.raises(ExplorationExhaustedError) as refused:
         auditor.audits.run_envy(audience, progress=False, **ASKED)
     assert (refused.value.asked, refused.value.remaining) == (Decimal(22_500), Decimal(5_000))
+
+
+def test_a_study_explores_within_both_limits_and_pays_once(
+    exploring: Deployment, auditor: Auditor, tmp_path: Path
+) -> None:
+    POLICIES.well = True
+    asked = {"steps": 500, "tolerance": 0.3, "alpha": 0.5, "gamma": 0.3, "lam": 0.3, "targets": 30}
+    audit = {"kind": "envy-freeness", "audience": "people", "epsilon": 10, **asked}
+    sample = {"attribute": "gender", "sizes": {"woman": 30, "man": 30}, "consented": True}
+    study = {
+        "version": 1, "title": "Envy", "platform": exploring.url, "delta": 0.1,
+        "audiences": {"people": sample}, "audits": {"envy": audit},
+    }  # fmt: skip
+    file = tmp_path / "envy.yaml"
+    file.write_text(json.dumps(study), encoding="utf-8")
+
+    def run(*words: str) -> str:
+        done = CliRunner().invoke(app, ["audit", str(file), *words, "-q", "-p", "envy"])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    assert "30 epsilon, and people may lose 7500 of reward" in " ".join(run("--dry-run").split())
+    run("--yes")
+    run("--yes")
+    [mandate] = auditor.budget().mandates
+    assert (mandate.spent, mandate.exploration_spent) == (Decimal(30), Decimal(7_500))
+    [found] = Results.load(tmp_path / "envy-results" / "results.json").audits
+    assert found.numbers["verdict"] == "envy-free"
+    assert found.numbers["loss_at_most"] == "7500"
 
 
 def test_who_did_not_agree_is_not_explored(auditor: Auditor) -> None:

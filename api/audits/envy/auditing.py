@@ -12,9 +12,7 @@ from numpy.typing import ArrayLike
 from api.audits.envy.criteria import Size
 from api.audits.envy.fleet import Fleet, Ints, Outcomes, Rewards, run
 from api.audits.envy.least import require_enough_steps
-from api.audits.envy.printed_fleet import PrintedFleet
 from api.audits.envy.terms import Terms
-from api.audits.envy.tight_fleet import TightFleet
 
 Finding = Literal["envy-free", "not-envy-free", "undecided"]
 
@@ -33,8 +31,14 @@ class Certificate:
 def fleet_of(terms: Terms, arms: int, targets: int) -> Fleet[Any]:
     """So many targets with the bounds that the terms name."""
     require_enough_steps(terms, arms)
-    kind = TightFleet if terms.bounds == "tight" else PrintedFleet
-    return kind(terms, arms, targets)
+    # Only whoever runs a fleet waits for Numba to be imported.
+    if terms.bounds == "tight":
+        from api.audits.envy.tight_fleet import TightFleet
+
+        return TightFleet(terms, arms, targets)
+    from api.audits.envy.printed_fleet import PrintedFleet
+
+    return PrintedFleet(terms, arms, targets)
 
 
 def sample(size: Size, people: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
@@ -52,12 +56,13 @@ def audit(
     rng: np.random.Generator,
     *,
     first_envy_ends: bool = True,
+    ahead: bool = False,
 ) -> Certificate:
     """Audit `size` of the people; `rewards(targets, policies)` are those of people by number.
 
     `terms.delta` must be the size's `level`. By line 5 the first envy found ends the audit of all;
     with `first_envy_ends=False` every target runs to its own end, so that nobody's rewards decide
-    how long somebody else's audit lasts.
+    how long somebody else's audit lasts. `ahead`: as `run` has it, for simulated platforms.
     """
     if terms.delta > size.level:
         raise ValueError(f"each target is promised at {size.level}: pass terms with that delta")
@@ -68,7 +73,7 @@ def audit(
         return rewards(targets[who], policies[who, asked])
 
     fleet = fleet_of(terms, size.arms, size.targets)
-    outcomes = run(fleet, of_people, rng, first_envy_ends=first_envy_ends)
+    outcomes = run(fleet, of_people, rng, first_envy_ends=first_envy_ends, ahead=ahead)
     return Certificate(_finding(outcomes), targets, arms, outcomes, terms)
 
 

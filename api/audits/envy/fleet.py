@@ -9,9 +9,9 @@ dropped between two steps.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from typing import Generic, Self, TypeVar
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,28 +22,20 @@ from api.audits.envy.terms import VERDICTS, Terms, Verdict, require_arms
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+# Of a structured type.
+Records = NDArray[Any]
+# Verdicts by their places in VERDICTS.
+Codes = NDArray[np.int8]
 # Rewards of people from arms, one for each pair.
 Rewards = Callable[[Ints, Ints], ArrayLike]
 BASELINE = 0
 
 
-@dataclass
-class Rows:
-    """Arrays with one row per running target: pulls and sums of rewards, baseline first."""
-
-    people: Ints
-    pulls: Ints
-    sums: Floats
-
-    def kept(self, which: Bools) -> Self:
-        return replace(self, **{f.name: getattr(self, f.name)[which] for f in fields(self)})
-
-
 @dataclass(frozen=True)
 class Outcomes:
-    """How the audit of each target ended; codes are places in VERDICTS."""
+    """How the audit of each target ended."""
 
-    codes: NDArray[np.int8]
+    codes: Codes
     steps: Ints
     pulls: Ints
     sums: Floats
@@ -70,6 +62,21 @@ class Outcomes:
         """τ μ_0 - Σ_s μ_{k_s}, where the means are known.   [DCAU22, §4.2]"""
         known = np.asarray(means, np.float64)
         return np.asarray(self.steps * known[..., BASELINE] - (self.pulls * known).sum(axis=1))
+
+
+class Rows(Protocol):
+    """A named tuple of arrays with one row per running target: what a kind of fleet remembers.
+
+    Of all kinds: numbers of the targets; pulls and sums of rewards by arm, baseline first.
+    """
+
+    @property
+    def people(self) -> Ints: ...
+    @property
+    def pulls(self) -> Ints: ...
+    @property
+    def sums(self) -> Floats: ...
+    def __iter__(self) -> Iterator[NDArray[Any]]: ...
 
 
 State = TypeVar("State", bound=Rows)
@@ -102,8 +109,7 @@ class Fleet(ABC, Generic[State]):
 
         Each is shown its arm `block` times.
         """
-        left = math.inf if self.terms.ceiling is None else self.terms.ceiling - self.step
-        self.block = int(min(self._block(), left))
+        self.block = int(min(self._block(), self._left()))
         self._asked = self._choose(draws)
         return self._asked
 
@@ -117,27 +123,65 @@ class Fleet(ABC, Generic[State]):
         if bad.any():
             self.outcomes.mended[self.people] += bad.reshape(wanted).sum(axis=1)
         self.step += self.block
-        self._learn(self._asked, counted)
-        if self.step == self.terms.ceiling:
-            self._end(np.ones(len(self.people), bool), "undecided")
+        self._end(self._learn(self._asked, counted))
+        self._end_at_the_ceiling()
+
+    def leap(self, rewards: Rewards, rng: np.random.Generator) -> None:
+        """A stretch of steps, if rewards may be drawn before it is known whether they are used.
+
+        That is so where nobody is shown anything and rewards do not depend on when they come.
+        """
+        self.stride(rewards, rng)
+
+    def stride(self, rewards: Rewards, rng: np.random.Generator) -> None:
+        """One block of steps."""
+        arms = self.ask(rng.random(len(self.people)))
+        self.tell(rewards(np.repeat(self.people, self.block), np.repeat(arms, self.block)))
 
     def resume(self, rows: State, step: int, outcomes: Outcomes) -> None:
         """Go on from what a fleet with the same terms and arms had after some `tell`."""
         self.rows, self.step, self.outcomes = rows, step, outcomes
-        self._resized()
 
     def drop(self, people: Ints) -> None:
         """These people take no further step: they withdrew."""
-        self._end(np.isin(self.people, people), "withdrawn")
+        gone = np.isin(self.people, people)
+        self._end((gone * VERDICTS.index("withdrawn")).astype(np.int8))
 
-    def _end(self, which: Bools, verdict: Verdict) -> None:
+    @property
+    @abstractmethod
+    def active(self) -> Bools:
+        """Of each running target, which arms are still in question."""
+
+    def bar(self, barred: Bools) -> None:
+        """These arms of running targets are not shown any more, nor in question; who has no other
+        left that is has ended.
+        """
+        self._bar(barred)
+        over = np.asarray(~self.active.any(axis=1))
+        self._end((over * VERDICTS.index("no-envy")).astype(np.int8))
+
+    @abstractmethod
+    def _bar(self, barred: Bools) -> None: ...
+
+    def _end(self, codes: Codes, steps: Ints | None = None) -> None:
+        """Rows whose code says so have ended, now or after so many steps."""
+        which = codes != VERDICTS.index("running")
+        if not which.any():
+            return
         gone, rows, outcomes = self.people[which], self.rows, self.outcomes
-        outcomes.codes[gone] = VERDICTS.index(verdict)
-        outcomes.steps[gone] = self.step
+        outcomes.codes[gone] = codes[which]
+        outcomes.steps[gone] = self.step if steps is None else steps[which]
         outcomes.pulls[gone] = rows.pulls[which]
         outcomes.sums[gone] = rows.sums[which]
-        self.rows = rows.kept(~which)
-        self._resized()
+        remake: Callable[..., State] = type(rows)
+        self.rows = remake(*(array[~which] for array in rows))
+
+    def _end_at_the_ceiling(self) -> None:
+        if self.step == self.terms.ceiling:
+            self._end(np.full(len(self.people), VERDICTS.index("undecided"), np.int8))
+
+    def _left(self) -> int | float:
+        return math.inf if self.terms.ceiling is None else self.terms.ceiling - self.step
 
     def _block(self) -> int:
         """For how many steps the next choice stands, as far as the ceiling allows."""
@@ -147,12 +191,7 @@ class Fleet(ABC, Generic[State]):
     def _choose(self, draws: Floats) -> Ints: ...
 
     @abstractmethod
-    def _learn(self, arms: Ints, rewards: Floats) -> None: ...
-
-    def _resized(self) -> None:
-        """Rows were dropped: forget what was derived from their number."""
-        targets = len(self.people)
-        self._first = np.arange(targets) * (self.arms + 1)
+    def _learn(self, arms: Ints, rewards: Floats) -> Codes: ...
 
 
 def run(
@@ -161,9 +200,13 @@ def run(
     rng: np.random.Generator,
     *,
     first_envy_ends: bool = False,
+    ahead: bool = False,
 ) -> Outcomes:
-    """Step until every target has ended, or one in envy if that ends it for all."""
+    """Step until every target has ended, or one in envy if that ends it for all.
+
+    `ahead`: rewards may be drawn before it is known whether they are used (see `Fleet.leap`).
+    """
+    onward = fleet.leap if ahead else fleet.stride
     while len(fleet.people) and not (first_envy_ends and fleet.outcomes.are("envy").any()):
-        arms = fleet.ask(rng.random(len(fleet.people)))
-        fleet.tell(rewards(np.repeat(fleet.people, fleet.block), np.repeat(arms, fleet.block)))
+        onward(rewards, rng)
     return fleet.outcomes

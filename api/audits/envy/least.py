@@ -5,32 +5,38 @@ reach first is refused before anybody is shown anything.
 """
 
 import math
+from bisect import bisect_left
+from collections.abc import Callable
 
 import numpy as np
 
 from api.audits.envy.bets import (
+    ARM_WEIGHTS,
+    BASELINE_WEIGHTS,
     BETS,
-    COARSE,
-    FINE_DOWN,
-    REACH,
+    DOWN,
     TILTS,
     UP,
-    Floats,
-    Ints,
-    least_capital,
-    prices,
+    capital,
 )
+from api.audits.envy.fleet import Bools, Floats, Ints
 from api.audits.envy.printed import beta
 from api.audits.envy.terms import Terms, TermsError, require_arms
-from api.audits.envy.tight_fleet import VERDICT_SHARE
+
+# Of delta, with the tight bounds: for the verdict, and for constraint (3).
+VERDICT_SHARE, SAFE_SHARE = 3 / 4, 1 / 4
+# Fewer means than all leave more evidence than there is: so the fewest steps are no more.
+_MEANS = np.linspace(0, 1, 201)
 
 
 def least_steps(terms: Terms, arms: int) -> int:
     """No verdict can fall in fewer steps."""
     require_arms(arms)
-    fewest = _tight(terms, arms) if terms.bounds == "tight" else _printed(terms, arms)
     # While nothing was explored, the first pull of an arm needs αt ≥ 1   [DCAU22, equation 4]
-    return max(fewest, math.ceil(1 / terms.alpha))
+    fewest = max(_explored(terms, arms), math.ceil(1 / terms.alpha))
+    tight = terms.bounds == "tight"
+    alone = _tight_alone(terms) if tight else _printed_alone(terms, arms)
+    return 1 + bisect_left(range(1, fewest), x=True, key=alone)
 
 
 def require_enough_steps(terms: Terms, arms: int) -> None:
@@ -45,44 +51,58 @@ def require_enough_steps(terms: Terms, arms: int) -> None:
         )
 
 
-def _printed(terms: Terms, arms: int) -> int:
-    size = 256
+def _explored(terms: Terms, arms: int) -> int:
+    """The fewest pulls of the baseline and of arms that decide: of one to envy it, or of all."""
+    decides = _tight if terms.bounds == "tight" else _printed
+    size = 16
     while True:
         n = np.arange(1, size)
-        width = beta(n, arms, terms.delta, terms.omega, terms.sigma)
-        both = width[:, None] + width
-        steps = np.concatenate(
-            [
-                (n[:, None] + n)[both < 1],  # line 8: 1 - β_k > β_0
-                (n[:, None] + arms * n)[both <= 1 + terms.epsilon],  # line 7: β_k ≤ 1 - β_0 + ε
-                n[width <= terms.epsilon],  # line 7, arms never pulled: 1 ≤ 1 - β_0 + ε
-            ]
-        )
-        if len(steps):
+        envied, dropped = decides(terms, arms, n)
+        steps = np.concatenate([(n[:, None] + n)[envied], (arms * n[:, None] + n)[dropped]])
+        if len(steps) and steps.min() <= size:  # more pulls of either are more steps
             return int(steps.min())
         size *= 2
 
 
-def _tight(terms: Terms, arms: int) -> int:
-    level, size = -math.log(VERDICT_SHARE * terms.delta), 16
-    while True:
-        n = np.arange(1, size)
-        first, second = n[:, None], n[None, :]
-        steps = np.concatenate(
-            [
-                (first + second)[_clearest(n, 0.0) >= level + math.log(arms)],
-                (arms * first + second)[_clearest(n, terms.epsilon) >= level],
-            ]
-        )
-        if len(steps):
-            return int(steps.min())
-        size *= 2
+def _printed(terms: Terms, arms: int, n: Ints) -> tuple[Bools, Bools]:
+    """Whether so many pulls of an arm and of the baseline decide, by lines 8 and 7."""
+    width = beta(n, arms, terms.delta, terms.omega, terms.sigma)
+    both = width[:, None] + width
+    # 1 - β_k > β_0; β_k ≤ 1 - β_0 + ε
+    return both < 1, both <= 1 + terms.epsilon
 
 
-def _clearest(n: Ints, margin: float) -> Floats:
-    """ln of the evidence from so many ones and so many zeros, by the best pair of bets."""
-    first, second = n[:, None, None, None], n[None, :, None, None]
-    arm, baseline = np.arange(BETS)[:, None], COARSE[:, None] - 4 + np.arange(REACH)
-    stakes = UP[arm], FINE_DOWN[baseline]
-    capital = least_capital(first * TILTS[arm], (first, second), stakes, margin)
-    return np.asarray((capital - prices(arm, baseline)).max(axis=(2, 3)))
+def _printed_alone(terms: Terms, arms: int) -> Callable[[int], bool]:
+    """Whether so many pulls of the baseline drop arms that were never pulled."""
+    # 1 ≤ 1 - β_0 + ε
+    return lambda n: beta(n, arms, terms.delta, terms.omega, terms.sigma) <= terms.epsilon
+
+
+def _tight(terms: Terms, arms: int, n: Ints) -> tuple[Bools, Bools]:
+    """Whether so many pulls of an arm and of the baseline decide, by the evidence of both."""
+    needed, margin = _needed(terms), terms.epsilon
+    above = margin + (1 - margin) * _MEANS
+    better = _all_ones(ARM_WEIGHTS, n, _MEANS)[:, None] + _all_zeros(BASELINE_WEIGHTS, n, _MEANS)
+    worse = _all_zeros(ARM_WEIGHTS, n, above)[:, None]
+    worse = worse + _all_ones(BASELINE_WEIGHTS, n, above - margin)
+    return better.min(axis=-1) >= needed + math.log(arms), worse.min(axis=-1) >= needed
+
+
+def _tight_alone(terms: Terms) -> Callable[[int], bool]:
+    """Whether so many pulls of the baseline drop arms that were never pulled: μ_0 + ε > 1."""
+    highest, needed = np.array([1 - terms.epsilon]), _needed(terms)
+    return lambda n: bool(_all_ones(BASELINE_WEIGHTS, np.array([n]), highest)[0, 0] >= needed)
+
+
+def _needed(terms: Terms) -> float:
+    return -math.log(VERDICT_SHARE * terms.delta)
+
+
+def _all_ones(weights: Floats, n: Ints, means: Floats) -> Floats:
+    """ln of the capital of bets up, by pulls and means."""
+    return capital(weights, n[:, None, None] * TILTS, n[:, None], UP, means)
+
+
+def _all_zeros(weights: Floats, n: Ints, means: Floats) -> Floats:
+    """ln of the capital of bets down, by pulls and means."""
+    return capital(weights, np.zeros(BETS), n[:, None], DOWN, means)

@@ -6,7 +6,7 @@ was explored is within Φ = min(Σ_k β(N_k) N_k, φ(|A|)) of its expectation.
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §4.3; Lemma 4 is in arXiv:2104.14527.
 """
 
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -54,23 +54,33 @@ def phi(explored: ArrayLike, delta: float, sigma: float = 0.5) -> float | Floats
     return found if found.ndim else float(found)
 
 
+# β(n), n·β(n) and φ(n).
+WIDTH = np.dtype([("beta", "f8"), ("spread", "f8"), ("phi", "f8")])
+
+
 class Widths:
-    """β(n), n·β(n) and φ(n) for n = 0, 1, …, computed once and looked up at every step.
+    """A table of WIDTH for n = 0, 1, …, computed once and looked up at every step.
 
     β falls in n, so the narrowest interval is that of the arm pulled most.
     """
 
     def __init__(self, terms: Terms, arms: int) -> None:
         self._terms, self._arms = terms, arms
-        self._fill(1024)
+        self.table = np.empty(0, WIDTH)
+        self.reach(1023)
 
     def reach(self, n: int) -> None:
         """Hold at least the entries up to n."""
-        if n >= len(self.beta):
-            self._fill(2 * n)
+        if n >= len(self.table):
+            self.table = np.concatenate(
+                [self.table, self._entries(len(self.table), n + n // 4 + 1)]
+            )
+            self.beta, self.spread, self.phi = (self.table[name] for name in WIDTH.names or ())
 
-    def _fill(self, size: int) -> None:
-        n, terms = np.arange(size), self._terms
-        self.beta = beta(n, self._arms, terms.delta, terms.omega, terms.sigma)
-        self.spread = np.where(n > 0, self.beta, 0.0) * n
-        self.phi = phi(n, terms.delta, terms.sigma)
+    def _entries(self, first: int, end: int) -> NDArray[Any]:
+        n, terms = np.arange(first, end), self._terms
+        entries = np.empty(len(n), WIDTH)
+        entries["beta"] = beta(n, self._arms, terms.delta, terms.omega, terms.sigma)
+        entries["spread"] = np.where(n > 0, entries["beta"], 0.0) * n
+        entries["phi"] = phi(n, terms.delta, terms.sigma)
+        return entries

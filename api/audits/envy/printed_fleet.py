@@ -1,137 +1,106 @@
-"""Algorithm 1, OCEF, for many people at once: the decisions of `single`, a step at a time for all.
+"""Algorithm 1, OCEF, for many people at once, compiled: the decisions of `single`.
 
-One step changes one arm of each target, so all that is compared is kept up to date by a constant
-amount of work per target, whatever the number of arms. Line 7 asks for the least upper limit among
-active arms, line 8 for the largest lower limit. Those are kept as limits of themselves: a pulled
-arm may lower the one or raise the other at once; when one of them says that something may have
-happened, the row is looked at whole, and they are made exact again.
-
-[DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithm 1 and equation 4.
+[DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithm 1.
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 
-from api.audits.envy.fleet import BASELINE, Bools, Fleet, Floats, Ints, Rows
+from api.audits.envy.fleet import Bools, Codes, Fleet, Floats, Ints, Records, Rewards
 from api.audits.envy.printed import Widths
+from api.audits.envy.printed_steps import (
+    ARM,
+    TARGET,
+    PrintedRows,
+    Supply,
+    choose,
+    learn,
+    play,
+)
+from api.audits.envy.rewards import mended
 from api.audits.envy.terms import Terms
 
-
-@dataclass
-class PrintedRows(Rows):
-    """Intervals of all arms; active arms first in `order`; sums over what was explored."""
-
-    low: Floats
-    high: Floats
-    order: Ints
-    active: Ints
-    most: Ints
-    least_high: Floats
-    largest_low: Floats
-    explored: Ints
-    gained: Floats
-    spread: Floats
+# In a leap: draws of all targets together; rewards kept of all arms together, and of each.
+_DRAWS, _KEPT, _FEWEST, _MOST = 1 << 18, 1 << 21, 8, 1024
 
 
 class PrintedFleet(Fleet[PrintedRows]):
     """OCEF with the printed bounds."""
 
     def __init__(self, terms: Terms, arms: int, targets: int) -> None:
-        shape = (targets, arms + 1)
-        none, zero = np.zeros(targets, np.int64), np.zeros(targets)
         rows = PrintedRows(
             people=np.arange(targets),
-            pulls=np.zeros(shape, np.int64),
-            sums=np.zeros(shape),
-            low=np.zeros(shape),
-            high=np.ones(shape),
+            targets=np.zeros(targets, TARGET),
+            arms=np.zeros((targets, arms + 1), ARM),
             order=np.tile(np.arange(1, arms + 1), (targets, 1)),
-            active=np.full(targets, arms),
-            most=none,
-            least_high=np.ones(targets),
-            largest_low=zero,
-            explored=none.copy(),
-            gained=zero.copy(),
-            spread=zero.copy(),
         )
+        # An arm never pulled lies in [0, 1].
+        rows.arms["high"], rows.targets["least_high"], rows.targets["active"] = 1.0, 1.0, arms
         super().__init__(terms, arms, rows)
         self._widths = Widths(terms, arms)
-        self._resized()
+        self._supply: Supply | None = None
+
+    def leap(self, rewards: Rewards, rng: np.random.Generator) -> None:
+        stretch = int(min(max(_DRAWS // len(self.people), 1), self._left()))
+        draws = rng.random((len(self.people), stretch))
+        taken, codes = np.zeros(len(draws), np.int64), np.zeros(len(draws), np.int8)
+        rule = self.terms.alpha, self.terms.epsilon, self._table(stretch)
+        supply = self._supplied()
+        while play(self.rows, *rule, supply, draws, taken, codes):
+            _refill(supply, rewards)
+        began, self.step = self.step, self.step + stretch
+        self._end(codes, began + taken)
+        self._end_at_the_ceiling()
 
     def _choose(self, draws: Floats) -> Ints:
-        rows = self.rows
-        place = (draws * rows.active).astype(np.int64)
-        candidate = np.take(rows.order, self._slots + place)  # line 3
-        pulled = rows.pulls[:, BASELINE]
-        stay = (pulled < rows.most) | (self._slack(candidate, pulled) < 0)  # line 4
-        return np.where(stay, BASELINE, candidate)  # line 5
+        asked = np.empty(len(self.people), np.int64)
+        choose(self.rows, self.terms.alpha, self._table(1), self.step, draws, asked)
+        return asked
 
-    def _slack(self, candidate: Ints, pulled: Ints) -> Floats:
-        rows = self.rows
-        deviation = np.minimum(rows.spread, np.take(self._widths.phi, rows.explored))
-        owed = (1 - self.terms.alpha) * (self.step + 1) - pulled
-        low = np.take(rows.low, self._first + candidate)
-        # ξ_t = Σ_A r - Φ(t) + low_ℓ + (N_0 - (1-α)t) high_0   [DCAU22, equation 4]
-        return np.asarray(rows.gained - deviation + low - owed * rows.high[:, BASELINE])
+    def _learn(self, arms: Ints, rewards: Floats) -> Codes:
+        codes = np.empty(len(arms), np.int8)
+        learn(self.rows, self.terms.epsilon, self._table(1), arms, rewards[:, 0], codes)
+        return codes
 
-    def _learn(self, arms: Ints, rewards: Floats) -> None:
-        """Line 6, and lines 7 to 9 where they may have something to say."""
-        self._widths.reach(self.step)
-        rows, place = self.rows, self._first + arms
-        pulls = np.take(rows.pulls, place) + 1
-        sums = np.take(rows.sums, place) + rewards[:, 0]
-        mean, width = sums / pulls, np.take(self._widths.beta, pulls)
-        low, high = mean - width, mean + width
-        for kept, new in ((rows.pulls, pulls), (rows.sums, sums), (rows.low, low)):
-            kept.reshape(-1)[place] = new
-        rows.high.reshape(-1)[place] = high
-        self._explore(arms > BASELINE, pulls, rewards[:, 0], low, high)
-        bar = rows.low[:, BASELINE] + self.terms.epsilon
-        news = (rows.least_high <= bar) | (rows.largest_low > rows.high[:, BASELINE])
-        if news.any():
-            self._judge(np.flatnonzero(news))
+    @property
+    def active(self) -> Bools:
+        rows, places = self._places()
+        flags = np.zeros(places.shape, bool)
+        flags[rows[places], self.rows.order[places] - 1] = True
+        return flags
 
-    def _explore(
-        self, away: Bools, pulls: Ints, rewards: Floats, low: Floats, high: Floats
-    ) -> None:
-        """What explored targets add to their sums and extremes; the others stay as they are."""
-        rows, spread = self.rows, self._widths.spread
-        rows.explored = rows.explored + away
-        rows.gained = rows.gained + away * rewards
-        rows.spread = rows.spread + away * (np.take(spread, pulls) - np.take(spread, pulls - 1))
-        rows.most = np.maximum(rows.most, away * pulls)
-        rows.least_high = np.minimum(rows.least_high, np.where(away, high, np.inf))
-        rows.largest_low = np.maximum(rows.largest_low, np.where(away, low, -np.inf))
+    def _bar(self, barred: Bools) -> None:
+        """What is kept of active arms stays a limit of theirs without the barred ones."""
+        rows, places = self._places()
+        kept = places & ~barred[rows, self.rows.order - 1]
+        packed = np.argsort(~kept, axis=1, kind="stable")
+        self.rows.order[:] = np.take_along_axis(self.rows.order, packed, axis=1)
+        self.rows.targets["active"] = kept.sum(axis=1)
 
-    def _judge(self, at: Ints) -> None:
-        """Lines 7 to 9 for the targets in these rows, from all of their arms."""
-        rows = self.rows
-        order = rows.order[at]
-        used = np.arange(self.arms) < rows.active[at, None]
-        high = np.take_along_axis(rows.high[at], order, axis=1)
-        low = np.take_along_axis(rows.low[at], order, axis=1)
-        used &= high > (rows.low[at, BASELINE] + self.terms.epsilon)[:, None]  # line 7
-        packed = np.argsort(~used, axis=1, kind="stable")
-        pulls = np.take_along_axis(rows.pulls[at], order, axis=1)
-        rows.order[at] = np.take_along_axis(order, packed, axis=1)
-        rows.active[at] = used.sum(axis=1)
-        rows.most[at] = np.where(used, pulls, 0).max(axis=1)
-        rows.least_high[at] = np.where(used, high, np.inf).min(axis=1)
-        rows.largest_low[at] = np.where(used, low, -np.inf).max(axis=1)
-        self._close(at)
+    def _places(self) -> tuple[Ints, Bools]:
+        """The row of each place in `order`, and whether an active arm is there."""
+        order, active = self.rows.order, self.rows.targets["active"]
+        rows = np.broadcast_to(np.arange(len(order))[:, None], order.shape)
+        return rows, np.arange(self.arms) < active[:, None]
 
-    def _close(self, at: Ints) -> None:
-        rows, envious = self.rows, np.zeros(len(self.people), bool)
-        envious[at] = rows.largest_low[at] > rows.high[at, BASELINE]
-        content = rows.active == 0
-        if envious.any():
-            self._end(envious, "envy")  # line 8
-            content = content[~envious]
-        if content.any():
-            self._end(content, "no-envy")  # line 9
+    def _table(self, stretch: int) -> Records:
+        """The widths that may be needed in so many steps more."""
+        self._widths.reach(self.step + stretch)
+        return self._widths.table
 
-    def _resized(self) -> None:
-        super()._resized()
-        self._widths.reach(self.step)
-        self._slots = np.arange(len(self.people)) * self.arms
+    def _supplied(self) -> Supply:
+        if self._supply is None:
+            pairs = self.outcomes.pulls.shape
+            each = min(max(_KEPT // self.outcomes.pulls.size, _FEWEST), _MOST)
+            self._supply = Supply(np.empty((*pairs, each)), np.full(pairs, each))
+        return self._supply
+
+
+def _refill(supply: Supply, rewards: Rewards) -> None:
+    """Draw anew what was used up."""
+    each = supply.rewards.shape[2]
+    people, arms = np.nonzero(supply.used == each)
+    drawn, bad = mended(rewards(np.repeat(people, each), np.repeat(arms, each)))
+    if bad.any():
+        raise ValueError("rewards that are drawn beforehand must be in [0, 1]")
+    supply.rewards[people, arms] = drawn.reshape(-1, each)
+    supply.used[people, arms] = 0

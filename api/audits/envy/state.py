@@ -31,13 +31,13 @@ def unpacked(data: bytes) -> dict[str, NDArray[Any]]:
 
 def arrays_of(fleet: Fleet[Any]) -> dict[str, NDArray[Any]]:
     """All that a fleet must remember between two blocks."""
-    rows = {_ROW + f.name: getattr(fleet.rows, f.name) for f in fields(fleet.rows)}
+    rows = {_ROW + name: array for name, array in fleet.rows._asdict().items()}
     outcomes = {_OUTCOME + f.name: getattr(fleet.outcomes, f.name) for f in fields(Outcomes)}
     return {"step": np.array(fleet.step), **rows, **outcomes}
 
 
 def take_up(fleet: Fleet[Any], arrays: Arrays) -> None:
     """Put a new fleet of the same terms where the arrays were taken."""
-    rows = type(fleet.rows)(**{f.name: arrays[_ROW + f.name] for f in fields(fleet.rows)})
+    rows = fleet.rows._make(arrays[_ROW + name] for name in fleet.rows._asdict())
     outcomes = Outcomes(**{f.name: arrays[_OUTCOME + f.name] for f in fields(Outcomes)})
     fleet.resume(rows, int(arrays["step"]), outcomes)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from api.audits.envy.auditing import fleet_of
 from api.audits.envy.fleet import Ints, run
 from api.audits.envy.least import require_enough_steps
 from api.audits.envy.single import OnePerson, Reward
 from api.audits.envy.terms import Bounds, Terms, Verdict, require_arms
-from api.audits.envy.tight_fleet import TightFleet
 
 
 @dataclass(frozen=True)
@@ -67,5 +67,5 @@ def _tight(terms: Terms, arms: int, reward: Reward, rng: np.random.Generator) ->
     def rewards(_: Ints, asked: Ints) -> list[float]:
         return [reward(int(arm), rng) for arm in asked]
 
-    ended = run(TightFleet(terms, arms, 1), rewards, rng)
+    ended = run(fleet_of(terms, arms, 1), rewards, rng)
     return Outcome(ended.verdicts[0], int(ended.steps[0]), float(ended.cost[0]), ended.pulls[0])

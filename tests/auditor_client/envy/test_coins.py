@@ -4,13 +4,6 @@ import pytest
 from auditor_client.envy import coins
 
 
-def test_the_highest_mean_is_where_the_entropy_is_the_gain() -> None:
-    p, gain = np.array([0.0, 0.3, 0.6]), np.array([0.1, 0.05, 0.02])
-    q = coins.highest(p, gain)
-    assert (q > p).all()
-    assert coins.entropy(p, q) == pytest.approx(gain, abs=1e-4)
-
-
 @pytest.mark.parametrize("arm", [0.3, 0.6, 0.9])
 def test_the_least_gain_is_that_of_a_search(arm: float) -> None:
     own, margin, pulls, home = 0.7, 0.05, 100.0, 300.0

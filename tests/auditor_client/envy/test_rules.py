@@ -1,6 +1,7 @@
 """The rules err as rarely as they say: by independent sums, by known laws and by simulation."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -117,3 +118,12 @@ def test_what_leaves_nothing_is_refused() -> None:
         SampleRule(41, 75, 1e-6, 0.5)
     with pytest.raises(InputError, match="at least one target and one arm"):
         EverybodyRule(1, 0, 1e-6, 0.05)
+
+
+def test_arms_that_may_withdraw_are_counted_as_missed() -> None:
+    """Of the fewest arms none may; of 118, two: so many envied ones show nothing."""
+    fewest = sample_rule(41)
+    assert fewest.arms == 75
+    assert fewest.left == pytest.approx(0.05 * 2 / 3 - 41 * 0.9**75)
+    more = replace(fewest, arms=118)
+    assert more.left == pytest.approx(0.05 * 2 / 3 - 41 * stats.binom.cdf(2, 118, 0.1))

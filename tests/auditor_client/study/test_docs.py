@@ -7,7 +7,14 @@ from typing import Any
 from pydantic import BaseModel
 
 from auditor_client.study import parse_study
-from auditor_client.study.asked import BiasSize, LogCdf, OutcomeTest, Reo, ScoreHistogram
+from auditor_client.study.asked import (
+    BiasSize,
+    EnvyFreeness,
+    LogCdf,
+    OutcomeTest,
+    Reo,
+    ScoreHistogram,
+)
 from auditor_client.study.audiences import GroupsAudience, SampleAudience, TableAudience
 from auditor_client.study.parts import PinnedFile
 from auditor_client.study.shape import ConsistencyTest, Metrics, Planning, Study, StudyContent
@@ -16,6 +23,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "studies.md"
 PARTS: list[Any] = [
     Study, StudyContent, TableAudience, GroupsAudience, SampleAudience, ScoreHistogram, Metrics,
     ConsistencyTest, Planning, PinnedFile, OutcomeTest, BiasSize, LogCdf, Reo,
+    EnvyFreeness,
 ]  # fmt: skip
 
 
@@ -23,7 +31,7 @@ def test_the_documented_study_is_one() -> None:
     [text] = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     study = parse_study(text.encode())
     assert len(study.files()) == 4
-    assert study.delta_each == study.delta / 3
+    assert study.delta_each == study.delta / 4
 
 
 def test_every_key_is_documented() -> None:

@@ -1,5 +1,4 @@
 import copy
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ def test_a_fleet_goes_on_from_what_was_written_down(bounds: Bounds) -> None:
     whole = fleet_of(terms, 9, 4)
     steps(whole, 60, seed=1)
     kept = copy.deepcopy((whole.rows, whole.step, whole.outcomes))
-    assert all(len(getattr(kept[0], f.name)) == 4 for f in fields(kept[0]))
+    assert all(len(array) == 4 for array in kept[0])
     steps(whole, 60, seed=2)
     other = fleet_of(terms, 9, 4)
     other.resume(*kept)
@@ -58,10 +57,9 @@ def test_who_withdraws_takes_no_further_step_and_moves_nobody_else(bounds: Bound
 def test_at_the_ceiling_everybody_ends_undecided(bounds: Bounds) -> None:
     rng = np.random.default_rng(0)
     fleet = fleet_of(Terms(0.05, 0.05, 0.4, bounds=bounds, ceiling=300), 9, 5)
-    steps(fleet, 250, seed=3)
     while len(fleet.people):
         fleet.ask(rng.random(5))
-        fleet.tell(np.full((5, fleet.block), 0.5))
+        fleet.tell(rng.random((5, fleet.block)) < 0.5)
     assert fleet.outcomes.verdicts == ["undecided"] * 5
     assert (fleet.outcomes.steps == 300).all()
     assert (fleet.outcomes.pulls.sum(axis=1) == 300).all()

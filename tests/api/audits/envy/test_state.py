@@ -21,7 +21,7 @@ def play(fleet: Fleet[Any], until: int) -> None:
 
 # Beyond 1,024 steps the printed widths are computed anew.
 @pytest.mark.parametrize(
-    ("bounds", "pause", "ceiling"), [("printed", 1100, 1200), ("tight", 300, 600)]
+    ("bounds", "pause", "ceiling"), [("printed", 1100, 1200), ("tight", 80, 300)]
 )
 def test_nothing_is_lost_between_two_blocks(bounds: Any, pause: int, ceiling: int) -> None:
     terms = Terms(0.1, 0.4, 0.5, bounds=bounds, ceiling=ceiling)

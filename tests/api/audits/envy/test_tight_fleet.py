@@ -8,11 +8,14 @@ from api.audits.envy.fleet import Floats, Outcomes
 from api.audits.envy.terms import Bounds
 from platform_sim.bandits import PROBLEMS, alike
 
+# Of what Lemma 4 leaves open, about the best in all four problems.
+BEST_OMEGA = 0.01
 
-def play(problem: int, alpha: float, bounds: Bounds, targets: int) -> Outcomes:
+
+def play(problem: int, alpha: float, bounds: Bounds, targets: int, omega: float = 0.99) -> Outcomes:
     rng = np.random.default_rng(problem)
-    fleet = fleet_of(Terms(0.05, 0.05, alpha, bounds=bounds), 9, targets)
-    return run(fleet, alike(PROBLEMS[problem], rng), rng)
+    fleet = fleet_of(Terms(0.05, 0.05, alpha, omega, bounds=bounds), 9, targets)
+    return run(fleet, alike(PROBLEMS[problem], rng), rng, ahead=True)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
@@ -22,8 +25,10 @@ def test_the_four_problems_end_in_the_right_verdict(problem: int) -> None:
     assert outcomes.are("envy" if problem in (2, 4) else "no-envy").sum() >= 4
 
 
-def test_a_quarter_of_the_printed_steps_is_enough() -> None:
-    tight, printed = (play(3, 0.4, bounds, 2) for bounds in ("tight", "printed"))
+@pytest.mark.parametrize("problem", [1, 3])
+def test_a_quarter_of_the_printed_steps_is_enough(problem: int) -> None:
+    tight = play(problem, 0.1, "tight", 12)
+    printed = play(problem, 0.1, "printed", 12, BEST_OMEGA)
     assert tight.steps.mean() <= printed.steps.mean() / 4
 
 
@@ -31,8 +36,10 @@ def test_a_quarter_of_the_printed_steps_is_enough() -> None:
 @pytest.mark.parametrize("alpha", [0.1, 0.4])
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_a_quarter_is_enough_in_all_problems(problem: int, alpha: float) -> None:
-    tight, printed = (play(problem, alpha, bounds, 60) for bounds in ("tight", "printed"))
-    assert tight.steps.mean() <= printed.steps.mean() / 4
+    tight = play(problem, alpha, "tight", 60)
+    for omega in (0.99, BEST_OMEGA):
+        printed = play(problem, alpha, "printed", 60, omega)
+        assert tight.steps.mean() <= printed.steps.mean() / 4
 
 
 def errors(means: Floats, wrong: str, delta: float, targets: int) -> int:
