@@ -5,7 +5,7 @@ docs/two-party-metrics.md for what is computed of them.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from auditor_client.drafts import draft
 from auditor_client.requests import id_of
@@ -16,6 +16,8 @@ from openapi.models import (
     SoftAuc,
     SoftFalsePositives,
     SoftHistogram,
+    SoftLot,
+    SoftNdcg,
     SoftOutcomes,
     SoftPot,
 )
@@ -78,6 +80,39 @@ def auc(log: str, score: str, actual: str, edges: Sequence[float], **rows: Any) 
     )
 
 
+def ndcg(log: str, relevance: str, length: int = 10, **caps: Any) -> SoftNdcg:
+    """How good the lists are that each group is shown: NDCG of their first places.
+
+    `caps` are `per_viewer=` and `per_candidate=`, how many lists of a person and places in lists
+    count, for those sides that are people: see the log's `ranking` in the catalogue.
+    """
+    return draft(SoftNdcg, name="ndcg", log=log, relevance=relevance, length=length, **caps)
+
+
+def lot(
+    log: str,
+    relevance: str,
+    limits: tuple[float, float],
+    ranks: int = 10,
+    side: Literal["above", "below"] = "above",
+    **caps: Any,
+) -> SoftLot:
+    """What each group is worth more than whoever is next to it, at each rank, on one side.
+
+    `caps` as for `ndcg`.
+    """
+    return draft(
+        SoftLot,
+        name="lot",
+        log=log,
+        relevance=relevance,
+        relevance_range=_range(limits),
+        ranks=ranks,
+        side=side,
+        **caps,
+    )
+
+
 def pot(
     log: str,
     score: str,
@@ -85,9 +120,12 @@ def pot(
     limits: tuple[float, float],
     points: Sequence[float],
     bandwidth: float,
-    **rows: Any,
+    **caps: Any,
 ) -> SoftPot:
-    """Outcomes of equally scored people, near each of the reference points of the score."""
+    """Outcomes of equally scored people, near each of the reference points of the score.
+
+    `caps` as for `ndcg`.
+    """
     return draft(
         SoftPot,
         name="pot",
@@ -97,7 +135,7 @@ def pot(
         outcome_range=_range(limits),
         points=list(points),
         bandwidth=bandwidth,
-        **rows,
+        **caps,
     )
 
 

@@ -17,7 +17,7 @@ from auditor_client.two_party_audit import TwoParty
 from auditor_client.two_party_exchange import KeptSums, converse, integers, load_sums
 from auditor_client.weighted import WeightedAudience
 from openapi.models import Audit, AuditRequest, Quote, SoftMetric, TwoPartyRequest, TwoPartyRun
-from privacy.values.declared import layout_of, metric_of
+from privacy.values.declared import metric_of
 
 if TYPE_CHECKING:
     from privacy.two_party import AuditorParty, Terms
@@ -149,7 +149,7 @@ def terms_of(
         audit_id,
         rows=rows,
         groups=request.hidden_groups,
-        layout=layout_of(metric_of(request.metric.model_dump())),
+        layout=metric_of(request.metric.model_dump()).layout,
         weight_scale=request.weight_scale,
         epsilon=Fraction(request.epsilon),
         candidates=candidates,

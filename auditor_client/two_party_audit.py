@@ -12,10 +12,10 @@ from auditor_client.laws import Laplace, Noise
 from auditor_client.result import Result
 from auditor_client.two_party_exchange import KeptSums, load_sums
 from openapi.models import AuditKind, TwoPartyRelease, TwoPartyRequest
-from privacy.values.declared import Metric, events_of, layout_of, metric_of
+from privacy.values.declared import Metric, metric_of
 
 if TYPE_CHECKING:
-    from auditor_client.two_party import Ratios, Sums
+    from auditor_client.two_party import Average, Decision, Ratios, Sums
 
 _ASKED = ("metric", "hidden_groups", "weight_scale")
 
@@ -34,7 +34,7 @@ class TwoParty(Result[TwoPartyRelease]):
         yield from (
             name.replace("_", " ") for name in _ASKED if getattr(asked, name) != getattr(made, name)
         )
-        if made.cells != list(layout_of(metric_of(asked.metric.model_dump())).cells):
+        if made.cells != list(metric_of(asked.metric.model_dump()).layout.cells):
             yield "cells"
 
     @property
@@ -55,18 +55,17 @@ class TwoParty(Result[TwoPartyRelease]):
         """By group and cell, in numbers of people, with what is known of their noise."""
         from auditor_client.two_party import Sums  # SciPy takes a second to import
 
-        asked = self.release.metric.model_dump()
         return Sums.of(
             self.groups,
-            layout_of(self.metric),
+            self.metric.layout,
             self._kept.sums,
             self.release.weight_scale,
             self.noise,
-            events_of(asked),
+            self.metric.events,
         )
 
     def ratios(self, part: int = 0) -> "Ratios":
-        """The metric of each group as a ratio: of a bin or reference point where there are several.
+        """The metric of each group as a ratio: of a bin, rank or point where there are several.
 
         Of an AUC there is none: see `two_party.aucs(sums)`.
         """
@@ -77,10 +76,50 @@ class TwoParty(Result[TwoPartyRelease]):
             return two_party.bin_shares(self.sums, part)
         if name == "pot":
             return two_party.kernel_averages(self.sums, part)
+        if name == "lot":
+            return two_party.rank_gaps(self.sums, part)
         if name == "auc":
             raise InputError("An AUC is no ratio of sums: use `two_party.aucs(audit.sums)`.")
-        read = {"false-positives": two_party.false_flags, "outcomes": two_party.outcomes}
+        read = {
+            "false-positives": two_party.false_flags,
+            "outcomes": two_party.outcomes,
+            "ndcg": two_party.ndcg,
+        }
         return read[name](self.sums)
+
+    def decide(self, tolerance: float, delta: float = 0.05) -> "Decision":
+        """The metric's own rule at this tolerance, wrong with probability at most delta.
+
+        For groups of too few people, of whom nothing can be told, it is inconclusive.
+        """
+        from auditor_client import two_party
+
+        sums = self.sums
+        match self.release.metric.name:
+            case "score-histogram":
+                return two_party.gap_beyond(sums, tolerance, delta)
+            case "auc":
+                return two_party.auc_below(sums, tolerance, delta)
+            case "ndcg":
+                return two_party.service_below(self.ratios(), tolerance, delta)
+            case "lot":
+                return two_party.misranked(sums, tolerance, delta)
+            case "pot":
+                return two_party.impact_beyond(sums, tolerance, delta)
+            case "outcomes":
+                return two_party.spread_beyond(self.ratios(), tolerance, delta, rule="outcomes")
+        return two_party.spread_beyond(self.ratios(), tolerance, delta)
+
+    def averages(self, part: int = 0, delta: float = 0.05) -> "list[Average]":
+        """The metric of each group between limits: of a bin, rank or point where there are several.
+
+        Those of an AUC have everybody's at the end.
+        """
+        from auditor_client import two_party
+
+        if self.release.metric.name == "auc":
+            return two_party.aucs(self.sums, delta)
+        return self.ratios(part).averages(delta)
 
     def frame(self) -> pa.Table:
         """Group, cell and noisy sum in numbers of people, one row each."""
@@ -93,7 +132,7 @@ class TwoParty(Result[TwoPartyRelease]):
         return pa.Table.from_pylist(rows)
 
     def numbers(self) -> dict[str, Any]:
-        unit = self.release.weight_scale * layout_of(self.metric).scale
+        unit = self.release.weight_scale * self.metric.layout.scale
         error = self.part("sums").error_95 / unit
         return {**self.frame().to_pydict(), "error_95": error}
 

@@ -5,13 +5,11 @@
 
 import argparse
 import json
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -24,6 +22,7 @@ from rich.console import Console
 
 from bench import table_5
 from bench.harness import Figure, publish
+from bench.lot_world import SEED
 from privacy.two_party import (
     AuditorParty,
     Candidates,
@@ -33,11 +32,10 @@ from privacy.two_party import (
     Uploaded,
     weights_of,
 )
-from privacy.two_party.matching import Spread
 from privacy.two_party.script import script
 
 COMMAND = "python -m bench two-party"
-GROUPS, CELLS, WORKERS = 6, 2, 2
+GROUPS, CELLS = 6, 2
 SECONDS = 90
 PAILLIER = Path(__file__).with_name("paillier.py")
 
@@ -65,13 +63,11 @@ def _tokens(start: int, size: int) -> bytes:
     return b"".join(number.to_bytes(32, "big") for number in range(start, start + size))
 
 
-def _platform(size: int, spread: Spread) -> PlatformParty:
+def _platform(size: int) -> PlatformParty:
     """Half of its people are in the audience."""
     join = Candidates(_tokens(size // 2, size), np.arange(size))
     nothing = np.zeros((GROUPS, CELLS), np.int64)
-    return PlatformParty(
-        _terms(size, size), join, _values, lambda table: table.plus(nothing), spread=spread
-    )
+    return PlatformParty(_terms(size, size), join, _values, lambda table: table.plus(nothing))
 
 
 def _joined_over_http(size: int) -> Figure:
@@ -90,14 +86,13 @@ def _joined_over_http(size: int) -> Figure:
 
 def _seconds_over_http(size: int) -> float:
     weights, key = _weights(size), bytes(PrivateKey.generate().public_key)
-    with _served(size) as port, ProcessPoolExecutor(WORKERS) as pool:
+    with _served(size) as port:
         started = time.perf_counter()
         auditor = AuditorParty(
             _terms(size, size),
             weights,
             regulator_key=key,
             tokens=_tokens(0, size),
-            spread=pool.map,
         )
         connection = HTTPConnection("127.0.0.1", port)
         message: bytes | None = auditor.start()
@@ -121,27 +116,24 @@ def _served(size: int) -> Iterator[int]:
 
 
 def _serve(size: int) -> None:
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # so that the workers end too
-    with ProcessPoolExecutor(WORKERS) as pool:
-        list(pool.map(abs, range(WORKERS)))
-        party = _platform(size, pool.map)
+    party = _platform(size)
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
 
-            def do_POST(self) -> None:
-                answer = party.receive(self.rfile.read(int(self.headers["Content-Length"])))
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
+        def do_POST(self) -> None:
+            answer = party.receive(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
 
-            def log_message(self, *_: object) -> None:
-                """Say nothing."""
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
 
-        server = HTTPServer(("127.0.0.1", 0), Handler)
-        print(server.server_port, flush=True)
-        server.serve_forever()
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    print(server.server_port, flush=True)
+    server.serve_forever()
 
 
 def _beside_paillier(size: int = 32_764) -> list[Figure]:
@@ -215,7 +207,7 @@ def _paillier() -> dict[str, float] | None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--table5", action="store_true", help="replicate Table 5 of paper 5")
-    parser.add_argument("--seed", type=int, default=table_5.SEED, help="of Table 5's data")
+    parser.add_argument("--seed", type=int, default=SEED, help="of Table 5's data")
     parser.add_argument("--size", type=int, default=100_000, help="of the join")
     parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
     asked = parser.parse_args()

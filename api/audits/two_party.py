@@ -18,16 +18,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from api.audits import bins, logs
+from api.audits import bins, logs, rankings
 from api.audits.kind import AudienceFacts
-from api.audits.rows import Rows, Selection, drawn
+from api.audits.rows import Rows, Selection, drawn, new_secret
 from api.audits.scoring import refuse_when_not_scoring, score_or_cut
 from api.errors import InvalidBinsError, UnsupportedAuditError
 from api.platform import Persons, Platform
 from openapi.models import (
+    RankedRows,
     SoftAuc,
     SoftFalsePositives,
     SoftHistogram,
+    SoftLot,
     SoftOutcomes,
     SoftPot,
     TwoPartyRequest,
@@ -35,14 +37,18 @@ from openapi.models import (
 from privacy.errors import BoundsError
 from privacy.membership import BATCH, Membership
 from privacy.table import Table
-from privacy.values import FalsePositives, Kernels, Outcomes, ScoreBins, summed
-from privacy.values.declared import layout_of, metric_of
+from privacy.values import FalsePositives, Outcomes, ScoreBins, summed
+from privacy.values.declared import metric_of
 from privacy.waist import DiscreteLaplace, Question
 
 KIND = "two-party"
 SUMS = "sums"
+# A value of a person: as it is made, together with all others, and as it is sent.
+VALUE_BYTES = 32
+# One sum under encryption: two polynomials modulo three primes, and again with noise on it.
+SUM_BYTES = 2 * 393_216
 Integers = NDArray[np.int64]
-OfLog = SoftFalsePositives | SoftOutcomes | SoftAuc | SoftPot
+OfLog = SoftFalsePositives | SoftOutcomes | SoftAuc
 RULES = (
     "The groups are the auditor's alone: the platform saw weights encrypted, and the auditor no"
     " value and nobody who matched.",
@@ -86,6 +92,16 @@ class TwoParty:
     ) -> Mapping[str, Table]:
         raise TypeError("a two-party audit is exchanged: its table never is in the clear")
 
+    def held_bytes(self, request: TwoPartyRequest, audience: AudienceFacts) -> int:
+        """All messages, what is read of them, sums under encryption, and everybody's values."""
+        from privacy.two_party.script import script  # an extra
+
+        terms = terms_of(request, audience, "")
+        said = sum(both.message.length + both.answer.length for both in script(terms))
+        sums = SUM_BYTES * terms.groups * terms.cells
+        people = max(audience.candidates or 0, audience.members)
+        return int(2 * said + sums + VALUE_BYTES * terms.cells * people)
+
     def present(
         self,
         request: TwoPartyRequest,
@@ -94,7 +110,7 @@ class TwoParty:
         released: Mapping[str, Any],
     ) -> dict[str, Any]:
         asked = request.model_dump(include={"metric", "hidden_groups", "weight_scale"})
-        cells = list(layout_of(metric_of(request.metric.model_dump())).cells)
+        cells = list(metric_of(request.metric.model_dump()).layout.cells)
         return {**asked, "rows": audience.members, "cells": cells, **released}
 
     def rules(self, request: TwoPartyRequest, platform: Platform) -> tuple[str, ...]:
@@ -102,6 +118,8 @@ class TwoParty:
         own = tuple(rule.format(scale=request.weight_scale) for rule in RULES)
         if isinstance(metric, SoftHistogram):
             return (*own, *bins.RULES)
+        if isinstance(metric, RankedRows):
+            return (*own, *rankings.rules(metric))
         return (*own, *logs.rules(metric, platform))
 
     def model_digest(self, request: TwoPartyRequest, platform: Platform) -> str | None:
@@ -119,7 +137,7 @@ def terms_of(request: TwoPartyRequest, audience: AudienceFacts, audit_id: str) -
         audit_id,
         rows=audience.members,
         groups=request.hidden_groups,
-        layout=layout_of(metric_of(request.metric.model_dump())),
+        layout=metric_of(request.metric.model_dump()).layout,
         weight_scale=request.weight_scale,
         epsilon=Fraction(request.epsilon),
         candidates=audience.candidates,
@@ -130,15 +148,18 @@ def values_of(
     request: TwoPartyRequest, contents: Sequence[Mapping[str, Any]], platform: Platform
 ) -> Callable[[Persons], Integers]:
     """What turns people into values (person × cell), within the bounds of the terms."""
-    metric, made = request.metric, metric_of(request.metric.model_dump())
-    layout = layout_of(made)
+    metric = request.metric
+    made: Any = metric_of(metric.model_dump())
+    cut: Callable[[Integers], Integers] = made.layout.cut
 
     def values(persons: Persons) -> Integers:
         if isinstance(metric, SoftHistogram):
             found = _scored(metric, made, contents, persons, platform)
+        elif isinstance(metric, RankedRows):
+            found = rankings.values_of(metric, made, persons, platform)
         else:
             found = _logged(metric, made, persons, platform)
-        return layout.cut(found)
+        return cut(found)
 
     return values
 
@@ -166,7 +187,8 @@ def _logged(metric: OfLog, made: Any, persons: Persons, platform: Platform) -> I
     words = {name: tuple(each) for name, each in metric.where.items()}
     asked = Selection(metric.log, _columns(metric), words, metric.rows_per_person)
     found = np.zeros((len(persons), len(made.layout.cells)), np.int64)
-    for _, rows in drawn(logs.logs_of(platform), asked, Membership((everyone,), 1)):
+    people = Membership((everyone,), 1)
+    for _, rows in drawn(logs.logs_of(platform), asked, people, new_secret()):
         place = np.searchsorted(everyone, rows.person)
         found += summed(_rows(metric, made, rows), place, len(everyone))
     back = np.empty_like(order)
@@ -179,9 +201,7 @@ def _columns(metric: OfLog) -> tuple[str, ...]:
         return (metric.predicted, metric.actual)
     if isinstance(metric, SoftOutcomes):
         return (metric.outcome,)
-    if isinstance(metric, SoftAuc):
-        return (metric.score, metric.actual)
-    return (metric.score, metric.outcome)
+    return (metric.score, metric.actual)
 
 
 def _rows(metric: OfLog, made: Any, rows: Rows) -> Integers:
@@ -192,8 +212,8 @@ def _rows(metric: OfLog, made: Any, rows: Rows) -> Integers:
             return made.rows(columns[0] > 0.5, columns[1] > 0.5)
         case ScoreBins():
             return made.rows(columns[0], columns[1] > 0.5)
-        case Outcomes() | Kernels():
-            return made.rows(*columns)
+        case Outcomes():
+            return made.rows(columns[0])
     raise TypeError(f"{metric.name} is none of a log")
 
 
@@ -201,10 +221,14 @@ def _check_metric(request: TwoPartyRequest, platform: Platform) -> None:
     metric = request.metric
     if isinstance(metric, SoftHistogram):
         bins.check(metric.bins, metric.context, platform)
+    elif isinstance(metric, RankedRows):
+        log = rankings.check(metric, rankings.columns_of(metric), platform)
     else:
         log = logs.check(metric, _columns(metric), platform)
-        if isinstance(metric, SoftOutcomes | SoftPot):
-            logs.check_range(metric.outcome_range, *log.numbers[metric.outcome])
+    if isinstance(metric, SoftOutcomes | SoftPot):
+        logs.check_range(metric.outcome_range, *log.numbers[metric.outcome])
+    if isinstance(metric, SoftLot):
+        logs.check_range(metric.relevance_range, *log.numbers[metric.relevance])
     try:
         metric_of(metric.model_dump())
     except BoundsError as error:

@@ -1,35 +1,33 @@
 """What was answered is delivered once nothing stands in the way: a draw, and maybe an opening.
 
-The share of runs that the mandate has opened is drawn by the first signed head of the ledger that
-covers the answer (`privacy.ledger.runs.drawn`). Until then, and until a regulator has opened a run
-that was drawn, nothing of it leaves. Then the bytes are the same for everybody who asks, for ever.
+The share of runs that the mandate has opened is drawn by the head of the ledger that ends with the
+answer, and is signed with it (`privacy.ledger.runs.drawn`). Until a regulator has opened a run that
+was drawn, nothing of it leaves. Then the bytes are the same for everybody who asks, for ever.
 """
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal
 
 from sqlmodel import Session, col, select
 
 from api import ledger
 from api.audits.two_party import KIND
+from api.auth.keys import SigningKeys
 from api.clock import next_second, now, whole_second
 from api.delivery import deliver
-from api.errors import ConflictError, MessageRefusedError, NotReleasedError
+from api.errors import ConflictError
 from api.metrics import AUDITS
+from api.platform import Platform
 from api.releases import signed
-from api.service import Service
-from api.store import AuditRow, CheckpointRow, MandateRow, MessageRow, RunRow
+from api.settings import Settings
+from api.store import AuditRow, CheckpointRow, MandateRow, RunRow, Store
 from privacy.ledger import notes
 from privacy.ledger.runs import drawn
-from privacy.two_party.messages import number_of
 
-Awaited = Literal["signed-head", "opening"]
-_WORDS: dict[Awaited, str] = {
-    "signed-head": "the head of the ledger that draws whether the run is opened is signed within"
-    " seconds",
-    "opening": "a regulator has to open the run first",
-}
+Awaited = Literal["opening"]
 
 
 @dataclass(frozen=True)
@@ -45,31 +43,12 @@ class Draw:
         return {"draw": {"size": self.head.size, "root": root_of(self.head).hex()}}
 
 
-def answer_to(service: Service, audit_id: str, message: bytes) -> bytes:
-    """The stored answer to a message of the run that was answered."""
-    if awaited := settle(service, audit_id):
-        raise NotReleasedError(
-            f"the run is answered, and nothing can change that: {_WORDS[awaited]}. Send the last"
-            " message again",
-            headers={"Retry-After": "1" if awaited == "signed-head" else "30"},
-            awaited=awaited,
-        )
-    number = number_of(message)
-    with service.store.read() as session:
-        sent = session.get(MessageRow, (audit_id, number)) if number is not None else None
-        reply = session.get(MessageRow, (audit_id, (number or 0) + 1))
-    if number is None or number % 2 or sent is None or sent.body != message or reply is None:
-        raise MessageRefusedError(
-            "this audit was answered, in another run than this message is of. There is one answer"
-            " for each charge: only whoever holds the key of that run can read it",
-            reason="answered",
-        )
-    return reply.body
-
-
-def settle(service: Service, audit_id: str) -> Awaited | None:
+def settle(
+    store: Store, platform: Platform, keys: SigningKeys, settings: Settings, audit_id: str
+) -> Awaited | None:
     """Release what can be released; what the run waits for otherwise."""
-    with service.store.write() as session:
+    key = keys.current("receipt")  # before the transaction: the first one is written down
+    with store.write() as session:
         written = next_second(ledger.lock(session))
         audit, run = locked(session, audit_id)
         if audit.state == "released":
@@ -78,10 +57,25 @@ def settle(service: Service, audit_id: str) -> Awaited | None:
             raise ConflictError(f"the audit is {audit.state}", state=audit.state)
         draw = draw_of(session, audit, run)
         if draw.awaited is None:
-            _release(service, session, audit, run, draw, written)
+            fields = json.loads(run.release or "{}")
+            body = signed(fields, whole_second(now()), key)
+            facts = {"transcript": run.transcript, **draw.facts()}
+            model = fields["model_digest"]
+            deliver(session, audit, body, model, platform, settings, written, **facts)
     if draw.awaited is None:
         AUDITS.labels(state="released").inc()
     return draw.awaited
+
+
+def settle_all(store: Store, platform: Platform, keys: SigningKeys, settings: Settings) -> None:
+    """Release what was answered and waits for nothing, though its auditor may never come back."""
+    answered = col(RunRow.answered_at).is_not(None)
+    query = select(AuditRow.id).join(RunRow, col(RunRow.audit_id) == col(AuditRow.id))
+    with store.read() as session:
+        found = session.exec(query.where(AuditRow.state == "running", answered)).all()
+    for audit_id in found:
+        with suppress(ConflictError):  # it ended meanwhile
+            settle(store, platform, keys, settings, audit_id)
 
 
 def locked(session: Session, audit_id: str) -> tuple[AuditRow, RunRow]:
@@ -96,45 +90,17 @@ def locked(session: Session, audit_id: str) -> tuple[AuditRow, RunRow]:
 def draw_of(session: Session, audit: AuditRow, run: RunRow) -> Draw:
     """Whether the run has to be opened, and by which head that was drawn."""
     share = session.get_one(MandateRow, audit.mandate_id).opened_share
-    if share == 0:
-        return Draw(None)
-    if share == 1:
-        return Draw(None if run.opened else "opening")
-    head = first_after(session, run.entry or 0)
-    if head is None:
-        return Draw("signed-head")
+    if not draws(share):
+        return Draw("opening" if share == 1 and not run.opened else None)
+    head = session.get_one(CheckpointRow, (run.entry or 0) + 1)
     waits = drawn(share, root_of(head), audit.id) and not run.opened
     return Draw("opening" if waits else None, head)
 
 
-def first_after(session: Session, number: int) -> CheckpointRow | None:
-    """The first signed head that covers this entry."""
-    size = col(CheckpointRow.size)
-    query = select(CheckpointRow).where(size > number).order_by(size).limit(1)
-    return session.exec(query).first()
+def draws(share: Fraction) -> bool:
+    """Whether it is drawn which runs are opened: not if all are, nor if none is."""
+    return 0 < share < 1
 
 
 def root_of(head: CheckpointRow) -> bytes:
     return notes.Checkpoint.parse(notes.Note.parse(head.note).text).root
-
-
-def _release(
-    service: Service, session: Session, audit: AuditRow, run: RunRow, draw: Draw, written: Any
-) -> None:
-    fields = json.loads(run.release or "{}")
-    body = signed(fields, whole_second(now()), service.auth.keys.current("receipt"))
-    if draw.head is not None:
-        # Whoever verifies the ledger must be able to draw again.
-        draw.head.lasting = True
-        session.add(draw.head)
-    deliver(
-        session,
-        audit,
-        body,
-        fields["model_digest"],
-        service.platform,
-        service.settings,
-        written,
-        transcript=run.transcript,
-        **draw.facts(),
-    )

@@ -13,6 +13,7 @@ from sqlmodel import Session, select
 
 from api import boundaries, ledger
 from api.adapters import PlatformDownError
+from api.audits import KINDS
 from api.audits.two_party import KIND, terms_of
 from api.auth.caller import Caller
 from api.boundaries import Boundary
@@ -24,16 +25,17 @@ from api.errors import (
     MessageRefusedError,
     UnavailableError,
 )
+from api.ledger.checkpoints import sign_head
+from api.pricing import facts_of
 from api.releases import described
 from api.service import Service
 from api.store import AudienceRow, AuditRow, MandateRow, MessageRow, RunRow
 from api.submissions import owned
-from api.two_party import delivering
+from api.two_party import delivering, serving
 from api.two_party.half import Half
 from api.two_party.runs import LiveRun
 from api.two_party.sealed_to import regulator_key
-from openapi.models import TwoPartyRelease
-from privacy.errors import BoundsError
+from openapi.models import REQUEST, TwoPartyRelease
 from privacy.two_party import PlatformParty
 from privacy.two_party.errors import MessageError, TwoPartyError
 from privacy.two_party.messages import number_of
@@ -45,6 +47,13 @@ _OPEN = ("charged", "running")
 
 def exchange(service: Service, caller: Caller, audit_id: str, message: bytes) -> bytes:
     """The answer to a message of this audit."""
+    boundaries.reached(Boundary.MESSAGE_RECEIVED)
+    reply = _answer(service, caller, audit_id, message)
+    boundaries.reached(Boundary.MESSAGE_ANSWERED)
+    return reply
+
+
+def _answer(service: Service, caller: Caller, audit_id: str, message: bytes) -> bytes:
     with service.store.read() as session:
         audit = two_party(session, caller, audit_id)
         run = session.get(RunRow, audit_id)
@@ -52,7 +61,7 @@ def exchange(service: Service, caller: Caller, audit_id: str, message: bytes) ->
         if not answered:
             _check_open(session, audit)
     if answered:
-        return delivering.answer_to(service, audit_id, message)
+        return serving.answer_to(service, audit_id, message)
     try:
         return _pass_on(service, audit, _live(service, audit, message), message)
     except MessageError as error:
@@ -92,16 +101,16 @@ def _live(service: Service, audit: AuditRow, message: bytes) -> LiveRun:
 
 def _begin(service: Service, audit: AuditRow, message: bytes) -> LiveRun:
     """Nothing changes unless the message is one that begins a run."""
-    service.runs.refuse_full(audit.id, service.settings)
+    size = _size(service, audit)
+    service.runs.refuse_full(audit.id, size, service.settings)
     name = secrets.token_hex(16)
     try:
         half = Half.of(service.store, service.settings, service.platform, audit, name)
         terms = terms_of(half.request, half.facts, audit.id)
-        run = LiveRun(name, PlatformParty(terms, half.join, half.values, half.release), half)
-    except (PlatformDownError, BoundsError) as error:
-        # More people than the public size of the platform's side: the operator has to raise it.
+        run = LiveRun(name, PlatformParty(terms, half.join, half.values, half.release), half, size)
+    except PlatformDownError as error:
         log.exception("two-party.begin", extra={"audit": audit.id})
-        raise _lost(PlatformDownError()) from error
+        raise _lost(error) from error
     run.receive(message)
     with service.store.write() as session:
         row = session.get(RunRow, audit.id, with_for_update=True)
@@ -114,6 +123,13 @@ def _begin(service: Service, audit: AuditRow, message: bytes) -> LiveRun:
         session.add(row)
     service.runs.keep(audit.id, run)
     return run
+
+
+def _size(service: Service, audit: AuditRow) -> int:
+    """What a run takes of memory, by what was uploaded and declared."""
+    with service.store.read() as session:
+        facts = facts_of(session, session.get_one(AudienceRow, audit.audience_id))
+    return KINDS[KIND].held_bytes(REQUEST.validate_json(audit.request), facts)
 
 
 def _pass_on(service: Service, audit: AuditRow, run: LiveRun, message: bytes) -> bytes:
@@ -129,7 +145,7 @@ def _pass_on(service: Service, audit: AuditRow, run: LiveRun, message: bytes) ->
             return reply
         _commit(service, audit, run)
     service.runs.drop(audit.id, run)
-    return delivering.answer_to(service, audit.id, message)
+    return serving.answer_to(service, audit.id, message)
 
 
 def _lost(error: Exception) -> BeginAgainError | UnavailableError:
@@ -144,6 +160,7 @@ def _lost(error: Exception) -> BeginAgainError | UnavailableError:
 
 def _commit(service: Service, audit: AuditRow, run: LiveRun) -> None:
     """The answer, for good: after this no other can be made on this charge."""
+    key = service.auth.keys.current("ledger")
     with service.store.write() as session:
         at = next_second(ledger.lock(session))
         row = session.get_one(RunRow, audit.id, with_for_update=True)
@@ -162,6 +179,9 @@ def _commit(service: Service, audit: AuditRow, run: LiveRun) -> None:
             for number, body in enumerate(run.messages)
         )
         session.flush()
+        if delivering.draws(session.get_one(MandateRow, audit.mandate_id).opened_share):
+            # Kept for ever: whoever verifies the ledger must be able to draw again.
+            sign_head(session, [key], service.origin, at, lasting=True)
         boundaries.reached(Boundary.RELEASE_WRITTEN)
     boundaries.reached(Boundary.RELEASE_COMMITTED)
 

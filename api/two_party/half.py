@@ -16,7 +16,6 @@ from sqlmodel import Session, select
 from api import boundaries
 from api.adapters import PlatformDownError
 from api.audiences import hidden
-from api.audiences.members import tokens
 from api.audits import KINDS
 from api.audits.kind import AudienceFacts
 from api.audits.two_party import SUMS, Integers, values_of
@@ -28,6 +27,7 @@ from api.platform import NOBODY, Persons, Platform
 from api.pricing import exact_price, facts_of
 from api.settings import Settings
 from api.store import AudienceRow, AuditRow, ContentRow, OrderRow, RunRow, Store
+from api.two_party.candidates import candidates
 from openapi.models import REQUEST, Price, TwoPartyRequest
 from privacy import waist
 from privacy.two_party import Candidates, EncryptedTable, NoisySums, Uploaded
@@ -62,12 +62,15 @@ class Half:
             if facts.candidates is None:
                 join: Uploaded | Candidates = Uploaded(_rows(session, audit, audience))
             else:
-                join = candidates(platform, audience.identifiers or "")
+                join = candidates(
+                    platform, audience.identifiers or "", facts.candidates, audit.id, settings
+                )
         return cls(store, settings, platform, audit, run, request, facts, contents, join)
 
     def values(self, persons: Persons) -> Integers:
         """Values of these people, once the store says that this run may read."""
         bearing = self._begin(persons)
+        boundaries.reached(Boundary.CLAIMED)
         self.model = self._model()
         shown: list[Mapping[str, Any]] = [for_platform(content) for content in self.contents]
         read = values_of(self.request, shown, self.platform)(persons[bearing])
@@ -117,17 +120,6 @@ def under_way(session: Session, audit_id: str, run: str) -> RunRow | None:
     query = select(RunRow).where(RunRow.audit_id == audit_id, RunRow.run == run)
     row = session.exec(query.with_for_update()).first()
     return row if row is not None and row.answered_at is None else None
-
-
-def candidates(platform: Platform, kind: str) -> Candidates:
-    """All of the platform's people who have such an identifier."""
-    if platform.directory is None:
-        raise PlatformDownError("the platform has no directory any more")
-    try:
-        persons, identifiers = platform.directory.held(kind)
-    except Exception as error:  # an adapter may raise anything
-        raise PlatformDownError("the platform does not list its people") from error
-    return Candidates(tokens(kind, identifiers), np.asarray(persons, np.int64))
 
 
 def _rows(session: Session, audit: AuditRow, audience: AudienceRow) -> Persons:

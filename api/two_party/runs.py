@@ -26,6 +26,8 @@ class LiveRun:
     name: str
     party: "PlatformParty"
     half: "Half"
+    # What it takes of memory, by what was declared.
+    size: int
     messages: list[bytes] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
     touched: float = field(default_factory=time.monotonic)
@@ -56,12 +58,17 @@ class Runs:
         with self._lock:
             return self._live.get(audit_id)
 
-    def refuse_full(self, audit_id: str, settings: Settings) -> None:
-        """Forget those that nobody asked after for a while; then there must be room."""
+    def refuse_full(self, audit_id: str, size: int, settings: Settings) -> None:
+        """Forget those that nobody asked after for a while; then there must be room for this one.
+
+        All of a process together take no more memory than one audit may.
+        """
         oldest = time.monotonic() - settings.two_party_idle_seconds
         with self._lock:
             self._live = {name: run for name, run in self._live.items() if run.touched > oldest}
-            if len(self._live) >= settings.two_party_runs and audit_id not in self._live:
+            others = [run.size for name, run in self._live.items() if name != audit_id]
+            many = len(others) >= settings.two_party_runs
+            if many or sum(others) + size > max(size, settings.audit_memory_bytes):
                 raise UnavailableError(
                     "as many two-party runs as this service holds are under way; nothing was lost,"
                     " try again",

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from pydantic import TypeAdapter, ValidationError
@@ -10,13 +10,20 @@ from pydantic import TypeAdapter, ValidationError
 from auditor_client.auditor import Auditor
 from auditor_client.cli.asking import Key, MandateId, ReceiptFile
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, words
-from auditor_client.cli.results import keep_and_show
+from auditor_client.cli.results import keep
 from auditor_client.cli.showing import show_row, show_rows
 from auditor_client.errors import InputError
+from auditor_client.findings import result_row
 from auditor_client.regulator import Regulator
 from auditor_client.tables import read_table
+from auditor_client.weighted import WeightedAudience
 from openapi.models import SoftMetric
 
+if TYPE_CHECKING:
+    from auditor_client.two_party import Average
+
+# Metrics that are one number for each group, and not one for each bin, rank or point.
+_OF_ONE_NUMBER = ("false-positives", "outcomes", "auc", "ndcg")
 AuditId = Annotated[str, typer.Argument(metavar="AUDIT")]
 
 
@@ -36,6 +43,9 @@ def audit(
     ] = False,
     resume: Annotated[
         str | None, typer.Option(help="These people were uploaded before, as this audience.")
+    ] = None,
+    tolerance: Annotated[
+        float | None, typer.Option(help="Decide by the metric's rule at this tolerance.")
     ] = None,
     mandate: MandateId = None,
     receipt: ReceiptFile = None,
@@ -67,7 +77,15 @@ def audit(
             idempotency_key=idempotency_key,
             progress=not quiet,
         )
-        keep_and_show(found, receipt, as_json)
+        keep(found, receipt)
+        row = result_row(found)
+        if asked.name in _OF_ONE_NUMBER:
+            row["average"] = [_between(each) for each in found.averages()]
+        row |= _left_of_differences(weighted)
+        if tolerance is not None:
+            decision = found.decide(tolerance)
+            row |= {"verdict": decision.verdict, "explained": decision.explain()}
+        show_row(row, as_json=as_json)
 
 
 def open_run(
@@ -98,6 +116,28 @@ def _metric(path: Path) -> SoftMetric:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         found: SoftMetric = TypeAdapter[SoftMetric](SoftMetric).validate_python(content)
-    except (ValueError, ValidationError) as error:
-        raise InputError(f"{path} is no metric of a two-party audit: {error}") from error
+    except ValidationError as error:
+        wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise InputError(
+            f"{path} is no metric of a two-party audit: {wrong}. See docs/two-party-metrics.md."
+        ) from error
+    except ValueError as error:
+        raise InputError(f"{path} is no JSON: {error}") from error
     return found
+
+
+def _left_of_differences(people: WeightedAudience) -> dict[str, list[str]]:
+    """How much soft labels leave of a difference of each group to the rest; of hard ones, all."""
+    from auditor_client.demographics import Probabilities
+    from auditor_client.two_party import share_left
+
+    vectors = Probabilities(people.weights.shares, people.groups)
+    mixed = [name for name in people.groups if 0 < vectors[name].mean() < 1]
+    left = {name: share_left(vectors, name) for name in mixed}
+    if all(share > 0.999 for share in left.values()):
+        return {}
+    return {"left of a difference": [f"{name} {share:.0%}" for name, share in left.items()]}
+
+
+def _between(average: "Average") -> str:
+    return f"{average.group} {average.value:.4f} ({average.low:.4f} to {average.high:.4f})"

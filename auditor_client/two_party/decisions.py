@@ -4,6 +4,9 @@
 |---|---|---|
 | ERO (§5.1) | max - min of the estimates > τ | the same, and a verdict on the true spread |
 | MQOS (§5.3, eq. 13) | overall - group > τ for some group | the same, and a verdict on the truth |
+| LOT (§7.3.1) | a gap is significantly below zero | the same, for all ranks and groups at once |
+| POT (eq. 11) | none: the total impact is reported | is some total impact larger than τ? |
+| paper 1's gap | max of the histogram's differences | is it larger than τ? |
 | severity (§3.5, §8.1.3) | all groups' confidence intervals overlap | `overlap`, with its error |
 | minimum population (§1.3) | of the matched | of the upload: what matched is private |
 
@@ -15,7 +18,7 @@ miss. Either is wrong with probability at most delta.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Literal
 
 import numpy as np
@@ -23,7 +26,9 @@ import numpy as np
 from auditor_client.demographics.columns import Probabilities
 from auditor_client.errors import InputError
 from auditor_client.two_party.auc import aucs
+from auditor_client.two_party.impact import largest_gap, total_impact
 from auditor_client.two_party.ratios import Average, Difference, Ratios, difference
+from auditor_client.two_party.readings import rank_gaps
 from auditor_client.two_party.sums import Sums
 
 Verdict = Literal["fair", "unfair", "inconclusive"]
@@ -62,7 +67,9 @@ _WORDS = {
 }
 
 
-def spread_beyond(found: Ratios, tolerance: float, delta: float = 0.05) -> Decision:
+def spread_beyond(
+    found: Ratios, tolerance: float, delta: float = 0.05, rule: str = "ERO"
+) -> Decision:
     """ERO: does the largest of all groups' averages exceed the least by more than τ?"""
     pairs = [
         pair for a, b in combinations(range(len(found.groups)), 2) for pair in ((a, b), (b, a))
@@ -70,7 +77,7 @@ def spread_beyond(found: Ratios, tolerance: float, delta: float = 0.05) -> Decis
     averages, sure = _levels(found, delta, len(pairs) // 2)
     own = [difference(averages[a], averages[b], found, delta) for a, b in pairs]
     all_at_once = [difference(sure[a], sure[b], found, delta / (len(pairs) // 2)) for a, b in pairs]
-    return _decided("ERO", own, all_at_once, tolerance, delta)
+    return _decided(rule, own, all_at_once, tolerance, delta)
 
 
 def service_below(found: Ratios, tolerance: float, delta: float = 0.05) -> Decision:
@@ -92,6 +99,45 @@ def auc_below(sums: Sums, tolerance: float, delta: float = 0.05) -> Decision:
     level = delta / len(sums.groups)
     own, all_at_once = (_less_than_overall(aucs(sums, each)) for each in (delta, level))
     return _decided("MQOS-AUC", own, all_at_once, tolerance, delta)
+
+
+def misranked(sums: Sums, tolerance: float = 0.0, delta: float = 0.05) -> Decision:
+    """LOT: is the lower of two neighbours worth more than the upper, by more than τ, somewhere?
+
+    From gaps of one side (`rank_gaps`), for every rank and group on it.
+    """
+    ranks = range(len(sums.layout.cells) // 2)
+    level = delta / (len(ranks) * len(sums.groups))
+    own, all_at_once = (
+        [
+            _lower_less_upper(rank, each)
+            for rank in ranks
+            for each in rank_gaps(sums, rank).averages(d)
+        ]
+        for d in (delta, level)
+    )
+    return _decided("LOT", own, all_at_once, tolerance, delta)
+
+
+def impact_beyond(sums: Sums, tolerance: float, delta: float = 0.05) -> Decision:
+    """POT: do outcomes of some group, at equal scores, exceed another's by more than τ in total?"""
+    pairs = list(permutations(sums.groups, 2))
+    level = 2 * delta / max(len(pairs), 1)
+    own, all_at_once = (
+        [total_impact(sums, a, b, delta=d) for a, b in pairs] for d in (delta, level)
+    )
+    return _decided("POT", own, all_at_once, tolerance, delta)
+
+
+def gap_beyond(sums: Sums, tolerance: float, delta: float = 0.05) -> Decision:
+    """Paper 1's gap: do two groups' shares in some bin differ by more than τ?"""
+    found = [largest_gap(sums, delta)]
+    return _decided("gap", found, found, tolerance, delta)
+
+
+def _lower_less_upper(rank: int, gap: Average) -> Difference:
+    lower, upper = f"{gap.group} or their neighbour at rank {rank + 2}", f"rank {rank + 1}"
+    return Difference(lower, upper, -gap.value, -gap.high, -gap.low)
 
 
 def _less_than_overall(found: Sequence[Average]) -> list[Difference]:
@@ -130,6 +176,8 @@ def _decided(
 ) -> Decision:
     if not tolerance >= 0:
         raise InputError(f"A tolerance is not negative: {tolerance}.")
+    if not own:
+        raise InputError("A comparison needs two groups at least.")
     worst = max(own, key=lambda each: each.value if math.isfinite(each.value) else -math.inf)
     at_least = max(0.0, *(each.low for each in all_at_once))
     verdict: Verdict = "inconclusive"

@@ -6,10 +6,11 @@ D = Σ w. Only sums are released, so the sampling variance of X - θD is *bounde
     Σ_person (Σ_row w(x - θ))² <= m Σ w²(x - θ)² <= m Σ w(x - θ)² <= m·D·(h - θ)(θ - l)
 
 for m rows a person [Cauchy, Schwarz], as w² <= w, and as a distribution on [l, h] with mean θ has
-at most that variance [Bhatia, Davis, American Mathematical Monthly 107 (2000)]. Where Σ w·x² was
-released as well, it takes the place of the last step. The limits are all θ for which X - θD is not
-further from zero than q times the root of (bound + noise variance at θ): Wilson's interval without
-noise and with hard labels, Fieller's with noise in both sums.
+at most that variance [Bhatia, Davis, American Mathematical Monthly 107 (2000)]. It holds as well
+for rows of several people, as of lists that share some, if each depends on at most m - 1 others.
+Where Σ w·x² was released as well, it takes the place of the last step. The limits are all θ for
+which X - θD is not further from zero than q times the root of (bound + noise variance at θ):
+Wilson's interval without noise and with hard labels, Fieller's with noise in both sums.
 
 Two groups share people, each in part. With φ_g = w_g(x - θ_g)/D_g the variance of a difference is
 Σ(φ_a - φ_b)² = Σφ_a² + Σφ_b² - 2Σφ_aφ_b, and φ_aφ_b < 0 only where x lies between the averages,

@@ -69,6 +69,11 @@ class Heads:
         for head in heads:
             self._waiting[head.checkpoint.size].append(head)
         self.sizes = frozenset(self._waiting)
+        self._known = {(head.checkpoint.size, head.checkpoint.root) for head in heads}
+
+    def has(self, size: int, root: bytes) -> bool:
+        """Whether one of them is this; each is held against the tree and the keys in its turn."""
+        return (size, root) in self._known
 
     def announce(self, entry: Entry) -> None:
         """A new key of the ledger, if that is what the entry is about."""

@@ -14,7 +14,7 @@ from privacy.ledger.exact import DAY, microseconds, units
 from privacy.ledger.lines import Entry, Stated, stated
 from privacy.ledger.people import SIGNED, People
 from privacy.ledger.prices import debited, explored
-from privacy.ledger.runs import Runs
+from privacy.ledger.runs import IsSigned, Runs
 from privacy.ledger.shapes import (
     AnswerFacts,
     AudienceFacts,
@@ -56,7 +56,9 @@ LET_BE = (
 class Replay:
     """The state of the books after the entries so far. `partial`: others' entries are not seen."""
 
-    def __init__(self, trust: Trust, signatures: Signatures, *, partial: bool = False) -> None:
+    def __init__(
+        self, trust: Trust, signatures: Signatures, is_signed: IsSigned, *, partial: bool = False
+    ) -> None:
         self._origin = trust.origin
         self._signatures = signatures
         self._partial = partial
@@ -67,7 +69,7 @@ class Replay:
         self._charge_ids: set[str] = set()
         self._used: set[tuple[str, str]] = set()
         self._account = Account()
-        self._runs = Runs()
+        self._runs = Runs(is_signed)
         self._latest = datetime.min.replace(tzinfo=UTC)
         self._kinds: dict[str, Callable[[Entry], None]] = {
             **dict.fromkeys(LET_BE, _let_be),
@@ -89,7 +91,7 @@ class Replay:
             "refund": self._refund,
             "stop": self._stop,
             "registration": self._registration,
-            "answer": lambda entry: self._runs.answer(read(entry.facts, AnswerFacts)),
+            "answer": self._answer,
             "opening": lambda entry: self._runs.open(read(_body(entry), OpeningBody)),
             "release": self._release,
             "failure": self._failure,
@@ -232,6 +234,9 @@ class Replay:
         charge.mandate.refund(charge)
         self._account.refund(charge.rho, charge.at)
         charge.state, charge.refunded = "refunded", True
+
+    def _answer(self, entry: Entry) -> None:
+        self._runs.answer(read(entry.facts, AnswerFacts), entry.number)
 
     def _release(self, entry: Entry) -> None:
         facts = read(entry.facts, ReleaseFacts)

@@ -99,7 +99,7 @@ def _verify_all(
     header: Header, entries: Iterable[bytes], trust: Trust, heads: Heads, signatures: Signatures
 ) -> Counter[str]:
     """All entries: their numbers, times, statements and books, and the tree over them."""
-    counts, tree, books = Counter[str](), Frontier(), Replay(trust, signatures)
+    counts, tree, books = Counter[str](), Frontier(), Replay(trust, signatures, heads.has)
     if 0 in heads.sizes:
         heads.reach(0, tree.root())
     for batch in _batches(entries, heads.sizes):
@@ -140,7 +140,7 @@ def _verify_some(
 
     The head they are under is trusted by way of the announced keys, which are among them.
     """
-    counts, books = Counter[str](), Replay(trust, signatures, partial=True)
+    counts, books = Counter[str](), Replay(trust, signatures, heads.has, partial=True)
     newest, before = _continued(header, heads), -1
     if header.size != newest.size:
         raise LedgerError(None, f"the header says {header.size} entries, its head {newest.size}")

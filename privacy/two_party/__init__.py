@@ -16,8 +16,8 @@ if _missing := [name for name in ("rbcl", "seal") if find_spec(name) is None]:
         f'two-party audits need {", ".join(_missing)}: pip install "platform-auditor[two-party]"'
     )
 
+from privacy.fixed_point import FixedPoint, weights_of
 from privacy.two_party.auditor_party import AuditorParty
-from privacy.two_party.fixed_point import FixedPoint, weights_of
 from privacy.two_party.joins import Candidates, Uploaded
 from privacy.two_party.messages import MAX_MESSAGE
 from privacy.two_party.opening import Finding, Opening, open_transcript

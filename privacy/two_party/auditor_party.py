@@ -20,7 +20,7 @@ from privacy.two_party.errors import SpentError
 from privacy.two_party.keys import SecretKey
 from privacy.two_party.labels import run_of, weights_label, zero_label
 from privacy.two_party.lockstep import Asking
-from privacy.two_party.matching import CHUNK, TOKEN, Blinding, Spread
+from privacy.two_party.matching import CHUNK, TOKEN, Blinding, Spread, side_by_side
 from privacy.two_party.messages import Kind, Setting, Slot
 from privacy.two_party.residues import Words, signed
 from privacy.two_party.ring import words_of
@@ -40,12 +40,12 @@ class AuditorParty(Asking):
         *,
         regulator_key: bytes,
         tokens: bytes | None = None,
-        spread: Spread = map,
+        spread: Spread = side_by_side,
     ) -> None:
         """Set up, with fresh keys.
 
         `weights`: rows × groups. `tokens`: 32 bytes a row, if people are matched by PSI.
-        `regulator_key`: X25519. `spread`: a `map` of your own, to use more processes for points.
+        `regulator_key`: X25519. `spread`: a `map` of your own for points, if not in threads.
         """
         super().__init__(Setting.SERVICE, terms.digest, script(terms))
         check_weights(terms, weights)

@@ -2,12 +2,19 @@
 
 Either way a person counts in one row at most, the first that is theirs: two identifiers may be one
 person, and what one person can change must not depend on how often the auditor names them (R4).
+
+By intersection the platform's side has a public size. Where more people would be there, so many of
+them are drawn, and nobody can see that there were more (R2). Everybody has one place, so that one
+person more puts one other out at most: `Terms.bounds` counts both.
 """
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.algorithms import AES
+from cryptography.hazmat.primitives.ciphers.modes import ECB
 from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
@@ -16,6 +23,8 @@ from privacy.two_party.randomness import permutation
 
 Persons = NDArray[np.int64]
 NOBODY = -1
+# The bytes of a lot: a key of AES.
+LOT = 32
 
 
 @dataclass(frozen=True)
@@ -27,27 +36,37 @@ class Uploaded:
 
 @dataclass(frozen=True)
 class Candidates:
-    """The people of the platform who may be matched: tokens, and the person of each of them."""
+    """The people of the platform who may be matched: tokens, and the person of each of them.
+
+    `lot` is a secret that decides who is left out where there are too many: with the same one, the
+    same people.
+    """
 
     tokens: bytes
     persons: Persons
+    lot: bytes = field(default_factory=lambda: os.urandom(LOT), repr=False)
 
     def __post_init__(self) -> None:
         if len(self.tokens) != TOKEN * len(self.persons):
             raise BoundsError("there is not one person for each token of 32 bytes")
+
+    def beyond(self, size: int) -> int:
+        """How many people have no place among so many: for the operator, and for nobody else."""
+        return max(0, len(np.unique(self.persons)) - size)
 
     def shuffled(self, size: int) -> "Candidates":
         """As many as the terms say, in random order; the others are random tokens of nobody.
 
         They are tokens, not points, so that they take as long to blind as those of people.
         """
-        lacking = size - len(self.persons)
-        if lacking < 0:
-            raise BoundsError(f"{len(self.persons)} candidates are more than the {size} declared")
-        tokens = np.frombuffer(self.tokens + os.urandom(TOKEN * lacking), np.uint8)
+        people, first = np.unique(self.persons, return_index=True)
+        drawn = first[_by_lot(self.lot, people)[:size]]
+        lacking = size - len(drawn)
+        kept = _tokens(self.tokens)[drawn]
+        tokens = np.concatenate([kept, _tokens(os.urandom(TOKEN * lacking))])
+        persons = np.concatenate([self.persons[drawn], np.full(lacking, NOBODY)])
         order = permutation(size)
-        persons = np.concatenate([self.persons, np.full(lacking, NOBODY)])
-        return Candidates(tokens.reshape(-1, TOKEN)[order].tobytes(), persons[order])
+        return Candidates(tokens[order].tobytes(), persons[order], self.lot)
 
     def found(self, points: bytes, rows: bytes) -> Persons:
         """The person of each row, by their points and those of the rows, which both blinded."""
@@ -61,3 +80,19 @@ def once(persons: Persons) -> Persons:
     kept = np.full_like(persons, NOBODY)
     kept[first] = np.maximum(persons[first], NOBODY)
     return kept
+
+
+def _by_lot(lot: bytes, people: Persons) -> NDArray[np.intp]:
+    """Places of distinct people in the order of AES(lot, person): each one's by their own number.
+
+    It takes as long whether anybody is left out or not.
+    """
+    blocks = np.zeros((len(people), 2), "<i8")
+    blocks[:, 0] = people
+    # Blocks are distinct: this is a permutation applied to each, not the encryption of a text.
+    cipher = Cipher(AES(lot), ECB()).encryptor()  # noqa: S305
+    return np.lexsort(np.frombuffer(cipher.update(blocks.tobytes()), "<u8").reshape(-1, 2).T)
+
+
+def _tokens(data: bytes) -> NDArray[np.uint8]:
+    return np.frombuffer(data, np.uint8).reshape(-1, TOKEN)

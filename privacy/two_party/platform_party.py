@@ -23,7 +23,7 @@ from privacy.two_party.errors import SpentError
 from privacy.two_party.joins import Candidates, Persons, Uploaded, once
 from privacy.two_party.labels import run_of, weights_label, zero_label
 from privacy.two_party.lockstep import Answering
-from privacy.two_party.matching import CHUNK, TOKEN, Blinding, Spread, check_points
+from privacy.two_party.matching import CHUNK, TOKEN, Blinding, Spread, check_points, side_by_side
 from privacy.two_party.messages import Kind, Setting, Slot
 from privacy.two_party.residues import Words
 from privacy.two_party.script import NONCE, SUMS_PART, script, sum_length
@@ -44,7 +44,7 @@ class PlatformParty(Answering):
         values: Values,
         release: Release,
         *,
-        spread: Spread = map,
+        spread: Spread = side_by_side,
     ) -> None:
         """Set up.
 

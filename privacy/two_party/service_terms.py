@@ -1,5 +1,6 @@
 """The terms of a run in the service: what follows from a request, the same on both sides."""
 
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
@@ -21,18 +22,15 @@ def service_terms(
     candidates: int | None = None,
 ) -> Terms:
     """Weights are shares of `weight_scale`; noise is discrete Laplace of scale reach / epsilon."""
-    weights = Entries(0, weight_scale, weight_scale)
-    values = Entries(layout.low, layout.high, layout.total)
-    # How far one person moves the sums in L1: see `Terms.bounds`.
-    reach = weights.total * values.total * (1 + 2 * layout.moved_rows)
-    return Terms(
+    bare = Terms(
         audit=audit,
         rows=rows,
         groups=groups,
         cells=len(layout.cells),
-        weights=weights,
-        values=values,
-        noise=ceil(ROOM * reach / epsilon),
-        moved_rows=layout.moved_rows,
+        weights=Entries(0, weight_scale, weight_scale),
+        values=Entries(layout.low, layout.high, layout.total),
+        noise=0,
+        moved=layout.moved,
         candidates=candidates,
     )
+    return replace(bare, noise=ceil(ROOM * bare.bounds.added.l1 / epsilon))

@@ -12,14 +12,17 @@ With weights |w|∞ ≤ h and |w|₁ ≤ S, and values |v|∞ ≤ M and |v|₁ �
 
 Added or removed: one such product comes or goes. Changed: v becomes v', and |v − v'| is at most
 2V in L1, 2·|v|₂² in squared L2 where values are not negative and 4·|v|₂² where they may be, and
-high − low in one cell. If one person's data also move the values of m other rows (`moved_rows`, as
-where the unit is a query), each of these moves by at most twice the product's bound: 1 + 2m
-products if the person is added, 2 + 2m if they change, all of which may fall on one another.
+high − low in one cell. If one person's data also change other people's values (as where people meet
+in a query), by at most `moved` in L1 over all of them, then Σ |w'|₁·|Δv'|₁ ≤ S·moved is added, and
+|w|₂·moved to the L2 norm. Where the platform's side has a public size (`candidates`), whoever comes
+in may put somebody else out, and whoever goes may let somebody in: twice as much, as for samples of
+exact size. A change is counted as a removal and an addition, twice as much again.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from math import isqrt
 from typing import Self
 
 import msgspec
@@ -86,13 +89,13 @@ class Terms:
     weights: Entries
     values: Entries
     noise: int
-    moved_rows: int = 0
+    moved: int = 0
     candidates: int | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.rows <= MAX_ROWS or self.groups < 1 or self.cells < 1:
             raise BoundsError(f"a run has 1 to {MAX_ROWS} rows, and a group and a cell at least")
-        if self.groups * self.cells > MAX_TABLE or self.noise < 0 or self.moved_rows < 0:
+        if self.groups * self.cells > MAX_TABLE or self.noise < 0 or self.moved < 0:
             raise BoundsError(f"a table has at most {MAX_TABLE} cells, and nothing is negative")
         if self.candidates is not None and not 1 <= self.candidates <= MAX_ROWS:
             raise BoundsError(f"a set of candidates has 1 to {MAX_ROWS} members")
@@ -123,21 +126,29 @@ class Terms:
     def blocks(self) -> int:
         return -(-self.rows // self.block_rows)
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.groups, self.cells
+
+    @property
+    def persons(self) -> int:
+        """How many people's data may come or go with one person."""
+        return 1 if self.candidates is None else 2
+
     @cached_property
     def bounds(self) -> Bounds:
         """How far one person moves the table of sums, if the weights are as declared."""
-        row = Reach(
-            self.weights.total * self.values.total,
-            self.weights.squares(self.groups) * self.values.squares(self.cells),
-            self.weights.largest * self.values.largest,
+        weights, values = self.weights.squares(self.groups), self.values.squares(self.cells)
+        if self.moved:
+            values = (isqrt(values) + 1 + self.moved) ** 2
+        one = Reach(
+            self.weights.total * (self.values.total + self.moved),
+            weights * values,
+            self.weights.largest * (self.values.largest + self.moved),
         )
-        if self.moved_rows:
-            changed = _times(row, 2 + 2 * self.moved_rows)
-        elif self.values.low < 0:
-            changed = _times(row, 2)
-        else:
-            changed = Reach(2 * row.l1, 2 * row.l2_squared, row.linf)
-        return Bounds((self.groups, self.cells), _times(row, 1 + 2 * self.moved_rows), changed)
+        if self.persons > 1 or self.moved or self.values.low < 0:
+            return Bounds(self.shape, _times(one, self.persons), _times(one, 2 * self.persons))
+        return Bounds(self.shape, one, Reach(2 * one.l1, 2 * one.l2_squared, one.linf))
 
     @cached_property
     def digest(self) -> bytes:
@@ -158,6 +169,6 @@ class Terms:
         return terms
 
 
-def _times(row: Reach, products: int) -> Reach:
-    """Products that all fall on one another."""
-    return Reach(row.l1 * products, row.l2_squared * products**2, row.linf * products)
+def _times(one: Reach, count: int) -> Reach:
+    """As many of them, all of which may fall on one another."""
+    return Reach(one.l1 * count, one.l2_squared * count**2, one.linf * count)

@@ -10,6 +10,7 @@ Nothing here needs the cryptography of `privacy.two_party`.
 
 from privacy.values.capping import NOBODY, Capped, Caps, capped
 from privacy.values.layout import Integers, Layout, MemberRows, summed
+from privacy.values.lists import Lists, Places, within
 from privacy.values.rankings import AdjacentRanks, Ndcg, RankGaps
 from privacy.values.rates import Bins, FalsePositives, Outcomes
 from privacy.values.scores import Kernels, SampledPairs, ScoreBins, every_score
@@ -24,13 +25,16 @@ __all__ = [
     "Integers",
     "Kernels",
     "Layout",
+    "Lists",
     "MemberRows",
     "Ndcg",
     "Outcomes",
+    "Places",
     "RankGaps",
     "SampledPairs",
     "ScoreBins",
     "capped",
     "every_score",
     "summed",
+    "within",
 ]

@@ -1,23 +1,23 @@
-"""Who counts in which event: at most so many for each person, in each role they may have.
+"""Who counts in which list: at most so many of each person, in each role they may have.
 
-An event is kept or not by an order that is fixed beforehand (a mix of its number and a seed), never
-by what happened in it. Roles are capped one after the other: first the one who made the event (the
+A list is kept or not by an order that is fixed beforehand (a mix of its number and a seed), never
+by what happened in it. Roles are capped one after the other: first the one whose list it is (the
 viewer), then those who appear in it (candidates). A candidate beyond their cap is *blank* in that
-event; the event itself stays, since dropping it would let one person take others' events away.
+list; the list itself stays, since dropping it would let one person take others' lists away.
 
-An event belongs to its viewer: without the viewer it is not there. A candidate's part in it is that
+A list belongs to its viewer: without the viewer it is not there. A candidate's part in it is that
 they are in it and what came of it: without the candidate their place is blank.
 
-Claim. Remove one person, with at most v events as a viewer and c places as a candidate kept, in
-lists of at most L. Then other people's kept places change in at most v·L events that are not the
-person's own: each of the v events that vanish had at most L candidates, each of whom may take the
-next of their own events in its stead. Hence at most v + c + v·L events change at all.
+Claim. Remove one person, with at most v lists as a viewer and c places as a candidate kept, in
+lists of at most L. Then other people's kept places change in at most v·L lists that are not the
+person's own: each of the v lists that vanish had at most L candidates, each of whom may take the
+next of their own lists in its stead. Hence at most v + c + v·L lists change at all.
 
-Proof. Which events a viewer keeps depends on that viewer's events alone, so no other viewer's
-events change. A candidate keeps the first c of those of their events that viewers kept; of these
-only the person's v vanish, and for each one, one more may move up. Places of others never depend
-on who else appears in an event, so where the person was a candidate nothing but their own place
-changes, which was blank in all but c events.                                                    ∎
+Proof. Which lists a viewer keeps depends on that viewer's lists alone, so no other viewer's lists
+change. A candidate keeps the first c of those of their lists that viewers kept; of these only the
+person's v vanish, and for each one, one more may move up. Places of others never depend on who
+else appears in a list, so where the person was a candidate nothing but their own place changes,
+which was blank in all but c lists.                                                              ∎
 """
 
 from dataclasses import dataclass
@@ -34,38 +34,46 @@ NOBODY = -1
 
 @dataclass(frozen=True)
 class Caps:
-    """The most events of a person as viewer, the most places as candidate, the longest list."""
+    """The most lists of a person as viewer, the most places as candidate, the longest list.
 
-    viewer: int = 1
-    candidate: int = 1
+    None where that side are no people: jobs whose lists they are, items that are listed.
+    """
+
+    viewer: int | None = 1
+    candidate: int | None = 1
     length: int = 1
 
     def __post_init__(self) -> None:
-        if min(self.viewer, self.candidate, self.length) < 1:
-            raise BoundsError("caps are at least 1")
+        given = [cap for cap in (self.viewer, self.candidate) if cap is not None]
+        if not given or min(*given, self.length) < 1:
+            raise BoundsError("caps are at least 1, and one side at least are people")
 
     @property
-    def events(self) -> int:
-        """How many events one person's data can change."""
-        return self.viewer + self.candidate + self.viewer * self.length
+    def lists(self) -> int:
+        """How many lists one person's data can change."""
+        viewer, candidate = self.viewer or 0, self.candidate or 0
+        return viewer + candidate + (viewer * self.length if candidate else 0)
 
 
 @dataclass(frozen=True, eq=False)
 class Capped:
-    """Which events are kept, and the candidates in them, `NOBODY` where a place is blank."""
+    """Which lists are kept, and the candidates in them, `NOBODY` where a place is blank."""
 
-    events: Numbers
+    lists: Numbers
     candidates: Numbers
 
 
 def capped(
-    event: Numbers, viewer: Numbers, candidates: Numbers, caps: Caps, seed: int = 0
+    number: Numbers, viewer: Numbers, candidates: Numbers, caps: Caps, seed: int = 0
 ) -> Capped:
-    """Cap both roles. `event` are stable numbers of the log; `candidates` has a row per event."""
+    """Cap both roles. `number` is a stable one of each list; `candidates` has a row per list."""
     if candidates.ndim != 2 or candidates.shape[1] > caps.length:
         raise BoundsError(f"lists have at most {caps.length} places")
-    order = mixed(event, seed)
-    kept = np.flatnonzero(first(viewer, order, caps.viewer) & (viewer != NOBODY))
+    order, kept = mixed(number, seed), np.arange(len(number))
+    if caps.viewer is not None:
+        kept = np.flatnonzero(first(viewer, order, caps.viewer) & (viewer != NOBODY))
+    if caps.candidate is None:
+        return Capped(kept, candidates[kept])
     places = _once(candidates[kept])
     rows, columns = np.nonzero(places != NOBODY)
     chosen = first(places[rows, columns], order[kept][rows], caps.candidate)

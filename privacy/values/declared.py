@@ -1,19 +1,18 @@
 """The metric of a request, from the numbers that it declares: the same on both sides.
 
-In the service rows are of one person each: whoever else a row is about is not covered by it
-(docs/logs.md), and one person moves nobody else's rows.
+Each has a `layout`, and `events`: how many events may depend on one of them, it included.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from privacy.values.capping import Caps
-from privacy.values.layout import Layout
+from privacy.values.rankings import Ndcg, RankGaps
 from privacy.values.rates import Bins, FalsePositives, Outcomes
 from privacy.values.scores import Kernels, ScoreBins
 
-Metric = Bins | FalsePositives | Outcomes | ScoreBins | Kernels
+OfLists = Ndcg | RankGaps | Kernels
+Metric = Bins | FalsePositives | Outcomes | ScoreBins | OfLists
 Asked = Mapping[str, Any]
 
 
@@ -22,35 +21,39 @@ def metric_of(asked: Asked) -> Metric:
     return _MAKERS[asked["name"]](asked)
 
 
-def layout_of(metric: Metric) -> Layout:
-    """The cells of a metric in the service, and how far one person moves them."""
-    return replace(metric.layout, moved_rows=0)
-
-
-def events_of(asked: Asked) -> int:
-    """The most rows of a person."""
-    return int(asked.get("rows_per_person", 1))
-
-
 def _histogram(asked: Asked) -> Bins:
     return Bins(tuple(asked["bins"]["edges"]))
 
 
 def _false_positives(asked: Asked) -> FalsePositives:
-    return FalsePositives(events_of(asked))
+    return FalsePositives(asked["rows_per_person"])
 
 
 def _outcomes(asked: Asked) -> Outcomes:
-    events, squares = events_of(asked), bool(asked["squares"])
+    events, squares = asked["rows_per_person"], bool(asked["squares"])
     return Outcomes(**asked["outcome_range"], events=events, squares=squares)
 
 
 def _auc(asked: Asked) -> ScoreBins:
-    return ScoreBins(tuple(asked["edges"]), events_of(asked))
+    return ScoreBins(tuple(asked["edges"]), asked["rows_per_person"])
+
+
+def _ndcg(asked: Asked) -> Ndcg:
+    return Ndcg(Caps(asked["per_viewer"], asked["per_candidate"], asked["length"]))
+
+
+def _lot(asked: Asked) -> RankGaps:
+    return RankGaps(
+        asked["ranks"],
+        asked["side"],
+        **asked["relevance_range"],
+        viewer=asked["per_viewer"],
+        candidate=asked["per_candidate"],
+    )
 
 
 def _pot(asked: Asked) -> Kernels:
-    points, caps = tuple(asked["points"]), Caps(candidate=events_of(asked))
+    points, caps = tuple(asked["points"]), Caps(asked["per_viewer"], asked["per_candidate"])
     return Kernels(points, asked["bandwidth"], **asked["outcome_range"], caps=caps)
 
 
@@ -59,5 +62,7 @@ _MAKERS: dict[str, Callable[[Asked], Metric]] = {
     "false-positives": _false_positives,
     "outcomes": _outcomes,
     "auc": _auc,
+    "ndcg": _ndcg,
+    "lot": _lot,
     "pot": _pot,
 }

@@ -2,14 +2,14 @@
 
 Unit: one person, whose row of values is multiplied by the auditor's weights and added up. `Layout`
 is public and follows from declared numbers alone, so that a price never depends on data (R4); what
-an adapter gives beyond it is cut. `moved_rows` is how many other people's rows one person's data
-can move, which is 0 unless people meet in a query; docs/two-party-metrics.md has the proofs.
+an adapter gives beyond it is cut. `moved` is by how much one person's data change other people's
+values, |Δv| over all of them together: 0 unless people meet in a query; each such metric proves it.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
 
@@ -25,7 +25,7 @@ class Layout:
     low: int
     high: int
     total: int
-    moved_rows: int = 0
+    moved: int = 0
 
     def __post_init__(self) -> None:
         if len(set(self.cells)) != len(self.cells) or not self.cells:
@@ -55,12 +55,6 @@ class MemberRows:
     cell: Integers
     unit: Integers
     values: Integers
-
-
-def fixed(reals: ArrayLike, scale: int) -> Integers:
-    """⌊x · scale + ½⌋; what is not a number is 0."""
-    numbers = np.nan_to_num(np.asarray(reals, np.float64), nan=0.0, posinf=0.0, neginf=0.0)
-    return np.floor(numbers * scale + 0.5).astype(np.int64)
 
 
 def summed(rows: Integers, person: NDArray[np.int64], people: int) -> Integers:

@@ -1,4 +1,4 @@
-"""Values of ranked lists: the query is what people meet in, so it is capped for every role.
+"""Values of ranked lists: the list is what people meet in, so it is capped for every role.
 
 Relevance that is blank (`capping`) is no part of a list; places keep their discount, so that a list
 that is perfect without blanks stays perfect with them.
@@ -6,38 +6,60 @@ that is perfect without blanks stays perfect with them.
 [OHB26] eqs. 7-9: Ỹ = Y / IDCG, NDCG = DCG / IDCG, DCG = Σ_p (2^rel - 1) / log2(p + 1).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
+from privacy.fixed_point import fixed
 from privacy.values.capping import NOBODY, Caps, Numbers, mixed
-from privacy.values.layout import Integers, Layout, MemberRows, fixed
-
-Floats = NDArray[np.float64]
+from privacy.values.layout import Integers, Layout, MemberRows, summed
+from privacy.values.lists import Floats, Places, within
 
 
 @dataclass(frozen=True)
 class Ndcg:
-    """Quality of service for viewers: each viewer's queries and the sum of their NDCG.
+    """Quality of service for viewers: each viewer's lists and the sum of their NDCG.
 
-    A query without anything relevant has no NDCG and does not count. One person moves their own row
-    as a viewer, and the rows of the viewers of every other query that they change.
+    A list without anything relevant has no NDCG and does not count.
+
+    Reach. A list adds at most s = `scale` to either cell of its viewer, and changes them by at most
+    2s, whatever happens in it. With people listed, one who leaves changes at most c lists as a
+    candidate and v·L by letting others in (`capping`), all of which may be other viewers': they
+    move by 2s(c + v·L). Their own row is v lists, 2sv. Items let nobody in: nothing else moves.
     """
 
     caps: Caps = field(default_factory=lambda: Caps(length=10))
     scale: int = 1000
 
+    def __post_init__(self) -> None:
+        if self.caps.viewer is None:
+            raise BoundsError("NDCG is of viewers: lists that are nobody's have none")
+
     @property
     def layout(self) -> Layout:
-        most = self.caps.viewer * self.scale
-        moved = self.caps.events - self.caps.viewer
-        return Layout(("queries", "ndcg"), self.scale, 0, most, 2 * most, moved)
+        most = self._viewer * self.scale
+        moved = 0 if self.caps.candidate is None else self.caps.lists - self._viewer
+        return Layout(("queries", "ndcg"), self.scale, 0, most, 2 * most, 2 * self.scale * moved)
+
+    @property
+    def events(self) -> int:
+        """Lists that may depend on one of them, it included: of its viewer, and its candidates."""
+        return self._viewer + self.caps.length * ((self.caps.candidate or 1) - 1)
+
+    @property
+    def _viewer(self) -> int:
+        return self.caps.viewer or 0
+
+    def values(self, places: Places, people: int, seed: int = 0) -> Integers:
+        """A row for each person, from rows whose number is the relevance."""
+        lists = within(places, self.caps, seed)
+        return summed(self.rows(lists.numbers[:, :, 0], lists.candidates), lists.viewer, people)
 
     def rows(self, relevance: Floats, candidates: Numbers) -> Integers:
-        """A row per query, from relevance in the order shown and who is in which place."""
+        """A row per list, from relevance in the order shown and who is in which place."""
         gains = np.where(candidates == NOBODY, 0.0, gain(relevance))
         ideal = ideal_gain(gains, candidates != NOBODY)
         counts = ideal > 0
@@ -90,13 +112,15 @@ class RankGaps:
     """The listwise outcome test with one person's group at a time, for the service.
 
     There the weights of two people cannot be multiplied, as nobody holds both in the clear. Each
-    query gives one pair of neighbours, at a rank drawn by its number, and the gap of their
-    relevance (scaled to [0, 1], not by the query's own ideal, which would carry everybody into it)
-    goes to the row of the `side` that is asked about: the one above, or the one below.
+    list gives one pair of neighbours, at a rank drawn by its number, and the gap of their relevance
+    (scaled to [0, 1], not by the list's own ideal, which would carry everybody into it) goes to the
+    row of the `side` that is asked about: the one above, or the one below.
 
-    A viewer who leaves takes `caps.viewer` pairs away. Each moves the row it was in, and either of
-    its two people may enter the next pair of their own, which moves one row each. A candidate who
-    leaves moves, in each of their pairs, the other's row.
+    Reach. A pair adds at most s = `scale` to either of two cells of one row, 2s. One who leaves
+    takes at most c pairs away as a candidate, each out of one row, their own or the other's: 2sc
+    together, as much as their own row may hold. As a viewer they take v pairs away, and either of
+    the two in each may enter another pair: three times 2s each, 6sv. Where lists are nobody's, one
+    who leaves takes away or uncovers one place for each of theirs (`lists`): 2sc, and no more.
     """
 
     ranks: int = 10
@@ -104,7 +128,7 @@ class RankGaps:
     low: float = 0.0
     high: float = 1.0
     scale: int = 1000
-    viewer: int = 1
+    viewer: int | None = 1
     candidate: int = 1
 
     def __post_init__(self) -> None:
@@ -119,22 +143,25 @@ class RankGaps:
     def layout(self) -> Layout:
         places = range(self.ranks - 1)
         cells = (*(f"gap {r}" for r in places), *(f"pairs {r}" for r in places))
-        most = self.candidate * self.scale
-        return Layout(cells, self.scale, -most, most, 2 * most, 3 * self.viewer + self.candidate)
+        most, moved = self.candidate * self.scale, 6 * self.scale * (self.viewer or 0)
+        return Layout(cells, self.scale, -most, most, 2 * most, moved)
 
-    def pairs(
-        self, event: Numbers, relevance: Floats, candidates: Numbers, seed: int = 0
-    ) -> tuple[Numbers, Floats, Numbers]:
-        """The rank drawn for each query, and the relevance and people of the two at it."""
-        if relevance.shape != candidates.shape or relevance.shape[1] != self.ranks:
-            raise BoundsError(f"lists need {self.ranks} places, blank where they are shorter")
-        rank = (mixed(event, seed) % np.uint64(self.ranks - 1)).astype(np.int64)
-        places = rank[:, np.newaxis] + np.arange(2)
-        return (
-            rank,
-            np.take_along_axis(relevance, places, axis=1),
-            np.take_along_axis(candidates, places, axis=1),
-        )
+    @property
+    def events(self) -> int:
+        """Pairs that may depend on one of them, it included: of its two people and its viewer."""
+        return 2 * self.candidate - 1 + (self.viewer or 1) - 1
+
+    def values(self, places: Places, people: int, seed: int = 0) -> Integers:
+        """A row for each person, from rows whose number is the relevance."""
+        at = places.place - self.drawn(places.number, seed)
+        lists = within(replace(places, place=at), self.caps, seed)
+        rank = self.drawn(lists.number, seed)
+        rows = self.rows(rank, lists.numbers[:, :, 0], lists.candidates)
+        return summed(rows, lists.candidates[:, 0 if self.side == "above" else 1], people)
+
+    def drawn(self, number: Numbers, seed: int) -> Numbers:
+        """The rank, from 0, of the pair of each list."""
+        return (mixed(number, seed + 1) % np.uint64(self.ranks - 1)).astype(np.int64)
 
     def rows(self, rank: Numbers, relevance: Floats, candidates: Numbers) -> Integers:
         """A row per pair, for the person on the side; nothing where a place is blank."""
@@ -146,10 +173,6 @@ class RankGaps:
         found[number, rank] = np.where(there, gap, 0)
         found[number, rank + self.ranks - 1] = np.where(there, self.scale, 0)
         return found
-
-    def owner(self, candidates: Numbers) -> Numbers:
-        """Whose row a pair belongs to."""
-        return np.asarray(candidates[:, 0 if self.side == "above" else 1])
 
 
 def gain(relevance: Floats) -> Floats:

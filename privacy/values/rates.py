@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from privacy.errors import BoundsError
-from privacy.values.layout import Integers, Layout, fixed
+from privacy.fixed_point import fixed
+from privacy.values.layout import Integers, Layout
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from privacy.errors import BoundsError
+from privacy.fixed_point import fixed
 from privacy.values.capping import Caps, Numbers, first, mixed
-from privacy.values.layout import Integers, Layout, MemberRows, fixed
+from privacy.values.layout import Integers, Layout, MemberRows, summed
+from privacy.values.lists import Places, within
 
 
 @dataclass(frozen=True)
 class Kernels:
     """The pointwise outcome test: kernel weights at reference points, and outcomes so weighted.
 
-    The kernel is exp(-(s - s_q)²/2h²), at most 1; outcomes are scaled to [0, 1]. An event has a
-    viewer too, whose leaving takes at most `caps.viewer` events away, each of one candidate, who
-    may put another event of their own in its place: so many other rows move.
+    The kernel is exp(-(s - s_q)²/2h²), at most 1; outcomes are scaled to [0, 1]. Every place of a
+    list counts by itself, so that a viewer has at most `caps.viewer` of them.
+
+    Reach. A place adds at most e in L1 to its candidate. Who leaves takes c places out of their own
+    row, ce; and v places as a viewer, each out of one row, whose owner may put another place in its
+    stead: 2ev. Where lists are nobody's, one who leaves uncovers a place for each one they do not
+    take away: ce, and no more.
     """
 
     points: tuple[float, ...]
@@ -33,17 +39,33 @@ class Kernels:
     def __post_init__(self) -> None:
         if not self.points or not np.all(np.diff(self.points) > 0) or not self.bandwidth > 0:
             raise BoundsError("reference points must grow, and the bandwidth be above 0")
-        if not self.low < self.high or self.caps.length != 1:
-            raise BoundsError("outcomes need a range, and an event has one candidate")
+        if not self.low < self.high or self.caps.length != 1 or self.caps.candidate is None:
+            raise BoundsError("outcomes need a range, and a place has one candidate, a person")
 
     @property
     def layout(self) -> Layout:
         places = range(len(self.points))
         cells = (*(f"weight {q}" for q in places), *(f"outcome {q}" for q in places))
-        most = self.caps.candidate * self.scale
+        most = self._candidate * self.scale
         # A weighted outcome is at most its weight, and each is rounded up by at most a half.
-        total = self.caps.candidate * (math.ceil(2 * self._mass * self.scale) + len(cells))
-        return Layout(cells, self.scale, 0, most, total, self.caps.viewer)
+        each = math.ceil(2 * self._mass * self.scale) + len(cells)
+        moved = 2 * each * (self.caps.viewer or 0)
+        return Layout(cells, self.scale, 0, most, self._candidate * each, moved)
+
+    @property
+    def events(self) -> int:
+        """Places that may depend on one of them, it included: of its candidate and its viewer."""
+        return self._candidate + (self.caps.viewer or 1) - 1
+
+    @property
+    def _candidate(self) -> int:
+        return self.caps.candidate or 0
+
+    def values(self, places: Places, people: int, seed: int = 0) -> Integers:
+        """A row for each person, from rows whose numbers are the score and the outcome."""
+        lists = within(places.alone, self.caps, seed)
+        score, outcome = lists.numbers[:, 0, 0], lists.numbers[:, 0, 1]
+        return summed(self.rows(score, outcome), lists.candidates[:, 0], people)
 
     @property
     def _mass(self) -> float:

@@ -14,6 +14,7 @@ from joserfc.jwk import OKPKey
 from sqlmodel import select
 from typer.testing import CliRunner
 
+from api.audits.two_party import values_of
 from api.platform import Platform
 from api.store import GroupRow
 from auditor_client import Auditor, InputError, Regulator, opening, save_profile, soft_metrics
@@ -33,7 +34,8 @@ from auditor_client.weighted import WeightedAudience
 from openapi.models import Content
 from platform_sim import SOFTWARE_JOB, SimulatedPlatform, World, recruit
 from privacy.two_party import Opening
-from tests.two_parties import EDGES, Conversation, auditor_at, one, regulator_jwk
+from tests.system.raw import usernames
+from tests.two_parties import EDGES, Conversation, auditor_at, one, regulator_jwk, weighted
 from tests.world import Deployment, deployed, sqlite_url
 
 # Of which 95 % are on the platform.
@@ -107,6 +109,9 @@ def test_soft_labels_find_the_bias_that_hard_labels_find(
     with service.service.store.read() as session:
         query = select(GroupRow.label).where(GroupRow.audience_id == people.id)
         assert session.exec(query).all() == ["g0"]
+    held = b"".join(file.read_bytes() for file in database_files(service))
+    assert people.id.encode() in held
+    assert not any(name.encode() in held for name in ("p_woman", "p_man", "gender"))
     # And everything of it verifies offline.
     service.service.checkpointer().once()
     regulator = service.regulator
@@ -114,6 +119,12 @@ def test_soft_labels_find_the_bias_that_hard_labels_find(
     trust = make_trust(regulator.ledger.keys(), jwks)
     found = verify_file(regulator.ledger.export(tmp_path / "ledger.jsonl"), trust)
     assert found.counts["answer"] >= 2
+
+
+def database_files(service: Deployment) -> list[Path]:
+    """What the platform's store is on disk, with the part that is not checked in yet."""
+    path = Path(service.service.settings.database_url.removeprefix("sqlite:///"))
+    return [file for file in path.parent.iterdir() if file.name.startswith(path.name)]
 
 
 def test_a_mandate_must_name_the_kind_and_the_key_must_be_the_regulators(
@@ -298,9 +309,50 @@ def test_the_command_does_it_all(service: Deployment, volunteers: pa.Table, tmp_
     command += ["--id", "email", "--groups", "p_woman,p_man", "--regulator-key", str(key)]
     receipt = tmp_path / "receipt.json"
     command += ["--epsilon", "10", "--receipt", str(receipt), "-p", "researcher", "--json"]
+    command += ["--tolerance", "0.1"]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
     shown = json.loads(done.stdout)
     # 95 % are on the platform, 83 % of whom gave it an address: always the same ones, and noise.
     assert sum(shown["sum"]) == pytest.approx(0.95 * 0.98 * 0.85 * VOLUNTEERS, abs=15)
+    assert shown["verdict"] == "unfair"
+    # Shares of .9 and .1, nine to one either way: (2·.9 − 1)² of a difference is left.
+    assert [words.split()[0] for words in shown["left of a difference"]] == ["p_woman", "p_man"]
+    assert 55 < int(shown["left of a difference"][0].split()[1].rstrip("%")) < 75
+    assert "gap: " in shown["explained"]
     assert TwoParty.from_receipt(receipt).groups == ("p_woman", "p_man")
+
+
+def test_lists_in_which_people_meet_are_measured_for_either_side(
+    service: Deployment, biased_world: World, biased_platform: Platform
+) -> None:
+    auditor = auditor_at(service)
+    names = usernames(biased_world, 600)
+    people = weighted(auditor, names, ["a", "b"] * 300)
+    everyone = biased_platform.people.match("username", pa.array(names))
+    # Nobody is in more than 40 of these lists, or shown more than 40: all count, whatever the lot.
+    for metric in (
+        soft_metrics.ndcg("pymk-viewers", "outcome", 3, per_viewer=1, per_candidate=40),
+        soft_metrics.pot(
+            "pymk-viewers", "score", "outcome", (0, 1), [0.3], 0.3, per_viewer=40, per_candidate=40
+        ),
+    ):
+        found = auditor.audits.run_two_party(
+            metric, people, regulator_key=regulator_jwk(service), epsilon=10, progress=False
+        )
+        asked = auditor.audits.requests.two_party(metric, people, epsilon=10)
+        plain = values_of(asked, [], biased_platform)(everyone).reshape(300, 2, -1).sum(axis=0)
+        assert plain.min() > 25_000
+        away = np.abs(found.sums.values - plain / found.metric.layout.scale)
+        unit = 1_000 * found.metric.layout.scale
+        assert found.part("sums").scale == metric_reach(found) / 10
+        # Discrete Laplace noise: beyond 25 times its scale with a probability below 3e-11 each.
+        assert away.max() < 25 * found.part("sums").scale / unit
+        assert found.ratios(0).groups == ("a", "b")
+        assert "their places in others' lists are blank" in " ".join(found.release.rules)
+
+
+def metric_reach(found: TwoParty) -> int:
+    layout = found.metric.layout
+    assert layout.moved > 0
+    return 1_000 * (layout.total + layout.moved)

@@ -15,7 +15,7 @@ from privacy.two_party.library.script import PART, ROWS_PART, script
 from privacy.two_party.library.shares import in_slots, summed
 from privacy.two_party.library.terms import LibraryTerms
 from privacy.two_party.lockstep import Answering
-from privacy.two_party.matching import CHUNK, POINT, TOKEN, Blinding, Spread, each
+from privacy.two_party.matching import CHUNK, POINT, TOKEN, Blinding, Spread, each, side_by_side
 from privacy.two_party.messages import Kind, Setting, Slot
 from privacy.two_party.randomness import permutation
 from privacy.two_party.residues import Words
@@ -27,7 +27,7 @@ class ClientParty(Answering):
     """One run. `tokens`: 32 bytes for each person that `rows` speaks of."""
 
     def __init__(
-        self, terms: LibraryTerms, tokens: bytes, rows: ClientRows, *, spread: Spread = map
+        self, terms: LibraryTerms, tokens: bytes, rows: ClientRows, *, spread: Spread = side_by_side
     ) -> None:
         super().__init__(Setting.LIBRARY, terms.digest, script(terms))
         if len(tokens) != TOKEN * terms.people:

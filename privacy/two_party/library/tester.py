@@ -20,7 +20,7 @@ from privacy.two_party.library.script import PART, script
 from privacy.two_party.library.shares import masked, summed
 from privacy.two_party.library.terms import LibraryTerms
 from privacy.two_party.lockstep import Asking
-from privacy.two_party.matching import CHUNK, POINT, TOKEN, Blinding, Spread, each
+from privacy.two_party.matching import CHUNK, POINT, TOKEN, Blinding, Spread, each, side_by_side
 from privacy.two_party.messages import Kind, Setting, Slot
 from privacy.two_party.residues import Words
 from privacy.two_party.script import NONCE
@@ -32,7 +32,12 @@ class TesterParty(Asking):
     """One run. `weights`: member × group; `tokens`: 32 bytes a member."""
 
     def __init__(
-        self, terms: LibraryTerms, tokens: bytes, weights: Integers, *, spread: Spread = map
+        self,
+        terms: LibraryTerms,
+        tokens: bytes,
+        weights: Integers,
+        *,
+        spread: Spread = side_by_side,
     ) -> None:
         super().__init__(Setting.LIBRARY, terms.digest, script(terms))
         if weights.shape != (terms.members, terms.groups) or len(tokens) != TOKEN * terms.members:

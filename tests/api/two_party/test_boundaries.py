@@ -14,9 +14,15 @@ import pytest
 
 from api.adapters import PlatformDownError
 from api.compose import simulated
-from api.errors import BeginAgainError, MessageRefusedError, UnavailableError
+from api.errors import (
+    BeginAgainError,
+    MessageRefusedError,
+    NotReleasedError,
+    UnavailableError,
+)
 from api.platform import Platform
 from api.store import AuditRow
+from api.two_party.delivering import settle_all
 from api.two_party.timeouts import end_stale
 from auditor_client import Auditor
 from auditor_client.weighted import WeightedAudience
@@ -226,7 +232,7 @@ def borne(talk: Conversation, world: World) -> "np.ndarray[tuple[int], np.dtype[
     from api.persons import Blocks
 
     with talk.service.store.read() as session:
-        return Blocks.load(session, np.array([0])).spent[: world.people].copy()
+        return Blocks.load(session, np.array([0]))["spent"][: world.people].copy()
 
 
 def aged(talk: Conversation, state: str) -> str:
@@ -254,11 +260,6 @@ def test_what_was_not_begun_is_given_back(talk: Conversation) -> None:
     assert talk.entries("refund") == 1
 
 
-def test_what_was_answered_stays(talk: Conversation) -> None:
-    talk.talk(talk.party())
-    assert aged(talk, "running") == "running"
-
-
 def test_the_same_question_asked_twice_at_once_gets_one_answer(talk: Conversation) -> None:
     party = talk.party()
     ask = talk.talk(party, EXCHANGES - 1)
@@ -267,4 +268,21 @@ def test_the_same_question_asked_twice_at_once_gets_one_answer(talk: Conversatio
         replies = set(pool.map(talk.send, [ask] * 4))
     [reply] = replies
     assert party.receive(reply) is None
+    settled(talk)
+
+
+def test_what_is_answered_and_opened_is_released_though_the_auditor_is_dead(
+    service: Deployment, world: World
+) -> None:
+    auditor = auditor_at(service, opened_share="1")
+    people = weighted(auditor, usernames(world, 3), ["a", "b", "a"])
+    talk = Conversation.begin(service, auditor, people)
+    with pytest.raises(NotReleasedError):
+        talk.talk(talk.party())
+    worker = talk.service.worker()
+    settling = worker.store, worker.platform, worker.keys, worker.settings
+    settle_all(*settling)
+    assert aged(talk, "running") == "running"
+    assert service.regulator.open_run(talk.audit.id).honest
+    settle_all(*settling)
     settled(talk)

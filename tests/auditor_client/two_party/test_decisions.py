@@ -4,7 +4,7 @@ import pytest
 from auditor_client import InputError, two_party
 from auditor_client.demographics import Probabilities, hard
 from auditor_client.two_party import Ratios
-from privacy.values import FalsePositives, ScoreBins
+from privacy.values import FalsePositives, RankGaps, ScoreBins
 from tests.auditor_client.two_party.plain import soft, sums_of
 
 
@@ -46,6 +46,19 @@ def test_auc_is_compared_with_everybody_s() -> None:
     assert (found.rule, found.worst.second, found.verdict) == ("MQOS-AUC", "b", "unfair")
     assert found.worst.value == pytest.approx(0.25)
     assert two_party.auc_below(sums, 0.3).verdict == "fair"
+
+
+def test_gaps_below_zero_are_found_at_any_rank() -> None:
+    metric = RankGaps(ranks=3)
+    # 10,000 pairs of each group at each rank; at the second one group is misplaced by .1.
+    values = np.array([[200.0, -100.0, 1000.0, 1000.0], [200.0, 100.0, 1000.0, 1000.0]]) * 10_000
+    sums = two_party.Sums.of(("a", "b"), metric.layout, values.astype(np.int64) * 1000, 1000)
+    found = two_party.misranked(sums)
+    assert (found.rule, found.verdict, found.exceeded) == ("LOT", "unfair", True)
+    assert found.worst.value == pytest.approx(0.1)
+    assert "a or their neighbour at rank 3 is 0.1000 above rank 2" in found.explain()
+    assert two_party.misranked(sums, tolerance=0.2).verdict == "fair"
+    assert two_party.misranked(sums, tolerance=0.1).verdict == "inconclusive"
 
 
 @pytest.mark.parametrize("rate", [5e-4])

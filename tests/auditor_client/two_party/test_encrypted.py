@@ -20,12 +20,11 @@ from privacy.values import (
     MemberRows,
     Ndcg,
     Outcomes,
+    Places,
     RankGaps,
     SampledPairs,
     ScoreBins,
-    capped,
     every_score,
-    summed,
 )
 from tests.auditor_client.two_party.plain import SCALE, soft
 
@@ -46,21 +45,26 @@ def cases(rng: np.random.Generator) -> dict[str, Case]:
     score = rng.random(PEOPLE)
     made = {
         "ero": Case(_ERO.layout, _ERO.rows(flagged, actual)),
-        "outcomes": Case(_OUTCOMES.layout, _OUTCOMES.rows(score * 9)),
+        "outcomes": Case(_OUTCOMES.layout, _OUTCOMES.rows(score * 9 - 4)),
         "bins": Case(_BINS.layout, _BINS.rows(score)),
-        "kernels": Case(_KERNELS.layout, _KERNELS.rows(score, actual)),
         "auc": Case(_AUC.layout, _AUC.rows(score, actual)),
     }
-    event, viewer = np.arange(80), rng.integers(0, PEOPLE, 80)
-    lists, relevance = rng.integers(-1, PEOPLE, (80, 4)), rng.integers(0, 3, (80, 4)).astype(float)
-    kept = capped(event, viewer, lists, _NDCG.caps)
-    rows = _NDCG.rows(relevance[kept.events], kept.candidates)
-    made["ndcg"] = Case(_NDCG.layout, summed(rows, viewer[kept.events], PEOPLE))
-    rank, two, pair = _GAPS.pairs(event, relevance, lists)
-    kept = capped(event, viewer, pair, _GAPS.caps)
-    gaps = _GAPS.rows(rank[kept.events], two[kept.events], kept.candidates)
-    made["gaps"] = Case(_GAPS.layout, summed(gaps, _GAPS.owner(kept.candidates), PEOPLE))
+    places = listed(rng)
+    for name, metric in (("kernels", _KERNELS), ("ndcg", _NDCG), ("gaps", _GAPS)):
+        made[name] = Case(metric.layout, metric.values(places, PEOPLE))
     return made
+
+
+def listed(rng: np.random.Generator) -> Places:
+    """Lists of four, in which people are twice, or strangers."""
+    return Places.of(
+        np.arange(PEOPLE),
+        viewer=np.repeat(rng.integers(0, PEOPLE, 80), 4),
+        query=np.repeat(np.arange(80), 4),
+        place=np.tile(np.arange(4), 80),
+        candidate=rng.integers(-1, PEOPLE, 320),
+        numbers=rng.random((320, 2)),
+    )
 
 
 _ERO = FalsePositives()
@@ -69,10 +73,10 @@ _BINS = Bins((0.0, 0.3, 0.9))
 _AUC = ScoreBins((0.2, 0.5))
 _KERNELS = Kernels((0.2, 0.8), 0.2)
 _NDCG = Ndcg(Caps(1, 2, 4))
-_GAPS = RankGaps(ranks=4, high=2.0, candidate=2)
+_GAPS = RankGaps(ranks=4, candidate=2)
 
 
-def encrypted(weights: Integers, persons: Integers, found: list[Case]) -> Any:
+def encrypted(weights: Integers, persons: Integers, found: list[Case], scale: int = SCALE) -> Any:
     """All cells in one run, without noise, as only a test may have them."""
     layouts = [case.layout for case in found]
     values = np.hstack([case.layout.cut(case.values) for case in found])
@@ -81,13 +85,13 @@ def encrypted(weights: Integers, persons: Integers, found: list[Case]) -> Any:
         rows=len(weights),
         groups=weights.shape[1],
         cells=values.shape[1],
-        weights=protocol.Entries(low=0, high=SCALE, total=SCALE),
+        weights=protocol.Entries(low=0, high=scale, total=scale),
         values=protocol.Entries(
             low=min(layout.low for layout in layouts),
             high=max(layout.high for layout in layouts),
             total=sum(layout.total for layout in layouts),
         ),
-        moved_rows=max(layout.moved_rows for layout in layouts),
+        moved=max(layout.moved for layout in layouts),
         noise=0,
     )
     key = bytes(PrivateKey.generate().public_key)
@@ -104,28 +108,100 @@ def encrypted(weights: Integers, persons: Integers, found: list[Case]) -> Any:
     return auditor.sums
 
 
-def test_what_is_decrypted_equals_the_plain_computation_exactly() -> None:
-    rng = np.random.default_rng(41)
-    made = cases(rng)
-    # Largest remainders keep each row at exactly the scale.
+def everybody(rng: np.random.Generator) -> tuple[Integers, Integers]:
+    """Soft weights of everybody in any order, and of strangers."""
     probabilities, _ = soft(rng, PEOPLE + STRANGERS, 3)
+    # Largest remainders keep each row at exactly the scale.
     weights = protocol.weights_of(np.asarray(probabilities), SCALE)
     persons = np.concatenate([rng.permutation(PEOPLE), np.full(STRANGERS, -1)]).astype(np.int64)
-    sums = encrypted(weights, persons, list(made.values()))
-    matched = weights[:PEOPLE]
+    return weights, persons
+
+
+def strangers(rng: np.random.Generator) -> tuple[Integers, Integers]:
+    weights, persons = everybody(rng)
+    return weights, np.full_like(persons, -1)
+
+
+def one_person(rng: np.random.Generator) -> tuple[Integers, Integers]:
+    weights, persons = everybody(rng)
+    return weights[:1], persons[:1]
+
+
+def the_same_twice(rng: np.random.Generator) -> tuple[Integers, Integers]:
+    weights, persons = everybody(rng)
+    return np.concatenate([weights, weights[::-1]]), np.concatenate([persons, persons[::-1]])
+
+
+def no_weight(rng: np.random.Generator) -> tuple[Integers, Integers]:
+    weights, persons = everybody(rng)
+    return np.zeros_like(weights), persons
+
+
+@pytest.mark.parametrize("upload", [everybody, strangers, one_person, the_same_twice, no_weight])
+def test_what_is_decrypted_equals_the_plain_computation_exactly(upload: Any) -> None:
+    rng = np.random.default_rng(41)
+    made = cases(rng)
+    assert made["gaps"].values.min() < 0
+    weights, persons = upload(rng)
+    sums = np.asarray(encrypted(weights, persons, list(made.values())))
     start = 0
     for name, case in made.items():
-        plain = matched.T @ case.values[persons[:PEOPLE]]
-        cells = np.asarray(sums)[:, start : start + plain.shape[1]]
-        start += plain.shape[1]
-        assert cells.tolist() == plain.tolist(), name
-        one, other = (
-            Sums.of(probabilities.columns, case.layout, each, SCALE) for each in (cells, plain)
-        )
+        plain = by_hand(weights, persons, case.values)
+        cells = sums[:, start : start + len(plain[0])]
+        start += len(plain[0])
+        assert cells.tolist() == plain, name
+        one, other = (Sums.of("abc", case.layout, each, SCALE) for each in (cells, plain))
         for reading in _READINGS.get(name, ()):
-            assert reading(one).averages(0.05) == reading(other).averages(0.05)
-        # Everybody together is the sum over groups, whatever the weights.
-        assert plain.sum(axis=0).tolist() == (SCALE * case.values.sum(axis=0)).tolist()
+            assert str(reading(one).averages(0.05)) == str(reading(other).averages(0.05))
+
+
+def by_hand(weights: Integers, persons: Integers, values: Integers) -> list[list[int]]:
+    """Row by row in Python's integers; somebody's second row counts nothing."""
+    found = [[0] * values.shape[1] for _ in range(weights.shape[1])]
+    seen = {-1}
+    for row, person in zip(weights.tolist(), persons.tolist(), strict=True):
+        if person not in seen:
+            for group, weight in enumerate(row):
+                for cell, value in enumerate(values[person].tolist()):
+                    found[group][cell] += weight * value
+        seen.add(person)
+    return found
+
+
+def test_everybody_together_is_the_sum_over_groups() -> None:
+    rng = np.random.default_rng(43)
+    weights, persons = everybody(rng)
+    for case in cases(rng).values():
+        found = np.array(by_hand(weights, persons, case.values)).sum(axis=0)
+        assert found.tolist() == (SCALE * case.values.sum(axis=0)).tolist()
+
+
+@pytest.mark.parametrize("name", ["ero", "outcomes", "bins", "auc", "kernels", "ndcg", "gaps"])
+def test_values_at_their_bounds_neither_overflow_nor_are_cut(name: str) -> None:
+    layout = cases(np.random.default_rng(44))[name].layout
+    most = min(layout.high, layout.total)
+    values = np.zeros((PEOPLE, len(layout.cells)), np.int64)
+    values[:, 0], values[: PEOPLE // 2, 0] = most, layout.low
+    weights = np.full((PEOPLE, 1), SCALE)
+    sums = encrypted(weights, np.arange(PEOPLE), [Case(layout, values)])
+    assert int(sums[0, 0]) == SCALE * (PEOPLE // 2) * (most + layout.low)
+
+
+def test_products_of_all_pairs_would_carry_eq_8() -> None:
+    """A row for each pair of people: exact, and as long as the square of the people."""
+    rng, people = np.random.default_rng(45), 12
+    weights = protocol.weights_of(rng.dirichlet([1, 1], people), 100)
+    above, below = np.divmod(np.arange(people**2), people)
+    products = np.einsum("ia,ib->iab", weights[above], weights[below]).reshape(-1, 4)
+    lists = np.array([rng.permutation(people)[:3] for _ in range(20)])
+    rows = AdjacentRanks(ranks=3, scale=50).rows(rng.random((20, 3)), lists)
+    values = np.zeros((people**2, 2), np.int64)
+    np.add.at(values, rows.members @ np.array([people, 1]), rows.values)
+    layout = Layout(("gap", "pairs"), 50, -1000, 1000, 2000)
+    sums = encrypted(products, np.arange(people**2), [Case(layout, values)], scale=100**2)
+    tuples = ((0, 0), (0, 1), (1, 0), (1, 1))
+    plain = two_party.sums_of(rows, weights, tuples, 2, repetitions=2)[0].sum(axis=1)
+    assert np.asarray(sums).tolist() == plain.tolist()
 
 
 def two_teams(rows: MemberRows, weights: Integers, tuples: tuple[tuple[int, ...], ...]) -> Any:

@@ -20,6 +20,8 @@ from privacy.ledger.shapes import (
 
 AUDIT, TRANSCRIPT = "audit_1", "sha256:11"
 ROOT = bytes(32)
+# The entry of the answer, and the size of the head that ends with it.
+NUMBER, SIZE = 6, 7
 
 
 def mandate(opened_share: str) -> Mandate:
@@ -38,19 +40,21 @@ def charged(opened_share: str = "1", assumes: tuple[str, ...] = ("bounded-weight
     facts = ChargeFacts(
         "charge_1", AUDIT, "mandate_1", None, both, both, "epsilon", "2", assumes=list(assumes)
     )
-    runs = Runs()
+    runs = Runs(lambda size, root: size == SIZE and root != ROOT)
     runs.charge(ChargeBody("two-party"), facts, mandate(opened_share))
     return runs
 
 
 def answered(opened_share: str = "1") -> Runs:
     runs = charged(opened_share)
-    runs.answer(AnswerFacts(AUDIT, TRANSCRIPT))
+    runs.answer(AnswerFacts(AUDIT, TRANSCRIPT), NUMBER)
     return runs
 
 
-def released(root: bytes | None = None, transcript: str = TRANSCRIPT) -> ReleaseFacts:
-    return ReleaseFacts(AUDIT, transcript, None if root is None else Draw(7, root.hex()))
+def released(
+    root: bytes | None = None, transcript: str = TRANSCRIPT, size: int = SIZE
+) -> ReleaseFacts:
+    return ReleaseFacts(AUDIT, transcript, None if root is None else Draw(size, root.hex()))
 
 
 def test_a_charge_says_what_its_promise_rests_on() -> None:
@@ -58,15 +62,15 @@ def test_a_charge_says_what_its_promise_rests_on() -> None:
         charged(assumes=())
     facts = ChargeFacts("c", AUDIT, "m", None, None, Both("1", "2"), "rho", "2", assumes=["x"])
     with pytest.raises(EvidenceError, match="rests on"):
-        Runs().charge(ChargeBody("reo"), facts, mandate("1"))
+        Runs(lambda *_: True).charge(ChargeBody("reo"), facts, mandate("1"))
 
 
 def test_nothing_is_answered_twice_or_without_a_charge() -> None:
     runs = answered()
     with pytest.raises(EvidenceError, match="answered before"):
-        runs.answer(AnswerFacts(AUDIT, "sha256:22"))
+        runs.answer(AnswerFacts(AUDIT, "sha256:22"), NUMBER + 1)
     with pytest.raises(EvidenceError, match="no two-party audit"):
-        runs.answer(AnswerFacts("audit_2", TRANSCRIPT))
+        runs.answer(AnswerFacts("audit_2", TRANSCRIPT), NUMBER + 1)
 
 
 def test_what_is_delivered_is_what_was_answered() -> None:
@@ -83,16 +87,22 @@ def test_what_must_be_opened_is_opened_first_and_without_findings() -> None:
         runs.release(released())
     with pytest.raises(EvidenceError, match="not what was answered"):
         runs.open(OpeningBody(AUDIT, "sha256:22", []))
-    runs.open(OpeningBody(AUDIT, TRANSCRIPT, ["weight-out-of-bounds"]))
-    with pytest.raises(EvidenceError, match="not opened"):
-        runs.release(released())
     runs.open(OpeningBody(AUDIT, TRANSCRIPT, []))
     runs.release(released())
 
 
+@pytest.mark.parametrize("share", ["0", "1"])
+def test_what_something_was_found_in_is_never_delivered(share: str) -> None:
+    runs = answered(share)
+    runs.open(OpeningBody(AUDIT, TRANSCRIPT, ["weight-out-of-bounds"]))
+    runs.open(OpeningBody(AUDIT, TRANSCRIPT, []))
+    with pytest.raises(EvidenceError, match="something was found"):
+        runs.release(released())
+
+
 def test_a_share_is_drawn_by_the_root_of_a_head() -> None:
     share = Fraction(1, 2)
-    roots = [number.to_bytes(32, "big") for number in range(64)]
+    roots = [number.to_bytes(32, "big") for number in range(1, 64)]
     hit = next(root for root in roots if drawn(share, root, AUDIT))
     spared = next(root for root in roots if not drawn(share, root, AUDIT))
     answered("0.5").release(released(spared))
@@ -100,6 +110,24 @@ def test_a_share_is_drawn_by_the_root_of_a_head() -> None:
         answered("0.5").release(released(hit))
     with pytest.raises(EvidenceError, match="by which head"):
         answered("0.5").release(released())
+    opened = answered("0.5")
+    opened.open(OpeningBody(AUDIT, TRANSCRIPT, []))
+    opened.release(released(hit))
+
+
+@pytest.mark.parametrize("size", [SIZE - 1, SIZE + 1])
+def test_no_head_draws_but_the_one_that_ends_with_the_answer(size: int) -> None:
+    spared = next(n.to_bytes(32, "big") for n in range(1, 64) if not _hit(n.to_bytes(32, "big")))
+    with pytest.raises(EvidenceError, match="the first that covers its answer has 7"):
+        answered("0.5").release(released(spared, size=size))
+    with pytest.raises(EvidenceError, match="no signed head has"):
+        answered("0.5").release(released(ROOT))
+    with pytest.raises(EvidenceError, match="hexadecimal"):
+        answered("0.5").release(ReleaseFacts(AUDIT, TRANSCRIPT, Draw(SIZE, "xyz")))
+
+
+def _hit(root: bytes) -> bool:
+    return drawn(Fraction(1, 2), root, AUDIT)
 
 
 def test_about_the_share_is_drawn() -> None:
@@ -112,4 +140,4 @@ def test_about_the_share_is_drawn() -> None:
 
 
 def test_other_kinds_are_let_be() -> None:
-    Runs().release(ReleaseFacts("audit_9"))
+    Runs(lambda *_: True).release(ReleaseFacts("audit_9"))

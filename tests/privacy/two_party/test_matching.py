@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import rbcl
 
-from privacy.errors import BoundsError
 from privacy.two_party.errors import PointError, SpentError
 from privacy.two_party.joins import NOBODY, Candidates, once
 from privacy.two_party.matching import POINT, Blinding, each
@@ -82,5 +81,28 @@ def test_candidates_are_padded_and_shuffled_and_keep_their_persons() -> None:
     kept = [(t, p) for t, p in zip(each(padded.tokens), padded.persons, strict=True) if p >= 0]
     assert sorted(kept) == [(token, i) for i, token in enumerate(tokens)]
     assert [p for _, p in kept] != list(range(200))  # in order by chance: 1 / 200!
-    with pytest.raises(BoundsError):
-        padded.shuffled(299)
+
+
+def test_of_too_many_a_random_part_has_places_and_the_same_lot_draws_the_same() -> None:
+    persons = np.arange(50)
+    tokens = b"".join(bytes([i]) * 32 for i in range(50))
+    shares = np.zeros(50)
+    for _ in range(400):
+        everybody = Candidates(tokens, persons)
+        kept, again = everybody.shuffled(20), everybody.shuffled(20)
+        assert sorted(kept.persons) == sorted(again.persons)
+        assert len(set(kept.persons.tolist())) == 20
+        assert all(
+            t == bytes([p]) * 32 for t, p in zip(each(kept.tokens), kept.persons, strict=True)
+        )
+        shares[kept.persons] += 1 / 400
+    # Binomial(400, .4) / 400 has a standard deviation of .0245: 6.5 of them, with 50 people.
+    assert np.abs(shares - 0.4).max() < 0.16
+    assert (everybody.beyond(20), everybody.beyond(50)) == (30, 0)
+
+
+def test_a_person_has_one_place_however_many_identifiers() -> None:
+    tokens = b"".join(bytes([i]) * 32 for i in range(6))
+    kept = Candidates(tokens, np.array([9, 9, 9, 4, 4, 4])).shuffled(2)
+    assert sorted(kept.persons) == [4, 9]
+    assert {t[0] for t in each(kept.tokens)} == {0, 3}

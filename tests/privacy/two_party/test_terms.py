@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from privacy.errors import BoundsError
-from privacy.two_party import Entries, Terms
+from privacy.two_party import Candidates, Entries, Terms
 from privacy.two_party.errors import MalformedError
 from tests.privacy.two_party.runs import small
 
@@ -41,10 +41,48 @@ def test_nobody_reaches_further_than_the_bounds_say(values: Entries) -> None:
 
 
 def test_who_moves_other_rows_reaches_further() -> None:
-    alone, moving = small().bounds, small(moved_rows=2).bounds
-    assert moving.added.l1 == 5 * alone.added.l1
-    assert moving.changed.l1 == 6 * alone.added.l1
-    assert moving.changed.l2_squared == 36 * alone.added.l2_squared
+    terms = small(groups=2, cells=2, weights=Entries(0, 2, 3), values=Entries(-1, 1, 2), moved=2)
+    rows = rows_within(terms.values, 2)
+    shares = rows_within(terms.weights, 2)
+    # One's own row goes, and another person's values change by two.
+    tables = [
+        np.outer(w, v) + np.outer(other, one - two)
+        for w in shares
+        for v in rows
+        for other in shares
+        for one in rows
+        for two in rows
+        if np.abs(one - two).sum() <= terms.moved
+    ]
+    added = terms.bounds.added
+    assert max(int(np.abs(t).sum()) for t in tables) == added.l1
+    assert max(int((t**2).sum()) for t in tables) <= added.l2_squared
+    assert max(int(np.abs(t).max()) for t in tables) <= added.linf
+    assert terms.bounds.changed.l1 == 2 * added.l1
+
+
+@pytest.mark.parametrize("people", range(1, 6))
+def test_who_comes_in_puts_one_other_out_at_most(people: int) -> None:
+    terms = small(groups=2, cells=1, candidates=3)
+    everybody = Candidates(bytes(32 * people), np.arange(people) * 7, lot=bytes(32))
+    table = {person: np.outer([1, 2], [1]) for person in everybody.persons.tolist()}
+
+    def counted(join: Candidates) -> np.ndarray:
+        kept = join.shuffled(3).persons
+        return sum((table[who] for who in kept.tolist() if who >= 0), np.zeros((2, 1), int))
+
+    kept = set(everybody.shuffled(3).persons.tolist()) - {-1}
+    assert len(kept) == min(people, 3)
+    for left in range(people):
+        others = Candidates(bytes(32 * (people - 1)), np.delete(everybody.persons, left), bytes(32))
+        now = set(others.shuffled(3).persons.tolist()) - {-1}
+        assert len(kept ^ now) <= terms.persons == 2
+        assert np.abs(counted(everybody) - counted(others)).sum() <= terms.bounds.added.l1
+
+
+def test_a_public_size_doubles_everything() -> None:
+    shown, hidden = small().bounds, small(candidates=3).bounds
+    assert (hidden.added.l1, hidden.changed.l1) == (2 * shown.added.l1, 2 * shown.changed.l1)
 
 
 def test_digests_are_those_of_the_vectors() -> None:

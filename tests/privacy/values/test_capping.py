@@ -1,20 +1,10 @@
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from privacy.errors import BoundsError
-from privacy.values import (
-    NOBODY,
-    AdjacentRanks,
-    Caps,
-    Kernels,
-    Ndcg,
-    RankGaps,
-    SampledPairs,
-    capped,
-    summed,
-)
+from privacy.values import NOBODY, AdjacentRanks, Caps, SampledPairs, capped
 from privacy.values.capping import Numbers, first, mixed
 
 
@@ -44,11 +34,11 @@ def test_nobody_counts_more_often_than_the_caps_allow() -> None:
     log = drawn(np.random.default_rng(1), 6, 60, 4)
     for viewer, candidate in ((1, 1), (2, 3), (100, 100)):
         kept = capped(*log[:3], Caps(viewer, candidate, 4))
-        assert np.bincount(log.viewer[kept.events]).max() <= viewer
+        assert np.bincount(log.viewer[kept.lists]).max() <= viewer
         places = kept.candidates[kept.candidates != NOBODY]
         assert np.bincount(places).max() <= candidate
         assert all(len(set(row[row >= 0])) == (row >= 0).sum() for row in kept.candidates)
-    assert len(kept.events) == 60
+    assert len(kept.lists) == 60
 
 
 def test_first_is_the_least_of_each_owner() -> None:
@@ -66,93 +56,27 @@ def test_the_mix_is_a_bijection_that_a_seed_changes() -> None:
 
 
 @pytest.mark.parametrize(("viewer", "candidate", "length"), [(1, 1, 1), (1, 2, 3), (2, 1, 4)])
-def test_one_person_changes_no_more_events_than_proved(
+def test_one_person_changes_no_more_lists_than_proved(
     viewer: int, candidate: int, length: int
 ) -> None:
     caps, worst = Caps(viewer, candidate, length), 0
     for seed in range(60):
         log = drawn(np.random.default_rng(seed), 7, 25, length)
         for person in range(7):
-            worst = max(worst, _changed_events(log, person, caps))
-    assert worst <= caps.events
+            worst = max(worst, _changed_lists(log, person, caps))
+    assert worst <= caps.lists
     # The bound is not idle: random logs come near it.
-    assert worst > caps.events / 2
+    assert worst > caps.lists / 2
 
 
-def _changed_events(log: Log, person: int, caps: Caps) -> int:
+def _changed_lists(log: Log, person: int, caps: Caps) -> int:
     def kept(one: Log) -> dict[int, tuple[int, ...]]:
         found = capped(*one[:3], caps)
-        rows = zip(one.event[found.events].tolist(), found.candidates.tolist(), strict=True)
+        rows = zip(one.event[found.lists].tolist(), found.candidates.tolist(), strict=True)
         return {event: tuple(places) for event, places in rows}
 
     one, other = kept(log), kept(log.without(person))
     return sum(one.get(event) != other.get(event) for event in one.keys() | other.keys())
-
-
-@pytest.mark.parametrize("caps", [Caps(1, 1, 3), Caps(2, 1, 3), Caps(1, 2, 2)])
-def test_ndcg_moves_no_more_rows_than_its_layout_says(caps: Caps) -> None:
-    metric = Ndcg(caps)
-    worst = 0
-    for seed in range(60):
-        log = drawn(np.random.default_rng(seed), 7, 25, caps.length)
-        for person in range(7):
-            one, other = (_ndcg(part, metric) for part in (log, log.without(person)))
-            moved = (one != other).any(axis=1)
-            worst = max(worst, int(moved.sum() - moved[person]))
-            assert np.abs(one).sum(axis=1).max() <= metric.layout.total
-            assert one.max() <= metric.layout.high
-    assert 0 < worst <= metric.layout.moved_rows
-
-
-def _ndcg(log: Log, metric: Ndcg) -> np.ndarray:
-    kept = capped(*log[:3], metric.caps)
-    rows = metric.rows(log.relevance[kept.events], kept.candidates)
-    return summed(rows, log.viewer[kept.events], 7)
-
-
-def test_kernels_move_no_more_rows_than_their_layout_says() -> None:
-    metric = Kernels((0.2, 0.5, 0.8), 0.1, high=2.0, caps=Caps(2, 3, 1))
-    worst = 0
-    for seed in range(60):
-        log = drawn(np.random.default_rng(seed), 7, 40, 1)
-        for person in range(7):
-            one, other = (_kernels(part, metric) for part in (log, log.without(person)))
-            moved = (one != other).any(axis=1)
-            worst = max(worst, int(moved.sum() - moved[person]))
-            assert np.abs(one).sum(axis=1).max() <= metric.layout.total
-            assert one.max() <= metric.layout.high
-    assert worst == metric.layout.moved_rows
-
-
-def _kernels(log: Log, metric: Kernels) -> np.ndarray:
-    kept = capped(*log[:3], metric.caps)
-    scores = mixed(log.event[kept.events], 5) / 2**64
-    rows = metric.rows(scores, log.relevance[kept.events, 0])
-    return summed(rows, kept.candidates[:, 0], 7)
-
-
-@pytest.mark.parametrize("side", ["above", "below"])
-def test_rank_gaps_move_no_more_rows_than_their_layout_says(
-    side: Literal["above", "below"],
-) -> None:
-    metric = RankGaps(ranks=3, side=side, high=2.0, viewer=2, candidate=1)
-    worst = 0
-    for seed in range(60):
-        log = drawn(np.random.default_rng(seed), 9, 30, 3)
-        for person in range(9):
-            one, other = (_rank_gaps(part, metric) for part in (log, log.without(person)))
-            moved = (one != other).any(axis=1)
-            worst = max(worst, int(moved.sum() - moved[person]))
-            assert np.abs(one).sum(axis=1).max() <= metric.layout.total
-            assert metric.layout.low <= one.min() <= one.max() <= metric.layout.high
-    assert 1 < worst <= metric.layout.moved_rows
-
-
-def _rank_gaps(log: Log, metric: RankGaps) -> np.ndarray:
-    rank, relevance, pair = metric.pairs(log.event, log.relevance, log.candidates)
-    kept = capped(log.event, log.viewer, pair, metric.caps)
-    rows = metric.rows(rank[kept.events], relevance[kept.events], kept.candidates)
-    return summed(rows, metric.owner(kept.candidates), 9)
 
 
 def test_the_rows_of_neighbours_change_only_in_events_that_change() -> None:
@@ -164,13 +88,13 @@ def test_the_rows_of_neighbours_change_only_in_events_that_change() -> None:
             one, other = (_adjacent(part, caps, metric) for part in (log, log.without(person)))
             touched = {event for event, *_ in one ^ other}
             worst = max(worst, len(touched))
-    assert 0 < worst <= caps.events
+    assert 0 < worst <= caps.lists
 
 
 def _adjacent(log: Log, caps: Caps, metric: AdjacentRanks) -> set[tuple[int, ...]]:
     kept = capped(*log[:3], caps)
-    found = metric.rows(log.relevance[kept.events], kept.candidates)
-    event = log.event[kept.events][found.unit]
+    found = metric.rows(log.relevance[kept.lists], kept.candidates)
+    event = log.event[kept.lists][found.unit]
     return {
         (int(number), int(cell), *map(int, members), *map(int, values))
         for number, cell, members, values in zip(
@@ -182,7 +106,7 @@ def _adjacent(log: Log, caps: Caps, metric: AdjacentRanks) -> set[tuple[int, ...
 def test_one_person_changes_no_more_sampled_pairs_than_proved() -> None:
     metric = SampledPairs(buckets=5, rounds=3, events=2)
     worst = 0
-    for seed in range(80):
+    for seed in range(40):
         rng = np.random.default_rng(seed)
         event, person = rng.permutation(200)[:30], rng.integers(0, 8, 30)
         score, actual = rng.integers(0, 4, 30), rng.random(30) < 0.5
@@ -209,8 +133,9 @@ def _pairs(
 
 
 def test_bad_caps_and_lists_are_refused() -> None:
-    with pytest.raises(BoundsError, match="at least 1"):
-        Caps(0, 1, 1)
+    for wrong in ((0, 1, 1), (None, None, 1), (None, 0, 1)):
+        with pytest.raises(BoundsError, match="at least 1"):
+            Caps(*wrong)
     log = drawn(np.random.default_rng(1), 6, 10, 4)
     with pytest.raises(BoundsError, match="at most 3 places"):
         capped(*log[:3], Caps(1, 1, 3))

@@ -1,9 +1,12 @@
 """An honest ledger with an entry of every kind, an auditor's own export of it, and a receipt."""
 
+import json
 from base64 import b64encode
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from fractions import Fraction
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 from joserfc.jwk import OKPKey
@@ -11,6 +14,7 @@ from joserfc.jwk import OKPKey
 from privacy.content import content_digest
 from privacy.ledger import possession, statements
 from privacy.ledger.merkle import inclusion_path, leaf_hash, root_of
+from privacy.ledger.runs import drawn
 from privacy.ledger.trust import Trust
 from privacy.receipts import canonical, digest, sign
 from tests.ledgers import (
@@ -34,6 +38,7 @@ from tests.ledgers import (
 CONTENT = {"kind": "job", "title": "Software engineer", "text": "", "attributes": {}}
 FIRST, SECOND = ed25519("ledger"), ed25519("second")
 AUDIT = "audit_" + "a" * 30
+SHARE = "0.5"
 
 
 def named(key: OKPKey) -> OKPKey:
@@ -112,6 +117,7 @@ class _Writing:
         self.intervene()
         self.explore()
         self.open_run()
+        self.draw_run()
         self.end()
         self.ledger.sign()
         return Honest(self.ledger, self.lab, self.ada, self.mandate, early, self.places)
@@ -250,6 +256,17 @@ class _Writing:
         digests = {"digest": digest(b"sums"), "model_digest": digest(b"model"), "draw": None}
         ledger.write("release", {**run, **digests}, self.lab)
 
+    def draw_run(self) -> None:
+        """A run of which the head after its answer says that nobody need open it."""
+        ledger = self.ledger
+        mandate = ledger.mandate(self.lab, kinds=["two-party"], opened_share=SHARE)
+        body, facts = two_party_parts(ledger.new("charge"), ledger.new("audit"), mandate)
+        ledger.stated(self.ada, "charge", body, facts, self.lab)
+        self.place("drawn charge")
+        deliver_drawn(ledger, self.lab, opened=False)
+        self.places["drawn answer"] = len(ledger.lines) - 2
+        self.place("drawn release")
+
     def end(self) -> None:
         ledger = self.ledger
         ledger.write("audience-erasure", {"audience_id": AUDIENCE}, self.lab)
@@ -257,6 +274,22 @@ class _Writing:
         erased = {"commitments": [why("Grace")["commitment"], why("Emmy")["commitment"]]}
         ledger.stated(REGULATOR, "erasure", {"subject_id": "application_1"}, erased)
         ledger.of_mandate("termination", self.mandate, self.lab)
+
+
+def deliver_drawn(ledger: Ledger, lab: str, *, opened: bool, **draw: Any) -> None:
+    """Answer what was charged last, so that it has to be opened or not; sign, and deliver."""
+    before, at = list(ledger.lines), ledger.at
+    audit = json.loads(before[-1])["facts"]["audit_id"]
+    for number in count():
+        run = {"audit_id": audit, "transcript": digest(f"messages {number}".encode())}
+        ledger.write("answer", run, lab)
+        root = root_of([leaf_hash(line) for line in ledger.lines])
+        if drawn(Fraction(SHARE), root, audit) == opened:
+            break
+        ledger.lines, ledger.at = list(before), at
+    ledger.sign()
+    facts = {"draw": {"size": len(ledger.lines), "root": root.hex()} | draw, **run}
+    ledger.write("release", {"digest": digest(b"sums"), "model_digest": None, **facts}, lab)
 
 
 def application(keys: list[OKPKey], ledger: Ledger, **changes: Any) -> dict[str, Any]:

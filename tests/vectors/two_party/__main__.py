@@ -80,7 +80,7 @@ def terms() -> dict[str, Any]:
         "weights": {"low": 0, "high": 1_000, "total": 1_000},
         "values": {"low": -5, "high": 5, "total": 10},
         "noise": 1_000_000,
-        "moved_rows": 0,
+        "moved": 0,
         "candidates": None,
     }
 
@@ -95,7 +95,7 @@ def terms() -> dict[str, Any]:
         "good": [
             good("uploaded identifiers", written()),
             good("private set intersection", written(candidates=4_096)),
-            good("queries as units", written(moved_rows=3)),
+            good("queries as units", written(moved=3)),
         ],
         "bad": [
             {"name": "not JSON", "json": "{"},

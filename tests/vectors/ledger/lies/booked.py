@@ -16,7 +16,7 @@ from tests.ledgers import (
     price,
     two_party_parts,
 )
-from tests.vectors.ledger.honest import Honest
+from tests.vectors.ledger.honest import Honest, deliver_drawn
 from tests.vectors.ledger.lies.telling import (
     Bad,
     Lie,
@@ -142,6 +142,34 @@ def a_run_is_answered_twice(honest: Honest) -> Bad:
     return last(ledger, "was answered before")
 
 
+def a_run_that_was_drawn_is_not_opened(honest: Honest) -> Bad:
+    ledger = going_on(honest, "drawn charge")
+    deliver_drawn(ledger, honest.lab, opened=True)
+    return last(ledger, "not opened before")
+
+
+def a_run_is_drawn_by_another_head_than_the_first(honest: Honest) -> Bad:
+    ledger = going_on(honest, "drawn charge")
+    early = int(honest.early.split("\n")[1])
+    deliver_drawn(ledger, honest.lab, opened=False, size=early)
+    return last(ledger, "the first that covers its answer")
+
+
+def a_run_is_drawn_by_a_root_that_nobody_signed(honest: Honest) -> Bad:
+    ledger = going_on(honest, "drawn charge")
+    deliver_drawn(ledger, honest.lab, opened=False, root=bytes(32).hex())
+    return last(ledger, "a root that no signed head has")
+
+
+def a_run_is_delivered_although_something_was_found(honest: Honest) -> Bad:
+    ledger = going_on(honest, "answer")
+    run = json.loads(ledger.lines[-1])["facts"]
+    found = {**run, "findings": ["weight-out-of-bounds"]}
+    ledger.stated(REGULATOR, "opening", found, {}, honest.lab)
+    ledger.write("release", {**run, "digest": digest(b"sums")}, honest.lab)
+    return last(ledger, "after something was found")
+
+
 def a_charge_hides_what_its_promise_rests_on(honest: Honest) -> Bad:
     ledger = going_on(honest, "two-party charge")
     mandate = json.loads(ledger.lines[-1])["facts"]["mandate_id"]
@@ -167,5 +195,9 @@ BOOKED: tuple[Lie, ...] = (
     what_was_stopped_is_released,
     a_run_is_delivered_before_it_is_opened,
     a_run_is_answered_twice,
+    a_run_that_was_drawn_is_not_opened,
+    a_run_is_drawn_by_another_head_than_the_first,
+    a_run_is_drawn_by_a_root_that_nobody_signed,
+    a_run_is_delivered_although_something_was_found,
     a_charge_hides_what_its_promise_rests_on,
 )

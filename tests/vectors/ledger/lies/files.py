@@ -72,7 +72,7 @@ def the_head_is_signed_by_another_key(honest: Honest) -> Bad:
 
 def the_old_key_does_not_hand_on_to_the_new_one(honest: Honest) -> Bad:
     lines = file_of(honest)
-    notes = [honest.early, honest.ledger.notes[-1]]
+    notes = [honest.early, *honest.ledger.notes[2:]]
     return Bad([header(len(lines) - 1, notes), *lines[1:]], None, UNTRUSTED)
 
 

@@ -85,6 +85,14 @@ def a_consistency_proof_is_forged(honest: Honest) -> Bad:
     )
 
 
+def the_head_that_drew_is_left_out(honest: Honest) -> Bad:
+    lines, answer = own(honest), honest.places["drawn answer"]
+    heads = json.loads(lines[0])["checkpoints"]
+    kept = [note for note in heads if int(note.split("\n")[1]) != answer + 1]
+    release = honest.places["drawn release"]
+    return Bad(_with_header(lines, checkpoints=kept), release, "a root that no signed head has")
+
+
 def a_branch_that_the_auditor_does_not_see_is_exchanged(honest: Honest) -> Bad:
     other = going_on(honest, "application")
     other.write("model", {"digest": digest(b"another model")})
@@ -109,5 +117,6 @@ SHOWN: tuple[Lie, ...] = (
     a_new_key_is_used_and_not_announced,
     an_older_head_is_not_proved,
     a_consistency_proof_is_forged,
+    the_head_that_drew_is_left_out,
     a_branch_that_the_auditor_does_not_see_is_exchanged,
 )

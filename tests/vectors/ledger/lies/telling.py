@@ -36,9 +36,11 @@ Lie = Callable[[Honest], Bad]
 
 
 def resigned(lines: Sequence[bytes]) -> list[bytes]:
-    """An export of any lines, under heads that hand the key on as they must."""
+    """An export of any lines, under heads that hand the key on as they must, and that draw."""
     handed = [n for n, line in enumerate(lines, 1) if b'"purpose":"ledger"' in line]
+    answered = [n for n, line in enumerate(lines, 1) if b'"kind":"answer"' in line]
     notes = [head(lines[:size], FIRST, SECOND) for size in handed]
+    notes += [head(lines[:size], SECOND) for size in answered if size < len(lines)]
     newest = head(lines, SECOND if handed else FIRST)
     return [header(len(lines), [*notes, newest]), *lines]
 

@@ -1,0 +1,51 @@
+"""The platform's side of a hidden audience: everybody with such an identifier, to a public size.
+
+Where there are more, so many of them are drawn. Nobody outside sees that, or how many there are
+(R2): an audit that failed for one person too many would tell that this person is there. The lot is
+the same for all runs on one charge, so that whoever is read of bears it, and no run that broke off
+is a second draw; and another for each audit, so that what one leaves out others cover.
+"""
+
+import logging
+
+import numpy as np
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from api.adapters import PlatformDownError
+from api.audiences.members import tokens
+from api.auth.seal import decode
+from api.metrics import LEFT_OUT
+from api.platform import Platform
+from api.settings import Settings
+from privacy.two_party import Candidates
+from privacy.two_party.joins import LOT
+
+log = logging.getLogger(__name__)
+_LABEL = b"platform-auditor/two-party-lot/v1/"
+
+
+def candidates(
+    platform: Platform, kind: str, size: int, audit_id: str, settings: Settings
+) -> Candidates:
+    """All of the platform's people who have such an identifier; the operator is told of too many.
+
+    Of several identifiers of a person the first counts.
+    """
+    if platform.directory is None:
+        raise PlatformDownError("the platform has no directory any more")
+    try:
+        persons, identifiers = platform.directory.held(kind)
+        held = tokens(kind, identifiers)
+        everybody = Candidates(held, np.asarray(persons, np.int64), _lot(settings, audit_id))
+    except Exception as error:  # an adapter may raise anything
+        raise PlatformDownError("the platform does not list its people") from error
+    if beyond := everybody.beyond(size):
+        LEFT_OUT.inc(beyond)
+        log.warning("two-party.left-out", extra={"people": beyond, "places": size})
+    return everybody
+
+
+def _lot(settings: Settings, audit_id: str) -> bytes:
+    derive = HKDF(SHA256(), length=LOT, salt=None, info=_LABEL + audit_id.encode())
+    return derive.derive(decode(settings.key_encryption_key))

@@ -1,0 +1,31 @@
+"""Messages of a run that was answered: served from the store, the same bytes for ever."""
+
+from api.errors import MessageRefusedError, NotReleasedError
+from api.service import Service
+from api.store import MessageRow
+from api.two_party.delivering import settle
+from privacy.two_party.messages import number_of
+
+
+def answer_to(service: Service, audit_id: str, message: bytes) -> bytes:
+    """The stored answer to a message of the run that was answered."""
+    if awaited := settle(
+        service.store, service.platform, service.auth.keys, service.settings, audit_id
+    ):
+        raise NotReleasedError(
+            "the run is answered, and nothing can change that: a regulator has to open the run"
+            " first. Send the last message again",
+            headers={"Retry-After": "30"},
+            awaited=awaited,
+        )
+    number = number_of(message)
+    with service.store.read() as session:
+        sent = session.get(MessageRow, (audit_id, number)) if number is not None else None
+        reply = session.get(MessageRow, (audit_id, (number or 0) + 1))
+    if number is None or number % 2 or sent is None or sent.body != message or reply is None:
+        raise MessageRefusedError(
+            "this audit was answered, in another run than this message is of. There is one answer"
+            " for each charge: only whoever holds the key of that run can read it",
+            reason="answered",
+        )
+    return reply.body

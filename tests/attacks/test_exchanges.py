@@ -1,0 +1,156 @@
+"""A cheating auditor at the exchange: messages out of turn, of other runs, and far too many."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import pytest
+
+from api.compose import simulated
+from api.platform import Platform
+from api.two_party.runs import Runs
+from auditor_client import Auditor
+from auditor_client.errors import ProblemError
+from openapi.models import Audience, HiddenDraft, TwoPartyRequest
+from platform_sim import SimulatedPlatform, World
+from privacy.two_party import AuditorParty
+from privacy.two_party.matching import POINT
+from privacy.two_party.messages import Kind
+from tests.system.raw import usernames
+from tests.two_parties import Conversation, auditor_at, integers, weighted
+from tests.world import Deployment, deployed, sqlite_url
+
+PEOPLE = 10
+BYTES = "application/octet-stream"
+
+
+@pytest.fixture(scope="module")
+def platform() -> Platform:
+    return simulated(people=120, seed=11)
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory, platform: Platform) -> Iterator[Deployment]:
+    url = sqlite_url(tmp_path_factory.mktemp("exchanges"))
+    with deployed(url, platform, embedded_worker=False, two_party_candidates=150) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def auditor(service: Deployment) -> Auditor:
+    return auditor_at(service)
+
+
+@pytest.fixture(scope="module")
+def world(platform: Platform) -> World:
+    assert isinstance(platform.people, SimulatedPlatform)
+    return platform.people.world
+
+
+@dataclass
+class Wire:
+    """The exchange over HTTP."""
+
+    auditor: Auditor
+    audit_id: str
+
+    def post(self, message: bytes) -> bytes:
+        path, headers = f"/v1/audits/{self.audit_id}/exchange", {"content-type": BYTES}
+        return bytes(
+            self.auditor._transport.send("POST", path, content=message, headers=headers).content
+        )
+
+    def refused(self, message: bytes) -> str:
+        with pytest.raises(ProblemError) as caught:
+            self.post(message)
+        problem = caught.value.problem
+        return str(getattr(problem, "reason", None) or caught.value.code)
+
+
+def begun(service: Deployment, auditor: Auditor, world: World) -> tuple[Conversation, Wire]:
+    names = usernames(world, PEOPLE)
+    talk = Conversation.begin(service, auditor, weighted(auditor, names, ["a"] * PEOPLE, hide=True))
+    talk.service = service.service
+    return talk, Wire(auditor, talk.audit.id)
+
+
+def out_of_turn(party: AuditorParty) -> list[bytes]:
+    """What this party may say after the message that it is about to send."""
+    left = party._script[(party.number + 1) // 2 :]
+    return [party._chain.framed(each.message, bytes(each.message.length)) for each in left]
+
+
+def test_nothing_is_taken_out_of_turn_or_of_another_run(
+    service: Deployment, auditor: Auditor, world: World
+) -> None:
+    talk, wire = begun(service, auditor, world)
+    other, other_wire = begun(service, auditor, world)
+    party, stale, foreign = talk.party(), talk.party(), other.party()
+    # A run of another audit, and one of the same audit that another took the place of.
+    elsewhere = foreign.receive(other_wire.post(foreign.start()))
+    overtaken = stale.receive(wire.post(stale.start()))
+    message = party.receive(wire.post(party.start()))
+    assert elsewhere
+    assert overtaken
+    assert wire.refused(elsewhere) == wire.refused(overtaken) == "message-foreign"
+    said: list[bytes] = []
+    while message is not None:
+        assert {wire.refused(later) for later in out_of_turn(party)} <= {"message-out-of-order"}
+        assert {wire.refused(earlier) for earlier in said[:-1]} <= {"message-replayed"}
+        said.append(message)
+        message = party.receive(wire.post(message))
+    # Noise of scale 2/10 on each of five sums.
+    assert abs(integers(party).sum() / 1_000 - PEOPLE) < 8
+    assert talk.charges() == talk.entries("answer") == 1
+
+
+@pytest.mark.parametrize("kind", [Kind.BLINDED, Kind.REBLINDED])
+def test_points_that_are_none_are_refused_and_the_run_goes_on(
+    service: Deployment, auditor: Auditor, world: World, kind: Kind
+) -> None:
+    talk, wire = begun(service, auditor, world)
+    party = talk.party()
+    message: bytes | None = party.start()
+    while message is not None and party._script[party.number // 2].message.kind is not kind:
+        message = party.receive(wire.post(message))
+    assert message is not None
+    # Not canonical, and the identity.
+    assert wire.refused(message[:-POINT] + b"\xff" * POINT) == "point"
+    assert wire.refused(message[:-POINT] + bytes(POINT)) == "point"
+    assert talk.state == "charged"
+    while message is not None:
+        message = party.receive(wire.post(message))
+    assert talk.charges() == talk.entries("answer") == 1
+
+
+def test_who_declares_too_much_is_refused_before_the_charge(
+    service: Deployment, auditor: Auditor, world: World
+) -> None:
+    talk, _ = begun(service, auditor, world)
+    commitment = "sha256:" + 64 * "0"
+    draft = HiddenDraft(identifiers="username", rows=3_000_000, commitment=commitment)
+    huge = auditor._transport.post("/v1/audiences/hidden", draft, Audience)
+    asked = talk.request.model_copy(update={"audience_id": huge.id, "hidden_groups": 100})
+    before = auditor.budget().mandates[0]
+    with pytest.raises(ProblemError) as caught:
+        auditor.audits.submit(TwoPartyRequest.model_validate(asked.model_dump()))
+    assert caught.value.code == "audit-too-large"
+    assert auditor.budget().mandates[0] == before
+
+
+def test_runs_under_way_take_no_more_memory_than_one_audit_may(
+    service: Deployment, auditor: Auditor, world: World
+) -> None:
+    talk, _ = begun(service, auditor, world)
+    other, _ = begun(service, auditor, world)
+    one = replace(service.service, runs=Runs())
+    talk.service = other.service = one
+    talk.talk(talk.party(), 1)
+    live = one.runs.of(talk.audit.id)
+    assert live is not None
+    assert 0 < live.size < 2**26
+    live.size = service.service.settings.audit_memory_bytes
+    with pytest.raises(Exception, match="as many two-party runs as this service holds"):
+        other.talk(other.party(), 1)
+    # The run that has the room can always begin anew.
+    assert talk.talk(talk.party()) is None
+    assert other.talk(other.party()) is None

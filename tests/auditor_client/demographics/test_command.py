@@ -1,0 +1,40 @@
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from auditor_client.cli import app
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    file = tmp_path / "people.csv"
+    file.write_text(
+        "email,surname,zip\nann@example.org,García,78207\nbo@example.org,Nguyen,95122\n"
+    )
+    return file
+
+
+def test_columns_of_groups_are_added_to_a_table(people: Path, tmp_path: Path) -> None:
+    out = tmp_path / "shares.csv"
+    done = CliRunner().invoke(app, ["bisg", str(people), "--out", str(out), "--json"])
+    assert done.exit_code == 0, done.output
+    shown = json.loads(done.stdout)
+    assert shown["groups"] == "white,black,api,native,multiple,hispanic"
+    garcia, nguyen = csv.DictReader(out.read_text(encoding="utf-8").splitlines())
+    assert garcia["email"] == "ann@example.org"
+    assert float(garcia["hispanic"]) == pytest.approx(0.998429, abs=1e-6)
+    assert float(nguyen["api"]) == pytest.approx(0.994287, abs=1e-6)
+
+
+def test_two_groups_and_other_columns(people: Path, tmp_path: Path) -> None:
+    out = tmp_path / "shares.csv"
+    command = ["bisg", str(people), "--out", str(out), "--coarse", "--surname", "surname"]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    garcia, _ = csv.DictReader(out.read_text(encoding="utf-8").splitlines())
+    assert float(garcia["HSM"]) + float(garcia["non-HSM"]) == pytest.approx(1)
+    wrong = CliRunner().invoke(app, ["bisg", str(people), "--out", str(out), "--area", "zcta"])
+    assert wrong.exit_code != 0
+    assert "no column 'zcta'" in str(wrong.output) + str(wrong.exception)
