@@ -8,9 +8,10 @@ from fastapi import FastAPI
 
 from api.console.console import build_console
 from api.console.routing import fallback, routers
+from api.console.warming import warm
 from api.service import Service
 
-__all__ = ["install"]
+__all__ = ["install", "warm"]
 
 
 def install(app: FastAPI, service: Service) -> None:

@@ -1,10 +1,11 @@
-"""Audits: the price first, then the researcher's own signature, then progress, then the result.
+"""Audits of every kind: price, the researcher's own signature, progress, and at last the result.
 
 The signature is made in the browser with the researcher's key file (static/signing.js), of exactly
 the request that this page showed; the key is never sent. See ADR 0012.
 """
 
 import secrets
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import Query
@@ -12,52 +13,91 @@ from fastapi.responses import Response
 from pydantic import ValidationError
 from sqlmodel import Session
 
+from api.console.choices import ELSEWHERE, Choices, choices, suitable
+from api.console.filled import request_of
+from api.console.forms import form_of
 from api.console.pages import pages
 from api.console.signed_forms import signed_by
 from api.console.visits import AuditorVisit, FormDep, Visit
-from api.errors import InvalidRequestError
-from api.routes import audiences, audits, contents
+from api.errors import ApiError, InvalidRequestError
+from api.routes import audits
 from api.routes.parameters import CursorQuery
 from api.service import ReadDep
-from openapi.models import REQUEST, Audience, Content, ScoreHistogramRequest
+from openapi.models import REQUEST, AuditKind, Quote
+from openapi.models.catalogue import KindNote
+from openapi.models.requests import AnyRequest
+from openapi.problems import TABLE
 
 router = pages()
 
-Alpha = Annotated[float, Query(gt=0, lt=1)]
+
+@dataclass(frozen=True)
+class Complaint:
+    """Why there is no price."""
+
+    status: int
+    title: str
+    detail: str
+
+
+TITLES: dict[AuditKind, str] = {
+    "score-histogram": "Scores by group",
+    "score-cdf": "Cumulative scores",
+    "match-count": "People found",
+    "most-skewed": "Most skewed content",
+    "balance-histogram": "Privacy borne",
+    "outcome-test": "Outcome test",
+    "log-cdf": "Numbers of a log",
+    "bias-size": "Size of a bias",
+    "reo": "Equal opportunity",
+    "envy-freeness": "Envy-freeness",
+    "two-party": "Two-party",
+}
+# What the stated error of a kind's numbers is counted in, where it is a number of something.
+UNITS: dict[AuditKind, str] = {
+    **dict.fromkeys(("score-histogram", "score-cdf", "match-count", "most-skewed"), "people"),
+    **dict.fromkeys(("balance-histogram", "envy-freeness"), "people"),
+    **dict.fromkeys(("log-cdf", "reo"), "rows"),
+}
+
+Alpha = Annotated[float | None, Query(ge=0, lt=1)]
 Delta = Annotated[float, Query(gt=0, lt=1)]
-IdQuery = Annotated[str | None, Query(max_length=64)]
-_CHOICES = 100
 
 
 @router.get("/audits")
 def list_audits(visit: AuditorVisit, session: ReadDep, cursor: CursorQuery = None) -> Response:
     """The history, newest first."""
     found = audits.list_audits(visit.caller, session, cursor, 25)
-    return visit.page("audits.html", audits=found)
+    return visit.page("audits.html", audits=found, titles=TITLES)
 
 
 @router.get("/audits/new")
 def prepare_audit(
     visit: AuditorVisit,
     session: ReadDep,
-    content: IdQuery = None,
-    audience: IdQuery = None,
-    bins: Annotated[int, Query(ge=1, le=200)] = 20,
-    epsilon: Annotated[str, Query(max_length=20)] = "1",
+    kind: Annotated[AuditKind, Query()] = "score-histogram",
+    log: Annotated[str | None, Query(max_length=100)] = None,
 ) -> Response:
     """Choose; then see the price. Nothing is spent."""
-    offered = _offered(visit, session)
-    asked = quote = None
-    if content and audience:
-        asked = _request(visit, content, audience, bins, epsilon)
-        quote = audits.price_audit(asked, visit.caller, session, visit.console.service)
+    offer = choices(visit, session, kind, log)
+    given = _given(visit)
+    asked, quote, complaint = _priced(visit, session, kind, offer, given)
     return visit.page(
         "new_audit.html",
-        contents=offered[0],
-        audiences=offered[1],
-        chosen={"content": content, "audience": audience, "bins": bins, "epsilon": epsilon},
+        status=complaint.status if complaint else 200,
+        kind=kind,
+        kinds={each: TITLES[each] for each in offer.catalogue.kinds},
+        note=_note(offer, kind),
+        offer=offer,
+        logs=[each.name for each in suitable(offer.catalogue, kind)],
+        elsewhere=kind in ELSEWHERE,
+        fields=[] if kind in ELSEWHERE else form_of(kind, offer, given),
+        allowed=any(kind in mandate.kinds for mandate in offer.mandates),
+        bins=next(iter(given.get("bins", ())), "").strip(),
         asked=asked.model_dump(mode="json") if asked else None,
         quote=quote,
+        unit=UNITS.get(kind),
+        complaint=complaint,
         origin=visit.console.service.origin,
         key=secrets.token_urlsafe(24),
     )
@@ -81,17 +121,19 @@ def show_audit(
     audit_id: str,
     visit: AuditorVisit,
     session: ReadDep,
-    alpha: Alpha = 0.2,
+    alpha: Alpha = None,
     delta: Delta = 0.05,
 ) -> Response:
     """Where an audit stands; once it is released, what it says."""
     audit = audits.get_audit(audit_id, visit.caller, session)
-    context: dict[str, Any] = {"audit": audit, "alpha": alpha, "delta": delta}
     if audit.state != "released":
-        return visit.page("audit.html", **context)
+        return visit.page("audit.html", audit=audit, title=TITLES[audit.kind])
     from api.console.results import found_in  # SciPy takes seconds to import
 
-    return visit.page("result.html", **context, found=found_in(visit, session, audit, alpha, delta))
+    found = found_in(visit, session, audit, alpha, delta)
+    return visit.page(
+        "result.html", audit=audit, title=TITLES[audit.kind], delta=delta, found=found
+    )
 
 
 @router.post("/audits/{audit_id}/cancel")
@@ -128,7 +170,7 @@ def get_report(
     audit_id: str,
     visit: AuditorVisit,
     session: ReadDep,
-    alpha: Alpha = 0.2,
+    alpha: Alpha = None,
     delta: Delta = 0.05,
 ) -> Response:
     """The SDK's report, with labels in place of names."""
@@ -141,35 +183,45 @@ def get_report(
 
 @router.get("/audits/{audit_id}/data.csv")
 def get_data(audit_id: str, visit: AuditorVisit, session: ReadDep) -> Response:
-    """Groups, bins and noisy counts."""
+    """The noisy numbers, one row each."""
     from api.console.results import table_of
 
     audit = audits.get_audit(audit_id, visit.caller, session)
     return _file(table_of(visit, session, audit), "text/csv; charset=utf-8", f"{audit_id}.csv")
 
 
-def _offered(visit: Visit, session: Session) -> tuple[list[Content], list[Audience]]:
-    """What can be chosen: the newest contents, and audiences that are sealed."""
-    found = contents.list_contents(visit.caller, session, None, _CHOICES)
-    people = audiences.list_audiences(visit.caller, session, None, _CHOICES)
-    return found.items, [each for each in people.items if each.state == "sealed"]
+def _given(visit: Visit) -> dict[str, list[str]]:
+    """The form as it was filled; nothing at the first look."""
+    found: dict[str, list[str]] = {}
+    for name, value in visit.request.query_params.multi_items():
+        found.setdefault(name, []).append(value)
+    return found if "audience_id" in found else {}
 
 
-def _request(
-    visit: Visit, content: str, audience: str, bins: int, epsilon: str
-) -> ScoreHistogramRequest:
-    """The request that the SDK would make."""
-    from auditor_client.errors import InputError
-    from auditor_client.requests import audit_request
-    from openapi.models import ScoreRange
-
-    scores = visit.console.service.platform.scores
-    low, high = scores.score_range if scores else (0.0, 1.0)
+def _priced(
+    visit: Visit, session: Session, kind: AuditKind, offer: Choices, given: dict[str, list[str]]
+) -> tuple[AnyRequest | None, Quote | None, Complaint | None]:
+    """The request of a filled form and its price, or what is wrong with it."""
+    if not given or kind in ELSEWHERE:
+        return None, None, None
     try:
-        span = ScoreRange(low=low, high=high)
-        return audit_request(content, audience, span, {"bins": bins, "epsilon": epsilon})
-    except InputError as error:
-        raise InvalidRequestError(f"{error} Nothing was spent.") from error
+        asked = request_of(kind, offer, given, lambda test: _corrected(visit, session, test))
+        service = visit.console.service
+        return asked, audits.price_audit(asked, visit.caller, session, service), None
+    except ApiError as error:
+        return None, None, Complaint(*TABLE[error.code], error.detail)
+
+
+def _corrected(visit: Visit, session: Session, test: str) -> dict[str, Any]:
+    """The bins and corrections that an outcome test of the caller's asks for."""
+    from api.console.results import corrections_of
+
+    return corrections_of(visit, session, audits.get_audit(test, visit.caller, session))
+
+
+def _note(offer: Choices, kind: AuditKind) -> KindNote | None:
+    book = offer.catalogue.codebook
+    return next((note for note in book.kinds if note.kind == kind), None) if book else None
 
 
 def _file(body: bytes | memoryview | str, media_type: str, name: str) -> Response:

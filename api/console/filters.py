@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from markupsafe import Markup, escape
+
+from api.clock import now
 
 _LABEL = re.compile(r"\bg(?:0|[1-9][0-9]{0,2})\b")
 
@@ -21,6 +23,19 @@ def moment(at: datetime | None) -> Markup | str:
     )
 
 
+def left(due: datetime) -> str:
+    """How long until a deadline, in whole days."""
+    days = (due - now()) // timedelta(days=1)
+    if due <= now():
+        return f"{plural(-days, 'day')} late"
+    return f"{plural(days, 'day')} left" if days else "less than a day left"
+
+
+def plural(count: int, what: str) -> str:
+    """So many of something, in English."""
+    return f"{number(count)} {what}{'' if count == 1 else 's'}"
+
+
 def amount(value: Decimal | float | str) -> str:
     """An exact amount, without zeros at its end."""
     return f"{Decimal(str(value)).normalize():f}"
@@ -29,6 +44,14 @@ def amount(value: Decimal | float | str) -> str:
 def number(value: int) -> str:
     """A whole number, in groups of three digits."""
     return f"{value:,}".replace(",", "\u202f")
+
+
+def size(count: int) -> str:
+    """A number of bytes, in the unit that suits it."""
+    amount, units = float(count), ["bytes", "kB", "MB", "GB"]
+    while amount >= 1000 and len(units) > 1:
+        amount, units = amount / 1000, units[1:]
+    return f"{amount:.3g} {units[0]}" if amount < 1000 else f"{number(round(amount))} {units[0]}"
 
 
 def named(text: str, audience_id: str) -> Markup:
@@ -66,9 +89,12 @@ def short(digest: str | None) -> Markup | str:
 
 FILTERS: dict[str, Callable[..., Any]] = {
     "amount": amount,
+    "bytes": size,
+    "left": left,
     "listed": listed,
     "moment": moment,
     "named": named,
     "number": number,
+    "plural": plural,
     "short": short,
 }

@@ -14,9 +14,30 @@ BY_ROLE: dict[str, Entries] = {
         ("/audits", "Audits"),
         ("/budget", "Budget"),
     ),
+    "operator": (
+        ("/operator", "Health"),
+        ("/operator/queue", "Queue"),
+        ("/operator/traffic", "Traffic"),
+        ("/operator/keys", "Keys"),
+        ("/operator/privacy", "Privacy"),
+        ("/operator/models", "Models"),
+    ),
+    "regulator": (
+        ("/regulator/applications", "Applications"),
+        ("/regulator/auditors", "Auditors"),
+        ("/regulator/running", "Running"),
+        ("/regulator/ledger", "Ledger"),
+        ("/regulator/spending", "Spending"),
+        ("/regulator/flags", "Flags"),
+        ("/regulator/report", "Report"),
+    ),
 }
 # Where each role begins.
-HOMES: dict[str, str] = {"auditor": "/audits"}
+HOMES: dict[str, str] = {
+    "auditor": "/audits",
+    "regulator": "/regulator/applications",
+    "operator": "/operator",
+}
 
 
 def entries(caller: Caller | None) -> Entries:

@@ -102,7 +102,7 @@ async def form_of(request: Request) -> dict[str, str]:
         return {}
     try:
         text = (await request.body()).decode()
-        fields = parse_qs(text, keep_blank_values=True, max_num_fields=64, errors="strict")
+        fields = parse_qs(text, keep_blank_values=True, max_num_fields=128, errors="strict")
     except ValueError as error:
         raise InvalidRequestError("the form cannot be read; nothing was done") from error
     return {name: values[-1] for name, values in fields.items()}

@@ -1,13 +1,17 @@
 """Planning, before anybody signs in: sliders, and the people that a study needs."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Query
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from api.console.pages import pages
-from api.console.questions import Question
+from api.console.questions import POWER, Question, ranges
 from api.console.visits import Visit, VisitDep
+from api.console.warming import ready
+
+if TYPE_CHECKING:
+    from api.console.studies import Needed
 
 router = pages()
 
@@ -16,11 +20,14 @@ QuestionQuery = Annotated[Question, Query()]
 
 @router.get("/plan")
 def show_plan(visit: VisitDep, asked: QuestionQuery) -> HTMLResponse:
-    """How many people per group; the page fetches the curve by itself."""
-    from api.console.studies import POWER, needed  # SciPy takes seconds to import
+    """How many people per group; the page fetches the curve by itself.
 
+    Nobody waits for the first page: while SciPy is being imported, its numbers come later as well.
+    """
     _count(visit)
-    return visit.page("plan.html", asked=asked, needed=needed(asked), power=POWER)
+    later = not visit.request.url.query and not ready.is_set()
+    needed = None if later else _needed(asked)
+    return visit.page("plan.html", asked=asked, needed=needed, power=POWER, ranges=ranges())
 
 
 @router.get("/plan/curve")
@@ -30,6 +37,12 @@ def get_curve(visit: VisitDep, asked: QuestionQuery) -> JSONResponse:
 
     _count(visit)
     return JSONResponse(curve(asked))
+
+
+def _needed(asked: Question) -> "Needed":
+    from api.console.studies import needed  # SciPy takes seconds to import
+
+    return needed(asked)
 
 
 def _count(visit: Visit) -> None:

@@ -1,8 +1,11 @@
 """What can be asked of the planner: ranges whose answers take seconds, for anybody may ask."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
+
+# How likely each verdict is to come, on a platform that deserves it.
+POWER = 0.8
 
 
 class Question(BaseModel):
@@ -10,8 +13,21 @@ class Question(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    alpha: Annotated[float, Field(ge=0.1, le=0.5)] = 0.2
-    delta: Annotated[float, Field(ge=0.01, le=0.2)] = 0.05
-    epsilon: Annotated[float, Field(ge=0.5, le=4)] = 1.0
-    groups: Annotated[int, Field(ge=2, le=4)] = 2
-    bins: Annotated[int, Field(ge=2, le=50)] = 20
+    alpha: Annotated[float, Field(ge=0.01, le=0.5)] = 0.2
+    delta: Annotated[float, Field(ge=0.001, le=0.2)] = 0.05
+    epsilon: Annotated[float, Field(ge=0.01, le=10)] = 1.0
+    groups: Annotated[int, Field(ge=2, le=8)] = 2
+    bins: Annotated[int, Field(ge=1, le=500)] = 20
+
+
+def ranges() -> dict[str, tuple[float, float]]:
+    """The least and the most of each number that can be asked about."""
+    return {
+        name: (_limit(field.metadata, "ge"), _limit(field.metadata, "le"))
+        for name, field in Question.model_fields.items()
+    }
+
+
+def _limit(metadata: list[Any], end: str) -> float:
+    found: float = next(getattr(each, end) for each in metadata if hasattr(each, end))
+    return found

@@ -5,7 +5,6 @@ audience puts the names in.
 """
 
 import json
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,13 +12,17 @@ from typing import Any
 from pyarrow import BufferOutputStream, csv
 from sqlmodel import Session
 
+from api.console.readings import LINES, Line, Reading, read
 from api.console.visits import Visit
-from api.errors import NotFoundError, NotSignedError
+from api.errors import InvalidRequestError, NotFoundError, NotSignedError
 from api.routes import audits, contents, oversight
-from auditor_client import charts, report, wording
+from auditor_client import envy_report, report, wording
+from auditor_client.bias_size import Corrections
+from auditor_client.envy_audit import EnvyFreeness
 from auditor_client.finished import FinishedAudit
 from auditor_client.kinds import KINDS, AnyResult
-from auditor_client.measured import Share, measured_gaps, measured_shares
+from auditor_client.most_skewed import MostSkewed
+from auditor_client.outcome_test import OutcomeTest
 from auditor_client.receipts import FORMAT, verify_release
 from openapi.models import RELEASE, Audit, Content, InclusionProof
 
@@ -27,51 +30,68 @@ _KEPT = 64
 
 
 @dataclass(frozen=True)
-class Bin:
-    """One row of the table: a bin's name, each group's share, and the measured gap."""
-
-    name: str
-    shares: tuple[float, ...]
-    gap: float
-
-
-@dataclass(frozen=True)
-class HistogramFound:
-    """The result page of a score histogram, in words, numbers and pictures."""
-
-    verdict: str
-    headline: str
-    words: tuple[str, ...]
-    labels: tuple[str, ...]
-    bins: tuple[Bin, ...]
-    pictures: tuple[tuple[dict[str, Any], str], ...]
-    privacy: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Found:
-    """What a page shows of a released audit."""
+    """What a page shows of a released audit; `files` are those that can be had of its kind."""
 
     contents: tuple[Content, ...]
-    histogram: HistogramFound | None
-    numbers: dict[str, Any]
+    labels: tuple[str, ...]
+    reading: Reading
+    line: Line | None
+    alpha: float
+    privacy: tuple[str, ...]
+    rules: tuple[str, ...]
+    files: frozenset[str]
     release: Any
     buys: int | None
 
 
-def found_in(visit: Visit, session: Session, audit: Audit, alpha: float, delta: float) -> Found:
+def found_in(
+    visit: Visit, session: Session, audit: Audit, alpha: float | None, delta: float
+) -> Found:
+    """All of it; without an alpha, judged by what is usual for the kind."""
     result = _result(visit, session, audit)
-    histogram = _histogram(_body(visit, session, audit), alpha, delta)
-    numbers = {} if isinstance(result, FinishedAudit) else result.numbers()
-    return Found(result.contents, histogram, numbers, result.release, _buys(result))
+    line = LINES.get(audit.kind)
+    judged = alpha if alpha is not None else line.usual if line else 0.0
+    body = _body(visit, session, audit)
+    return Found(
+        result.contents,
+        tuple(group.label for group in getattr(result.release, "groups", ())),
+        # The chosen content has a title, which is not in the release.
+        read(result, judged, delta)
+        if isinstance(result, MostSkewed)
+        else _read(body, judged, delta),
+        line,
+        judged,
+        _privacy(result),
+        tuple(getattr(result.release, "rules", ())),
+        _files(result),
+        result.release,
+        _buys(result),
+    )
 
 
-def report_of(visit: Visit, session: Session, audit: Audit, alpha: float, delta: float) -> str:
-    """The SDK's report of a score histogram."""
+def report_of(
+    visit: Visit, session: Session, audit: Audit, alpha: float | None, delta: float
+) -> str:
+    """The SDK's report, of the kinds that have one."""
     result = _result(visit, session, audit)
+    if isinstance(result, EnvyFreeness):
+        return envy_report.render(result)
     if not isinstance(result, FinishedAudit):
-        raise NotFoundError("reports are of score histograms; use `auditor analyse` for others")
-    return report.render(result, alpha=alpha, delta=delta)
+        raise NotFoundError("this kind of audit has no report; the page can be printed")
+    usual = LINES[result.kind].usual
+    return report.render(result, alpha=usual if alpha is None else alpha, delta=delta)
+
+
+def corrections_of(visit: Visit, session: Session, audit: Audit) -> dict[str, Any]:
+    """What an outcome test says of how scores are to be corrected, for the size of its bias."""
+    result = _result(visit, session, audit)
+    if not isinstance(result, OutcomeTest):
+        raise InvalidRequestError("an outcome test says how to correct. Nothing was spent.")
+    found = Corrections.of(result.moments)
+    corrections = [{"label": label, "add": list(each)} for label, each in found.add.items()]
+    bins = {"edges": list(found.edges)}
+    return {"bins": bins, "corrections": corrections, "slopes": list(found.slopes)}
 
 
 def receipt_of(visit: Visit, session: Session, audit: Audit) -> str:
@@ -91,12 +111,12 @@ def receipt_of(visit: Visit, session: Session, audit: Audit) -> str:
 
 
 def table_of(visit: Visit, session: Session, audit: Audit) -> bytes:
-    """The noisy counts as CSV."""
+    """The noisy numbers as CSV."""
     result = _result(visit, session, audit)
-    if not isinstance(result, FinishedAudit):
-        raise NotFoundError("tables are of score histograms; release.json has all numbers")
+    if "data" not in _files(result):
+        raise NotFoundError("this kind of audit has no table; release.json has all numbers")
     sink = BufferOutputStream()
-    csv.write_csv(result.frame(), sink)
+    csv.write_csv(result.frame(), sink)  # type: ignore[union-attr]
     return bytes(sink.getvalue())
 
 
@@ -136,39 +156,20 @@ def _buys(result: AnyResult) -> int | None:
 
 
 @lru_cache(maxsize=_KEPT)
-def _histogram(body: bytes, alpha: float, delta: float) -> HistogramFound | None:
+def _read(body: bytes, alpha: float, delta: float) -> Reading:
     """What a release says: it is always the same bytes, so it is analysed once."""
     release: Any = RELEASE.validate_json(body)
-    if release.kind != FinishedAudit.kind:
-        return None
-    audit = FinishedAudit(release=release, keys={})
-    gap, shares = audit.fairness_gap(delta), measured_shares(audit)
-    return HistogramFound(
-        verdict=gap.verdict(alpha),
-        headline=wording.headline(gap, alpha),
-        words=(wording.explanation(gap, alpha), wording.driver(audit, gap), wording.definition()),
-        labels=tuple(audit.counts),
-        bins=tuple(_bins(audit, shares)),
-        pictures=(
-            (
-                charts.verdict_chart(gap, alpha).to_dict(),
-                "The interval of the fairness gap, and the gap that is tolerated.",
-            ),
-            (
-                charts.share_chart(audit, shares).to_dict(),
-                "Shares per bin of scores, with limits that hold for each share alone with 95 %.",
-            ),
-            (
-                charts.gap_chart(audit, shares, alpha).to_dict(),
-                "The measured gap of each bin, noise included; the verdict allows for it.",
-            ),
-        ),
-        privacy=tuple(wording.privacy(audit)),
-    )
+    return read(KINDS[release.kind](release=release, keys={}), alpha, delta)
 
 
-def _bins(audit: FinishedAudit, shares: Sequence[Share]) -> Iterator[Bin]:
-    by_cell = {(share.group, share.bin): share.share for share in shares}
-    rows = zip(audit.bin_names(), measured_gaps(shares), strict=True)
-    for number, (name, gap) in enumerate(rows):
-        yield Bin(name, tuple(by_cell[label, number] for label in audit.counts), gap)
+def _privacy(result: AnyResult) -> tuple[str, ...]:
+    """What was promised to everybody in the audience."""
+    if isinstance(result, FinishedAudit):
+        return tuple(wording.privacy(result))
+    return (wording.both_relations(result.release.price),)
+
+
+def _files(result: AnyResult) -> frozenset[str]:
+    report = {"report"} if isinstance(result, FinishedAudit | EnvyFreeness) else set[str]()
+    table = {"data"} if hasattr(result, "frame") and result.kind != "two-party" else set[str]()
+    return frozenset(report | table)

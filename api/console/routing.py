@@ -9,7 +9,24 @@ from api.errors import NotFoundError
 
 
 def routers() -> tuple[APIRouter, ...]:
-    from api.console import audiences, audits, budget, contents, home, plan, sign_in
+    from api.console import (
+        applications,
+        audiences,
+        auditors,
+        audits,
+        budget,
+        contents,
+        decisions,
+        evidence,
+        home,
+        interventions,
+        ledger,
+        operator,
+        plan,
+        quarters,
+        running,
+        sign_in,
+    )
 
     return (
         home.router,
@@ -19,6 +36,15 @@ def routers() -> tuple[APIRouter, ...]:
         audiences.router,
         audits.router,
         budget.router,
+        applications.router,
+        decisions.router,
+        auditors.router,
+        interventions.router,
+        running.router,
+        evidence.router,
+        ledger.router,
+        quarters.router,
+        operator.router,
         files,
     )
 

@@ -10,62 +10,73 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from api.console.questions import Question
-from api.errors import UnavailableError
+from api.console.questions import POWER, Question
+from api.errors import NotFoundError, UnavailableError
 from auditor_client.plan import sample_size, verdict_size
 from auditor_client.planning_charts import power_curve
 
 Answer = TypeVar("Answer")
 
-POWER = 0.8
 _PATIENCE = 20.0
-_SHARES = (0.25, 0.5, 0.75, 1.0, 1.4)
-_one_at_a_time = threading.Semaphore(1)
+# Where the curve is computed, as shares of the people that a verdict needs; fewer of many cells.
+_SHARES, _FEW_SHARES = (0.25, 0.5, 0.75, 1.0, 1.4), (0.4, 1.0, 1.4)
+_MANY_CELLS = 500
+# Numbers need not wait for somebody's curve.
+_numbers, _curves = threading.Semaphore(1), threading.Semaphore(1)
 
 
 class Needed(BaseModel):
-    """People per group."""
+    """People per group; none by the theorem where it does not hold, none for a verdict of one bin.
 
-    theorem: int
+    Theorem 1 assumes epsilon > alpha/2. With one bin all people are in it, whatever their group.
+    """
+
+    theorem: int | None
     exact: int
-    verdict: int
+    verdict: int | None
 
 
 def needed(question: Question) -> Needed:
     """By the paper's theorem, by exact tails, and until a verdict is likely."""
-    return _alone(_needed, question)
+    return _alone(_numbers, _needed, question)
 
 
 def curve(question: Question) -> dict[str, Any]:
     """How likely each verdict is as people are added: the SDK's chart."""
-    return _alone(_curve, question)
+    if needed(question).verdict is None:
+        raise NotFoundError("with one bin there is no verdict to wait for")
+    return _alone(_curves, _curve, question)
 
 
-def _alone(answer: Callable[[Question], Answer], question: Question) -> Answer:
-    if not _one_at_a_time.acquire(timeout=_PATIENCE):
+def _alone(
+    turn: threading.Semaphore, answer: Callable[[Question], Answer], question: Question
+) -> Answer:
+    if not turn.acquire(timeout=_PATIENCE):
         raise UnavailableError("others are planning too; try again in a minute")
     try:
         return answer(question)
     finally:
-        _one_at_a_time.release()
+        turn.release()
 
 
 @lru_cache(maxsize=512)
 def _needed(question: Question) -> Needed:
     alpha, delta, epsilon = question.alpha, question.delta, question.epsilon
     cells = question.groups, question.bins
-    verdict = verdict_size(alpha, delta, *cells, epsilon, sizes="noisy", power=POWER)
+    known = (alpha, delta, *cells, epsilon)
     return Needed(
-        theorem=sample_size(alpha, delta, *cells, epsilon, "theorem-1"),
-        exact=sample_size(alpha, delta, *cells, epsilon, "exact"),
-        verdict=verdict,
+        # [IKH23, Appendix A]: the noise must be smaller than the gap looked for.
+        theorem=sample_size(*known, "theorem-1") if epsilon > alpha / 2 else None,
+        exact=sample_size(*known, "exact"),
+        verdict=verdict_size(*known, sizes="noisy", power=POWER) if question.bins > 1 else None,
     )
 
 
 @lru_cache(maxsize=128)
 def _curve(question: Question) -> dict[str, Any]:
-    most = _needed(question).verdict
-    people = sorted({max(2, round(most * share)) for share in _SHARES})
+    most = _needed(question).verdict or 0
+    shares = _FEW_SHARES if question.groups * question.bins > _MANY_CELLS else _SHARES
+    people = sorted({max(2, round(most * share)) for share in shares})
     chart = power_curve(people, **question.model_dump(), sizes="noisy", power=POWER)
     spec: dict[str, Any] = chart.to_dict()
     return spec

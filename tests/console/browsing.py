@@ -61,7 +61,7 @@ class Watched:
             for each in found["violations"]
             if each["impact"] in ("serious", "critical")
         ]
-        assert serious == [], self.page.url
+        assert serious == [], (self.page.url, serious)
 
     def narrow(self) -> None:
         """At 360 px nothing has to be scrolled sideways."""

@@ -14,10 +14,10 @@ from api.platform import Platform
 from api.registry import register_researcher
 from api.settings import OutsideIssuer, SignIn
 from api.store import Store
-from api.store.schema import migrate
 from openapi.models import Personal, ResearcherDraft
 from tests.console.browsing import watching
 from tests.console.provider import CLIENT, SECRET, Provider, providing
+from tests.databases import prepare
 from tests.world import free_port, make_settings, serving, sqlite_url
 
 
@@ -49,7 +49,7 @@ def url(
     own = f"http://127.0.0.1:{port}"
     settings = make_settings(database, own, outside_issuer=issuer)
     store = Store(database)
-    migrate(store)
+    prepare(store)
     eve = ResearcherDraft(
         name=Personal.fresh("Eve"), role="regulator", outside_subject="eve@institute"
     )

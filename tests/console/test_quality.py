@@ -81,7 +81,8 @@ def test_no_text_of_an_outsider_runs_and_every_page_can_be_read(
         at_work.narrow()
         page.set_viewport_size({"width": 1000, "height": 800})
     expect(page.get_by_role("heading", level=1)).to_contain_text(HOSTILE)
-    assert page.locator("canvas").count() == 3
+    assert page.locator("canvas").count() == 6  # in the dark once more, for paper
+    assert page.locator("canvas:visible").count() == 3
     with page.expect_download() as waiting:
         page.get_by_role("link", name="Report").click()
     report = waiting.value.path().read_text()
@@ -95,8 +96,8 @@ def test_a_result_of_another_kind_shows_its_numbers(
     audience = eve.audits.state(audit_id).request.audience_id
     found = eve.audits.match_count(audience, progress=False)
     page = at_work.open(f"/audits/{found.id}")
-    expect(page.get_by_role("heading", name="match-count")).to_be_visible()
-    expect(page.locator("main")).to_contain_text(f"{HOSTILE}: {found.counts['g0']};")
+    expect(page.get_by_role("heading", name="People found")).to_be_visible()
+    expect(page.locator(".verdict")).to_contain_text(f"{found.counts['g0']} of {HOSTILE} and")
     at_work.accessible()
 
 
@@ -130,9 +131,13 @@ def test_everything_is_reached_by_the_keyboard(at_work: Watched) -> None:
     expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("main")).to_be_focused()
-    for label in ("Content", "Audience", "Bins of scores", "Privacy ε"):
+    page.get_by_role("link", name="Two-party").focus()
+    expected = ("More about it", "Content", "Audience", "Bins of scores", "Privacy ε")
+    for label in expected:
         page.keyboard.press("Tab")
-        expect(page.get_by_label(label, exact=False).and_(page.locator(":focus"))).to_be_visible()
+        focused = page.locator(":focus")
+        named = page.get_by_label(label, exact=False).or_(page.get_by_text(label, exact=True))
+        expect(named.and_(focused)).to_be_visible()
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="See the price")).to_be_focused()
     page.keyboard.press("Enter")
@@ -144,6 +149,9 @@ def test_on_paper_there_is_only_what_is_to_be_read(at_work: Watched, audit_id: s
     page.emulate_media(media="print")
     expect(page.locator(".verdict")).to_be_visible()
     expect(page.get_by_role("navigation")).to_be_hidden()
+    # Charts are black on white there, also where the screen is dark.
+    expect(page.locator(".paper canvas").first).to_be_visible()
+    expect(page.locator(".screen canvas").first).to_be_hidden()
     page.emulate_media(media="screen")
 
 

@@ -83,7 +83,16 @@ def test_1_plan_before_signing_in(visitor: Watched) -> None:
     expect(theorem).to_have_text("1\u202f557")
     page.locator("#alpha").fill("0.3")
     expect(theorem).to_have_text("692")
-    expect(page.locator("output[data-of=alpha]")).to_have_text("0.3")
+    # A step of the slider, by the keyboard, moves the number by what can be seen.
+    slider = page.get_by_label("Tolerated gap α, by slider")
+    slider.press("ArrowRight")
+    expect(page.locator("#alpha")).to_have_value("0.31")
+    expect(slider).to_have_attribute("aria-valuetext", "0.31")
+    expect(theorem).to_have_text("648")
+    page.locator("#epsilon").fill("0.1")
+    expect(page.locator(".cards li", has_text="Theorem 1")).to_contain_text("ε above α/2 = 0.155")
+    page.locator("#epsilon").fill("1")
+    expect(theorem).to_have_text("648")
     visitor.settled()
     visitor.accessible()
     visitor.picture("plan")
@@ -109,6 +118,7 @@ def test_3_upload_an_audience_without_a_name_or_an_address_leaving(
     expect(page.get_by_text("rows read. Nothing was sent.")).to_be_visible()
     page.get_by_label("Column of groups").select_option("gender")
     page.get_by_label("Only rows that say true in").select_option("qualified")
+    page.get_by_label("Everybody on the list agreed").check()
     page.get_by_role("button", name="Hash, upload and seal").click()
     expect(page.get_by_text(f"{NAMES['woman']}:")).to_be_visible()
     at_work.settled()
@@ -128,6 +138,7 @@ def test_3_upload_an_audience_without_a_name_or_an_address_leaving(
         assert secret.encode() not in sent
     [audience] = ada.audiences.list()
     assert audience.wire.state == "sealed"
+    assert audience.wire.consented
     assert set(audience.members) == {"g0", "g1"}
 
 
@@ -188,7 +199,7 @@ def test_5_the_result_says_it_in_words_pictures_and_files(
     assert ada.audits.get(audit.id).receipt in report
     assert all(name in report for name in NAMES.values())
     with page.expect_download() as waiting:
-        page.get_by_role("link", name="Noisy counts").click()
+        page.get_by_role("link", name="Noisy numbers").click()
     waiting.value.save_as(tmp_path / "data.csv")
     table = pyarrow.csv.read_csv(tmp_path / "data.csv")
     assert set(table["group"].to_pylist()) == set(NAMES.values())

@@ -1,8 +1,8 @@
-"""What the browser computes beside what the SDK does: identifiers, commitments, statements."""
+"""What the browser computes beside what the SDK does: identifiers, statements, proofs, notes."""
 
 import json
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,9 @@ from playwright.sync_api import Browser
 
 from auditor_client.errors import InputError
 from auditor_client.identifiers import normaliser
-from privacy.ledger import statements
+from openapi.models import Personal
+from privacy.errors import ProofError
+from privacy.ledger import merkle, statements
 from privacy.receipts import canonical
 from tests.console.browsing import Watched, watching
 from tests.world import Deployment
@@ -20,6 +22,10 @@ from tests.world import Deployment
 VECTORS = Path(__file__).parents[1] / "vectors"
 IDENTIFIERS = json.loads((VECTORS / "identifiers.json").read_text())
 COMMITMENTS = json.loads((VECTORS / "commitment.json").read_text())
+NOTES = json.loads((VECTORS / "ledger" / "notes.json").read_text())
+PUBLISHED = json.loads((VECTORS / "ledger" / "published.json").read_text())
+LEAVES = [merkle.leaf_hash(b"entry %d" % number) for number in range(17)]
+ROOTS = [merkle.root_of(LEAVES[:size]) for size in range(18)]
 # Of private use: it folds to itself, and no letter is it.
 BETWEEN = "\ue000"
 REQUEST: dict[str, Any] = {
@@ -30,6 +36,8 @@ REQUEST: dict[str, Any] = {
     "context": {"\u20ac": 'é\u0007"\\', "\U0001f600": "ä", "\ufb33": 1.0, "": -0.0},
     "mandate_id": None,
     "contents": ["a", "b"],
+    "steps": 2000,
+    "targets": 12,
     "confirmed": True,
 }
 
@@ -107,6 +115,125 @@ def test_a_statement_is_signed_as_the_sdk_signs_it(scripts: Watched) -> None:
     # Ed25519 is deterministic: the same header and payload give the same bytes.
     assert signature == statements.sign(stated, key, at=1_790_000_000)
     statements.verify(signature, stated, key, ["Ed25519"])
+
+
+def test_personal_text_is_committed_to_as_the_sdk_does(scripts: Watched) -> None:
+    body = {
+        "mandate_id": "mandate_1",
+        "reason": {"salt": "oB3v5cZy0yq1tZ8kq3i2hQ==", "text": "Zoë’s 😀 \u2028 reason"},
+        "mandate": {"kinds": ["a"], "until": None, "share": "0.5"},
+        "individuals": [Personal.fresh(text).model_dump() for text in ("Ada", "\x00")],
+        "version": 3,
+    }
+    made = call(scripts, "statements.js", "return m.stated(x);", body)
+    assert made == statements.stated(body)
+
+
+def test_trees_are_verified_as_the_service_verifies_them(scripts: Watched) -> None:
+    """Good proofs of all small trees, and every one of them with something wrong."""
+    cases = [*inclusions(11), *consistencies(11)]
+    assert sum(good for *_, good in cases) > 100
+    assert sum(not good for *_, good in cases) > 600
+    body = """
+      const byte = (pair) => parseInt(pair, 16);
+      const bytes = (text) => Uint8Array.from(text.match(/../g) ?? [], byte);
+      const verdicts = x.map(async ([name, sizes, hashes, path]) => {
+        const [one, other] = hashes.map(bytes);
+        const [a, b] = sizes.map(BigInt);
+        const steps = path.map(bytes);
+        const asked = name === "inclusion" ? m.verifyInclusion(one, a, b, steps, other)
+          : m.verifyConsistency(a, b, one, other, steps);
+        return asked.then(() => true, () => false);
+      });
+      return Promise.all(verdicts);"""
+    found = call(scripts, "merkle.js", body, [case[:-1] for case in cases])
+    assert found == [case[-1] for case in cases]
+
+
+def inclusions(largest: int) -> Iterator[tuple[Any, ...]]:
+    for size in range(1, largest + 1):
+        for index in range(size):
+            path = merkle.inclusion_path(index, size, subtree)
+            for number, of, steps, root in (
+                (index, size, path, ROOTS[size]),
+                (index, size, path, ROOTS[size - 1]),
+                ((index + 1) % size, size, path, ROOTS[size]),
+                (index, size, path[:-1], ROOTS[size]),
+                (index, size, [*path, ROOTS[1]], ROOTS[size]),
+                (index, size, [*path[:-1], path[-1][::-1]] if path else [b""], ROOTS[size]),
+                (size, size, path, ROOTS[size]),
+            ):
+                good = holds(merkle.verify_inclusion, LEAVES[index], number, of, steps, root)
+                hashes = [LEAVES[index].hex(), root.hex()]
+                yield "inclusion", [number, of], hashes, [step.hex() for step in steps], good
+
+
+def consistencies(largest: int) -> Iterator[tuple[Any, ...]]:
+    for new in range(1, largest + 1):
+        for old in range(1, new + 1):
+            path = merkle.consistency_path(old, new, subtree)
+            for first, steps, roots in (
+                (old, path, (ROOTS[old], ROOTS[new])),
+                (old, path, (ROOTS[old - 1], ROOTS[new])),
+                (old, path, (ROOTS[old], ROOTS[new - 1])),
+                (old % new + 1, path, (ROOTS[old], ROOTS[new])),
+                (old, path[1:], (ROOTS[old], ROOTS[new])),
+                (old, [*path, ROOTS[1]], (ROOTS[old], ROOTS[new])),
+                (old, [step[::-1] for step in path] or [b"x"], (ROOTS[old], ROOTS[new])),
+                (0, path, (ROOTS[0], ROOTS[new])),
+            ):
+                good = holds(merkle.verify_consistency, first, new, *roots, steps)
+                hashes = [root.hex() for root in roots]
+                yield "consistency", [first, new], hashes, [step.hex() for step in steps], good
+
+
+def holds(verify: Callable[..., None], *asked: Any) -> bool:
+    try:
+        verify(*asked)
+    except ProofError:
+        return False
+    return True
+
+
+def subtree(start: int, end: int) -> bytes:
+    return merkle.root_of(LEAVES[start:end])
+
+
+OPEN = """
+  const keys = await Promise.all(x.keys.map(m.parseKey));
+  return Promise.all(x.notes.map((note) => m.openCheckpoint(note, keys).then(
+    ({ signers, witnesses, size }) => ({
+      signers: signers.map((key) => key.text).sort(),
+      witnesses: Object.fromEntries(witnesses.map(({ key, at }) => [key.text, Number(at)])),
+    }),
+    () => "refused")));"""
+
+
+def test_signed_notes_are_opened_and_refused_as_the_vectors_say(scripts: Watched) -> None:
+    keys = NOTES["keys"]
+    notes = [case["note"] for case in (*NOTES["good"], *NOTES["bad"])]
+    found = call(scripts, "notes.js", OPEN, {"keys": list(keys.values()), "notes": notes})
+    expected = [
+        {
+            "signers": sorted(keys[name] for name in case["signers"]),
+            "witnesses": {keys[name]: at for name, at in case["witnesses"].items()},
+        }
+        for case in NOTES["good"]
+    ]
+    assert found == expected + ["refused"] * len(NOTES["bad"])
+
+
+def test_keys_and_published_notes_are_read_as_others_made_them(scripts: Watched) -> None:
+    bad = [case["key"] for case in NOTES["bad_keys"]]
+    good = [PUBLISHED[name]["key"] for name in ("signed-note", "go.sum", "remora")]
+    body = "return Promise.all(x.map((key) => m.parseKey(key).then((k) => k.text, () => null)));"
+    assert call(scripts, "notes.js", body, good + bad) == good + [None] * len(bad)
+    # sum.golang.org signs under another name than its tree's: to us that is a stranger's note.
+    asked = {"keys": [PUBLISHED["go.sum"]["key"]], "notes": [PUBLISHED["go.sum"]["note"]]}
+    assert call(scripts, "notes.js", OPEN, asked) == ["refused"]
+    renamed = [PUBLISHED["tlog-cosignature"]["note"]]
+    parsed = call(scripts, "notes.js", "return x.map((n) => m.parseNote(n).text);", renamed)
+    assert parsed == [renamed[0].rpartition("\n\n")[0] + "\n"]
 
 
 def test_csv_is_read_as_it_is_written(scripts: Watched) -> None:

@@ -75,10 +75,10 @@ class Upload {
     return this.send(method, path, JSON.stringify(body), "application/json");
   }
 
-  async run(kind, { names, members }) {
+  async run({ kind, consented }, { names, members }) {
     const salt = crypto.getRandomValues(new Uint8Array(32));
     const expected = await commitment(salt, kind, members);
-    const { id } = await this.json("POST", "", { groups: Object.keys(names) });
+    const { id } = await this.json("POST", "", { groups: Object.keys(names), consented });
     keep(id, { names, salt: base64(salt), commitment: expected });
     for (const [label, sent] of Object.entries(members)) await this.group(id, label, kind, sent);
     const sealed = await this.json("POST", `/${id}/seal`, { salt: base64(salt) });
@@ -143,11 +143,12 @@ export function uploadOnSubmit(form) {
       country: part("#country").value,
       group: part("#group-column").selectedIndex,
       where: part("#where-column").selectedIndex - 1,
+      consented: part("#consented").checked,
     };
     try {
       say("Hashing…");
       const found = await grouped(rows, chosen);
-      await new Upload(form.getAttribute("action"), form.dataset.token, say).run(chosen.kind, found);
+      await new Upload(form.getAttribute("action"), form.dataset.token, say).run(chosen, found);
       location.reload();
     } catch (error) {
       say(error.message);

@@ -19,6 +19,20 @@ export function base64(bytes) {
 export const base64url = (bytes) =>
   base64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 
+// Base64 in the one way it can be written (RFC 4648, §4).
+export function fromBase64(text) {
+  let bytes;
+  try {
+    bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  } catch {
+    throw new Error("this is not base64");
+  }
+  if (base64(bytes) !== text) throw new Error("this is not base64 in its one form");
+  return bytes;
+}
+
+export const same = (one, other) => hex(one) === hex(other);
+
 export function joined(pieces) {
   const whole = new Uint8Array(pieces.reduce((size, piece) => size + piece.length, 0));
   let at = 0;

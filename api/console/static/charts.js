@@ -1,5 +1,6 @@
 // Draws the SDK's own charts. Vega interprets its expressions (AST mode): nothing is evaluated.
 
+import { darkened, night } from "./colours.js";
 import { inWords, knownNames, named } from "./names.js";
 
 const here = new URL("./vendor/", import.meta.url);
@@ -21,6 +22,7 @@ async function libraries() {
   await load("vega-embed.min.js");
 }
 
+// In the dark a chart is drawn twice: for the screen, and in black on white for paper.
 export async function draw(figure) {
   const plot = figure.querySelector(".plot");
   const busy = figure.querySelector("[data-busy]");
@@ -29,20 +31,37 @@ export async function draw(figure) {
     const spec = await specification(figure);
     await loaded;
     plot.setAttribute("aria-label", spec.description);
-    await window.vegaEmbed(plot, spec, {
-      ast: true,
-      actions: false,
-      defaultStyle: false,
-      tooltip: false,
-      renderer: "canvas",
-    });
-    figure.dataset.drawn = "yes";
+    await show(figure, plot, spec);
+    night.addEventListener("change", () => show(figure, plot, spec));
     busy?.remove();
   } catch (error) {
     if (busy) busy.textContent = "It could not be drawn; load the page again.";
     throw error;
   }
 }
+
+async function show(figure, plot, spec) {
+  delete figure.dataset.drawn;
+  const dark = night.matches;
+  const places = dark ? ["screen", "paper"] : ["both"];
+  const drawn = places.map((name) => {
+    const place = document.createElement("div");
+    place.className = name;
+    return place;
+  });
+  plot.replaceChildren(...drawn);
+  for (const place of drawn) await embed(place, place.className === "screen" ? darkened(spec) : spec);
+  if (dark === night.matches) figure.dataset.drawn = dark ? "dark" : "light";
+}
+
+const embed = (place, spec) =>
+  window.vegaEmbed(place, spec, {
+    ast: true,
+    actions: false,
+    defaultStyle: false,
+    tooltip: false,
+    renderer: "canvas",
+  });
 
 async function specification(figure) {
   const { source, audience } = figure.dataset;

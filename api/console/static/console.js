@@ -1,51 +1,41 @@
 // What makes pages livelier. Every page says what it has to say without it, where it can.
 
+import { inZone } from "./moments.js";
 import { inWords, knownNames, nameLabels } from "./names.js";
 
 const each = (selector, act, root = document) => root.querySelectorAll(selector).forEach(act);
 
 // Times in the reader's own zone.
 export function localTimes(root = document) {
-  const style = { dateStyle: "medium", timeStyle: "short" };
   each("time[datetime]", (time) => {
-    const at = new Date(time.dateTime);
     time.title = time.dateTime;
-    time.textContent = new Intl.DateTimeFormat(undefined, style).format(at);
+    time.textContent = inZone(new Date(time.dateTime));
   }, root);
 }
 
 async function drawCharts(root = document) {
   if (!root.querySelector("[data-chart]")) return;
   const { draw } = await import("./charts.js");
-  each("[data-chart]", draw, root);
+  each("[data-chart]", (figure) => draw(figure).then(() => reachable(figure)), root);
+}
+
+// What is wider than its place is scrolled by the keyboard as well.
+function reachable(root = document) {
+  each(".scroll, .chart .plot", (wide) => {
+    if (wide.scrollWidth <= wide.clientWidth) return wide.removeAttribute("tabindex");
+    wide.tabIndex = 0;
+    if (wide.hasAttribute("role")) return;
+    wide.setAttribute("role", "region");
+    const heads = [...wide.querySelectorAll("th")].slice(0, 3).map((head) => head.textContent);
+    wide.setAttribute("aria-label", wide.querySelector("caption")?.textContent ?? heads.join(", "));
+  }, root);
 }
 
 async function enliven(root = document) {
   localTimes(root);
   nameLabels(root);
   await drawCharts(root);
-}
-
-// Numbers follow the sliders; the last question asked is the one that is answered.
-function followSliders(form) {
-  let asked = 0;
-  let wait;
-  const refresh = async () => {
-    const question = ++asked;
-    const address = `${form.action}?${new URLSearchParams(new FormData(form))}`;
-    const response = await fetch(address, { headers: { Accept: "text/html" } });
-    const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    const found = page.getElementById("needed");
-    if (question !== asked || !found) return;
-    document.getElementById("needed").replaceWith(found);
-    history.replaceState(null, "", address);
-    await enliven(found);
-  };
-  form.addEventListener("input", (event) => {
-    form.querySelector(`[data-of="${event.target.name}"]`).value = event.target.value;
-    clearTimeout(wait);
-    wait = setTimeout(refresh, 300);
-  });
+  reachable(root);
 }
 
 // The page comes anew when the audit is in another state.
@@ -58,6 +48,24 @@ function followProgress(status) {
       location.reload();
     }
   });
+}
+
+// A part of the page comes anew every so many seconds, while somebody looks and has marked no text.
+function refresh(part) {
+  const look = async () => {
+    if (document.hidden || !getSelection().isCollapsed) return;
+    const response = await fetch(location.href, { headers: { Accept: "text/html" } });
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const found = page.getElementById(part.id);
+    if (!response.ok || !found) return location.reload();
+    const focused = part.contains(document.activeElement) ? document.activeElement.href : null;
+    localTimes(found);
+    part.replaceChildren(...found.childNodes);
+    reachable(part);
+    [...part.querySelectorAll("a")].find((link) => link.href === focused)?.focus();
+  };
+  setInterval(look, 1000 * part.dataset.refresh);
+  document.addEventListener("visibilitychange", look);
 }
 
 // Files get the names of groups that only this browser knows.
@@ -98,9 +106,14 @@ const escaped = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.codePoint
 const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
 
 await enliven();
-each("form[data-plan]", followSliders);
+addEventListener("resize", () => reachable());
 each("[data-progress]", followProgress);
+each("[data-refresh]", refresh);
 each("a[data-names]", nameDownload);
+if (document.querySelector("form[data-plan]")) {
+  const { plan } = await import("./planner.js");
+  each("form[data-plan]", (form) => plan(form, enliven));
+}
 if (document.querySelector("form[data-sign]")) {
   const { signOnSubmit } = await import("./signing.js");
   each("form[data-sign]", signOnSubmit);
@@ -108,5 +121,9 @@ if (document.querySelector("form[data-sign]")) {
 if (document.querySelector("form[data-audience]")) {
   const { uploadOnSubmit } = await import("./audience.js");
   each("form[data-audience]", uploadOnSubmit);
+}
+if (document.querySelector("[data-ledger]")) {
+  const { showChecked } = await import("./ledger.js");
+  await showChecked(document.querySelector("[data-ledger]"));
 }
 document.documentElement.dataset.ready = "yes";

@@ -1,6 +1,6 @@
 // Signs a form with a key file, in this browser. The key is read, used and forgotten: never sent.
 
-import { condensed, payload, sign } from "./statements.js";
+import { condensed, digest, payload, sign, stated } from "./statements.js";
 
 export async function keyOf(file) {
   let jwk;
@@ -26,13 +26,23 @@ export function signOnSubmit(form) {
       const jwk = await keyOf(form.querySelector("input[type=file]").files[0]);
       const { origin, by, action } = form.dataset;
       const request = JSON.parse(form.elements.request.value);
-      const body = action === "charge" ? await condensed(request) : request;
-      const stated = payload(origin, action, by, form.elements.key.value, body);
-      form.elements.signature.value = await sign(stated, jwk);
+      await checkRead(form, request);
+      const body = action === "charge" ? await condensed(request) : await stated(request);
+      const signed = payload(origin, action, by, form.elements.key.value, body);
+      form.elements.signature.value = await sign(signed, jwk);
       form.submit();
     } catch (error) {
       status.textContent = error.message;
       button.disabled = false;
     }
   });
+}
+
+// Whoever approves an application names the digest of its text: of the text on this page.
+async function checkRead(form, request) {
+  const read = form.querySelector("script[data-read]");
+  if (!read) return;
+  if ((await digest(await stated(JSON.parse(read.textContent)))) !== request.application_digest) {
+    throw new Error("The application on this page is not the one that would be approved. Nothing was signed.");
+  }
 }

@@ -1,9 +1,12 @@
 // Statements as privacy/ledger/statements.py makes them: canonical JSON (RFC 8785), signed by the
 // researcher's own key, as a detached JWS (RFC 7515, Appendix F).
 
-import { base64url, hex, sha256, utf8 } from "./bytes.js";
+import { base64url, fromBase64, hex, joined, sha256, utf8 } from "./bytes.js";
 
 const TYPE = "platform-auditor-statement+jws";
+const COMMITMENT = utf8("platform-auditor/personal/v1\0");
+// What a price follows from, beside the fields that are text.
+const PRICED = ["contents", "steps", "targets"];
 
 // Keys in the order of their UTF-16 units; numbers and strings as ECMAScript writes them.
 export function canonical(value) {
@@ -18,9 +21,26 @@ export const digest = async (value) => `sha256:${hex(await sha256(utf8(canonical
 // An audit request as it is stated: its text fields, and the digest of the whole.
 export async function condensed(request) {
   const kept = Object.entries(request).filter(
-    ([name, value]) => value === null || typeof value === "string" || name === "contents",
+    ([name, value]) => value === null || typeof value === "string" || PRICED.includes(name),
   );
   return { ...Object.fromEntries(kept), request: await digest(request) };
+}
+
+// Any other request as it is stated: with commitments in place of personal text.
+export async function stated(value) {
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return Promise.all(value.map(stated));
+  const members = Object.keys(value).sort().join();
+  if (members === "salt,text") return { commitment: await commitment(value) };
+  const pairs = Object.entries(value).map(async ([name, each]) => [name, await stated(each)]);
+  return Object.fromEntries(await Promise.all(pairs));
+}
+
+async function commitment({ text, salt }) {
+  const bytes = fromBase64(salt.replaceAll("-", "+").replaceAll("_", "/"));
+  const length = new Uint8Array(8);
+  new DataView(length.buffer).setBigUint64(0, BigInt(bytes.length));
+  return `sha256:${hex(await sha256(joined([COMMITMENT, length, bytes, utf8(text)])))}`;
 }
 
 // The bytes that are signed: for one platform, one purpose, once.

@@ -1,0 +1,107 @@
+"""For operators: whether the service is well, what it does, its keys, its rules and its models.
+
+Figures of several processes come from the database, where each tells its own (`api.operation`).
+"""
+
+from dataclasses import dataclass
+
+from fastapi.responses import Response
+
+from api.clock import now
+from api.console.pages import pages
+from api.console.visits import FormDep, OperatorVisit
+from api.errors import InvalidRequestError
+from api.operation.figures import Traffic, added
+from api.operation.health import health
+from api.operation.models import models
+from api.operation.presence import RECENT, processes
+from api.operation.queue import MEANINGS, queue
+from api.operation.rules import rules
+from api.routes import oversight
+from api.service import ReadDep
+from openapi.models import SigningKey
+
+router = pages()
+
+# What each key signs, and what becomes of it when it is retired.
+PURPOSES = {
+    "access-token": "Access tokens. A retired key verifies until the last of its tokens is over.",
+    "receipt": "Receipts of releases, and webhooks. Retired keys are published for ever.",
+    "ledger": "Heads of the ledger. The old key signs the head that names the new one.",
+}
+
+
+@dataclass(frozen=True)
+class Key:
+    """A signing key with its age."""
+
+    wire: SigningKey
+    days: int
+
+
+@router.get("/operator")
+def show_health(visit: OperatorVisit, session: ReadDep) -> Response:
+    """Everything at a glance; the page looks again by itself."""
+    found = health(session, visit.console.service)
+    return visit.page("operator/health.html", found=found, meanings=MEANINGS, minutes=_minutes())
+
+
+@router.get("/operator/queue")
+def show_queue(visit: OperatorVisit, session: ReadDep) -> Response:
+    """Audits that wait or run."""
+    return visit.page("operator/queue.html", queue=queue(session), meanings=MEANINGS)
+
+
+@router.get("/operator/traffic")
+def show_traffic(visit: OperatorVisit, session: ReadDep) -> Response:
+    """Requests by route, of all processes together, and each process by itself."""
+    found = processes(session)
+    return visit.page(
+        "operator/traffic.html",
+        routes=_by_route([each.figures.routes for each in found if not each.lost]),
+        processes=found,
+        minutes=_minutes(),
+    )
+
+
+@router.get("/operator/keys")
+def show_keys(visit: OperatorVisit) -> Response:
+    """The service's signing keys, the newest first."""
+    known = oversight.list_keys(visit.caller, visit.console.service)
+    keys = [Key(each, (now() - each.created_at).days) for each in reversed(known)]
+    return visit.page("operator/keys.html", keys=keys, purposes=PURPOSES)
+
+
+@router.post("/operator/keys/rotate")
+def rotate_keys(visit: OperatorVisit, form: FormDep) -> Response:
+    """Fresh keys, if it was meant."""
+    if form.get("sure") != "yes":
+        raise InvalidRequestError("tick the box to rotate the keys; nothing was done")
+    oversight.rotate_keys(visit.caller, visit.console.service)
+    return visit.go("/operator/keys")
+
+
+@router.get("/operator/privacy")
+def show_rules(visit: OperatorVisit, session: ReadDep) -> Response:
+    """Settings that affect privacy, as this process has them."""
+    found = rules(session, visit.console.service.settings)
+    return visit.page("operator/privacy.html", rules=found)
+
+
+@router.get("/operator/models")
+def show_models(visit: OperatorVisit, session: ReadDep) -> Response:
+    """Which models scored, and since when."""
+    return visit.page(
+        "operator/models.html", models=models(session, visit.console.service.platform)
+    )
+
+
+def _by_route(found: list[dict[str, Traffic]]) -> list[tuple[str, Traffic]]:
+    """Processes added up, the busiest route first."""
+    names = {name for routes in found for name in routes}
+    total = {name: added(routes[name] for routes in found if name in routes) for name in names}
+    return sorted(total.items(), key=lambda item: (-item[1].requests, item[0]))
+
+
+def _minutes() -> int:
+    return int(RECENT.total_seconds() // 60)

@@ -1,0 +1,5 @@
+// Instants in the reader's own zone.
+
+const style = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+export const inZone = (at) => style.format(at);

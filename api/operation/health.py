@@ -1,0 +1,147 @@
+"""Whether all is well, check by check, each in words that say what to do when it is not."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from sqlmodel import Session, select
+
+from api.clock import now
+from api.ledger.checkpoints import latest
+from api.operation.database import Database, database
+from api.operation.figures import Traffic, added
+from api.operation.presence import RECENT, Process, processes
+from api.operation.queue import Queue, queue
+from api.service import Service
+from api.store import HeadRow, SigningKeyRow
+
+State = Literal["well", "watch", "wrong"]
+
+_LONG_WAIT = timedelta(minutes=5)
+_OLD_KEY = timedelta(days=365)
+_LITTLE_SPACE = 0.1
+_MANY_FAILURES = 0.01
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    state: State
+    words: str
+
+
+@dataclass(frozen=True)
+class Health:
+    """How the service fares now."""
+
+    checks: list[Check]
+    queue: Queue
+    processes: list[Process]
+    traffic: Traffic
+    database: Database
+    entries: int
+
+    @property
+    def state(self) -> State:
+        """That of the worst check."""
+        found = {check.state for check in self.checks}
+        return "wrong" if "wrong" in found else "watch" if "watch" in found else "well"
+
+
+def health(session: Session, service: Service) -> Health:
+    found, waiting, base = processes(session), queue(session), database(session, service.store)
+    alive = [each for each in found if not each.lost]
+    traffic = added(part for each in alive for part in each.figures.routes.values())
+    checks = [
+        _database(base),
+        *_disk(base),
+        _processes(found),
+        _workers(alive, waiting),
+        _queue(waiting),
+        _failures(traffic),
+        _ledger(session, service.settings.checkpoint_seconds),
+        _keys(session),
+    ]
+    entries = session.exec(select(HeadRow)).one().size
+    return Health(checks, waiting, found, traffic, base, entries)
+
+
+def _database(base: Database) -> Check:
+    if not base.in_step:
+        return Check(
+            "Database",
+            "wrong",
+            f"it is at revision {base.revision} and the code at {base.newest}: restart the"
+            " processes of the older version; `platform-auditor serve` migrates by itself",
+        )
+    words = f"{base.kind} answered in {base.milliseconds:.1f} ms, at revision {base.revision}"
+    return Check("Database", "well", words)
+
+
+def _disk(base: Database) -> Iterator[Check]:
+    if base.disk:
+        share = base.disk.free / base.disk.total
+        state: State = "well" if share >= _LITTLE_SPACE else "wrong"
+        yield Check("Disk", state, f"{share:.0%} of the database's volume is free")
+
+
+def _processes(found: Sequence[Process]) -> Check:
+    if lost := [f"{each.row.host}:{each.row.pid}" for each in found if each.lost]:
+        words = f"not heard of, dead or hanging: {', '.join(lost)}. They are forgotten after a day"
+        return Check("Processes", "watch", words)
+    if len({each.row.version for each in found}) > 1:
+        return Check("Processes", "watch", "they run different versions: finish the roll-out")
+    return Check("Processes", "well", f"{len(found)} run, all of the same version")
+
+
+def _workers(alive: Sequence[Process], waiting: Queue) -> Check:
+    workers = sum(each.row.works for each in alive)
+    if workers:
+        many = f"{workers} process{'es' * (workers > 1)} run{'s' * (workers == 1)} audits"
+        return Check("Workers", "well", many)
+    state: State = "wrong" if waiting.places["waiting"] else "watch"
+    return Check("Workers", state, "nobody runs audits: start `platform-auditor worker`")
+
+
+def _queue(waiting: Queue) -> Check:
+    late = waiting.oldest is not None and now() - waiting.oldest > _LONG_WAIT
+    if late:
+        return Check("Queue", "watch", "an audit waits for more than 5 minutes: start more workers")
+    if waiting.failures.get("internal"):
+        words = "audits failed within a day; the log has each as `audit.error`"
+        return Check("Queue", "watch", words)
+    return Check("Queue", "well", f"{waiting.places['waiting']} wait, none for long")
+
+
+def _failures(traffic: Traffic) -> Check:
+    minutes = int(RECENT.total_seconds() // 60)
+    failed, all_of_them = traffic.failed, traffic.requests
+    words = f"{failed} of {all_of_them} requests failed (5xx) in the last {minutes} minutes"
+    if not failed:
+        return Check("Errors", "well", words)
+    state: State = "wrong" if failed > _MANY_FAILURES * all_of_them else "watch"
+    return Check("Errors", state, f"{words}: the log says why")
+
+
+def _ledger(session: Session, seconds: float) -> Check:
+    head, signed = session.exec(select(HeadRow)).one(), latest(session)
+    unsigned = head.size - (signed.size if signed else 0)
+    patience = timedelta(seconds=3 * seconds + 5)
+    if unsigned and now() - head.latest > patience:
+        words = f"{unsigned} entries are not signed: see `checkpoint.error` in the log"
+        return Check("Ledger", "wrong", words)
+    return Check("Ledger", "well", f"{head.size} entries, signed as far as is due")
+
+
+def _keys(session: Session) -> Check:
+    rows = session.exec(select(SigningKeyRow)).all()
+    ages = [_days(row.created_at) for row in rows if row.retired_at is None]
+    oldest = max(ages, default=0)
+    if oldest > _OLD_KEY.days:
+        return Check("Keys", "watch", f"a signing key is {oldest} days old: rotate the keys")
+    return Check("Keys", "well", f"the oldest signing key in use is {oldest} days old")
+
+
+def _days(since: datetime) -> int:
+    return (now() - since).days

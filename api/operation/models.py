@@ -1,0 +1,74 @@
+"""Which models were behind what was released, and since when, as the ledger has it."""
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlmodel import Session, col, select
+
+from api.codebook import log_offers
+from api.platform import Platform
+from api.store import EntryRow
+
+
+@dataclass(frozen=True)
+class Used:
+    """A model that scored from then on; `number` is the entry that says so."""
+
+    number: int
+    at: datetime
+    digest: str
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A model in releases: how many name it, the first and the last of them."""
+
+    digest: str
+    releases: int
+    first: datetime
+    last: datetime
+
+
+@dataclass(frozen=True)
+class Models:
+    """`now` is what this process has, by what it is behind."""
+
+    now: dict[str, str | None]
+    history: list[Used]
+    released: list[Seen]
+
+
+def models(session: Session, platform: Platform) -> Models:
+    return Models(_now(platform), _history(session), _released(session))
+
+
+def _now(platform: Platform) -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    if platform.scores:
+        found["scores"] = platform.scores.model_digest
+    found |= {f"the log {log.name}": log.model_digest for log in log_offers(platform)}
+    if platform.policies:
+        found["recommendation policies"] = platform.policies.policies_digest
+    return found
+
+
+def _history(session: Session) -> list[Used]:
+    """The newest first."""
+    query = select(EntryRow).where(EntryRow.kind == "model").order_by(col(EntryRow.number).desc())
+    return [
+        Used(row.number, row.at, json.loads(row.text)["facts"]["digest"])
+        for row in session.exec(query)
+    ]
+
+
+def _released(session: Session) -> list[Seen]:
+    """The newest first."""
+    query = select(EntryRow.text, EntryRow.at).where(EntryRow.kind == "release")
+    times: dict[str, list[datetime]] = defaultdict(list)
+    for text, at in session.exec(query.order_by(col(EntryRow.number))):
+        if digest := json.loads(text)["facts"].get("model_digest"):
+            times[digest].append(at)
+    seen = [Seen(digest, len(each), each[0], each[-1]) for digest, each in times.items()]
+    return sorted(seen, key=lambda each: each.last, reverse=True)
