@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_KINDS = ("job", "housing", "credit", "news", "political")
+KINDS = ("job", "housing", "credit", "news", "political")
 _STEM = 5
-PLAIN = 1 + len(_KINDS) + 1
+PLAIN = 1 + len(KINDS) + 1
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Reader:
 
     def read(self, content: Mapping[str, Any]) -> NDArray[np.float64]:
         """Words together have length one, so a long text does not shout down a short one."""
-        kinds = [float(content["kind"] == kind) for kind in _KINDS]
+        kinds = [float(content["kind"] == kind) for kind in KINDS]
         plain = [1.0, *kinds, float(content.get("image") is not None)]
         counts = _counts(content)
         words = np.array([counts[stem] for stem in self.stems], np.float64)

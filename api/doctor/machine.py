@@ -1,0 +1,64 @@
+"""Checks of the machine: its clock, its chance, its disk."""
+
+import os
+import shutil
+import time
+
+from sqlalchemy import text
+from sqlmodel import select
+
+from api.doctor.patient import GIB, Patient
+from api.findings import Checks, SkippedError
+from api.store import HeadRow
+
+MACHINE = Checks[Patient]()
+_SKEW_SECONDS = 5.0
+_PAUSE = 0.05
+_DRAWN = 4096
+
+
+@MACHINE.check("let a time service correct the clock slowly (chrony, systemd-timesyncd)")
+def clock_runs_evenly(patient: Patient) -> str | None:
+    began, ticked = patient.now(), patient.monotonic()
+    time.sleep(_PAUSE)
+    drift = (patient.now() - began).total_seconds() - (patient.monotonic() - ticked)
+    return f"it jumped by {drift:.1f} s within {_PAUSE} s" if abs(drift) > 0.5 else None
+
+
+@MACHINE.check("set the clock: entries are dated, and tokens expire, by it")
+def clock_agrees_with_the_database(patient: Patient) -> str | None:
+    if patient.is_sqlite:
+        raise SkippedError("SQLite has no clock of its own")
+    with patient.store.read() as session:
+        told = session.execute(text("SELECT clock_timestamp()")).scalar_one()
+    apart = (patient.now() - told).total_seconds()
+    return f"they are {apart:.1f} s apart" if abs(apart) > _SKEW_SECONDS else None
+
+
+@MACHINE.check("set the clock; the ledger waits for no clock, and dates on from its newest entry")
+def clock_is_not_behind_the_ledger(patient: Patient) -> str | None:
+    with patient.store.read() as session:
+        latest = session.exec(select(HeadRow)).one().latest
+    behind = (latest - patient.now()).total_seconds()
+    return f"the ledger is {behind:.0f} s ahead of it" if behind > _SKEW_SECONDS else None
+
+
+@MACHINE.check("give the machine a source of randomness; run no audit without")
+def chance_is_random(patient: Patient) -> str | None:
+    if hasattr(os, "getrandom"):
+        try:
+            os.getrandom(1, os.GRND_NONBLOCK)
+        except BlockingIOError:
+            return "the system has not gathered enough of it yet"
+    first, second = patient.draw(_DRAWN), patient.draw(_DRAWN)
+    ones = sum(byte.bit_count() for byte in first)
+    # Ones of n = 32,768 fair bits: mean n/2, standard deviation √n/2 = 90.5; 8 of them, 1e-15.
+    if first == second or abs(ones - 4 * _DRAWN) > 8 * 90.5:
+        return "what the system draws is not random"
+    return None
+
+
+@MACHINE.check("make room: a database that cannot write answers nobody")
+def disk_has_room(patient: Patient) -> str | None:
+    free = shutil.disk_usage(patient.folder).free
+    return f"{free / GIB:.1f} GiB are free" if free < patient.free_bytes else None

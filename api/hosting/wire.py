@@ -1,0 +1,75 @@
+"""What goes over the line between the service and a platform's adapter: docs/adapters.md.
+
+Every call is an Arrow stream each way. What is asked beside columns is JSON in the metadata of the
+schema, under `ask`; an answer may have metadata of its own.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any, BinaryIO, Literal
+
+import pyarrow as pa
+
+PROTOCOL: Literal[1] = 1
+MEDIA_TYPE = "application/vnd.apache.arrow.stream"
+# The address of the public facts, and what the addresses of all calls begin with.
+FACTS = "/v1/platform"
+CALLS = "/v1/"
+ROWS = 65_536
+# How a stream ends [Arrow columnar format, IPC streaming format]; without it, some is missing.
+END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+_ASK = b"ask"
+_MODEL = b"model_digest"
+
+
+class WireError(ValueError):
+    """Bytes that are not what they should be; the message names no value."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """One way of a call: columns, and what is said beside them."""
+
+    columns: pa.Table
+    ask: Mapping[str, Any] = field(default_factory=dict)
+    model_digest: str | None = None
+
+
+def write(message: Message, batches: Iterable[pa.RecordBatch] | None = None) -> Iterator[bytes]:
+    """The bytes of a message, a batch of rows at a time; `batches` in place of its own rows."""
+    said: dict[bytes, bytes] = {_ASK: json.dumps(message.ask).encode()}
+    if message.model_digest is not None:
+        said[_MODEL] = message.model_digest.encode()
+    schema = message.columns.schema.with_metadata(said)
+    rows = message.columns.to_batches(ROWS) if batches is None else batches
+    sink = BytesIO()
+    with pa.ipc.new_stream(sink, schema) as writer:
+        for batch in rows:
+            writer.write_batch(batch)
+            yield _taken(sink)
+    yield _taken(sink)
+
+
+def read(source: BinaryIO) -> Message:
+    """A message from its bytes, checked: Arrow itself believes the offsets that it is sent."""
+    try:
+        with pa.ipc.open_stream(source) as reader:
+            schema, batches = reader.schema, list(reader)
+        for batch in batches:
+            batch.validate(full=True)
+        said = schema.metadata or {}
+        model = said.get(_MODEL)
+        columns = pa.Table.from_batches(batches, schema.remove_metadata())
+        ask = json.loads(said.get(_ASK, b"{}"))
+        return Message(columns, ask, model.decode() if model is not None else None)
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        raise WireError("not an Arrow stream with what belongs in it") from error
+
+
+def _taken(sink: BytesIO) -> bytes:
+    written = sink.getvalue()
+    sink.seek(0)
+    sink.truncate()
+    return written

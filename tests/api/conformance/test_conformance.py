@@ -1,0 +1,147 @@
+"""A good adapter passes every check, and every check catches its bad twin."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from starlette.responses import Response
+from typer.testing import CliRunner
+
+from api.cli import app
+from api.conformance import CHECKS, Subject, examine, subject_of
+from api.findings import Check
+from api.hosting import served
+from api.hosting.line import LineOptions
+from api.platform import Platform
+from tests.api.conformance.twins import TWINS
+from tests.api.hosting.adapters import connected, hosted
+from tests.system.adapters import GOSSIP
+
+BY_NAME = {check.name: check for check in CHECKS}
+# In process: what a line between would mend, or refuse, is not seen by these checks.
+OF_THE_LINE = {"strangers-are-refused", "garbage-is-refused"}
+# A simulated platform holds nobody who is gone.
+KNOWN = {"score-answers-people-who-are-gone"}
+
+
+@pytest.fixture(scope="module")
+def good(platform: Platform) -> Platform:
+    return platform
+
+
+@pytest.fixture(scope="module")
+def token(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("token") / "token"
+    file.write_text("correct horse")
+    return file
+
+
+@pytest.fixture(scope="module")
+def url(good: Platform) -> Iterator[str]:
+    with hosted(served(good, SecretStr("correct horse"))) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def subject(good: Platform) -> Subject:
+    return subject_of(good, explore=True)
+
+
+def test_a_good_adapter_gets_nothing_wrong(subject: Subject) -> None:
+    found = list(examine(subject))
+    assert {each.check for each in found if each.outcome not in ("right", "skipped")} == KNOWN
+    assert {each.check for each in found if each.outcome == "skipped"} == OF_THE_LINE
+
+
+def test_nor_does_it_over_http(url: str, token: Path) -> None:
+    line = LineOptions(url=url, token_file=token)
+    with connected(url, token_file=token) as far:
+        found = list(examine(subject_of(far, explore=True, line=line)))
+    assert {each.check for each in found if each.outcome != "right"} == KNOWN
+
+
+def test_every_check_has_a_twin() -> None:
+    assert TWINS.keys() | OF_THE_LINE == BY_NAME.keys()
+    assert len(BY_NAME) == len(CHECKS)
+
+
+@pytest.mark.parametrize("name", sorted(TWINS))
+def test_every_check_catches_its_twin(good: Platform, subject: Subject, name: str) -> None:
+    check = BY_NAME[name]
+    quick = replace(subject, call_seconds=0.1, person_seconds=0.0)
+    finding = check(replace(quick, platform=TWINS[name](good)))
+    assert finding.outcome == ("advice" if check.advice else "wrong")
+    assert finding.what
+    assert finding.to_do
+
+
+def test_an_adapter_without_a_lock_is_told(good: Platform, token: Path) -> None:
+    with hosted(served(good)) as url, connected(url, token_file=token) as far:
+        subject = subject_of(far, line=LineOptions(url=url, token_file=token))
+        assert BY_NAME["strangers-are-refused"](subject).outcome == "wrong"
+
+
+def test_an_adapter_that_takes_anything_is_told(subject: Subject, token: Path) -> None:
+    async def anything(scope: Any, receive: Any, send: Any) -> None:
+        await Response(b"")(scope, receive, send)
+
+    with hosted(anything) as careless:
+        line = LineOptions(url=careless, token_file=token)
+        subject = replace(subject, line=line)
+        assert BY_NAME["garbage-is-refused"](subject).outcome == "wrong"
+
+
+def test_what_the_adapter_says_of_people_is_not_repeated() -> None:
+    def gossip(_: Any) -> str | None:
+        raise ValueError(GOSSIP)
+
+    finding = Check[None]("gossip", gossip, "mend it")(None)
+    assert finding.outcome == "wrong"
+    assert GOSSIP not in repr(finding)
+    assert "ValueError" in finding.what
+
+
+def test_the_command_says_what_is_wrong_and_exits_so(url: str, token: Path) -> None:
+    right = CliRunner().invoke(app, ["conformance", url, "--token-file", str(token), "--json"])
+    assert right.exit_code == 0, right.output
+    assert {each["outcome"] for each in json.loads(right.output)} <= {"right", "advice", "skipped"}
+    names = [f"{__name__}:unsound"]
+    wrong = CliRunner().invoke(app, ["conformance", *names])
+    assert wrong.exit_code == 1
+    assert "match-keeps-the-order" in wrong.output
+    assert "answer in the order" in wrong.output
+
+
+def test_the_command_says_why_it_reaches_nobody(url: str) -> None:
+    locked_out = CliRunner().invoke(app, ["conformance", url])
+    assert locked_out.exit_code == 2
+    assert "/v1/platform: status 401" in locked_out.output
+
+
+def unsound() -> Platform:
+    """For the command, by its name."""
+    from tests.world import small_platform
+
+    few = replace(small_platform(), logs=None, policies=None)
+    return TWINS["match-keeps-the-order"](few)
+
+
+def test_identifiers_of_test_accounts_are_read_from_a_file(
+    good: Platform, url: str, token: Path, tmp_path: Path
+) -> None:
+    assert good.directory is not None
+    file = tmp_path / "accounts.csv"
+    names = good.directory.held("username")[1][:5].to_pylist()
+    mails = good.directory.held("email_sha256")[1][:5].to_pylist()
+    lines = [f"username,{name}" for name in names] + [f"email_sha256,{m.hex()}" for m in mails]
+    file.write_text("kind,identifier\n" + "\n".join(lines))
+    options = ["--token-file", str(token), "--identifiers", str(file)]
+    done = CliRunner().invoke(app, ["conformance", url, *options])
+    assert done.exit_code == 0, done.output
+    file.write_text("kind,identifier\nshoe_size,44")
+    done = CliRunner().invoke(app, ["conformance", url, *options])
+    assert done.exit_code == 2

@@ -1,0 +1,303 @@
+"""A deployment that is well, and for every check one that is not."""
+
+import json
+import os
+import secrets
+import shutil
+import sqlite3
+import stat
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from joserfc.jwk import OKPKey
+from pydantic import SecretStr
+from sqlalchemy import event, text
+from typer.testing import CliRunner
+
+from api.auth import build_auth
+from api.cli import app
+from api.clock import now
+from api.doctor import CHECKS, Patient, diagnose
+from api.doctor.adapter import QUICK, examine_adapter
+from api.ledger.checkpoints import Checkpointer, latest
+from api.platform import Platform
+from api.settings import ledger_origin, load_settings
+from api.setup import register_first, write_settings
+from api.store import Store
+from api.store.schema import migrate, revisions
+from tests.api.conformance.twins import TWINS
+from tests.conftest import new_postgresql
+from tests.world import sqlite_url
+
+BY_NAME = {check.name: check for check in CHECKS}
+SKIPPED_ON_SQLITE = {
+    "clock-agrees-with-the-database",
+    "ledger-continues-the-head",
+    "adapter-token-is-private",
+}
+
+
+def settle(folder: Path, url: str, **options: Any) -> Patient:
+    """A small deployment: a regulator, keys, a signed head."""
+    config = folder / "settings.toml"
+    key = urlsafe_b64encode(secrets.token_bytes(32))
+    write_settings(config, url, "http://127.0.0.1:1", key, options)
+    settings = load_settings(config)
+    store = Store(url)
+    migrate(store)
+    auth = build_auth(store, settings)
+    auth.keys.published()
+    register_first(store, "regulator", _public_key())
+    Checkpointer(store, auth.keys, ledger_origin(settings), 5).once()
+    return Patient(settings, store, config, free_bytes=1)
+
+
+def _public_key() -> dict[str, Any]:
+    return dict(OKPKey.generate_key("Ed25519").as_dict(private=False))
+
+
+@pytest.fixture(scope="module")
+def settled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a deployment on SQLite that nobody touches."""
+    folder = tmp_path_factory.mktemp("settled")
+    settle(folder, sqlite_url(folder)).store.close()
+    return folder
+
+
+@pytest.fixture
+def patient(settled: Path, tmp_path: Path) -> Iterator[Patient]:
+    """A copy of it, to be broken."""
+    folder = tmp_path / "deployment"
+    shutil.copytree(settled, folder)
+    config = folder / "settings.toml"
+    config.write_text(config.read_text().replace(str(settled), str(folder)))
+    settings = load_settings(config)
+    found = Patient(settings, Store(settings.database_url), config, free_bytes=1)
+    yield found
+    found.store.close()
+
+
+@pytest.fixture(scope="module")
+def on_postgresql(postgresql: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Patient]:
+    found = settle(tmp_path_factory.mktemp("deployment"), new_postgresql(postgresql))
+    yield found
+    found.store.close()
+
+
+def outcome(check: str, patient: Patient) -> str:
+    return BY_NAME[check](patient).outcome
+
+
+def test_a_deployment_that_is_well(patient: Patient) -> None:
+    found = {each.check: each.outcome for each in diagnose(patient)}
+    assert {name for name, each in found.items() if each == "skipped"} == SKIPPED_ON_SQLITE
+    assert {each for name, each in found.items() if name not in SKIPPED_ON_SQLITE} == {"right"}
+
+
+def test_one_on_postgresql_is_well_too(on_postgresql: Patient) -> None:
+    found = {each.check: each.outcome for each in diagnose(on_postgresql)}
+    assert found["clock-agrees-with-the-database"] == "right"
+    assert found["commits-are-durable"] == "right"
+    assert "wrong" not in found.values()
+
+
+# --- for every check, one that is not well
+
+
+def _execute(patient: Patient, statement: str) -> Patient:
+    with patient.store.write() as session:
+        session.execute(text(statement))
+    return patient
+
+
+def _forgetful(patient: Patient) -> Patient:
+    patient.store.close()
+    store = Store(patient.settings.database_url)
+    event.listen(store.engine, "connect", lambda c, _: c.execute("PRAGMA synchronous=OFF"))
+    return replace(patient, store=store)
+
+
+def _read_only(patient: Patient) -> Patient:
+    patient.store.close()
+    store = Store(patient.settings.database_url)
+    event.listen(store.engine, "connect", lambda c, _: c.execute("PRAGMA query_only=ON"))
+    return replace(patient, store=store)
+
+
+def _damaged(patient: Patient) -> Patient:
+    patient.store.close()
+    file = patient.file
+    Store(patient.settings.database_url).close()
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2 :] = secrets.token_bytes(len(data) - len(data) // 2)
+    file.write_bytes(data)
+    return patient
+
+
+def _older(patient: Patient) -> Patient:
+    return _execute(patient, f"UPDATE alembic_version SET version_num = '{revisions()[-2]}'")
+
+
+def _open(patient: Patient) -> Patient:
+    assert patient.config
+    patient.config.chmod(0o644)
+    return patient
+
+
+def _open_token(patient: Patient) -> Patient:
+    file = patient.folder / "token"
+    file.write_text("secret")
+    file.chmod(0o640)
+    options = {"token_file": str(file)}
+    return replace(
+        patient, settings=patient.settings.model_copy(update={"platform_options": options})
+    )
+
+
+def _another_key(patient: Patient, key: bytes) -> Patient:
+    secret = SecretStr(urlsafe_b64encode(key).decode())
+    changed = patient.settings.model_copy(update={"key_encryption_key": secret})
+    return replace(patient, settings=changed)
+
+
+def _jumping() -> Callable[[], Any]:
+    moments = iter([now(), now() + timedelta(seconds=90)])
+    return lambda: next(moments)
+
+
+def _head_of_a_longer_ledger(patient: Patient) -> Patient:
+    """What a witness has seen, after which the database was put back."""
+    before = patient.folder / "before.sqlite"
+    _copied(patient, before)
+    register_first(patient.store, "operator", _public_key())
+    keys = build_auth(patient.store, patient.settings).keys
+    Checkpointer(patient.store, keys, ledger_origin(patient.settings), 5).once()
+    with patient.store.read() as session:
+        signed = latest(session)
+        assert signed
+        head = signed.note
+    patient.store.close()
+    url = f"sqlite:///{before}"
+    settings = patient.settings.model_copy(update={"database_url": url})
+    return replace(patient, settings=settings, store=Store(url), head=head)
+
+
+def _copied(patient: Patient, to: Path) -> None:
+    with sqlite3.connect(patient.file) as source, sqlite3.connect(to) as target:
+        source.backup(target)
+    source.close()
+    target.close()
+
+
+def _http(patient: Patient) -> Patient:
+    changed = patient.settings.model_copy(update={"issuer": "http://audit.example.org"})
+    return replace(patient, settings=changed)
+
+
+BROKEN: dict[str, Callable[[Patient], Patient]] = {
+    "database-answers": lambda well: replace(
+        well,
+        settings=well.settings.model_copy(update={"database_url": "sqlite:////nowhere/x.sqlite"}),
+    ),
+    "commits-are-durable": _forgetful,
+    "database-can-be-written": _read_only,
+    "database-is-whole": _damaged,
+    "schema-is-the-newest": _older,
+    "ledger-is-whole": lambda well: _execute(well, "DELETE FROM ledger WHERE number = 1"),
+    "ledger-continues-the-head": _head_of_a_longer_ledger,
+    "settings-are-private": _open,
+    "adapter-token-is-private": _open_token,
+    "sealing-key-is-random": lambda well: _another_key(well, bytes(32)),
+    "signing-keys-open": lambda well: _another_key(well, secrets.token_bytes(32)),
+    "signing-keys-are-there": lambda well: _execute(
+        well, "DELETE FROM signing_keys WHERE purpose = 'ledger'"
+    ),
+    "signing-keys-are-young": lambda well: replace(well, now=lambda: now() + timedelta(days=400)),
+    "issuer-is-https": _http,
+    "clock-runs-evenly": lambda well: replace(well, now=_jumping()),
+    "clock-is-not-behind-the-ledger": lambda well: replace(
+        well, now=lambda: now() - timedelta(hours=1)
+    ),
+    "chance-is-random": lambda well: replace(well, draw=bytes),
+    "disk-has-room": lambda well: replace(well, free_bytes=1 << 80),
+}
+
+
+def test_every_check_has_a_broken_twin() -> None:
+    assert BROKEN.keys() | {"clock-agrees-with-the-database"} == BY_NAME.keys()
+
+
+@pytest.mark.parametrize("name", sorted(BROKEN))
+def test_every_check_finds_its_twin(patient: Patient, name: str) -> None:
+    broken = BROKEN[name](patient)
+    try:
+        finding = BY_NAME[name](broken)
+    finally:
+        broken.store.close()
+    assert finding.outcome == ("advice" if BY_NAME[name].advice else "wrong")
+    assert finding.what
+    assert finding.to_do
+
+
+def test_a_clock_that_is_not_the_databases(on_postgresql: Patient) -> None:
+    late = replace(on_postgresql, now=lambda: now() - timedelta(minutes=2))
+    assert outcome("clock-agrees-with-the-database", late) == "wrong"
+
+
+def test_a_postgresql_that_forgets(on_postgresql: Patient) -> None:
+    store = Store(on_postgresql.settings.database_url)
+    event.listen(store.engine, "connect", lambda c, _: c.execute("SET synchronous_commit = off"))
+    try:
+        finding = BY_NAME["commits-are-durable"](replace(on_postgresql, store=store))
+    finally:
+        store.close()
+    assert (finding.outcome, finding.what) == ("wrong", "synchronous_commit is off")
+
+
+def test_nothing_is_made_where_there_is_no_database(patient: Patient, tmp_path: Path) -> None:
+    missing = tmp_path / "elsewhere.sqlite"
+    url = f"sqlite:///{missing}"
+    settings = patient.settings.model_copy(update={"database_url": url})
+    found = list(diagnose(replace(patient, settings=settings, store=Store(url))))
+    assert [each.outcome for each in found] == ["wrong"]
+    assert not missing.exists()
+
+
+# --- the adapter, and the command
+
+
+def test_the_adapter_is_examined_too(platform: Platform) -> None:
+    few = replace(platform, logs=None, policies=None)
+    found = {each.check: each.outcome for each in examine_adapter(lambda: few)}
+    assert found.keys() == {"adapter-answers", *QUICK}
+    assert "wrong" not in found.values()
+    twin = TWINS["model-digest-is-stable"](few)
+    found = {each.check: each.outcome for each in examine_adapter(lambda: twin)}
+    assert found["model-digest-is-stable"] == "wrong"
+
+
+def test_an_adapter_that_does_not_answer_is_told() -> None:
+    def down() -> Platform:
+        raise ConnectionError("somebody's secret")
+
+    [found] = examine_adapter(down)
+    assert found.outcome == "wrong"
+    assert "secret" not in found.what
+
+
+def test_the_command_exits_by_what_it_finds(patient: Patient) -> None:
+    assert patient.config
+    arguments = ["doctor", "--config", str(patient.config), "--no-adapter", "--json"]
+    well = CliRunner().invoke(app, arguments)
+    assert well.exit_code == 0, well.output
+    assert len(json.loads(well.output)) == len(CHECKS)
+    os.chmod(patient.config, stat.S_IRUSR | stat.S_IRGRP)
+    ill = CliRunner().invoke(app, arguments[:-1])
+    assert ill.exit_code == 1
+    assert "✗ settings-are-private: others can read settings.toml: mode 440" in ill.output
+    assert "chmod 600" in ill.output

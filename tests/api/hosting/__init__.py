@@ -1,0 +1,1 @@
+"""Platforms behind HTTP, and as files."""

@@ -1,0 +1,329 @@
+"""A platform behind HTTP is the same platform: what it says, gets wrong, and when it is down."""
+
+import secrets
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.typing import NDArray
+from pydantic import SecretStr, ValidationError
+
+from api.adapters import PlatformDownError, answers_or_cut
+from api.audits.scoring import score_or_cut
+from api.hosting import HttpPlatform, served
+from api.hosting.line import CallFailedError, LineOptions
+from api.hosting.wire import END
+from api.platform import Log, Logs, Persons, Platform
+from platform_sim import SOFTWARE_JOB
+from tests.api.hosting.adapters import IMPATIENT, NOON, altered, connected, hosted, over_http, there
+from tests.system.adapters import FAULTS, GOSSIP, Faulty, Watched
+from tests.world import free_port, listening
+
+SOME = np.arange(0, 600, 3)
+VICTIM = 300
+
+
+@pytest.fixture(scope="module")
+def far(platform: Platform) -> Iterator[HttpPlatform]:
+    """The small platform, in calls of a hundred people."""
+    with over_http(platform, people_per_call=100) as connected:
+        yield connected
+
+
+# --- the same answers
+
+
+def test_public_facts_are_those_of_the_platform(far: HttpPlatform, platform: Platform) -> None:
+    assert far.name == platform.name
+    assert far.people.offers() == platform.people.offers()
+    assert there(far.logs).logs() == there(platform.logs).logs()
+    scores, expected = there(far.scores), there(platform.scores)
+    assert scores.model_digest == expected.model_digest
+    assert scores.score_range == expected.score_range
+    assert scores.context == expected.context
+    policies, own = there(far.policies), there(platform.policies)
+    assert policies.policies_digest == own.policies_digest
+    assert policies.step_seconds == own.step_seconds
+
+
+@pytest.mark.parametrize("kind", ["username", "email_sha256", "phone_sha256"])
+def test_people_are_matched_in_order(far: HttpPlatform, platform: Platform, kind: str) -> None:
+    persons, held = there(platform.directory).held(kind)
+    unknown = pa.array([b"x" * 32], held.type) if kind != "username" else pa.array(["nobody_here"])
+    asked = pa.concat_arrays([held.slice(7, 230), unknown])
+    assert list(far.people.match(kind, asked)) == [*persons[7:237], -1]
+    assert len(far.people.match(kind, held[:0])) == 0
+    numbers, identifiers = there(far.directory).held(kind)
+    assert np.array_equal(numbers, persons)
+    assert identifiers.equals(held)
+
+
+def test_scores_are_the_same_to_the_bit(far: HttpPlatform, platform: Platform) -> None:
+    content = {**SOFTWARE_JOB, "image": secrets.token_bytes(40)}
+    expected = there(platform.scores).score(content, SOME, NOON)
+    assert np.array_equal(there(far.scores).score(content, SOME, NOON), expected)
+    assert len(there(far.scores).score(content, SOME[:0], NOON)) == 0
+
+
+def test_samples_are_drawn_by_the_seed_that_is_sent(far: HttpPlatform) -> None:
+    sizes = {"woman": 30, "man": 20}
+    first, again, other = (
+        far.people.sample("gender", sizes, np.random.default_rng(seed)) for seed in (1, 1, 2)
+    )
+    assert {value: len(persons) for value, persons in first.items()} == sizes
+    assert all(np.array_equal(first[value], again[value]) for value in sizes)
+    assert not np.array_equal(first["man"], other["man"])
+
+
+def test_the_rest_is_the_same_too(far: HttpPlatform, platform: Platform) -> None:
+    assert np.array_equal(far.people.confirmed("abc"), platform.people.confirmed("abc"))
+    name, log = next(iter(there(platform.logs).logs().items()))
+    columns = [*log.numbers, *log.words]
+    rows, expected = (
+        pa.Table.from_batches(logs.read(name, SOME, columns))
+        for logs in (there(far.logs), there(platform.logs))
+    )
+    assert rows.select(expected.column_names).equals(expected)
+    assert not sum(map(len, there(far.logs).read(name, SOME[:0], columns)))
+    policies, own = there(far.policies), there(platform.policies)
+    assert np.array_equal(policies.consenting(SOME), own.consenting(SOME))
+    course = ("audit_1", SOME, SOME[::-1].copy(), np.arange(len(SOME)))
+    assert np.array_equal(policies.rewards(*course), own.rewards(*course))
+
+
+# --- who may call
+
+
+def test_a_wrong_token_is_refused_and_never_shown(platform: Platform) -> None:
+    token = secrets.token_urlsafe(16)
+    with hosted(served(platform, SecretStr(token))) as url:
+        with connected(url, token=token) as far:
+            assert far.name == platform.name
+        with pytest.raises(PlatformDownError):
+            HttpPlatform.at(url, token="wrong", **IMPATIENT)
+    assert token not in repr(LineOptions(url=url, token=token))
+
+
+def test_a_token_file_is_read_anew(platform: Platform, tmp_path: Any) -> None:
+    file = tmp_path / "token"
+    file.write_text("first\n")
+    with hosted(served(platform, SecretStr("second"))) as url:
+        with pytest.raises(PlatformDownError):
+            HttpPlatform.at(url, token_file=file, **IMPATIENT)
+        file.write_text("second\n")
+        with connected(url, token_file=file) as far:
+            assert far.name == platform.name
+            file.write_text("third\n")
+            with pytest.raises(PlatformDownError):
+                far.people.confirmed("abc")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"url": "http://scores.example.org"},
+        {"url": "https://me:secret-word@scores.example.org"},
+        {"url": "https://scores.example.org", "certificate": "a.pem"},
+        {"url": "https://scores.example.org", "tokn": "secret-word"},
+    ],
+)
+def test_unsafe_or_unknown_options_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError) as raised:
+        LineOptions(**options)
+    assert "secret-word" not in str(raised.value)
+
+
+# --- what it gets wrong about somebody
+
+
+@pytest.mark.parametrize("fault", sorted(FAULTS))
+def test_bad_values_for_one_person_are_cut_and_nobody_else_is(
+    platform: Platform, fault: str
+) -> None:
+    faulty = Faulty(there(platform.scores), victim=VICTIM)
+    content = {**SOFTWARE_JOB, "title": fault}
+    expected = score_or_cut(faulty, content, SOME, NOON)
+    with over_http(replace(platform, scores=faulty), rest_seconds=60) as far:
+        assert np.array_equal(
+            score_or_cut(there(far.scores), content, SOME, NOON), expected, equal_nan=True
+        )
+        # However often it failed for somebody, it is not down.
+        assert there(far.scores).score(SOFTWARE_JOB, SOME, NOON).shape == SOME.shape
+    others = SOME != VICTIM
+    assert np.isfinite(expected[others]).all()
+
+
+class Unreadable:
+    """Logs that break in the middle of an answer, at one person's rows."""
+
+    def __init__(self, inner: Logs) -> None:
+        self.inner = inner
+
+    def logs(self) -> Mapping[str, Log]:
+        return self.inner.logs()
+
+    def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        for person in persons:
+            if person == VICTIM:
+                raise OSError(GOSSIP)
+            yield from self.inner.read(log, np.array([person]), columns)
+
+
+def test_rows_of_everybody_else_are_read(platform: Platform) -> None:
+    name, log = next(iter(there(platform.logs).logs().items()))
+    columns, few = list(log.numbers), np.arange(VICTIM - 2, VICTIM + 3)
+    others = few[few != VICTIM]
+    expected = sum(map(len, there(platform.logs).read(name, others, columns)))
+    with over_http(replace(platform, logs=Unreadable(there(platform.logs)))) as far:
+        logs = there(far.logs)
+        answers = answers_or_cut(
+            lambda start, stop: list(logs.read(name, few[start:stop], columns)), len(few)
+        )
+        rows = [batch for _, _, batches in answers for batch in batches]
+    assert sum(map(len, rows)) == expected > 0
+    assert VICTIM not in pa.Table.from_batches(rows)["person"].to_pylist()
+
+
+@dataclass
+class Slow(Watched):
+    """Takes too long about one person."""
+
+    def score(
+        self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
+    ) -> NDArray[np.float64]:
+        if VICTIM in persons:
+            time.sleep(0.4)
+        return super().score(content, persons, context)
+
+
+def test_whoever_takes_too_long_is_cut(platform: Platform) -> None:
+    slow = replace(platform, scores=Slow(there(platform.scores)))
+    few = np.arange(VICTIM - 1, VICTIM + 2)
+    with over_http(slow, call_seconds=0.15, person_seconds=0.0) as far:
+        scores = score_or_cut(there(far.scores), SOFTWARE_JOB, few, NOON)
+    assert list(np.isnan(scores)) == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    "alter",
+    {
+        "no end": lambda body: body.removesuffix(END),
+        "half": lambda body: body[: len(body) // 2],
+        "more": lambda body: body + b"more",
+        "not arrow": lambda body: b"<html>502</html>",
+        "cut": lambda body: None,
+    }.items(),
+    ids=lambda item: item[0],
+)
+def test_an_answer_that_is_not_whole_is_none(platform: Platform, alter: Any) -> None:
+    how = alter[1]
+    app = altered(
+        served(platform), lambda path, body: how(body) if path == "/v1/match" and body else body
+    )
+    with (
+        hosted(app) as url,
+        connected(url) as far,
+        pytest.raises(CallFailedError, match="/v1/match"),
+    ):
+        far.people.match("username", pa.array(["ada"]))
+
+
+def test_an_answer_without_end_is_not_read_for_ever(platform: Platform) -> None:
+    app = altered(served(platform), lambda path, body: body * 40 if path == "/v1/held" else body)
+    with (
+        hosted(app) as url,
+        connected(url, max_answer_bytes=70_000) as far,
+        pytest.raises(CallFailedError, match="larger than max_answer_bytes"),
+    ):
+        there(far.directory).held("username")
+
+
+# --- when it is down
+
+
+def test_down_is_noticed_left_alone_and_noticed_when_it_is_over(platform: Platform) -> None:
+    port = free_port()
+    with ExitStack() as line:
+        with listening(served(platform), port):
+            url = f"http://127.0.0.1:{port}"
+            far = line.enter_context(connected(url, rest_seconds=0.5))
+        with pytest.raises(PlatformDownError, match=r"does not answer$"):
+            score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)
+        with pytest.raises(PlatformDownError, match="left alone"):
+            score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)
+        time.sleep(0.5)
+        with listening(served(platform), port):
+            assert np.isfinite(there(far.scores).score(SOFTWARE_JOB, SOME, NOON)).all()
+
+
+def test_a_short_outage_is_waited_for(platform: Platform) -> None:
+    port = free_port()
+    with ExitStack() as line:
+        with listening(served(platform), port):
+            url = f"http://127.0.0.1:{port}"
+            far = line.enter_context(connected(url, attempts=6, first_pause=0.05))
+        back = threading.Event()
+
+        def come_back() -> None:
+            time.sleep(0.2)
+            with listening(served(platform), port):
+                back.wait(10)
+
+        thread = threading.Thread(target=come_back)
+        thread.start()
+        try:
+            assert list(far.people.match("username", pa.array(["nobody_here"]))) == [-1]
+        finally:
+            back.set()
+            thread.join()
+
+
+# --- which model answers
+
+
+@dataclass
+class Replaced(Watched):
+    """Whose model is another one after some calls."""
+
+    calls: int = 0
+    digests: tuple[str, ...] = ("a", "b")
+
+    @property
+    def model_digest(self) -> str:
+        return "sha256:" + 64 * self.digests[min(self.calls, len(self.digests) - 1)]
+
+    def score(
+        self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
+    ) -> NDArray[np.float64]:
+        found = super().score(content, persons, context)
+        self.calls += 1
+        return found
+
+
+def test_two_models_never_answer_one_audit(platform: Platform) -> None:
+    """Calls 1 and 3 are of model a, call 2 is of b: before and after, the digest says a."""
+    turns = Replaced(there(platform.scores), digests=("a", "a", "b", "a", "b"))
+    with over_http(replace(platform, scores=turns), facts_seconds=0.0) as far:
+        before = there(far.scores).model_digest
+        there(far.scores).score(SOFTWARE_JOB, SOME, NOON)
+        with pytest.raises(PlatformDownError, match="the model changed"):
+            score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)
+        assert there(far.scores).model_digest != before
+        with pytest.raises(PlatformDownError, match="the model changed"):
+            score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)
+        assert there(far.scores).model_digest != before
+
+
+def test_an_answer_that_does_not_say_which_model_it_is_of_is_refused(platform: Platform) -> None:
+    app = altered(
+        served(platform),
+        lambda path, body: body.replace(b"sha256", b"sha999") if path == "/v1/score" else body,
+    )
+    with hosted(app) as url, connected(url) as far, pytest.raises(PlatformDownError):
+        there(far.scores).score(SOFTWARE_JOB, SOME, NOON)

@@ -1,0 +1,88 @@
+"""The guide to adapters: its adapter runs as printed, and gets nothing wrong."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from api.adapters import PlatformDownError
+from api.conformance import examine, subject_of
+from api.conformance.subject import array_of
+from api.hosting import HttpPlatform
+from api.hosting.facts import Facts
+from api.hosting.line import LineOptions
+from api.hosting.onnx_platform import OnnxOptions
+from api.hosting.serving import CALLS
+from tests.world import free_port
+
+GUIDE = (Path(__file__).parents[2] / "docs/adapters.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", GUIDE, re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> Iterator[LineOptions]:
+    """The guide's adapter, in a process of its own that has nothing of ours."""
+    [code] = blocks("python")
+    (tmp_path / "adapter.py").write_text(code)
+    port = free_port()
+    environment = {**os.environ, "ADAPTER_TOKEN": "correct horse", "PORT": str(port)}
+    process = subprocess.Popen(
+        [sys.executable, "-I", str(tmp_path / "adapter.py")], env=environment, cwd=tmp_path
+    )
+    try:
+        yield LineOptions(url=f"http://127.0.0.1:{port}", token="correct horse")
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def reached(line: LineOptions) -> HttpPlatform:
+    until = time.monotonic() + 60
+    while True:
+        try:
+            return HttpPlatform.at(line.url, token=line.token, attempts=1, rest_seconds=0)
+        except PlatformDownError:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+
+
+def test_the_adapter_of_the_guide_gets_nothing_wrong(line: LineOptions) -> None:
+    names = array_of("username", [f"user{i}" for i in range(0, 900, 30)])
+    with closing(reached(line)) as platform:
+        subject = subject_of(platform, {"username": names}, line=line)
+        found = list(examine(subject))
+    assert [each for each in found if each.outcome in ("wrong", "advice")] == []
+    tried = {each.check for each in found if each.outcome == "right"}
+    assert {"match-is-stable", "score-does-not-depend-on-the-batch", "sample-is-random"} <= tried
+    assert {"strangers-are-refused", "garbage-is-refused"} <= tried
+
+
+def test_the_facts_of_the_guide_are_facts() -> None:
+    [shown] = blocks("json")
+    digests = re.sub(r"sha256:…[^\"]*", "sha256:" + 64 * "0", shown)
+    facts = Facts.model_validate_json(digests)
+    assert facts.scores
+    assert facts.logs
+
+
+def test_the_settings_of_the_guide_are_settings() -> None:
+    by_http, as_files = (tomllib.loads(block) for block in blocks("toml"))
+    assert by_http["platform"] == "http"
+    assert LineOptions(**by_http["platform_options"])
+    assert as_files["platform"] == "onnx"
+    assert OnnxOptions(**as_files["platform_options"])
+
+
+def test_the_guide_names_every_call() -> None:
+    table = set(re.findall(r"^\| `(\w+)` \|", GUIDE, re.MULTILINE)) - {"http", "onnx"}
+    assert table == set(CALLS)
