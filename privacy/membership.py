@@ -34,9 +34,7 @@ class Membership:
         """De-duplicate and cut. A negative number is nobody, and is dropped."""
         person = np.concatenate([*groups, np.empty(0, np.int64)])
         group = np.repeat(np.arange(len(groups)), [len(members) for members in groups])
-        group, person = group[person >= 0], person[person >= 0]
-        order = np.lexsort((group, person))
-        group, person = group[order], person[order]
+        person, group = _sorted(person[person >= 0], group[person >= 0], len(groups))
         new_person = np.diff(person, prepend=-1) != 0
         distinct = new_person | (np.diff(group, prepend=-1) != 0)
         group, person, new_person = group[distinct], person[distinct], new_person[distinct]
@@ -59,6 +57,26 @@ class Membership:
         for group, persons in enumerate(self.groups):
             for start in range(0, max(1, len(persons)), size):
                 yield group, persons[start : start + size]
+
+
+def among(some: Persons, persons: Persons) -> NDArray[np.bool_]:
+    """Which of some people are among these, who are sorted."""
+    if not len(persons):
+        return np.zeros(len(some), np.bool_)
+    place = np.minimum(np.searchsorted(persons, some), len(persons) - 1)
+    return np.asarray(persons[place] == some)
+
+
+def _sorted(
+    person: Persons, group: NDArray[np.int64], groups: int
+) -> tuple[Persons, NDArray[np.int64]]:
+    """By person, and by group within a person."""
+    if person.size and person.max() > np.iinfo(np.int64).max // groups - 1:
+        order = np.lexsort((group, person))
+        return person[order], group[order]
+    # Numbers are sorted many times faster than places; both are in one, and taken apart again.
+    both = np.sort(person * groups + group)
+    return both // groups, both % groups
 
 
 def _rank_within_person(new_person: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -38,6 +38,10 @@ class Bounds:
     added: Reach
     changed: Reach
 
+    @property
+    def cells(self) -> int:
+        return prod(self.shape)
+
     @classmethod
     def counts(
         cls, shape: tuple[int, ...], cells_per_person: int, *, fixed_slots: bool = False

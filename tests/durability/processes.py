@@ -23,7 +23,7 @@ from api.auth.caller import Caller, caller_by_id
 from api.platform import Platform
 from api.service import Service
 from api.settings import load_settings
-from api.setup import register_first, write_settings
+from api.setup import register_first, toml, write_settings
 from api.store import (
     AuditRow,
     ChargeRow,
@@ -33,10 +33,10 @@ from api.store import (
     ResearcherRow,
     Store,
 )
-from api.store.schema import migrate
 from auditor_client import Auditor, Regulator
 from auditor_client.retries import Retries
 from openapi.models import ScoreHistogramRequest
+from tests.databases import prepare
 from tests.durability import slow_platform
 from tests.world import free_port, serving
 
@@ -146,23 +146,29 @@ class Host:
 
 
 @contextmanager
-def hosted(folder: Path, database_url: str, seconds: float = 0.0) -> Iterator[Host]:
+def hosted(
+    folder: Path, database_url: str, seconds: float = 0.0, **settings: object
+) -> Iterator[Host]:
     """A migrated database and settings without an embedded worker; nothing runs yet."""
     store = Store(database_url)
-    migrate(store)
+    prepare(store)
     regulator = OKPKey.generate_key("Ed25519")
     regulator_id = register_first(store, "regulator", regulator.as_dict(private=False))
     port = free_port()
     key = base64.urlsafe_b64encode(secrets.token_bytes(32))
-    settings = folder / "settings.toml"
-    write_settings(settings, database_url, f"http://127.0.0.1:{port}", key)
-    settings.write_text(
-        f"{settings.read_text()}"
-        'platform = "tests.durability.slow_platform:make"\n'
-        f"embedded_worker = false\nlease_seconds = {LEASE}\npoll_seconds = 0.05\n"
-        "requests_per_minute = 1000000\nburst = 1000000\n"
-        f'[platform_options]\nfolder = "{folder}"\nseconds = {seconds}\n'
-    )
+    file = folder / "settings.toml"
+    platform = "tests.durability.slow_platform:make"
+    write_settings(file, database_url, f"http://127.0.0.1:{port}", key, platform=platform)
+    fields = {
+        "embedded_worker": False,
+        "lease_seconds": LEASE,
+        "poll_seconds": 0.05,
+        "requests_per_minute": 1_000_000,
+        "burst": 1_000_000,
+        **settings,
+        "platform_options": {"folder": str(folder), "seconds": seconds},
+    }
+    file.write_text(file.read_text() + toml(fields))
     with ExitStack() as stack:
         stack.callback(store.close)
         host = Host(folder, store, port, regulator, regulator_id, stack)

@@ -1,0 +1,43 @@
+"""How much memory an audit takes, by what was uploaded and declared alone (R2).
+
+The figures are bytes that were measured, rounded up; a test holds them to what reductions take.
+"""
+
+from typing import Any
+
+from api.audits import AudienceFacts, Kind
+from api.errors import AuditTooLargeError
+from api.settings import Settings
+from privacy.waist import Question
+
+# Whatever is asked: a batch of people with their scores or rows.
+BATCH_BYTES = 128 * 2**20
+# One identifier: its person's number, sorted and together with all others, and its balance.
+MEMBER_BYTES = 96
+# One cell: the table, its noise, and how it is shown.
+CELL_BYTES = 512
+
+
+def refuse_too_large(
+    kind: Kind, request: Any, facts: AudienceFacts, question: Question, settings: Settings
+) -> None:
+    """Refuse what would take more memory than one audit may."""
+    needed = needed_bytes(kind, request, facts, question)
+    if needed > settings.audit_memory_bytes:
+        raise AuditTooLargeError(
+            f"a worker would need {_mib(needed)} for this audit, by what was uploaded and asked"
+            f" for, and may use {_mib(settings.audit_memory_bytes)}. Nothing was charged: ask for"
+            " fewer people, rows or cells.",
+            needed=needed,
+            limit=settings.audit_memory_bytes,
+        )
+
+
+def needed_bytes(kind: Kind, request: Any, facts: AudienceFacts, question: Question) -> int:
+    cells = sum(mechanism.bounds.cells for mechanism in question.values())
+    people = MEMBER_BYTES * facts.members
+    return BATCH_BYTES + people + CELL_BYTES * cells + kind.held_bytes(request, facts)
+
+
+def _mib(size: int) -> str:
+    return f"{-(-size // 2**20):,} MiB"

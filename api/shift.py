@@ -1,0 +1,37 @@
+"""A worker at work in a thread of its own, and the end of its shift.
+
+Told to stop, it takes up nothing more. It has some time to finish what it is at; an audit that
+takes longer is left to another worker, which begins it anew on the same charge.
+"""
+
+import threading
+from dataclasses import dataclass, field
+
+from api.worker import Worker
+
+
+@dataclass
+class Shift:
+    worker: Worker
+    # Set when there may be something to do.
+    wake: threading.Event = field(default_factory=threading.Event)
+    _stop: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        # What was left to another must not keep the process from ending.
+        self._thread = threading.Thread(
+            target=self.worker.run, args=(self._stop, self.wake), name="worker", daemon=True
+        )
+
+    def begin(self) -> None:
+        self._thread.start()
+
+    def end(self) -> None:
+        """Finish what is begun, or leave it."""
+        if not self._thread.is_alive():
+            return
+        self._stop.set()
+        self.wake.set()
+        self._thread.join(self.worker.settings.shutdown_seconds)
+        if self._thread.is_alive():
+            self.worker.park()

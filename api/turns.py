@@ -1,0 +1,77 @@
+"""Whose turn it is: auditors take turns, and nobody makes the rest wait for all that they want.
+
+Every audit that is charged gets a place on one line: after the auditor's own last one that is not
+over, and not before those that are served now. It takes as many places as it has batches of people,
+so that who asks for much waits for as much (self-clocked fair queueing). Workers take the lowest
+place first. An auditor who comes alone is served at once, as often as they like; one who comes
+while a hundred audits of another wait is served after one or two of these.
+
+The line is bounded, for each auditor and in all: more is refused before anything is charged.
+Nothing of this looks at people: how large an audience is counts by what was uploaded (R2).
+"""
+
+from sqlalchemy import ColumnElement
+from sqlmodel import Session, and_, col, func, or_, select
+
+from api.audits import AudienceFacts
+from api.audits.two_party import KIND as EXCHANGED
+from api.errors import QueueFullError
+from api.settings import Settings
+from api.store import AuditRow, MandateRow
+from privacy.membership import BATCH
+
+# When to ask again. How fast the line moves would tell of the work that others make.
+COME_BACK_SECONDS = 10
+
+
+def waiting() -> ColumnElement[bool]:
+    """Audits that a worker may begin: what is suspended waits elsewhere."""
+    halted = select(MandateRow.id).where(MandateRow.state != "active")
+    return and_(
+        col(AuditRow.state) == "charged",
+        col(AuditRow.kind) != EXCHANGED,
+        col(AuditRow.mandate_id).not_in(halted),
+    )
+
+
+def running() -> ColumnElement[bool]:
+    """Audits that a worker has."""
+    return and_(col(AuditRow.state) == "running", col(AuditRow.claim).is_not(None))
+
+
+def below_share(settings: Settings) -> ColumnElement[bool]:
+    """Audits of auditors who do not have as many workers already as one may have."""
+    taken = (
+        select(AuditRow.auditor_id)
+        .where(running())
+        .group_by(col(AuditRow.auditor_id))
+        .having(func.count() >= settings.running_per_auditor)
+    )
+    return col(AuditRow.auditor_id).not_in(taken)
+
+
+def next_turn(session: Session, auditor_id: str, facts: AudienceFacts, settings: Settings) -> int:
+    """The place of one more audit; a line that is full takes none."""
+    mine, place = col(AuditRow.auditor_id) == auditor_id, col(AuditRow.turn)
+    waits, runs = col(AuditRow.state) == "charged", col(AuditRow.state) == "running"
+    everybody, own, served, last = session.exec(
+        select(
+            func.count().filter(waits),
+            func.count().filter(waits, mine),
+            func.coalesce(func.max(place).filter(runs), func.min(place).filter(waits), 0),
+            func.coalesce(func.max(place).filter(mine), 0),
+        ).where(or_(waiting(), running()))
+    ).one()
+    if own >= settings.waiting_per_auditor:
+        raise _full(f"{own} audits of yours wait already")
+    if everybody >= settings.waiting_in_all:
+        raise _full("too many audits wait already, most of them of others")
+    # F = max(v, F of the auditor's last) + length, with v the furthest place that is served.
+    return int(max(served, last)) + 1 + facts.members // BATCH
+
+
+def _full(why: str) -> QueueFullError:
+    return QueueFullError(
+        f"{why}: nothing was charged, send it again in {COME_BACK_SECONDS} s or later",
+        headers={"Retry-After": str(COME_BACK_SECONDS)},
+    )

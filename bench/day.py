@@ -1,0 +1,82 @@
+"""A day of audits, simulated: who waits how long for how many workers, by the rule of `api.turns`.
+
+Audits come by chance, most of them in working hours. A worker takes the lowest place on the line
+whose auditor has fewer audits running than one may have, and is busy for as long as the audit
+takes. The line of arrival is there to compare with.
+"""
+
+import heapq
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from privacy.membership import BATCH
+
+RUNNING_PER_AUDITOR = 4
+
+
+@dataclass(frozen=True, order=True)
+class Job:
+    at: float
+    auditor: int
+    people: int
+    seconds: float
+
+
+@dataclass
+class Line:
+    """Those that wait, by place; `fair` as `api.turns` has it, else in the order of arrival."""
+
+    fair: bool
+    waiting: list[tuple[float, Job]] = field(default_factory=list)
+    running: list[tuple[float, Job]] = field(default_factory=list)
+
+    def join(self, job: Job) -> None:
+        self.waiting.append((self._place(job) if self.fair else job.at, job))
+
+    def _place(self, job: Job) -> float:
+        everybody = (*self.running, *self.waiting)
+        last = max((place for place, each in everybody if each.auditor == job.auditor), default=0.0)
+        ahead = max(self.running)[0] if self.running else min(self.waiting, default=(0.0,))[0]
+        return max(ahead, last) + 1 + job.people // BATCH
+
+    def take(self) -> Job | None:
+        """The next one, of an auditor who has fewer running than one may have."""
+        share = Counter(job.auditor for _, job in self.running)
+        most = RUNNING_PER_AUDITOR if self.fair else len(self.running) + 1
+        able = [each for each in self.waiting if share[each[1].auditor] < most]
+        if not able:
+            return None
+        found = min(able)
+        self.waiting.remove(found)
+        self.running.append(found)
+        return found[1]
+
+    def leave(self, job: Job) -> None:
+        self.running = [each for each in self.running if each[1] is not job]
+
+
+def waits(jobs: list[Job], workers: int, *, fair: bool = True) -> dict[Job, float]:
+    """How long each audit waits for a worker."""
+    line, found = Line(fair), dict[Job, float]()
+    ends: list[tuple[float, Job]] = []
+    coming = sorted(jobs)[::-1]
+    while coming or ends:
+        if not ends or (coming and coming[-1].at <= ends[0][0]):
+            now = coming[-1].at
+            line.join(coming.pop())
+        else:
+            now, over = heapq.heappop(ends)
+            line.leave(over)
+        while len(ends) < workers and (job := line.take()):
+            found[job] = now - job.at
+            heapq.heappush(ends, (now + job.seconds, job))
+    return found
+
+
+def arrivals(count: int, rng: np.random.Generator, working: float = 0.8) -> list[float]:
+    """Instants of a day: most of them from 8 to 18 o'clock, the rest anywhere."""
+    at_work = rng.random(count) < working
+    hours = np.where(at_work, rng.uniform(8, 18, count), rng.uniform(0, 24, count))
+    return [float(hour) * 3_600 for hour in hours]
