@@ -33,8 +33,8 @@ class Borne:
 
     def shares(self, persons: Persons) -> NDArray[np.float64]:
         with self.store.snapshot() as session:
-            blocks = Blocks.load(session, np.unique(persons // BLOCK))
+            blocks = Blocks.load(session, np.unique(persons // BLOCK), ("spent", "drawn"))
         place = blocks.place(persons)
-        borne = blocks.spent[place] - blocks.drawn[place] - to_pico(self.own)
+        borne = blocks["spent"][place] - blocks["drawn"][place] - to_pico(self.own)
         shares: NDArray[np.float64] = np.maximum(borne, 0) / to_pico(self.cap)
         return shares

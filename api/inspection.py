@@ -7,7 +7,7 @@ inspector beside it: it is never served.
 """
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sqlmodel import Session, col, select
 
 from api.charging import bearers
-from api.persons import BLOCK, Blocks
+from api.persons import BLOCK, Balances, Blocks, paid
 from api.store import AudienceRow, EntryRow, PersonBlockRow, Store
 from api.store.types import to_pico
 
@@ -39,20 +39,21 @@ def inspect(store: Store, cap: Fraction) -> Inspection:
         charges = _charges(session)
         blocks = Blocks.load(session, _all_blocks(session))
         expected, lost = _expected(session, blocks, charges)
-    differing = (blocks.spent != expected.spent) | (blocks.drawn != expected.drawn)
+    spent = blocks["spent"]
+    differing = (spent != expected["spent"]) | (blocks["drawn"] != expected["drawn"])
     return Inspection(
-        people=int(np.count_nonzero(blocks.spent)),
+        people=int(np.count_nonzero(spent)),
         charges=len(charges),
         differing=int(np.count_nonzero(differing)) + lost,
-        above_cap=int(np.count_nonzero(blocks.spent > to_pico(cap))),
+        above_cap=int(np.count_nonzero(spent > to_pico(cap))),
     )
 
 
 def _expected(
     session: Session, blocks: Blocks, charges: list[tuple[str, str, Fraction]]
-) -> tuple[Blocks, int]:
+) -> tuple[dict[str, Balances], int]:
     """Balances as they should be, and how many people should have one who have no block at all."""
-    expected = replace(blocks, spent=blocks.carried.copy(), drawn=blocks.carried_drawn.copy())
+    expected = {"spent": blocks["carried"].copy(), "drawn": blocks["carried_drawn"].copy()}
     lost = np.empty(0, np.int64)
     for audit_id, audience_id, rho in charges:
         audience = session.get_one(AudienceRow, audience_id)
@@ -60,7 +61,8 @@ def _expected(
             everyone = bearers(session, audit_id, audience).everyone()
             known = np.isin(everyone // BLOCK, blocks.numbers)
             place = blocks.place(everyone[known])
-            expected.debit(place, to_pico(rho), drawn=audience.source == "sample")
+            for column in paid(drawn=audience.source == "sample"):
+                expected[column][place] += to_pico(rho)
             lost = np.union1d(lost, everyone[~known])
     return expected, len(lost)
 

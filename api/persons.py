@@ -29,8 +29,7 @@ from privacy.membership import Membership, Persons
 _BITS = 10
 BLOCK = 1 << _BITS
 _BYTES = 8 * BLOCK
-# Balances of one block, in the order in which `Blocks` has them.
-_COLUMNS = ("spent", "carried", "drawn", "carried_drawn")
+COLUMNS = ("spent", "carried", "drawn", "carried_drawn")
 Balances = NDArray[np.int64]
 
 
@@ -49,15 +48,15 @@ def charge(
     than theirs unchanged, so that the time it takes does not tell how many were found. `drawn`:
     the platform drew these people as a sample.
     """
-    blocks = Blocks.of(session, membership, uploaded)
+    blocks = Blocks.of(session, membership, paid(drawn=drawn), uploaded)
     everyone = membership.everyone()
     place = blocks.place(everyone)
-    able = blocks.spent[place] + to_pico(cost) <= to_pico(cap)
+    able = blocks["spent"][place] <= to_pico(cap) - to_pico(cost)
     if able.all():
-        blocks.debit(place, to_pico(cost), drawn=drawn)
+        blocks.add(place, to_pico(cost))
         blocks.save(session)
         return [None] * len(membership.groups)
-    blocks.debit(place[able], to_pico(cost), drawn=drawn)
+    blocks.add(place[able], to_pico(cost))
     blocks.save(session)
     exhausted = everyone[~able]
     return [~np.isin(group, exhausted) for group in membership.groups]
@@ -72,19 +71,22 @@ def refund(
     drawn: bool = False,
 ) -> None:
     """Give the cost back to everybody who was charged it."""
-    blocks = Blocks.of(session, membership, uploaded)
-    blocks.debit(blocks.place(membership.everyone()), -to_pico(cost), drawn=drawn)
+    blocks = Blocks.of(session, membership, paid(drawn=drawn), uploaded)
+    blocks.add(blocks.place(membership.everyone()), -to_pico(cost))
     blocks.save(session)
 
 
 def carry(session: Session, membership: Membership, cost: Fraction, *, drawn: bool = False) -> None:
     """Remember what an audience bore, before its members are erased, so that sums still check."""
-    blocks = Blocks.of(session, membership)
-    place = blocks.place(membership.everyone())
-    blocks.carried[place] += to_pico(cost)
-    if drawn:
-        blocks.carried_drawn[place] += to_pico(cost)
+    columns = ("carried", "carried_drawn") if drawn else ("carried",)
+    blocks = Blocks.of(session, membership, columns)
+    blocks.add(blocks.place(membership.everyone()), to_pico(cost))
     blocks.save(session)
+
+
+def paid(*, drawn: bool) -> tuple[str, ...]:
+    """Where a charge is written: what the platform drew is kept apart as well."""
+    return ("spent", "drawn") if drawn else ("spent",)
 
 
 def exclude(
@@ -115,17 +117,22 @@ def included(
 
 @dataclass
 class Blocks:
-    """The blocks of some people in memory, by sorted block number, one after the other."""
+    """The blocks of some people in memory, by sorted block number, one after the other.
+
+    Of all columns only those that were asked for: the others stay as they are.
+    """
 
     numbers: NDArray[np.int64]
     new: NDArray[np.bool_]
-    spent: Balances
-    carried: Balances
-    drawn: Balances
-    carried_drawn: Balances
+    columns: dict[str, Balances]
+
+    def __getitem__(self, column: str) -> Balances:
+        return self.columns[column]
 
     @classmethod
-    def of(cls, session: Session, membership: Membership, at_least: int = 0) -> "Blocks":
+    def of(
+        cls, session: Session, membership: Membership, columns: Sequence[str], at_least: int = 0
+    ) -> "Blocks":
         """The blocks these people are in, and others at random up to the number asked for.
 
         A group's people are sorted, and so are its blocks.
@@ -135,19 +142,22 @@ class Blocks:
             blocks = group >> _BITS
             firsts.append(blocks[np.flatnonzero(np.diff(blocks, prepend=-1))])
         mine = np.unique(np.concatenate(firsts))
-        return cls.load(session, np.union1d(mine, _others(session, at_least - len(mine))))
+        numbers = np.union1d(mine, _others(session, at_least - len(mine)))
+        return cls.load(session, numbers, columns)
 
     @classmethod
-    def load(cls, session: Session, numbers: NDArray[np.int64]) -> "Blocks":
-        rows = _rows(session, numbers)
+    def load(
+        cls, session: Session, numbers: NDArray[np.int64], columns: Sequence[str] = COLUMNS
+    ) -> "Blocks":
+        rows = _rows(session, numbers, columns)
         at = np.searchsorted(numbers, [row[0] for row in rows])
         new = np.ones(len(numbers), bool)
         new[at] = False
-        columns = (
-            _column(len(numbers), at, [cast("bytes | None", row[place]) for row in rows])
-            for place in range(1, 1 + len(_COLUMNS))
-        )
-        return cls(numbers, new, *columns)
+        balances = {
+            column: _column(len(numbers), at, [row[place] for row in rows])
+            for place, column in enumerate(columns, start=1)
+        }
+        return cls(numbers, new, balances)
 
     def place(self, persons: Persons) -> NDArray[np.int64]:
         """Where these people's balances are; their blocks must be here."""
@@ -159,35 +169,31 @@ class Blocks:
         row = np.searchsorted(self.numbers, persons >> _BITS)
         return (row << _BITS) + (persons & (BLOCK - 1))
 
-    def debit(self, place: NDArray[np.int64], cost: int, *, drawn: bool) -> None:
-        self.spent[place] += cost
-        if drawn:
-            self.drawn[place] += cost
+    def add(self, place: NDArray[np.int64], cost: int) -> None:
+        """To every column that is here."""
+        for balances in self.columns.values():
+            balances[place] += cost
 
     def save(self, session: Session) -> None:
+        """New blocks whole, of others the columns that are here."""
         rows = self._as_rows()
         fresh = [row for row, new in zip(rows, self.new, strict=True) if new]
         changed = [row for row, new in zip(rows, self.new, strict=True) if not new]
         connection = session.connection()
         table = cast("SqlTable", inspect(PersonBlockRow).local_table)
-        values: dict[str, Any] = {name: bindparam(f"{name}_") for name in _COLUMNS}
+        values: dict[str, Any] = {name: bindparam(f"{name}_") for name in self.columns}
         if fresh:
             number: dict[str, Any] = {"number": bindparam("number_")}
-            connection.execute(table.insert().values(number | values), fresh)
+            nothing = {"spent": _NOTHING} if "spent" not in self.columns else {}
+            connection.execute(table.insert().values(number | nothing | values), fresh)
         if changed:
             mine = table.c.number == bindparam("number_")
             connection.execute(table.update().where(mine).values(values), changed)
 
     def _as_rows(self) -> list[dict[str, Any]]:
-        columns = zip(
-            self.numbers.tolist(),
-            pack(self.spent),
-            _pack_some(self.carried),
-            _pack_some(self.drawn),
-            _pack_some(self.carried_drawn),
-            strict=True,
-        )
-        names = ["number_", *(f"{name}_" for name in _COLUMNS)]
+        names = ["number_", *(f"{name}_" for name in self.columns)]
+        packed = [_packed(name, balances) for name, balances in self.columns.items()]
+        columns = zip(self.numbers.tolist(), *packed, strict=True)
         return [dict(zip(names, row, strict=True)) for row in columns]
 
 
@@ -205,44 +211,50 @@ def _others(session: Session, wanted: int) -> NDArray[np.int64]:
 
 def pack(balances: Balances) -> list[bytes]:
     """Block by block; neighbours have often borne the same, and compress to next to nothing."""
-    data = memoryview(balances.astype("<i8").tobytes())
+    data = np.ascontiguousarray(balances, "<i8").data.cast("B")
     return [
         pa.compress(data[start : start + _BYTES], codec="lz4", asbytes=True)
         for start in range(0, len(data), _BYTES)
     ]
 
 
-def _pack_some(balances: Balances) -> list[bytes | None]:
-    """Block by block, None where there is nothing."""
+def _packed(name: str, balances: Balances) -> Sequence[bytes | None]:
+    """What everybody has borne in every block; of the rest None where there is nothing."""
+    if name == "spent":
+        return pack(balances)
     blocks = balances.reshape(-1, BLOCK)
     some = np.flatnonzero(blocks.any(axis=1))
     packed: list[bytes | None] = [None] * len(blocks)
-    for at, data in zip(some.tolist(), pack(blocks[some]), strict=True):
+    for at, data in zip(some.tolist(), pack(blocks[some].ravel()), strict=True):
         packed[at] = data
     return packed
 
 
 def _column(size: int, at: NDArray[np.intp], blocks: Sequence[bytes | None]) -> Balances:
     """So many blocks one after the other, nothing in those that are not there."""
-    whole = np.zeros((size, BLOCK), np.int64)
     there = [number for number, data in enumerate(blocks) if data is not None]
-    whole[at[there]] = unpack([data for data in blocks if data is not None])
+    kept = unpack([data for data in blocks if data is not None])
+    if np.array_equal(at[there], np.arange(size)):
+        return kept.ravel()
+    whole = np.zeros((size, BLOCK), np.int64)
+    whole[at[there]] = kept
     return whole.ravel()
 
 
 def unpack(blocks: list[bytes]) -> Balances:
     whole = (pa.decompress(each, _BYTES, codec="lz4", asbytes=True) for each in blocks)
-    return np.frombuffer(b"".join(whole), "<i8").reshape(-1, BLOCK)
+    return np.frombuffer(bytearray().join(whole), "<i8").reshape(-1, BLOCK)
 
 
-_Row = tuple[int, bytes, bytes | None, bytes | None, bytes | None]
+_NOTHING = pack(np.zeros(BLOCK, np.int64))[0]
+_Row = tuple[Any, ...]
 
 
-def _rows(session: Session, numbers: NDArray[np.int64]) -> list[_Row]:
-    row = PersonBlockRow
-    columns = select(row.number, row.spent, row.carried, row.drawn, row.carried_drawn)  # type: ignore[call-overload]
+def _rows(session: Session, numbers: NDArray[np.int64], columns: Sequence[str]) -> list[_Row]:
+    """Number and columns of the blocks that are there."""
+    wanted = [getattr(PersonBlockRow, name) for name in ("number", *columns)]
     found: list[_Row] = []
     for chunk in np.array_split(numbers, max(1, len(numbers) // 500)):
-        wanted = col(PersonBlockRow.number).in_(chunk.tolist())
-        found += session.exec(columns.where(wanted)).all()
+        here = col(PersonBlockRow.number).in_(chunk.tolist())
+        found += session.exec(select(*wanted).where(here)).all()
     return found

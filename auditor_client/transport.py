@@ -1,6 +1,8 @@
 """HTTP with retries, and problems turned into errors. Safe to share between threads."""
 
+import ssl
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, TypeVar
 
 import httpx2
@@ -25,7 +27,7 @@ class Transport:
     ) -> None:
         self.url = url.rstrip("/")
         self.retries = retries or Retries()
-        self._http = httpx2.Client(base_url=self.url, auth=auth, timeout=TIMEOUT)
+        self._http = httpx2.Client(base_url=self.url, auth=auth, timeout=TIMEOUT, verify=_tls())
 
     def send(
         self, method: str, path: str, *, again: bool | None = None, **options: Any
@@ -92,6 +94,12 @@ class Transport:
 
     def close(self) -> None:
         self._http.close()
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Whom we trust, read once in a process: it takes longer than many a request."""
+    return httpx2.create_ssl_context()
 
 
 def parsed(model: type[Model], response: httpx2.Response) -> Model:

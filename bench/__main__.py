@@ -2,17 +2,39 @@
 
 import sys
 
-from bench import demographics, envy, harness, large_audit, ledger, logs, planning, reo, two_party
+from bench import (
+    appends,
+    demographics,
+    envy,
+    growth,
+    harness,
+    large_audit,
+    ledger,
+    logs,
+    peers,
+    planning,
+    ray,
+    reo,
+    small_audits,
+    two_party,
+    upload,
+)
 
 FIGURES = {
+    "appends": appends.run,
     "demographics": demographics.run,
     "envy": envy.figures,
+    "growth": growth.run,
     "large-audit": large_audit.run,
     "ledger": ledger.run,
     "logs": logs.run,
+    "peers": peers.run,
     "planning": planning.run,
+    "ray": ray.run,
     "reo": reo.run,
+    "small-audits": small_audits.run,
     "two-party": two_party.run,
+    "upload": upload.run,
 }
 
 

@@ -2,20 +2,23 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 RESULTS = Path(__file__).parent / "results.json"
+PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+MARK = "<!-- the figures of bench/results.json, written by `python -m bench` -->"
 
 
 @dataclass(frozen=True)
 class Figure:
-    """Seconds of ours and of the floor (or a peer), and their ratio."""
+    """Ours, the floor's (or a peer's), in seconds if not said, and their ratio."""
 
     name: str
     ours: float
@@ -23,6 +26,7 @@ class Figure:
     ratio: float
     goal: str
     command: str
+    unit: str = "s"
 
 
 def compare(
@@ -35,25 +39,43 @@ def compare(
     rounds: int = 5,
 ) -> Figure:
     """Run both in turns, so that a slow moment of the machine hits both; take the medians."""
-    times = [(_seconds(ours), _seconds(floor)) for _ in range(rounds)]
+    times = [(seconds(ours), seconds(floor)) for _ in range(rounds)]
     mine, theirs = (median(column) for column in zip(*times, strict=True))
     return Figure(name, mine, theirs, mine / theirs, goal, command)
 
 
 def publish(figures: list[Figure]) -> None:
-    """Print the table and write it into `results.json`, where other figures stay."""
+    """Print the table and write it down, in place of all that the same commands took before."""
     table = Table("figure", "ours", "floor or peer", "ratio", "goal")
     for figure in figures:
-        seconds = (f"{figure.ours:.3f} s", f"{figure.floor_or_peer:.3f} s")
-        table.add_row(figure.name, *seconds, f"{figure.ratio:.2f}", figure.goal)
+        measured = (f"{each:.3f} {figure.unit}" for each in (figure.ours, figure.floor_or_peer))
+        table.add_row(figure.name, *measured, f"{figure.ratio:.2f}", figure.goal)
     Console().print(table)
-    taken = {figure.name: asdict(figure) for figure in figures}
-    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
-    written = {figure["name"]: figure for figure in kept} | taken
-    RESULTS.write_text(json.dumps(list(written.values()), indent=2) + "\n")
+    again = {figure.command for figure in figures}
+    kept = [each for each in json.loads(RESULTS.read_text()) if each["command"] not in again]
+    written = [*kept, *map(asdict, figures)]
+    RESULTS.write_text(json.dumps(written, indent=2) + "\n")
+    PAGE.write_text(in_step(PAGE.read_text(), written))
 
 
-def _seconds(work: Callable[[], object]) -> float:
+def in_step(page: str, results: Iterable[Mapping[str, Any]]) -> str:
+    """The page with the table of these results between its two marks."""
+    before, _, rest = page.partition(MARK)
+    after = rest.partition(MARK)[2]
+    lines = ["| figure | ours | floor or peer | ratio | goal |", "|---|---:|---:|---:|---|"]
+    for each in sorted(results, key=lambda each: (each["command"], each["name"])):
+        measured = (_told(each[side], each.get("unit", "s")) for side in ("ours", "floor_or_peer"))
+        row = (each["name"], *measured, f"{each['ratio']:.3g}", each["goal"])
+        lines.append(f"| {' | '.join(row)} |")
+    return f"{before}{MARK}\n" + "\n".join(lines) + f"\n{MARK}{after}"
+
+
+def _told(value: float, unit: str) -> str:
+    return f"{value:,.3g} {unit}" if value < 1_000 else f"{value:,.0f} {unit}"
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long it takes."""
     started = time.perf_counter()
     work()
     return time.perf_counter() - started

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from platform_sim import identifiers
 from platform_sim.choices import Codes
+from platform_sim.digests import NOWHERE, DigestIndex
 from platform_sim.randomness import lots
 
 NOBODY = -1
@@ -26,6 +27,7 @@ class Directory:
         self._seed = seed
         self._surnames = surnames
         self._everybody = np.arange(len(surnames), dtype=np.int64)
+        self._indexes = dict[str, DigestIndex]()
 
     def holders(self, kind: str) -> NDArray[np.int64]:
         """The people who have given the platform an identifier of this kind."""
@@ -38,9 +40,16 @@ class Directory:
         holders, held = self.held(kind)
         if kind == "username":
             wanted = identifiers.canonical_usernames(wanted.cast(pa.string()))
-        found = pc.index_in(wanted.cast(held.type), value_set=held, skip_nulls=True)
-        rows = pc.fill_null(found, NOBODY).to_numpy()
-        return np.where(rows == NOBODY, NOBODY, holders[rows])
+            found = pc.index_in(wanted.cast(held.type), value_set=held, skip_nulls=True)
+            rows = pc.fill_null(found, NOWHERE).to_numpy()
+        else:
+            rows = self._index(kind).find(wanted.cast(held.type))
+        return np.where(rows == NOWHERE, NOBODY, holders[rows])
+
+    def _index(self, kind: str) -> DigestIndex:
+        if kind not in self._indexes:
+            self._indexes[kind] = DigestIndex(self.held(kind)[1])
+        return self._indexes[kind]
 
     def held(self, kind: str) -> tuple[NDArray[np.int64], pa.Array]:
         """All people with an identifier of this kind, and their identifiers."""

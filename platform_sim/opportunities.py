@@ -74,7 +74,8 @@ class Opportunities:
         """What is public of each log."""
         found = {name: self._public(name) for name in _MAKERS}
         for name, same in _VIEWERS.items():
-            found[name] = {**found[same], "person": "viewer"}
+            lists = {"query": "query", "place": "rank", "candidate": "candidate"}
+            found[name] = {**found[same], "person": "viewer", "ranking": lists}
         return found
 
     def read(
@@ -122,6 +123,8 @@ class Opportunities:
             "words": {_GIVEN[name]: ("yes", "no")},
             "model_digest": self._digest(name),
             "traffic": None,
+            # A viewer's list is somebody's: those rows are the other log's, which protects both.
+            "ranking": {"query": "query", "place": "rank"} if name == "instajob" else None,
         }
 
     def _digest(self, name: str) -> str:
@@ -182,6 +185,7 @@ def _of_viewers(log: Logged) -> Logged:
     viewer, candidate = log.table["query"].to_numpy(), log.table["person"].to_numpy()
     order = pa.array(np.lexsort((candidate, viewer)))
     table = log.table.set_column(0, "person", log.table["query"])
+    table = table.append_column("candidate", log.table["person"])
     return Logged(table.take(order), log.truth[order.to_numpy()])
 
 

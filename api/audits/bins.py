@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from api import boundaries
 from api.audits.scoring import refuse_when_not_scoring, score_or_cut
 from api.boundaries import Boundary
+from api.engine import engine_of
 from api.errors import InvalidBinsError, UnsupportedAuditError
 from api.platform import Platform, Scores
 from openapi.models import Edges, GroupCdf, Levels
@@ -17,6 +18,7 @@ from privacy.membership import Membership
 from privacy.table import Bounds, Table
 
 _FEW = 32
+_PLACES = 8  # for each edge, so that edges nearly as far apart as others have their own
 RULES = (
     "A score that is not a number, or outside of all bins, counts as outside.",
     "Temporal context is the same for the whole audience; the model is a fixed input.",
@@ -32,15 +34,19 @@ def tally(
     bounds: Bounds,
 ) -> Table:
     """People by group and bin, the last one outside: score a batch, count it, add."""
-    scores = scores_of(platform)
-    context = {name: values[0] for name, values in scores.context.items()} | dict(asked)
-    refuse_when_not_scoring(scores, content, context)
-    table = Table.zeros(bounds)
-    for group, persons in membership.batches():
-        values = score_or_cut(scores, content, persons, context)
-        boundaries.reached(Boundary.RUNNING)
-        table += Table.tally(bounds, bin_of(values, bins) + group * bounds.shape[1])
-    return table
+
+    def of_some(platform: Platform, some: Membership) -> Table:
+        scores = scores_of(platform)
+        context = {name: values[0] for name, values in scores.context.items()} | dict(asked)
+        refuse_when_not_scoring(scores, content, context)
+        table = Table.zeros(bounds)
+        for group, persons in some.batches():
+            values = score_or_cut(scores, content, persons, context)
+            boundaries.reached(Boundary.RUNNING)
+            table += Table.tally(bounds, bin_of(values, bins) + group * bounds.shape[1])
+        return table
+
+    return engine_of(platform).total(membership, of_some)
 
 
 def running_counts(labels: Sequence[str], leaves: NDArray[np.float64]) -> list[GroupCdf]:
@@ -74,21 +80,38 @@ def bin_of(scores: NDArray[np.float64], bins: Edges | Levels) -> NDArray[np.intp
         found = np.minimum(np.searchsorted(levels, scores), len(levels) - 1)
         return np.where(levels[found] == scores, found, len(levels))
     edges = np.asarray(bins.edges)
-    found = not_above(edges, scores) - 1
-    found[scores == edges[-1]] = len(edges) - 2
     inside = (scores >= edges[0]) & (scores <= edges[-1])
+    found = _not_above(edges, np.where(inside, scores, edges[0])) - 1
+    found[scores == edges[-1]] = len(edges) - 2
     return np.where(inside, found, len(edges) - 1)
 
 
-def not_above(edges: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArray[np.intp]:
-    """How many of the edges, which increase, are not above each score."""
+def _not_above(edges: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    """How many of the edges, which increase, are not above each score, all within the edges."""
     if len(edges) > _FEW:
-        return np.searchsorted(edges, scores, side="right")
+        return _looked_up(edges, scores)
     # To compare with each of a few edges is many times faster than to search.
     found = np.zeros(len(scores), np.int8)
     for edge in edges.tolist():
         found += scores >= edge
     return found.astype(np.intp)
+
+
+def _looked_up(edges: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    """By a table of places along the edges' range, each with one edge at most.
+
+    Rounding keeps order: an edge in a lower place is below the score, one in a higher place above
+    it, and only the edge in the score's own place must be compared.
+    """
+    low = edges[0]
+    with np.errstate(all="ignore"):  # where numbers end, places are not told apart
+        scale = _PLACES * len(edges) / (edges[-1] - low)
+        places = ((edges - low) * scale).astype(np.intp)
+    if np.diff(places).min() < 1:
+        return np.searchsorted(edges, scores, side="right")
+    below = np.searchsorted(places, np.arange(places[-1] + 1))
+    found: NDArray[np.intp] = below[((scores - low) * scale).astype(np.intp)]
+    return found + (scores >= np.append(edges, np.inf)[found])
 
 
 def check_increasing(values: Sequence[float]) -> None:

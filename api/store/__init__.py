@@ -19,6 +19,7 @@ from api.store.ledger import (
     TreeHashRow,
 )
 from api.store.limits import ExclusionRow, PersonBlockRow, PlatformAccountRow
+from api.store.processes import ProcessRow
 from api.store.sketches import SketchRow
 from api.store.two_party import MessageRow, OrderRow, RunRow
 from api.store.uploads import AudienceRow, ContentRow, GroupRow, PartRow
@@ -55,6 +56,7 @@ __all__ = [
     "PersonalRow",
     "PersonalSubjectRow",
     "PlatformAccountRow",
+    "ProcessRow",
     "ReleaseRow",
     "ResearcherRow",
     "RevokedTokenRow",

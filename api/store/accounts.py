@@ -3,7 +3,7 @@
 from datetime import datetime
 from fractions import Fraction
 
-from sqlalchemy import BigInteger, UniqueConstraint
+from sqlalchemy import BigInteger, Index, UniqueConstraint
 from sqlmodel import JSON, Column, Field, LargeBinary, SQLModel, Text
 
 from api.store.types import Pico, Utc
@@ -80,16 +80,20 @@ class AuditRow(SQLModel, table=True):
     # Whether somebody had it stopped: its worker finds out before the next batch.
     stopped: bool = False
     lease_until: datetime | None = Field(default=None, sa_type=Utc)
+    # Its place on the line of those that wait: `api.turns`.
+    turn: int = Field(default=0, sa_column=Column(BigInteger, nullable=False))
 
 
 class ChargeRow(SQLModel, table=True):
     __tablename__ = "charges"
+    # A rolling budget is the sum of a mandate's charges since some time.
+    __table_args__ = (Index("ix_charges_mandate_id_charged_at", "mandate_id", "charged_at"),)
 
     id: str = Field(primary_key=True)
     audit_id: str = Field(foreign_key="audits.id", unique=True)
     auditor_id: str = Field(foreign_key="auditors.id", index=True)
     researcher_id: str = Field(foreign_key="researchers.id")
-    mandate_id: str = Field(foreign_key="mandates.id", index=True)
+    mandate_id: str = Field(foreign_key="mandates.id")
     audience_id: str = Field(index=True)
     audience_commitment: str
     content_digests: list[str] = Field(sa_column=Column(JSON, nullable=False))

@@ -7,6 +7,7 @@ are locked by `for_update`.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
 from sqlalchemy import Engine, create_engine, event, make_url
@@ -17,6 +18,8 @@ from sqlmodel import Session
 
 # Whatever the database is asked, it cannot do it now: gone, full, locked, or all connections taken.
 UNAVAILABLE = (OperationalError, InterfaceError, PoolTimeoutError)
+# Seconds that a writer waits for others on SQLite.
+_PATIENCE = 30.0
 # Seconds (and milliseconds) after which a PostgreSQL that is unreachable is given up.
 _IMPATIENCE = {
     "connect_timeout": 5,
@@ -33,6 +36,7 @@ class Store:
     def __init__(self, url: str) -> None:
         self.url = url
         self.engine = _engine(url)
+        self._writers = Lock() if self.engine.dialect.name == "sqlite" else None
 
     @contextmanager
     def read(self) -> Iterator[Session]:
@@ -51,10 +55,27 @@ class Store:
     @contextmanager
     def write(self) -> Iterator[Session]:
         """A transaction that commits when the block ends, and leaves nothing when it raises."""
-        with Session(self.engine, expire_on_commit=False) as session:
+        with self._turn(), Session(self.engine, expire_on_commit=False) as session:
             session.connection(execution_options={"writes": True})
             yield session
             session.commit()
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """On SQLite the threads of a process write in turn, and none of them sleeps past its own.
+
+        SQLite asks for its one lock again and again, with longer and longer pauses between. It
+        still does for other processes, and when this one's turn does not come.
+        """
+        if self._writers is None:
+            yield
+            return
+        mine = self._writers.acquire(timeout=_PATIENCE)
+        try:
+            yield
+        finally:
+            if mine:
+                self._writers.release()
 
     def close(self) -> None:
         self.engine.dispose()
@@ -67,7 +88,7 @@ def _engine(url: str) -> Engine:
         return create_engine(
             url, connect_args=asked, pool_pre_ping=True, pool_size=10, max_overflow=20
         )
-    engine = create_engine(url, connect_args={"timeout": 30, "check_same_thread": False})
+    engine = create_engine(url, connect_args={"timeout": _PATIENCE, "check_same_thread": False})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from api.audits import AudienceFacts
 from api.audits.bins import bin_of
@@ -50,6 +51,24 @@ def test_few_and_many_bins_are_told_apart_alike(bins: int) -> None:
     scores = [*edges.edges, *np.linspace(-1.1, 1.1, 777), math.nan, math.inf, -math.inf]
     found = bin_of(np.array(scores), edges)
     assert found.tolist() == [obvious(score, edges) for score in scores]
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        np.geomspace(1e-300, 1e300, 60),
+        np.linspace(-1, 1, 60) * 1.7e308,
+        np.arange(60) * 5e-324,
+        np.nextafter(1, 2) + np.arange(60) * 2**-52,
+        np.append(np.arange(59), 1e18),
+        np.sort(np.random.default_rng(0).random(60)),
+    ],
+)
+def test_many_bins_of_any_width_are_told_apart(edges: NDArray[np.float64]) -> None:
+    bins = Edges(edges=edges.tolist())
+    beside = np.nextafter(edges, np.inf), np.nextafter(edges, -np.inf)
+    scores = np.concatenate([edges, *beside, edges[:-1] / 2 + edges[1:] / 2])
+    assert bin_of(scores, bins).tolist() == [obvious(score, bins) for score in scores.tolist()]
 
 
 def test_one_level_and_one_bin() -> None:

@@ -56,10 +56,14 @@ def test_lists_are_there_as_the_viewers_rows_too() -> None:
     viewers = of_viewers.table["person"].to_numpy()
     assert (np.diff(viewers) >= 0).all()
     assert (viewers == of_viewers.table["query"].to_numpy()).all()
-    columns = ["query", "score", "rank"]
+    assert public["pymk-viewers"]["ranking"]["candidate"] == "candidate"
+    assert public["instajob"]["ranking"] == {"query": "query", "place": "rank"}
+    assert public["pymk"]["ranking"] is None
+    columns = ["query", "candidate", "score", "rank"]
+    listed = of_candidates.table.append_column("candidate", of_candidates.table["person"])
     rows = (
-        made.table.select(columns).sort_by([(name, "ascending") for name in columns])
-        for made in (of_candidates, of_viewers)
+        table.select(columns).sort_by([(name, "ascending") for name in columns])
+        for table in (listed, of_viewers.table)
     )
     assert next(rows).equals(next(rows))
     assert np.sort(of_viewers.truth) == pytest.approx(np.sort(of_candidates.truth))

@@ -1,0 +1,20 @@
+"""A mandate's charges are found by their time"""
+
+from alembic import op
+
+revision = "0012"
+down_revision = "0011"
+branch_labels = None
+depends_on = None
+
+NEW, OLD = "ix_charges_mandate_id_charged_at", "ix_charges_mandate_id"
+
+
+def upgrade() -> None:
+    op.create_index(NEW, "charges", ["mandate_id", "charged_at"])
+    op.drop_index(OLD, "charges")
+
+
+def downgrade() -> None:
+    op.create_index(OLD, "charges", ["mandate_id"])
+    op.drop_index(NEW, "charges")

@@ -1,0 +1,89 @@
+"""Entries appended to the ledger, each in a transaction of its own, with heads signed between.
+
+The floor: as many rows with the same columns and a text as long, inserted by the same ORM in as
+many transactions. Ours adds the lock and the time of the books, the canonical text and its check,
+the leaf's hash, the tree, and the signed heads.
+"""
+
+import secrets
+import tempfile
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+
+from sqlmodel import Field, SQLModel
+
+from api.clock import now
+from api.compose import simulated
+from api.ledger import append
+from bench.harness import Figure, compare
+from bench.hosted import Hosted, hosted
+from privacy.receipts import digest
+
+COMMAND = "python -m bench appends"
+ENTRIES = 400
+SIGNED_EVERY = 100  # a head every few tenths of a second; the service signs every five seconds
+
+
+class BareRow(SQLModel, table=True):
+    """The columns of an entry, and nothing known about them."""
+
+    __tablename__ = "bench_rows"
+
+    number: int = Field(primary_key=True)
+    kind: str
+    auditor_id: str
+    text: str
+    leaf: bytes
+    at: datetime
+
+
+def run() -> list[Figure]:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        hosted(Path(folder), simulated(people=1_000)) as host,
+    ):
+        bare = SQLModel.metadata.tables["bench_rows"]
+        SQLModel.metadata.create_all(host.service.store.engine, [bare])
+        return [
+            compare(
+                f"{ENTRIES} entries appended and signed; beside bare inserts",
+                lambda: appended(host, ENTRIES),
+                lambda: _inserted(host, ENTRIES),
+                goal="≤ 2",
+                command=COMMAND,
+            )
+        ]
+
+
+def appended(host: Hosted, entries: int) -> None:
+    """So many entries like those of an upload, each committed by itself."""
+    checkpoints = host.service.checkpointer()
+    for number in range(entries):
+        with host.service.store.write() as session:
+            append(session, "content", _facts(host), host.auditor.auditor)
+        if number % SIGNED_EVERY == 0:
+            checkpoints.once()
+
+
+def _facts(host: Hosted) -> dict[str, str]:
+    named = f"content_{secrets.token_hex(15)}"
+    return {"content_id": named, "digest": digest(b"content"), "by": host.auditor.researcher_id}
+
+
+_numbers = count()
+
+
+def _inserted(host: Hosted, entries: int) -> None:
+    text = "x" * 300
+    for _ in range(entries):
+        row = BareRow(
+            number=next(_numbers),
+            kind="content",
+            auditor_id=host.auditor.auditor,
+            text=text,
+            leaf=secrets.token_bytes(32),
+            at=now(),
+        )
+        with host.service.store.write() as session:
+            session.add(row)
