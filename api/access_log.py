@@ -5,6 +5,7 @@ import time
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api import traces
 from api.metrics import LATENCY, REQUESTS
 
 log = logging.getLogger("api.access")
@@ -25,14 +26,16 @@ class AccessLog:
                 status = message["status"]
             await send(message)
 
-        try:
-            await self.app(scope, receive, watching)
-        finally:
-            _record(scope, status, time.perf_counter() - started)
+        with traces.span("request") as said:
+            try:
+                await self.app(scope, receive, watching)
+            finally:
+                said |= _record(scope, status, time.perf_counter() - started)
         return None
 
 
-def _record(scope: Scope, status: int, seconds: float) -> None:
+def _record(scope: Scope, status: int, seconds: float) -> dict[str, str]:
+    """Write it down, and say what of it a span may say."""
     # The template, not the path: a path holds whatever a caller puts there.
     route = getattr(scope.get("route"), "path", "unmatched")
     method = scope["method"] if route != "unmatched" else "ANY"
@@ -42,3 +45,4 @@ def _record(scope: Scope, status: int, seconds: float) -> None:
     line = {"method": method, "route": route, "status": status, "milliseconds": milliseconds}
     person = scope.get("state", {}).get("researcher")
     log.info("request", extra=line | ({"researcher": person} if person else {}))
+    return {"method": method, "route": route, "status": str(status)}

@@ -3,7 +3,7 @@
 A call that fails is repeated on halves until the people it fails for are alone: they get the value
 for nobody, and everybody else is served, however many they are. One person's data change one
 person's value and no other. Only when the adapter cannot even serve an empty request is it down,
-which has nothing to do with anyone.
+which has nothing to do with anyone. An adapter that knows it by itself raises `PlatformDownError`.
 """
 
 from collections.abc import Callable, Iterator
@@ -47,6 +47,8 @@ def answers_or_cut(
         start, stop = waiting.pop()
         try:
             answer = call(start, stop)
+        except PlatformDownError:
+            raise
         except Exception:  # an adapter may raise anything; nothing of it may be seen outside
             refuse_when_down(partial(call, start, start))
             answer = None

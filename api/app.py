@@ -35,6 +35,7 @@ from api.routes import (
 )
 from api.service import Service
 from api.settings import Settings
+from api.shift import Shift
 from api.store import Store
 
 log = logging.getLogger(__name__)
@@ -110,24 +111,25 @@ def _lifespan(service: Service) -> Callable[[FastAPI], AbstractAsyncContextManag
         except Exception:
             log.exception("start.failed")
             raise
+        if service.settings.console:
+            console.warm()
         stop = threading.Event()
         checkpoints = threading.Thread(
             target=service.checkpointer().run, args=(stop,), name="checkpoints"
         )
-        worker = threading.Thread(
-            target=service.worker().run, args=(stop, service.charged), name="worker"
-        )
         pusher = threading.Thread(target=service.pusher().run, args=(stop,), name="webhooks")
-        threads = [checkpoints, pusher]
-        if service.settings.embedded_worker:
-            threads.append(worker)
+        presence = threading.Thread(target=service.presence().run, args=(stop,), name="presence")
+        threads = [checkpoints, pusher, presence]
+        shift = Shift(service.worker(), service.charged)
         for thread in threads:
             thread.start()
+        if service.settings.embedded_worker:
+            shift.begin()
         try:
             yield
         finally:
+            await run_in_threadpool(shift.end)
             stop.set()
-            service.charged.set()
             for thread in threads:
                 await run_in_threadpool(thread.join)
             service.store.close()

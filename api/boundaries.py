@@ -13,6 +13,10 @@ class Boundary(StrEnum):
     CHARGE_COMMITTED = "after the charge is committed, before the answer is sent"
     CLAIMED = "after the audit is claimed, before anything is read"
     RUNNING = "while people are being scored"
+    BATCH_PLANNED = "after a batch of steps is planned, before it is committed"
+    BATCH_COMMITTED = "after a batch of steps is committed, before anybody is shown anything"
+    SHOWN = "after people were shown something, before it is counted"
+    BATCH_TAKEN = "after all steps of a batch, before the next one is planned"
     REDUCED = "after the tables are made, before noise"
     NOISED = "after noise, before the receipt"
     SIGNED = "after the receipt, before the release is written"
@@ -21,6 +25,8 @@ class Boundary(StrEnum):
     BEFORE_SEND = "after the release is read, before it is sent"
     CANCEL_WRITTEN = "after a refund is written, before it is committed"
     CANCEL_COMMITTED = "after a refund is committed, before the answer is sent"
+    MESSAGE_RECEIVED = "after a message of a two-party run is received, before it is taken"
+    MESSAGE_ANSWERED = "after a message of a two-party run is answered, before the answer is sent"
 
 
 def reached(boundary: Boundary) -> None:

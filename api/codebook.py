@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlmodel import Session, col, select
 
-from api.audits import offered
+from api.audits import offered, rankings
 from api.platform import Platform
 from api.store import EntryRow
 from openapi.models import RELEASE, REQUEST, Change, Changelog, Codebook, ContentDraft
@@ -70,6 +70,7 @@ def log_offers(platform: Platform) -> list[LogOffer]:
             ],
             model_digest=log.model_digest,
             traffic=TrafficOffer.model_validate(asdict(log.traffic)) if log.traffic else None,
+            ranking=rankings.offer_of(log),
         )
         for name, log in offered.items()
     ]

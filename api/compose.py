@@ -1,27 +1,46 @@
 """The one place that names a platform: the simulated one, or a deployment's own by settings."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Protocol, cast
 
 import numpy as np
 import pyarrow as pa
 
 from api.app import build_service
-from api.platform import Log, Persons, Platform, Traffic
+from api.hosting import HttpPlatform, OnnxPlatform
+from api.platform import Log, Persons, Platform, Ranking, Traffic
 from api.service import Service
 from api.settings import Settings
 
 
 def load_platform(settings: Settings) -> Platform:
-    """`simulated`, or what `module:factory` makes of `platform_options`."""
-    if settings.platform == "simulated":
-        return simulated(**settings.platform_options)
-    module, _, factory = settings.platform.partition(":")
+    """The platform that the settings name, with the engine that they name."""
+    # Nothing else of the settings goes to a cluster: they hold secrets.
+    make = partial(make_platform, settings.platform, settings.platform_options)
+    platform = make()
+    if settings.ray is None:
+        return platform
+    try:
+        from api.engine.on_ray import OnRay
+    except ModuleNotFoundError as error:
+        raise ValueError('[ray] is set: install "platform-auditor[server,ray]"') from error
+
+    return replace(platform, engine=OnRay(platform, make, settings.ray))
+
+
+def make_platform(name: str, options: Mapping[str, Any]) -> Platform:
+    """`simulated`, `http`, `onnx`, or what `module:factory` makes of the options."""
+    known: dict[str, Callable[..., Platform]]
+    known = {"simulated": simulated, "http": HttpPlatform.at, "onnx": OnnxPlatform.load}
+    if name in known:
+        return known[name](**options)
+    module, _, factory = name.partition(":")
     make = getattr(import_module(module), factory)
-    return cast("Platform", make(**settings.platform_options))
+    return cast("Platform", make(**options))
 
 
 def simulated(
@@ -91,8 +110,16 @@ class JoinedLogs:
         return source.read(log, persons, columns)
 
 
-def _log(traffic: Mapping[str, Any] | None = None, **fields: Any) -> Log:
-    return Log(**fields, traffic=Traffic(**traffic) if traffic else None)
+def _log(
+    traffic: Mapping[str, Any] | None = None,
+    ranking: Mapping[str, Any] | None = None,
+    **fields: Any,
+) -> Log:
+    return Log(
+        **fields,
+        traffic=Traffic(**traffic) if traffic else None,
+        ranking=Ranking(**ranking) if ranking else None,
+    )
 
 
 def demo_participants(platform: Platform, volunteers: int = 1_200) -> tuple[pa.Table, float]:
@@ -119,6 +146,14 @@ def demo_volunteers(platform: Platform) -> dict[str, pa.Table]:
         "politics": volunteers(world.people // 8, "politics", parties),
     }
     return {name: table.drop_columns("qualified") for name, table in found.items()}
+
+
+def exported(platform: Platform, folder: Path) -> dict[str, Any]:
+    """A simulated platform as files: the options that an `onnx` platform is loaded by."""
+    from platform_sim import SimulatedPlatform
+    from platform_sim.export import export
+
+    return {"name": platform.name, **export(cast("SimulatedPlatform", platform.people), folder)}
 
 
 def load_service(settings: Settings) -> Service:

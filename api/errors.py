@@ -5,6 +5,7 @@ ApiError
 ├── UnauthenticatedError         ├── UnsignedError             ├── ForbiddenError
 ├── NotFoundError
 ├── UnsupportedMediaTypeError    ├── RateLimitedError          ├── UnavailableError
+├── QueueFullError
 ├── ConflictError
 │   ├── AudienceSealedError      ├── AudienceNotSealedError    ├── IdempotencyConflictError
 │   ├── NotCancellableError      ├── NotReleasedError          ├── NotSignedError
@@ -17,7 +18,8 @@ ApiError
     ├── UnsupportedAuditError    ├── InvalidBinsError          ├── EpsilonAboveMandateError
     ├── NoMandateError           ├── MandateNotYetValidError   ├── MandateExpiredError
     ├── BudgetExhaustedError     ├── PlatformExhaustedError    ├── AboveLifetimeCapError
-    ├── MandateSuspendedError    ├── NoConsentError            └── ExplorationExhaustedError
+    ├── MandateSuspendedError    ├── NoConsentError            ├── ExplorationExhaustedError
+    └── AuditTooLargeError
 
 What a message says may depend on what the caller sent and on public facts, never on people (R2).
 """
@@ -86,6 +88,10 @@ class RateLimitedError(ApiError):
     code = "rate-limited"
     # Whom the access log names, if they were known.
     researcher_id: str | None = None
+
+
+class QueueFullError(ApiError):
+    code = "queue-full"
 
 
 class UnavailableError(ApiError):
@@ -158,6 +164,10 @@ class RefusalError(ApiError):
 
 class UnsupportedAuditError(RefusalError):
     code = "unsupported-audit"
+
+
+class AuditTooLargeError(RefusalError):
+    code = "audit-too-large"
 
 
 class InvalidBinsError(RefusalError):

@@ -2,7 +2,8 @@
 
 A platform implements the ones it has, with standard-library, NumPy and Arrow types only, and the
 catalogue offers the kinds of audit they carry. Everything `match`, `sample`, `confirmed`, `score`,
-`read`, `consenting` and `rewards` return is private: only the waist lets a function of it out.
+`read`, `scan`, `consenting` and `rewards` return is private: only the waist lets a function of it
+out.
 
 A person number is stable for the life of an account. An identifier resolves to at most one person,
 by a rule that does not depend on who else is asked for.
@@ -16,8 +17,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from privacy.membership import Membership
+from privacy.table import Table
+
 Persons = NDArray[np.int64]
+# Columns of rows, by name and all of one length.
+Columns = Mapping[str, NDArray[Any]]
 NOBODY = -1
+# The role of people whose lists or feeds the rows of a log are.
+VIEWER = "viewer"
 
 
 class People(Protocol):
@@ -84,7 +92,8 @@ class Directory(Protocol):
     def held(self, kind: str) -> tuple[Persons, pa.Array]:
         """All people with an identifier of this kind, and their identifiers.
 
-        Normalised as the catalogue's codebook says, of the types that `match` takes.
+        Normalised as the catalogue's codebook says, of the types that `match` takes. Of several
+        identifiers of a person the first counts.
         """
         ...
 
@@ -107,6 +116,21 @@ class Traffic:
 
 
 @dataclass(frozen=True)
+class Ranking:
+    """What is public about a log of ranked lists: which of its columns say what.
+
+    `query` has a whole number that tells lists apart, `place` the place in one, from 1 on. In a log
+    of viewers, whose lists these are, `candidate` has the person number of who is listed, null for
+    nobody; where items are listed it is None, as in a log of candidates, whose lists are nobody's.
+    A viewer's rows are there whoever is listed in them. No auditor can ask for these columns.
+    """
+
+    query: str
+    place: str
+    candidate: str | None = None
+
+
+@dataclass(frozen=True)
 class Log:
     """What is public about a log.
 
@@ -120,6 +144,7 @@ class Log:
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     model_digest: str | None = None
     traffic: Traffic | None = None
+    ranking: Ranking | None = None
 
 
 class Logs(Protocol):
@@ -135,6 +160,22 @@ class Logs(Protocol):
         Columns: `person` (the number), and those asked for: numbers of any numeric type, null where
         there is none, and words as strings or as a dictionary of strings. Rows that are ordered by
         person are read faster.
+        """
+        ...
+
+
+class Pieces(Protocol):
+    """Logs as they lie, on many machines: a person's rows may be in any number of pieces."""
+
+    def pieces(self, log: str) -> Sequence[str]:
+        """The names of the pieces of a log, in an order that stays."""
+        ...
+
+    def scan(self, log: str, piece: str, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
+        """All rows of a piece, of whomever, with the columns that `Logs.read` has.
+
+        A piece that cannot be read is an outage, whoever is in it: a row that is odd must not make
+        it fail.
         """
         ...
 
@@ -202,6 +243,46 @@ class Balances(Protocol):
 
 
 @dataclass(frozen=True)
+class Wanted:
+    """The columns that are read of a log."""
+
+    log: str
+    columns: tuple[str, ...]
+
+
+class Engine(Protocol):
+    """Where people's values are read and reduced. No adapter has it: the service hands it over.
+
+    People are exchanged into partitions by their number. Everybody is in one partition, with all of
+    their groups and all of their rows, so that what is cut per person is cut once; a reduction is a
+    function of a platform and of the people of a partition, and the tables of partitions add.
+    """
+
+    def total(
+        self,
+        membership: Membership,
+        reduce: "Callable[[Platform, Membership], Table]",
+        wanted: Wanted | None = None,
+    ) -> Table:
+        """The tables of all partitions together; `wanted` is what they read of a log."""
+        ...
+
+    def compared(
+        self,
+        membership: Membership,
+        read: "Callable[[Platform, Membership], Columns]",
+        key: str,
+        reduce: Callable[[Columns], Table],
+        wanted: Wanted | None = None,
+    ) -> Table:
+        """The same where rows of different people are compared: those of one `key`, a number.
+
+        Rows are read by person, and exchanged once more by their key before they are reduced.
+        """
+        ...
+
+
+@dataclass(frozen=True)
 class Platform:
     """A platform by name, with the capabilities it has."""
 
@@ -210,6 +291,8 @@ class Platform:
     scores: Scores | None = None
     balances: Balances | None = None
     logs: Logs | None = None
+    pieces: Pieces | None = None
     policies: Policies | None = None
     journal: Journal | None = None
     directory: Directory | None = None
+    engine: Engine | None = None

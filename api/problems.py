@@ -10,6 +10,7 @@ from fastapi.responses import Response
 from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
 
+from api.adapters import PlatformDownError
 from api.errors import (
     ApiError,
     InvalidRequestError,
@@ -57,6 +58,15 @@ def install(app: FastAPI) -> None:
         gone = UnavailableError(
             "the database does not answer; nothing was lost, try again",
             headers={"Retry-After": "2"},
+        )
+        return respond(gone, request.url.path)
+
+    @app.exception_handler(PlatformDownError)
+    def down(request: Request, _: PlatformDownError) -> Response:
+        log.error("platform.unavailable")
+        gone = UnavailableError(
+            "the platform does not answer; try again",
+            headers={"Retry-After": "5"},
         )
         return respond(gone, request.url.path)
 

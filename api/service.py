@@ -11,6 +11,7 @@ from sqlmodel import Session
 from api.auth import Auth
 from api.ledger.checkpoints import Checkpointer
 from api.limits import Buckets
+from api.operation.presence import Presence
 from api.platform import Platform
 from api.settings import Settings, ledger_origin
 from api.store import Store
@@ -51,6 +52,9 @@ class Service:
     def pusher(self) -> Pusher:
         sender = Sender(private=self.settings.webhook_private_hosts)
         return Pusher(self.store, self.auth.keys, sender, self.settings.poll_seconds)
+
+    def presence(self, *, serves: bool = True) -> Presence:
+        return Presence(self.store, serves, works=not serves or self.settings.embedded_worker)
 
     def worker(self) -> Worker:
         return Worker(self.store, self.platform, self.auth.keys, self.settings)

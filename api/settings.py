@@ -52,6 +52,21 @@ class OutsideIssuer(BaseModel):
     sign_in: SignIn | None = None
 
 
+class RayCluster(BaseModel):
+    """A cluster on which people are scored and counted (docs/scale.md).
+
+    `address` is that of its head, or `local`: a cluster of this machine's cores alone. People are
+    exchanged into so many partitions. Tasks go to machines that have the `resource`, where one is
+    named, and take one of it: those that hold the people's data, as many at once as they have.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    address: str = "local"
+    partitions: Annotated[int, Field(ge=2, le=4096)] = 16
+    resource: str | None = None
+
+
 def _zone(name: str) -> str:
     try:
         return ZoneInfo(name).key
@@ -76,8 +91,11 @@ class Settings(BaseSettings):
     key_encryption_key: SecretStr
     # The platform to audit: a name known to `api.compose`, or `module:factory`.
     platform: str = "simulated"
-    platform_options: dict[str, Any] = {}
+    # They may hold a token.
+    platform_options: Annotated[dict[str, Any], Field(repr=False)] = {}
     outside_issuer: OutsideIssuer | None = None
+    # Where people are scored and counted: in the worker's process, unless a cluster is named.
+    ray: RayCluster | None = None
 
     # Stricter than the ceilings in `api.ceilings`, if at all.
     person_lifetime_rho: Annotated[
@@ -94,6 +112,14 @@ class Settings(BaseSettings):
     checkpoint_seconds: Annotated[float, Field(gt=0, le=60)] = 5.0
     lease_seconds: Annotated[float, Field(gt=0, le=600)] = 15.0
     poll_seconds: Annotated[float, Field(gt=0, le=60)] = 0.5
+    # How many audits may wait, and of how many of one auditor workers may run at once.
+    waiting_per_auditor: Annotated[int, Field(ge=1)] = 1_000
+    waiting_in_all: Annotated[int, Field(ge=1)] = 10_000
+    running_per_auditor: Annotated[int, Field(ge=1)] = 4
+    # What one audit may take of a worker's memory, by what was uploaded and declared.
+    audit_memory_bytes: Annotated[int, Field(ge=2**28)] = 4 * 2**30
+    # Told to stop, a worker finishes its audit within this time or leaves it to another.
+    shutdown_seconds: Annotated[float, Field(ge=0, le=3600)] = 20.0
 
     max_body_bytes: Annotated[int, Field(ge=1024)] = 2 * 1024 * 1024
     max_part_bytes: Annotated[int, Field(ge=1024)] = 64 * 1024 * 1024
@@ -111,7 +137,8 @@ class Settings(BaseSettings):
     # Two-party runs under way in one process, and after how long in silence one is given up.
     two_party_runs: Annotated[int, Field(ge=1)] = 16
     two_party_idle_seconds: Annotated[float, Field(gt=0, le=86_400)] = 900.0
-    # To how many the platform's people are padded where an audience is hidden: none is, untold.
+    # To how many the platform's people are padded, or by lot cut, where an audience is hidden: none
+    # is, untold.
     two_party_candidates: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
     # After so many hours a two-party audit that was not answered is given back, or fails.
     two_party_hours: Annotated[int, Field(ge=1, le=720)] = 72
@@ -119,6 +146,8 @@ class Settings(BaseSettings):
     requests_per_minute: Annotated[int, Field(ge=1)] = 1_200
     burst: Annotated[int, Field(ge=1)] = 200
     log_level: str = "INFO"
+    # Where OpenTelemetry traces go, as http://127.0.0.1:4318/v1/traces: nowhere, untold.
+    traces_endpoint: Annotated[str, Field(pattern=r"^https?://")] | None = None
 
 
 def ledger_origin(settings: Settings) -> str:

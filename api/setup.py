@@ -19,16 +19,18 @@ def write_settings(
     issuer: str,
     key: bytes,
     platform_options: Mapping[str, object] | None = None,
+    platform: str = "simulated",
 ) -> None:
     """A settings file that only its owner can read: it holds the key-encryption key."""
     fields = {
         "database_url": database_url,
         "issuer": issuer.rstrip("/"),
         "key_encryption_key": key.decode(),
+        "platform": platform,
     }
-    text = _toml(fields)
+    text = toml(fields)
     if platform_options:
-        text += f"\n[platform_options]\n{_toml(platform_options)}"
+        text += f"\n[platform_options]\n{toml(platform_options)}"
     write_private(path, text)
 
 
@@ -39,9 +41,16 @@ def write_private(path: Path, text: str) -> None:
         file.write(text)
 
 
-def _toml(fields: Mapping[str, object]) -> str:
-    # Strings, numbers and booleans are written alike in JSON and in TOML.
-    return "".join(f"{name} = {json.dumps(value)}\n" for name, value in fields.items())
+def toml(fields: Mapping[str, object]) -> str:
+    return "".join(f"{name} = {_value(value)}\n" for name, value in fields.items())
+
+
+def _value(value: object) -> str:
+    if isinstance(value, Mapping):
+        inside = (f"{json.dumps(name)} = {_value(each)}" for name, each in value.items())
+        return f"{{{', '.join(inside)}}}"
+    # Strings, numbers, booleans and lists of them are written alike in JSON and in TOML.
+    return json.dumps(value)
 
 
 def prepare(settings: Settings, keys: Mapping[str, Path | None]) -> dict[str, str]:

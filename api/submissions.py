@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlmodel import Session, select
 
-from api import boundaries, budgets, charging, contents, mandates
+from api import boundaries, budgets, charging, contents, mandates, memory, turns
 from api.advice import advise
 from api.audiences import uploads
 from api.audits import KINDS, AudienceFacts
@@ -33,7 +33,15 @@ from api.settings import Settings
 from api.store import AudienceRow, AuditRow, ChargeRow, ContentRow, Store
 from api.store.types import as_decimal
 from api.two_party.sealed_to import regulator_key
-from openapi.models import REQUEST, Audit, AuditRequest, BatchQuote, Currency, Price, Quote
+from openapi.models import (
+    REQUEST,
+    Audit,
+    AuditRequest,
+    BatchQuote,
+    Currency,
+    Price,
+    Quote,
+)
 from privacy import waist
 from privacy.ledger.statements import Statement
 from privacy.price import Price as ExactPrice
@@ -63,7 +71,7 @@ def quote_all(
     quotes, debits, taken = [], dict[Currency, Fraction](), dict[str, Fraction]()
     explored: dict[str, Fraction] = {}
     for request in requests:
-        asked = _asked(session, caller, request, platform)
+        asked = _asked(session, caller, request, platform, settings)
         exact = asked.price
         mandate = mandates.choose(
             session,
@@ -199,7 +207,8 @@ def _submit(
     request_digest = _request_digest(request)
     if earlier := _earlier(session, caller, statement.key, request_digest):
         return earlier
-    asked = _asked(session, caller, request, platform)
+    asked = _asked(session, caller, request, platform, settings)
+    turn = turns.next_turn(session, caller.auditor, asked.facts, settings)
     exact = asked.price
     mandate = mandates.choose(
         session,
@@ -228,6 +237,7 @@ def _submit(
         idempotency_key=statement.key,
         request_digest=request_digest,
         submitted_at=books.at,
+        turn=turn,
     )
     session.add(row)
     session.flush()
@@ -246,7 +256,9 @@ def _submit(
     return view(row)
 
 
-def _asked(session: Session, caller: Caller, request: Any, platform: Platform) -> _Asked:
+def _asked(
+    session: Session, caller: Caller, request: Any, platform: Platform, settings: Settings
+) -> _Asked:
     """What the request is about, or why it cannot be asked."""
     kind = KINDS[request.kind]
     about = [contents.owned(session, caller, content) for content in request.content_ids]
@@ -258,6 +270,7 @@ def _asked(session: Session, caller: Caller, request: Any, platform: Platform) -
     facts = facts_of(session, audience)
     kind.check(request, facts, platform)
     question = kind.question(request, facts)
+    memory.refuse_too_large(kind, request, facts, question, settings)
     price = waist.price(question) + ExactPrice.exploration(Fraction(request.exploration_loss))
     return _Asked(about, audience, facts, question, price)
 

@@ -3,7 +3,7 @@
 A claim is a lease with a token. It is renewed while the audit runs; when its holder dies it runs
 out, and the next worker resumes the audit on its own charge. A release is committed only by the
 holder of the token, so nothing is released twice. An audit that must wait a while is left to the
-queue: its lease runs out when it is to go on.
+queue: its lease runs out when it is to go on. Auditors take turns: `api.turns`.
 """
 
 import logging
@@ -19,7 +19,7 @@ from typing import Any
 
 from sqlmodel import Session, and_, col, or_, select, update
 
-from api import boundaries, housekeeping, ledger
+from api import boundaries, housekeeping, ledger, traces, turns
 from api.adapters import PlatformDownError
 from api.audits.two_party import KIND as EXCHANGED
 from api.auth.keys import SigningKeys
@@ -39,9 +39,9 @@ from api.store import (
     AudienceRow,
     AuditRow,
     ContentRow,
-    MandateRow,
     Store,
 )
+from api.two_party.delivering import settle_all
 from api.two_party.timeouts import end_stale
 from openapi.models import REQUEST
 
@@ -61,6 +61,8 @@ class Worker:
     platform: Platform
     keys: SigningKeys
     settings: Settings
+    # What it is at, for whoever must end it meanwhile.
+    current: AuditRow | None = None
 
     def run(self, stop: threading.Event, wake: threading.Event) -> None:
         """Run audits until told to stop; a failing database is waited for, not died of."""
@@ -70,6 +72,7 @@ class Worker:
                 if tidied is None or time.monotonic() - tidied > TIDY_SECONDS:
                     housekeeping.tidy(self.store)
                     end_stale(self.store, self.settings)
+                    settle_all(self.store, self.platform, self.keys, self.settings)
                     tidied = time.monotonic()
                 busy = self.run_one()
             except Exception:  # one bad moment must not end the worker
@@ -81,12 +84,12 @@ class Worker:
 
     def run_one(self) -> bool:
         """Run the next audit, if there is one."""
-        audit = self._claim()
+        audit = self.current = self._claim()
         if audit is None:
             return False
         boundaries.reached(Boundary.CLAIMED)
         log.info("audit.running", extra={"audit": audit.id})
-        with self._renewing(audit):
+        with self._renewing(audit), traces.span("audit", audit=audit.id, kind=audit.kind):
             try:
                 fields, body = self._run(audit)
                 boundaries.reached(Boundary.SIGNED)
@@ -104,7 +107,14 @@ class Worker:
             except Exception:
                 log.exception("audit.error", extra={"audit": audit.id})
                 self._give_back(audit, "internal")
+        self.current = None
         return True
+
+    def park(self) -> None:
+        """Leave what it is at to another worker, at once: this one cannot release it any more."""
+        if audit := self.current:
+            self._leave(audit, now())
+            log.warning("audit.parked", extra={"audit": audit.id})
 
     def _claim(self) -> AuditRow | None:
         lease = col(AuditRow.lease_until)
@@ -113,12 +123,11 @@ class Worker:
         over = or_(lease < now(), lease > now() + LONGEST_LEASE)
         abandoned = and_(col(AuditRow.state) == "running", over)
         # What was begun is finished; what was not waits for a suspended mandate to be resumed.
-        halted = select(MandateRow.id).where(MandateRow.state != "active")
-        ready = and_(col(AuditRow.state) == "charged", col(AuditRow.mandate_id).not_in(halted))
+        ready = and_(turns.waiting(), turns.below_share(self.settings))
         query = (
             select(AuditRow)
             .where(or_(ready, abandoned), col(AuditRow.kind) != EXCHANGED)
-            .order_by(col(AuditRow.submitted_at), col(AuditRow.id))
+            .order_by(col(AuditRow.turn), col(AuditRow.submitted_at), col(AuditRow.id))
             .limit(1)
             .with_for_update(skip_locked=True)
         )

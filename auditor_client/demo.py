@@ -7,6 +7,7 @@ says where the services are and (for the last line only) what is true of them.
 import json
 import os
 import sys
+import tomllib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import pyarrow.csv
 from rich.console import Console
 
+from auditor_client.applying import TEMPLATE, application_of
 from auditor_client.auditor import Auditor
 from auditor_client.connection import Connection
 from auditor_client.finished import FinishedAudit
@@ -23,9 +25,12 @@ from auditor_client.plan import sample_size, verdict_size
 from auditor_client.profiles import save_profile
 from auditor_client.receipts import SavedReceipt
 from auditor_client.regulator import Regulator
+from auditor_client.vetting import Applicant
 from auditor_client.wording import both_relations
 
 ALPHA, DELTA, BINS, EPSILON = 0.2, 0.05, 20, 1.0
+# How much reward people may lose in audits of envy: enough for three of those of docs/envy.md.
+EXPLORATION = 500_000
 JOB_AD: dict[str, Any] = {
     "kind": "job",
     "title": "Software engineer",
@@ -103,15 +108,21 @@ def _vetted(host: dict[str, Any], folder: Path, purpose: str) -> Auditor:
     with Regulator(host["url"], host["regulator_id"], host["regulator_key"]) as regulator:
         lab = regulator.auditors.add("Open Audit Lab")
         person = regulator.researchers.add("Ada Byron", auditor_id=lab.id, jwk=jwk)
+        save_profile(profile, host["url"], person.id, key)
+        auditor = Auditor.from_profile(profile)
         mandate = regulator.mandates.grant(
             lab.id,
             purpose=purpose,
+            kinds=auditor.catalogue().kinds,
             epsilon_limit="20",
+            exploration_limit=EXPLORATION,
             valid_until=datetime.now(UTC) + timedelta(days=90),
         )
-    console.print(f"Mandate  ε {mandate.epsilon_limit} until {mandate.valid_until:%Y-%m-%d}")
-    save_profile(profile, host["url"], person.id, key)
-    return Auditor.from_profile(profile)
+    console.print(
+        f"Mandate  ε {mandate.epsilon_limit} until {mandate.valid_until:%Y-%m-%d}, for all kinds of"
+        " audit that the platform offers"
+    )
+    return auditor
 
 
 def _result(audit: FinishedAudit, folder: Path, truth: float) -> str:
@@ -153,6 +164,7 @@ def _how_to_go_on(folder: Path, hosts: list[dict[str, Any]], *, stay: bool) -> N
         console.print("make serve      leaves both services running for you to try")
         return
     for host in hosts:
+        _apply(host, folder / host["name"])
         console.print(f"{host['name']:8} {host['url']}  (documentation at {host['url']}/docs)")
         _show_console(host)
     console.print(
@@ -163,6 +175,16 @@ def _how_to_go_on(folder: Path, hosts: list[dict[str, Any]], *, stay: bool) -> N
         "The notebooks in docs/examples find all of this by themselves.\n"
         "Stop with Ctrl-C."
     )
+
+
+def _apply(host: dict[str, Any], folder: Path) -> None:
+    """Somebody else applies, so that the regulator finds something to decide in the console."""
+    key = folder / "applicant.jwk"
+    new_key(key)
+    fields = tomllib.loads(TEMPLATE) | {"organisation": "News Observatory"}
+    application = application_of(fields, load_key(key), folder)
+    applicant, _ = Applicant.apply(host["url"], key, application)
+    applicant.close()
 
 
 def _show_console(host: dict[str, Any]) -> None:
@@ -183,4 +205,7 @@ def _profile(host: dict[str, Any], persona: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), stay="--stay" in sys.argv))
+    try:
+        sys.exit(main(Path(sys.argv[1]), stay="--stay" in sys.argv))
+    except KeyboardInterrupt:
+        sys.exit(130)

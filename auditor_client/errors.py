@@ -15,6 +15,7 @@
         │   │                           not-acceptable, unsupported-media-type, too-large
         │   ├── InvalidBinsError        invalid-bins
         │   ├── UnsupportedAuditError   unsupported-audit
+        │   ├── AuditTooLargeError      audit-too-large
         │   └── NoConsentError          no-consent
         ├── MembersError                malformed-members, digest-mismatch
         │   ├── EmptyGroupError         empty-group
@@ -41,6 +42,7 @@
         ├── PlatformExhaustedError      platform-exhausted
         ├── AboveLifetimeCapError       above-lifetime-cap
         ├── RateLimitedError            rate-limited
+        │   └── QueueFullError          queue-full
         └── ServiceError                internal, unavailable
 
 The message of a `ProblemError` is the service's, which says what happened, what it cost and what to
@@ -122,6 +124,10 @@ class InvalidBinsError(RequestError):
 
 
 class UnsupportedAuditError(RequestError):
+    pass
+
+
+class AuditTooLargeError(RequestError):
     pass
 
 
@@ -249,6 +255,10 @@ class RateLimitedError(ProblemError):
     pass
 
 
+class QueueFullError(RateLimitedError):
+    """So many audits wait that no more is taken; nothing was charged."""
+
+
 class ServiceError(ProblemError):
     advice = "Try again later: a charge is never made twice."
 
@@ -279,6 +289,7 @@ BY_CODE: dict[str, type[ProblemError]] = {
     "audience-too-large": AudienceTooLargeError,
     "unavailable-sample": UnavailableSampleError,
     "unsupported-audit": UnsupportedAuditError,
+    "audit-too-large": AuditTooLargeError,
     "invalid-bins": InvalidBinsError,
     "epsilon-above-mandate": MandateError,
     "no-mandate": MandateError,
@@ -291,6 +302,7 @@ BY_CODE: dict[str, type[ProblemError]] = {
     "platform-exhausted": PlatformExhaustedError,
     "above-lifetime-cap": AboveLifetimeCapError,
     "rate-limited": RateLimitedError,
+    "queue-full": QueueFullError,
     "internal": ServiceError,
     "unavailable": ServiceError,
 }

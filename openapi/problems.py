@@ -37,6 +37,7 @@ TABLE: dict[str, tuple[int, str]] = {
     "audience-too-large": (422, "The audience is over the limit"),
     "unavailable-sample": (422, "The platform does not offer so many people"),
     "unsupported-audit": (422, "The platform does not offer this"),
+    "audit-too-large": (422, "The audit would take more memory than one may"),
     "invalid-bins": (422, "The bins cannot be used"),
     "epsilon-above-mandate": (422, "The price is above the whole mandate"),
     "above-lifetime-cap": (422, "The price is above what one person may bear in a lifetime"),
@@ -49,6 +50,7 @@ TABLE: dict[str, tuple[int, str]] = {
     "no-consent": (422, "The people of the audience did not consent to this"),
     "exploration-exhausted": (403, "The mandate does not allow people to lose so much"),
     "rate-limited": (429, "Too many requests"),
+    "queue-full": (429, "Too many audits wait already"),
     "internal": (500, "The service failed; nothing was lost"),
     "unavailable": (503, "The service is not ready"),
 }

@@ -15,6 +15,7 @@ from typing import Any
 
 import uvicorn
 from joserfc.jwk import OKPKey
+from starlette.types import ASGIApp
 
 from api.app import build_service, create_app
 from api.compose import simulated
@@ -23,8 +24,8 @@ from api.service import Service
 from api.settings import Settings
 from api.setup import register_first
 from api.store import Store
-from api.store.schema import migrate
 from auditor_client import Auditor, Regulator
+from tests.databases import prepare
 
 
 @dataclass
@@ -85,8 +86,14 @@ def make_settings(database_url: str, url: str, **overrides: Any) -> Settings:
 @contextmanager
 def serving(service: Service, port: int) -> Iterator[None]:
     """The service on a real socket, in a thread."""
+    with listening(create_app(service), port):
+        yield
+
+
+@contextmanager
+def listening(app: ASGIApp, port: int, **options: Any) -> Iterator[None]:
     config = uvicorn.Config(
-        create_app(service), host="127.0.0.1", port=port, log_config=None, server_header=False
+        app, host="127.0.0.1", port=port, log_config=None, server_header=False, **options
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
@@ -108,7 +115,7 @@ def deployed(database_url: str, platform: Platform, **overrides: Any) -> Iterato
     url = f"http://127.0.0.1:{port}"
     settings = make_settings(database_url, url, **overrides)
     store = Store(database_url)
-    migrate(store)
+    prepare(store)
     keys = {role: OKPKey.generate_key("Ed25519") for role in ("regulator", "operator")}
     ids = {
         role: register_first(store, role, key.as_dict(private=False)) for role, key in keys.items()

@@ -77,6 +77,9 @@ class BalanceHistogram:
         cell = bins.bin_of(shares, Edges(edges=request.bins.edges)) + group * bounds.shape[1]
         return {BALANCES: Table.tally(bounds, cell)}
 
+    def held_bytes(self, request: BalanceHistogramRequest, audience: AudienceFacts) -> int:
+        return 0
+
     def present(
         self,
         request: BalanceHistogramRequest,

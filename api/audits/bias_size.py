@@ -31,13 +31,14 @@ those that fall), and a squared L2 norm is at most the L1 norm: f = 4 or 10. Cel
 apart, for rows of one displace those of another, so norms add up, not their squares: a person comes
 and another goes, 4f m²; where slots are fixed too, twice as far each, 16f m².
 
-The table is no sum over people: rows of all are gathered before they are compared.
+The table is no sum over people: rows of all are gathered before they are compared. It is a sum over
+queries, so that rows may be gathered query by query.
 
 [YSJ22] Yu, Saint-Jacques, Choosing an algorithmic fairness metric for an online marketplace, 2022,
         §4.1 (notifications at a fixed number per job), §4.2 (average rank).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -48,9 +49,10 @@ from numpy.typing import NDArray
 from api.audits import bins, logs
 from api.audits.drawing import runs_of
 from api.audits.kind import AudienceFacts
-from api.audits.rows import Selection, drawn
+from api.audits.rows import Rows, Selection, drawn, new_secret
+from api.engine import engine_of
 from api.errors import UnsupportedAuditError
-from api.platform import Platform
+from api.platform import Columns, Platform
 from openapi.models import BiasSizeRequest, GroupMoved
 from privacy.membership import Membership
 from privacy.table import Bounds, Cells, Reach, Table
@@ -58,6 +60,8 @@ from privacy.waist import DiscreteGaussian, DiscreteLaplace, Question
 
 SUMS = "sums"
 UNIT: Final = 2**20
+# A row: its columns, read and gathered, and its places in two orders.
+ROW_BYTES: Final = 320
 RULES = (
     "Opportunities are given anew within each query to as many of the audience's rows as had one,"
     " by their corrected score; rows of people outside of the audience take no part.",
@@ -111,14 +115,20 @@ class BiasSize:
             request.rows_per_person,
             optional=(request.outcome,),
         )
-        pieces = [
-            (np.full(len(rows.person), group), rows.person, *rows.numbers.values())
-            for group, rows in drawn(logs.logs_of(platform), asked, membership)
-        ]
-        nothing = [np.empty(0, np.intp), np.empty(0, np.int64), *[np.empty(0)] * 3]
-        columns = [np.concatenate(column) for column in zip(nothing, *pieces, strict=True)]
-        sums = moved(request, Scored(*columns), len(membership.groups))
-        return {SUMS: Table(question[SUMS].bounds, sums)}
+        secret, bounds, groups = new_secret(), question[SUMS].bounds, len(membership.groups)
+
+        def read(platform: Platform, some: Membership) -> Columns:
+            return _gathered(drawn(logs.logs_of(platform), asked, some, secret), request)
+
+        def reduce(rows: Columns) -> Table:
+            return Table(bounds, moved(request, Scored(**rows), groups))
+
+        engine = engine_of(platform)
+        return {SUMS: engine.compared(membership, read, "query", reduce, asked.wanted)}
+
+    def held_bytes(self, request: BiasSizeRequest, audience: AudienceFacts) -> int:
+        """All rows, which are compared before any is counted."""
+        return ROW_BYTES * request.rows_per_person * audience.members
 
     def present(
         self,
@@ -160,6 +170,18 @@ class Scored:
     @property
     def given(self) -> NDArray[np.bool_]:
         return ~np.isnan(self.outcome)
+
+
+def _gathered(drawn: Iterable[tuple[int, Rows]], request: BiasSizeRequest) -> Columns:
+    """The columns of `Scored`, of all batches."""
+    names = (request.query, request.score, request.outcome)
+    pieces = [
+        (np.full(len(rows.person), group), rows.person, *(rows.numbers[name] for name in names))
+        for group, rows in drawn
+    ]
+    nothing = [np.empty(0, np.intp), np.empty(0, np.int64), *[np.empty(0)] * 3]
+    columns = [np.concatenate(column) for column in zip(nothing, *pieces, strict=True)]
+    return dict(zip(("group", "person", "query", "score", "outcome"), columns, strict=True))
 
 
 def moved(request: BiasSizeRequest, rows: Scored, groups: int) -> Cells:

@@ -5,17 +5,15 @@ keyed mixing of bits stands for chance. So nobody's draw depends on anybody else
 is in two groups has the same rows drawn in both.
 
 [F87] Bentley, Floyd, A Sample of Brilliance, CACM 30(9), 1987 (sampling without replacement).
-[SLF14] Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014 (mixing).
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
+from api.mixing import GOLDEN, mixed, word
 from api.platform import Persons
 
 Places = NDArray[np.intp]
-Bits = NDArray[np.uint64]
-_GOLDEN = 0x9E3779B97F4A7C15
 
 
 def runs_of(person: Persons) -> tuple[Places, Places]:
@@ -49,18 +47,6 @@ def _sample(person: Persons, rows: Places, most: int, secret: int) -> Places:
 
 def below(ends: Places, person: Persons, step: int, secret: int) -> Places:
     """A number from 0 below each end. An end e favours some numbers by at most e / 2⁵³."""
-    bits = _mixed(_mixed(person.astype(np.uint64) + _word(secret)) + _word((step + 1) * _GOLDEN))
+    bits = mixed(mixed(person.astype(np.uint64) + word(secret)) + word((step + 1) * GOLDEN))
     share = (bits >> np.uint64(11)).astype(np.float64) / 2**53
     return np.minimum((share * ends).astype(np.intp), ends - 1)
-
-
-def _mixed(bits: Bits) -> Bits:
-    """A bijection of words of 64 bits that looks like chance.   [SLF14, the 64-bit finaliser]"""
-    bits = bits + _word(_GOLDEN)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
-
-
-def _word(number: int) -> np.uint64:
-    return np.uint64(number % 2**64)

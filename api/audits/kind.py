@@ -64,6 +64,10 @@ class Kind(Protocol):
         """The tables of the question, within its bounds, from private data."""
         ...
 
+    def held_bytes(self, request: Any, audience: AudienceFacts) -> int:
+        """What is held at once beside people, a batch of them and tables, by what was declared."""
+        ...
+
     def present(
         self,
         request: Any,

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from api.errors import UnsupportedAuditError
 from api.platform import Log, Logs, Platform
-from openapi.models import LogRows, Range
+from openapi.models import LogRows, Range, RankedRows
 
 RULES = (
     "The rows are those of the log {log!r}; a person is a {person}, and privacy is counted per"
@@ -23,7 +23,7 @@ def logs_of(platform: Platform) -> Logs:
     return platform.logs
 
 
-def log_of(request: LogRows, platform: Platform) -> Log:
+def log_of(request: LogRows | RankedRows, platform: Platform) -> Log:
     offered = logs_of(platform).logs()
     if request.log not in offered:
         raise UnsupportedAuditError(
@@ -34,6 +34,14 @@ def log_of(request: LogRows, platform: Platform) -> Log:
 
 def check(request: LogRows, numbers: Iterable[str], platform: Platform) -> Log:
     """Refuse a log, columns or words that are not there."""
+    log = check_numbers(request, numbers, platform)
+    for name, words in request.where.items():
+        check_words(request, log, name, words)
+    return log
+
+
+def check_numbers(request: LogRows | RankedRows, numbers: Iterable[str], platform: Platform) -> Log:
+    """Refuse a log or columns of numbers that are not there."""
     log = log_of(request, platform)
     for name in numbers:
         if name not in log.numbers:
@@ -41,8 +49,6 @@ def check(request: LogRows, numbers: Iterable[str], platform: Platform) -> Log:
                 f"the log {request.log!r} has no numbers {name!r}: see `logs` in the catalogue."
                 " Nothing was charged."
             )
-    for name, words in request.where.items():
-        check_words(request, log, name, words)
     return log
 
 

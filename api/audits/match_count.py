@@ -45,6 +45,9 @@ class MatchCount:
         counts = np.array([len(group) for group in membership.groups], np.int64)
         return {MATCHED: Table(question[MATCHED].bounds, counts)}
 
+    def held_bytes(self, request: MatchCountRequest, audience: AudienceFacts) -> int:
+        return 0
+
     def present(
         self,
         request: MatchCountRequest,

@@ -67,6 +67,9 @@ class MostSkewed:
         ]
         return {SKEW: Table(question[SKEW].bounds, np.array(skews, np.int64))}
 
+    def held_bytes(self, request: MostSkewedRequest, audience: AudienceFacts) -> int:
+        return 0
+
     def present(
         self,
         request: MostSkewedRequest,

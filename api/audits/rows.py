@@ -24,12 +24,14 @@ from numpy.typing import NDArray
 from api import boundaries
 from api.adapters import answers_or_cut, refuse_when_down
 from api.audits.drawing import Places, drawn_rows, runs_of
+from api.audits.logs import logs_of
 from api.boundaries import Boundary
-from api.platform import Log, Logs, Persons
-from privacy.membership import BATCH, Membership
+from api.engine import engine_of
+from api.engine.exchange import PERSON, nothing
+from api.platform import Log, Logs, Persons, Platform, Wanted
+from privacy.membership import BATCH, Membership, among
 from privacy.table import Bounds, Table
 
-PERSON = "person"
 # The number of one group, or of that of each row.
 Groups = int | Places
 
@@ -46,6 +48,10 @@ class Selection:
     words: Mapping[str, Sequence[str]]
     rows_per_person: int
     optional: tuple[str, ...] = ()
+
+    @property
+    def wanted(self) -> Wanted:
+        return Wanted(self.log, tuple(dict.fromkeys([*self.numbers, *self.words])))
 
 
 @dataclass(frozen=True)
@@ -76,26 +82,33 @@ class Rows:
         who = self.person[first]
         if np.array_equal(who, persons):
             return self
-        found = _among(who, persons)
+        found = among(who, persons)
         return self if found.all() else self.take(np.repeat(found, rows))
 
 
-def drawn(logs: Logs, selection: Selection, membership: Membership) -> Iterator[tuple[int, Rows]]:
+def new_secret() -> int:
+    """What decides, together with a person's number, which of their rows are drawn."""
+    return secrets.randbits(64)
+
+
+def drawn(
+    logs: Logs, selection: Selection, membership: Membership, secret: int
+) -> Iterator[tuple[int, Rows]]:
     """The rows of an audience, a batch of people at a time, by the number of their group."""
-    for persons, rows in _of_everybody(logs, selection, membership):
+    for persons, rows in _of_everybody(logs, selection, membership, secret):
         for group, members in enumerate(membership.groups):
             yield group, rows.of(_within(members, persons))
 
 
 def _of_everybody(
-    logs: Logs, selection: Selection, membership: Membership
+    logs: Logs, selection: Selection, membership: Membership, secret: int
 ) -> Iterator[tuple[Persons, Rows]]:
     """People, a batch at a time, and their rows.
 
     Everybody is read once, in however many groups they are. Nobody is one empty batch: that nobody
     was found makes no call less.
     """
-    log, secret = logs.logs()[selection.log], secrets.randbits(64)
+    log = logs.logs()[selection.log]
     refuse_when_down(lambda: _read(logs, log, selection, np.empty(0, np.int64)))
     everyone = np.sort(membership.everyone())
     for start in range(0, max(1, len(everyone)), BATCH):
@@ -107,20 +120,36 @@ def _of_everybody(
 
 
 def tabulated(
-    logs: Logs,
+    platform: Platform,
     selection: Selection,
     membership: Membership,
     bounds: Bounds,
     reduce: Callable[[Groups, Rows], Table],
 ) -> Table:
-    """The tables of all batches together: each is made while the next batch is read.
+    """The tables of all people together, wherever they are read.
 
     `reduce` makes a table of rows and of the number of the group that each row is of.
     """
+    secret = new_secret()
+
+    def of_some(platform: Platform, some: Membership) -> Table:
+        batches = _of_everybody(logs_of(platform), selection, some, secret)
+        return _added(batches, some, bounds, reduce)
+
+    return engine_of(platform).total(membership, of_some, selection.wanted)
+
+
+def _added(
+    batches: Iterator[tuple[Persons, Rows]],
+    membership: Membership,
+    bounds: Bounds,
+    reduce: Callable[[Groups, Rows], Table],
+) -> Table:
+    """The tables of all batches together: each is made while the next batch is read."""
     table = Table.zeros(bounds)
     with ThreadPoolExecutor(max_workers=1) as pool:
         made = pool.submit(Table.zeros, bounds)
-        for persons, few in _of_everybody(logs, selection, membership):
+        for persons, few in batches:
             for group, rows in _grouped(membership, persons, few):
                 table += made.result()
                 made = pool.submit(reduce, group, rows)
@@ -164,9 +193,9 @@ def _read_or_cut(logs: Logs, log: Log, selection: Selection, persons: Persons) -
 
 def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Rows:
     """The usable rows of these people, ordered by person."""
-    columns = list(dict.fromkeys([*selection.numbers, *selection.words]))
+    columns = selection.wanted.columns
     batches = list(logs.read(selection.log, persons, columns))
-    table = pa.Table.from_batches(batches) if batches else _empty(columns)
+    table = pa.Table.from_batches(batches) if batches else nothing(columns)
     person = np.asarray(table[PERSON], np.int64)
     numbers = {name: _numbers(table[name]) for name in selection.numbers}
     words = {name: _places(table[name], values) for name, values in selection.words.items()}
@@ -191,10 +220,6 @@ def _usable(
         odd = [number for number in needed if not np.isfinite(number.sum())]
     tests = [np.isfinite(number) for number in odd] + [word >= 0 for word in rows.words.values()]
     return np.logical_and.reduce(tests) if tests else np.ones(len(rows.person), np.bool_)
-
-
-def _empty(columns: Sequence[str]) -> pa.Table:
-    return pa.table({name: pa.nulls(0) for name in (PERSON, *columns)})
 
 
 def _numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
@@ -229,14 +254,6 @@ def _places_of_codes(chunk: pa.DictionaryArray, known: pa.Array) -> NDArray[np.i
     if codes.null_count:
         codes = pc.fill_null(codes.cast(pa.int64()), len(places))
     return np.append(np.asarray(places, np.int32), np.int32(-1)).take(np.asarray(codes))
-
-
-def _among(some: Persons, persons: Persons) -> NDArray[np.bool_]:
-    """Which of some people are among these, who are sorted."""
-    if not len(persons):
-        return np.zeros(len(some), np.bool_)
-    place = np.minimum(np.searchsorted(persons, some), len(persons) - 1)
-    return np.asarray(persons[place] == some)
 
 
 def _is_ordered(person: Persons) -> bool:

@@ -51,6 +51,9 @@ class ScoreCdf:
         table = bins.tally(content, request.bins, request.context, membership, platform, bounds)
         return {TREE: table}
 
+    def held_bytes(self, request: ScoreCdfRequest, audience: AudienceFacts) -> int:
+        return 0
+
     def present(
         self,
         request: ScoreCdfRequest,

@@ -62,6 +62,9 @@ class ScoreHistogram:
             tables[SIZES] = Table(question[SIZES].bounds, table.cells.sum(axis=1))
         return tables
 
+    def held_bytes(self, request: ScoreHistogramRequest, audience: AudienceFacts) -> int:
+        return 0
+
     def present(
         self,
         request: ScoreHistogramRequest,

@@ -12,7 +12,7 @@ from api.platform import Platform
 from api.settings import Settings
 from api.store import EntryRow, Store
 
-_AFFECT_PRIVACY = (
+AFFECT_PRIVACY = (
     "person_lifetime_rho",
     "platform_rho",
     "members_kept_days",
@@ -23,7 +23,7 @@ _AFFECT_PRIVACY = (
 
 def record_state(store: Store, settings: Settings, platform: Platform) -> None:
     """Write down what this process runs with, where it differs from what was written last."""
-    values = settings.model_dump(mode="json", include=set(_AFFECT_PRIVACY))
+    values = settings.model_dump(mode="json", include=set(AFFECT_PRIVACY))
     values["platform_window_days"] = PLATFORM_WINDOW_DAYS
     with store.write() as session:
         record_change(session, "settings", {"values": values})

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Annotated
+from typing import Annotated, cast
 
 from fastapi import APIRouter, Body, Response
 from fastapi.concurrency import run_in_threadpool
@@ -16,6 +16,7 @@ from api.boundaries import Boundary
 from api.errors import (
     AboveLifetimeCapError,
     AudienceNotSealedError,
+    AuditTooLargeError,
     BudgetExhaustedError,
     EpsilonAboveMandateError,
     ForbiddenError,
@@ -29,6 +30,7 @@ from api.errors import (
     NotReleasedError,
     NotSignedError,
     PlatformExhaustedError,
+    QueueFullError,
     RateLimitedError,
     UnauthenticatedError,
     UnsupportedAuditError,
@@ -62,6 +64,8 @@ RequestBody = Annotated[
     AuditRequest, Body(openapi_examples={each["kind"]: {"value": each} for each in EXAMPLES})
 ]
 _FINAL = ("released", "failed", "cancelled")
+# Seconds between two looks at the state that is streamed: often at first, when small audits end.
+_SOON, _LATE = 0.02, 0.5
 # One event of the stream.
 _EVENT = {
     "type": "object",
@@ -79,6 +83,7 @@ _REFUSALS = (
     AboveLifetimeCapError,
     NotFoundError,
     AudienceNotSealedError,
+    AuditTooLargeError,
     InvalidBinsError,
     UnsupportedAuditError,
     NoMandateError,
@@ -119,6 +124,8 @@ def price_audits(
         EpsilonAboveMandateError,
         BudgetExhaustedError,
         PlatformExhaustedError,
+        QueueFullError,
+        RateLimitedError,
         *REFUSALS,
         body=True,
     ),
@@ -212,7 +219,7 @@ def _released(session: Session, caller: Caller, audit_id: str) -> ReleaseRow:
 async def _events(
     service: Service, caller: Caller, audit_id: str, state: AuditState
 ) -> AsyncIterator[str]:
-    shown = None
+    shown, pause = None, _SOON
     while True:
         if state != shown:
             progress = Progress(audit_id=audit_id, state=state)
@@ -220,10 +227,11 @@ async def _events(
             shown = state
         if state in _FINAL:
             return
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(pause)
+        pause = min(pause * 1.5, _LATE)
         state = await run_in_threadpool(_state, service, caller, audit_id)
 
 
 def _state(service: Service, caller: Caller, audit_id: str) -> AuditState:
     with service.store.read() as session:
-        return submissions.view(submissions.owned(session, caller, audit_id)).state
+        return cast("AuditState", submissions.owned(session, caller, audit_id).state)

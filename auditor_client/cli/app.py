@@ -14,6 +14,7 @@ from auditor_client.cli import (
     console,
     contents,
     decisions,
+    demographics,
     envy,
     insight,
     keys,
@@ -89,6 +90,7 @@ app.command("reo")(reo.reo)
 app.command("reo-plan")(reo_plan.plan)
 audits.app.command("reo")(reo.audit)
 audits.app.command("two-party")(two_party.audit)
+app.command("bisg")(demographics.bisg)
 regulator.app.command("open")(two_party.open_run)
 regulator.app.command("runs")(two_party.waiting_runs)
 app.command("envy-plan")(envy.plan)

@@ -16,7 +16,7 @@ from auditor_client.profiles import load_profiles
 from auditor_client.progress import bar
 from auditor_client.results import Gap
 from auditor_client.study import Study, parse_study, read_study
-from openapi.models import BatchQuote
+from openapi.models import BatchQuote, Quote
 
 app = typer.Typer(help="Studies: all that is asked, in one file.", no_args_is_help=True)
 
@@ -178,6 +178,7 @@ def _show_price(names: list[str], quote: BatchQuote, *, as_json: bool, last: boo
             "mandate": one.mandate_id,
             "remaining_after": one.remaining_after,
             "covered": "yes" if one.covered else "no",
+            **_lost(one),
         }
         for name, one in zip(names, quote.quotes, strict=True)
     ]
@@ -185,16 +186,28 @@ def _show_price(names: list[str], quote: BatchQuote, *, as_json: bool, last: boo
         if last:
             print_json({"unpaid": names, **quote.model_dump()})
         return
-    show_rows(rows, list(rows[0]), as_json=False)
+    show_rows(rows, list(dict.fromkeys(key for row in rows for key in row)), as_json=False)
     total = ", ".join(f"{amount} {currency}" for currency, amount in quote.debits.items())
+    if loss := sum(one.price.exploration_loss for one in quote.quotes):
+        total += f", and people may lose {loss} of reward"
     Console().print(f"Together: {total}.")
+
+
+def _lost(quote: Quote) -> dict[str, Any]:
+    """What people may lose by it, beside what the mandate allows."""
+    if not quote.price.exploration_loss:
+        return {}
+    return {
+        "people_may_lose": quote.price.exploration_loss,
+        "exploration_after": quote.exploration_after,
+    }
 
 
 def _agree(quote: BatchQuote, *, yes: bool, as_json: bool) -> None:
     if not quote.covered:
         raise InputError(
-            "The mandate does not cover all of this, so nothing was paid. Ask for less epsilon or"
-            " fewer audits, or ask your regulator for more: auditor budget."
+            "The mandate does not cover all of this, so nothing was paid. Ask for less epsilon,"
+            " fewer audits or fewer steps, or ask your regulator for more: auditor budget."
         )
     if yes:
         return

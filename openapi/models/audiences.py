@@ -84,8 +84,8 @@ class Seal(Wire):
 class HiddenDraft(Wire):
     """People whom the platform is not shown: so many identifiers of a kind, for two-party audits.
 
-    During a run they are compared with as many of the platform's own, padded to a public size, so
-    that the platform learns which of its people are among them, and nothing of anybody else. The
+    During a run they are compared with the platform's own, padded or by lot cut to a public size,
+    so that the platform learns which of its people are among them, and nothing of anybody else. The
     commitment is made like that of an upload of one group `g0`.
     """
 

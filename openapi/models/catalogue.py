@@ -56,6 +56,13 @@ class TrafficOffer(Wire):
     day: str | None
 
 
+class RankingOffer(Wire):
+    """Which sides of ranked lists are people: those whose lists they are, and those listed."""
+
+    viewers: bool
+    candidates: bool
+
+
 class LogOffer(Wire):
     """A log: whose rows they are, which is whose privacy is counted, and its columns."""
 
@@ -65,6 +72,7 @@ class LogOffer(Wire):
     words: list[WordColumn]
     model_digest: Digest | None
     traffic: TrafficOffer | None
+    ranking: RankingOffer | None = None
 
 
 class ExplorationOffer(Wire):

@@ -4,7 +4,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from openapi.models.asked import MAX_BINS, Asked, Context, Edges, LogRows, Name, Range, Score
+from openapi.models.asked import (
+    MAX_BINS,
+    MAX_ROWS,
+    Asked,
+    Context,
+    Edges,
+    LogRows,
+    Name,
+    Range,
+    Score,
+)
 from openapi.models.wire import (
     Assumption,
     Digest,
@@ -15,6 +25,7 @@ from openapi.models.wire import (
     example,
 )
 
+Cap = Annotated[int, Field(ge=1, le=MAX_ROWS)]
 FindingCode = Literal[
     "transcript-altered",
     "key-not-of-run",
@@ -63,10 +74,54 @@ class SoftAuc(LogRows):
     edges: Annotated[list[Score], Field(min_length=1, max_length=MAX_BINS)]
 
 
-class SoftPot(LogRows):
-    """Outcomes near reference `points` of the score, by a Gaussian kernel of this `bandwidth`."""
+class RankedRows(Wire):
+    """What is asked of a log of ranked lists, and how often a person counts in each of two roles.
+
+    Of a person's lists `per_viewer` count, and of their places in lists `per_candidate`, chosen by
+    lot whatever came of them. Which sides are people is in the catalogue (`ranking` of the log): a
+    cap is needed for either that are, and None for one that is not.
+    """
+
+    log: Name
+    per_viewer: Cap | None = None
+    per_candidate: Cap | None = None
+
+
+class SoftNdcg(RankedRows):
+    """How good the lists of viewers are: NDCG of their first `length` places (paper 5's MQOS).
+
+    `relevance` is a column of numbers, at least 0. A list without anything relevant has none.
+    """
+
+    name: Literal["ndcg"]
+    per_viewer: Cap
+    relevance: Name = "outcome"
+    length: Annotated[int, Field(ge=1, le=100)] = 10
+
+
+class SoftLot(RankedRows):
+    """What people are worth more than their neighbour in a list, by rank: a side of paper 5's LOT.
+
+    Of each list one pair of neighbours counts, at one of the first `ranks`, drawn by lot, and for
+    whoever is on the `side`: above, or below.
+    """
+
+    name: Literal["lot"]
+    per_candidate: Cap
+    relevance: Name = "outcome"
+    relevance_range: Range
+    ranks: Annotated[int, Field(ge=2, le=100)] = 10
+    side: Literal["above", "below"] = "above"
+
+
+class SoftPot(RankedRows):
+    """Outcomes near reference `points` of the score, by a Gaussian kernel of this `bandwidth`.
+
+    Every place of a list counts by itself, `per_viewer` of them for a viewer.
+    """
 
     name: Literal["pot"]
+    per_candidate: Cap
     score: Name = "score"
     outcome: Name = "outcome"
     outcome_range: Range
@@ -75,7 +130,7 @@ class SoftPot(LogRows):
 
 
 SoftMetric = Annotated[
-    SoftHistogram | SoftFalsePositives | SoftOutcomes | SoftAuc | SoftPot,
+    SoftHistogram | SoftFalsePositives | SoftOutcomes | SoftAuc | SoftNdcg | SoftLot | SoftPot,
     Field(discriminator="name"),
 ]
 
@@ -124,7 +179,7 @@ class TwoPartyRun(Wire):
     seals the key of each run to the regulator's key: compare it with the one you trust. Messages
     are counted in both directions; how many there are follows from the terms. Once `answered`, the
     sums of this charge exist and no others ever will; they are delivered when nothing is `awaited`:
-    a signed head of the ledger, which draws the runs to be opened, or the regulator's opening.
+    the regulator's opening, of a run that is drawn for it.
     """
 
     audit_id: Identifier
@@ -135,7 +190,7 @@ class TwoPartyRun(Wire):
     messages: int
     messages_expected: int
     answered: bool
-    awaited: Literal["signed-head", "opening"] | None = None
+    awaited: Literal["opening"] | None = None
     transcript: Digest | None = None
 
 
@@ -154,7 +209,7 @@ class StoredRun(Wire):
     transcript: Digest
     messages: int
     answered_at: Instant
-    awaited: Literal["signed-head", "opening"] | None = None
+    awaited: Literal["opening"] | None = None
 
 
 class OpeningDraft(Wire):

@@ -39,10 +39,10 @@ from api.store import (
     PlatformAccountRow,
     Store,
 )
-from api.store.schema import migrate
 from api.store.types import as_decimal
 from openapi.models import Price
 from tests.accounting import model
+from tests.databases import prepare
 from tests.statements import Maker
 
 # A multiple of thirty days since 1970, and twenty days: the platform's window ends in ten.
@@ -55,7 +55,7 @@ def template() -> tuple[Path, str, str]:
     """A migrated database with a regulator and an auditor, whose identifiers are given."""
     path = Path(tempfile.mkdtemp(prefix="accounting-")) / "template.sqlite"
     store = Store(f"sqlite:///{path}")
-    migrate(store)
+    prepare(store)
     key = OKPKey.generate_key("Ed25519").as_dict(private=False)
     with at_time(lambda: -10_000):
         regulator_id = register_first(store, "regulator", key)

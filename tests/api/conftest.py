@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from api.store import Store
-from api.store.schema import migrate
+from tests.databases import prepare
 
 settings.register_profile(
     "steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -18,6 +18,6 @@ settings.load_profile("steady")
 def store(new_database: Callable[[], str]) -> Iterator[Store]:
     """A store with every table and nothing in them, shared by the tests of a module."""
     made = Store(new_database())
-    migrate(made)
+    prepare(made)
     yield made
     made.close()

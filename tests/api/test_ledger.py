@@ -20,8 +20,8 @@ from api.ledger.changes import record_change, record_state
 from api.ledger.tree import tree
 from api.platform import Platform
 from api.store import EntryRow, HeadRow, StatementRow, Store
-from api.store.schema import migrate
 from privacy.ledger.merkle import root_of
+from tests.databases import prepare
 from tests.statements import Maker
 from tests.system.adapters import Watched
 from tests.world import make_settings
@@ -34,7 +34,7 @@ THREADS, EACH = 4, 15
 def store(new_database: Callable[[], str]) -> Iterator[Store]:
     """A ledger with nothing in it, for each test anew."""
     made = Store(new_database())
-    migrate(made)
+    prepare(made)
     yield made
     made.close()
 

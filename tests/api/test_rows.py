@@ -1,6 +1,6 @@
 """Rows from an adapter that is wrong about some people: they are cut, and nobody else."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from api.adapters import PlatformDownError
-from api.audits.rows import Selection, drawn
+from api.audits import rows as audited
+from api.audits.rows import Rows, Selection, new_secret
 from api.platform import Log, Persons
 from privacy.membership import Membership
 from tests.logs.parquet import opportunities, written
@@ -39,6 +40,10 @@ class Adapter:
         if not isinstance(found, dict):
             return found  # type: ignore[no-any-return]
         return [pa.RecordBatch.from_pydict({name: found[name] for name in ("person", *columns)})]
+
+
+def drawn(adapter: Any, asked: Selection, people: Membership) -> Iterator[tuple[int, Rows]]:
+    return audited.drawn(adapter, asked, people, new_secret())
 
 
 def read(

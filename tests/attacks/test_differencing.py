@@ -88,4 +88,4 @@ def any_audience(me: Raw, names: list[str]) -> dict[str, str]:
 def balance(target: Deployment, person: int) -> int:
     with target.service.store.read() as session:
         blocks = persons.Blocks.load(session, np.array([person // persons.BLOCK]))
-        return int(blocks.spent[person % persons.BLOCK])
+        return int(blocks["spent"][person % persons.BLOCK])

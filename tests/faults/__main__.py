@@ -1,7 +1,7 @@
 """`make faults`: kill -9 at every step boundary, on both databases, and look at what is left.
 
-python -m tests.faults            each boundary, the first and the second time it is reached
-python -m tests.faults --long     and many sequences of several kills, drawn at random
+python -m tests.faults            each boundary, on SQLite the second time it is reached as well
+python -m tests.faults --long     that on both, and many sequences of several kills, drawn at random
 """
 
 import argparse
@@ -17,12 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from api.boundaries import Boundary
-from tests.faults.case import CANCELLING, Case, scenario_of
+from tests.faults import exchanging
+from tests.faults.case import CANCELLING, Case, Scenario, scenario_of
+from tests.faults.exploring import EXPLORING, SHARED
 from tests.faults.host import Kill
 from tests.faults.scene import Databases, on_postgresql, on_sqlite
 
 SEQUENCES = 100
 KILLS = 6
+# What only one scenario reaches.
+AT_THEIR_OWN = (*CANCELLING, *EXPLORING, *exchanging.EXCHANGING)
 
 
 @dataclass(frozen=True)
@@ -32,12 +36,12 @@ class Outcome:
     violations: list[str]
 
 
-def once(name: str, databases: Databases, folder: Path, kill: Kill) -> Outcome:
+def once(name: str, databases: Databases, folder: Path, kill: Kill, scenario: Scenario) -> Outcome:
     """One boundary, which must be reached."""
     folder.mkdir()
     began = time.monotonic()
     case = Case(databases.copy(), folder, (kill,))
-    violations = case.run(scenario_of(case.plan))
+    violations = case.run(scenario)
     if case.orders.killed != 1:
         violations.append("the boundary was not reached")
     line = f"{name}: killed {kill}: {_verdict(violations)}, {time.monotonic() - began:.1f} s"
@@ -54,9 +58,31 @@ def in_a_row(name: str, databases: Databases, folder: Path, plan: tuple[Kill, ..
     return Outcome(line, case.orders.killed, violations)
 
 
+def trials(*, again: bool) -> Iterator[tuple[Kill, Scenario]]:
+    """Each boundary the first time it is reached; with `again` the second, and every message."""
+    for boundary in Boundary:
+        for time_reached in (1, 2) if again else (1,):
+            yield Kill(boundary, time_reached), scenario_of(boundary)
+    for boundary in SHARED:
+        yield Kill(boundary), Case.explores
+    for boundary in exchanging.EXCHANGING:
+        for message in range(3, exchanging.EXCHANGES + 1) if again else ():
+            yield Kill(boundary, message), exchanging.exchanges
+    for boundary in exchanging.SHARED:
+        yield Kill(boundary), exchanging.exchanges
+
+
+def auditors_die(name: str, databases: Databases, folder: Path) -> Outcome:
+    """The other side, at every message."""
+    folder.mkdir()
+    violations = Case(databases.copy(), folder, ()).run(exchanging.auditors_die)
+    line = f"{name}: auditors killed at every message: {_verdict(violations)}"
+    return Outcome(line, 2 * exchanging.EXCHANGES, violations)
+
+
 def plans(rng: random.Random, count: int) -> Iterator[tuple[Kill, ...]]:
     for _ in range(count):
-        ordinary = [each for each in Boundary if each not in CANCELLING]
+        ordinary = [each for each in Boundary if each not in AT_THEIR_OWN]
         kills = [Kill(rng.choice(ordinary), rng.choice((1, 1, 2))) for _ in range(KILLS)]
         yield (*kills, Kill(rng.choice(CANCELLING)))
 
@@ -77,9 +103,11 @@ def run(folder: Path, *, long: bool, seed: int, jobs: int) -> list[Outcome]:
     with on_postgresql(folder) as postgresql, pool_of(jobs) as pool:
         waiting = []
         for name, databases in (("sqlite", on_sqlite(folder)), ("postgresql", postgresql)):
-            for kill in (Kill(boundary, nth) for boundary in Boundary for nth in (1, 2)):
-                place = folder / f"{name}-{kill.boundary.name}-{kill.time}"
-                waiting.append(pool.submit(once, name, databases, place, kill))
+            for kill, scenario in trials(again=long or databases is not postgresql):
+                place = folder / f"{name}-{kill.boundary.name}-{kill.time}-{scenario.__name__}"
+                waiting.append(pool.submit(once, name, databases, place, kill, scenario))
+            place = folder / f"{name}-auditors"
+            waiting.append(pool.submit(auditors_die, name, databases, place))
             for number, plan in enumerate(plans(rng, SEQUENCES if long else 0)):
                 place = folder / f"{name}-row-{number}"
                 waiting.append(pool.submit(in_a_row, name, databases, place, plan))

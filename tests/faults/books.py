@@ -135,6 +135,9 @@ class Books:
                     f"{mandate.id} has spent {mandate.spent}, its charges are {kept}, "
                     f"its entries {entered}"
                 )
+            lost = sum((row.exploration_loss for row in mine if not row.refunded_at), Fraction(0))
+            if mandate.exploration_spent != lost:
+                yield f"{mandate.id} has let people lose {mandate.exploration_spent}, not {lost}"
             current = [row for row in mine if row.period == mandate.period and not row.refunded_at]
             in_period = sum((row.debit for row in current), Fraction(0))
             if mandate.period_spent != in_period or in_period > mandate.limit:

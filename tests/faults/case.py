@@ -14,7 +14,10 @@ import httpx2
 from api.boundaries import Boundary
 from api.store import Store
 from openapi.models import REQUEST
+from tests.faults import exchanging, exploring
 from tests.faults.books import Books, Seen
+from tests.faults.exchanging import EXCHANGING, exchanges
+from tests.faults.exploring import EXPLORING
 from tests.faults.host import Kill, Orders, start
 from tests.faults.scene import PERSON_CAP, Scene
 from tests.statements import headers
@@ -45,6 +48,8 @@ class Case:
     def __post_init__(self) -> None:
         self.store = Store(self.scene.database_url)
         self.seen = Seen(self.folder / "scored")
+        self.shown = self.folder / "shown"
+        self.answers = exchanging.Answers({})
         self.token = self.scene.token(self.store)
         self.process: ForkServerProcess | None = None
         self.http = httpx2.Client(timeout=10, verify=False)
@@ -177,12 +182,20 @@ class Case:
         self.start()
         self.audit("first", "four")
 
+    def explores(self) -> None:
+        """An audit that shows people something, and again with the key it had."""
+        self.audit("third", "one")
+        self.audit("third", "one")
+        self.violations += exploring.at_the_end(self.shown)
+
     # --- what must hold
 
     def check(self) -> Books:
         books = Books.of(self.store)
         self.violations += books.violations(Fraction(PERSON_CAP))
         self.violations += self.seen.violations(books)
+        self.violations += exploring.at_any_moment(self.store, self.shown)
+        self.violations += self.answers.violations(self.store)
         return books
 
     def run(self, scenario: Callable[["Case"], None]) -> list[str]:
@@ -200,5 +213,13 @@ class Case:
         return list(dict.fromkeys(self.violations))
 
 
-def scenario_of(plan: tuple[Kill, ...]) -> Callable[[Case], None]:
-    return Case.cancels if plan[0].boundary in CANCELLING else Case.audits
+Scenario = Callable[[Case], None]
+
+
+def scenario_of(boundary: Boundary) -> Scenario:
+    """What reaches the boundary."""
+    if boundary in EXPLORING:
+        return Case.explores
+    if boundary in EXCHANGING:
+        return exchanges
+    return Case.cancels if boundary in CANCELLING else Case.audits

@@ -19,12 +19,18 @@ from api import boundaries
 from api.app import build_service, create_app
 from api.boundaries import Boundary
 from api.settings import Settings
+from tests.faults import exchanging, told
 from tests.faults.environment import live_in
 from tests.faults.mutants import MUTANTS
 from tests.faults.tiny_platform import make
 
 # What the process that starts us has imported too: a fork imports it again if it is not there.
-PRELOADED = ["tests.faults.host", "tests.faults.scene", "tests.faults.case"]
+PRELOADED = [
+    "tests.faults.host",
+    "tests.faults.scene",
+    "tests.faults.case",
+    "tests.faults.compiled",
+]
 
 
 @dataclass(frozen=True)
@@ -79,8 +85,9 @@ def serve(orders: Orders, port: int) -> None:
     if orders.killed < len(orders.plan):
         bomb = Bomb(orders.plan[orders.killed], orders.folder / f"killed-{orders.killed}")
         boundaries.reached = bomb
+    told.live_in(orders.folder)
     if orders.mutant:
-        MUTANTS[orders.mutant](orders.settings)
+        (MUTANTS | exchanging.MUTANTS)[orders.mutant](orders.settings)
     service = build_service(Settings(**orders.settings), make(str(orders.folder)))
     live_in(orders.folder, service.store.engine)
     uvicorn.run(create_app(service), host="127.0.0.1", port=port, log_config=None)

@@ -14,6 +14,7 @@ from sqlmodel import Session, select
 
 from api import charging, ledger, persons
 from api.clock import now
+from api.journal import AuditJournal
 from api.settings import Settings
 from api.store import (
     AudienceRow,
@@ -129,6 +130,11 @@ def refund_without_the_people(_: dict[str, Any]) -> None:
     put(persons, "refund", lambda *_, **__: None)
 
 
+def steps_are_not_written_down(_: dict[str, Any]) -> None:
+    """An audit that explores begins anew after a crash, with other arms."""
+    put(AuditJournal, "write", lambda *_: None)
+
+
 def put(where: object, name: str, wrong: object) -> None:
     setattr(where, name, wrong)
 
@@ -144,5 +150,6 @@ MUTANTS: dict[str, Mutate] = {
         everybody_is_scored,
         keys_are_forgotten,
         refund_without_the_people,
+        steps_are_not_written_down,
     )
 }

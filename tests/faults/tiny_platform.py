@@ -1,6 +1,7 @@
-"""A platform of ninety people that takes no time, and writes down whom it scored for what.
+"""A platform of few people that takes no time, and writes down whom it scored for what.
 
-Two attributes offer audiences that overlap: the people 30 to 59 are in both.
+Two attributes offer audiences that overlap: the people 30 to 59 are in both. A third has people of
+its own, who consent to be shown something.
 """
 
 import json
@@ -13,10 +14,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from api.platform import Persons, Platform
+from tests.faults.exchanging import TinyDirectory
+from tests.faults.exploring import TARGETS, TinyPolicies
 
 OFFERS: dict[str, dict[str, range]] = {
     "first": {"a": range(40), "b": range(40, 60)},
     "second": {"a": range(30, 60), "b": range(60, 90)},
+    "third": {"a": range(90, 90 + TARGETS)},
 }
 
 
@@ -67,4 +71,6 @@ class TinyPlatform:
 
 def make(folder: str) -> Platform:
     tiny = TinyPlatform(Path(folder) / "scored")
-    return Platform("tiny", people=tiny, scores=tiny)
+    policies = TinyPolicies(Path(folder) / "shown")
+    listed = TinyDirectory()
+    return Platform("tiny", people=tiny, scores=tiny, policies=policies, directory=listed)

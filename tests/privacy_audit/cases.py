@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from privacy.price import ADD_REMOVE, CHANGE_ONE, Relation
+from tests.privacy_audit.exchanged import REPLICAS
 from tests.privacy_audit.runs import IDS, Case
 
 RELATIONS: tuple[Relation, ...] = (ADD_REMOVE, CHANGE_ONE)
@@ -36,9 +37,47 @@ REO: dict[str, Any] = {
 # rare: of an epsilon of 4 more is seen, in proportion, than of 1.
 SPREAD = {"epsilon": "4"}
 
+# Not more than these epsilons: a release at a time is slow, and few show enough of that much.
+ENVY: dict[str, Any] = {
+    **AUDIENCE,
+    "kind": "envy-freeness",
+    "alpha": "1",
+    "tolerance": "1",
+    "delta": "0.1",
+    "gamma": "0.3",
+    "lam": "0.3",
+    "targets": 3,
+    "arms": 12,
+    "steps": 2_000,
+    "epsilon": "0.75",
+    "duration_epsilon": "0",
+    "cost_epsilon": "0",
+}
+# So few steps decide nothing here by the printed bounds: a target takes all of them, and most of
+# them cost something.
+SUMS_OF_ENVY: dict[str, Any] = ENVY | {
+    "bounds": "printed",
+    "tolerance": "0.1",
+    "steps": 300,
+    "epsilon": "0.000001",
+    "duration_epsilon": "0.75",
+    "cost_epsilon": "0.75",
+}
+
+# Decrypted by the auditor, which takes milliseconds of each sum: few runs, so a larger epsilon.
+EXCHANGED: dict[str, Any] = {
+    **AUDIENCE,
+    "kind": "two-party",
+    "metric": {"name": "outcomes", "log": "jobs", "outcome_range": {"low": 0, "high": 1}},
+    "hidden_groups": REPLICAS,
+    "weight_scale": 10,
+    "epsilon": "2",
+}
+
 
 def cases() -> Iterator[Case]:
     for relation in RELATIONS:
+        yield Case("envy, counts", ENVY, relation, share=0.2)
         yield Case("histogram, Laplace, noisy sizes", ONE_BIN | {"epsilon": "1"}, relation)
         yield Case(
             "histogram, Laplace, known sizes",
@@ -128,3 +167,8 @@ def cases() -> Iterator[Case]:
             relation,
             share=0.6,
         )
+    # Changed, nobody moves more of a lot than gone.
+    yield Case("envy, counts in lots", ENVY | {"arms_per_person": 1}, ADD_REMOVE, share=0.2)
+    # Whoever takes no step moves both sums by all that they allow.
+    yield Case("envy, duration and cost", SUMS_OF_ENVY, ADD_REMOVE, share=0.15)
+    yield Case("two parties, decrypted sums", EXCHANGED, ADD_REMOVE, share=0.02)

@@ -6,6 +6,7 @@ added or removed, into one group more than they may count in.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,6 +101,10 @@ class World:
         """Matched and cut as in sealing."""
         matched = [_match(self.people, parts) for parts in self.upload]
         return Membership.cut(matched, groups_per_person)
+
+    def fixed(self) -> AbstractContextManager[None]:
+        """What chance decides of a reduction, the same in both neighbours: nothing, here."""
+        return nullcontext()
 
 
 @dataclass(frozen=True)

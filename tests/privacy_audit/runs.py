@@ -19,7 +19,9 @@ from privacy import waist
 from privacy.price import Currency, Relation
 from privacy.table import Table
 from privacy.waist import tree
+from tests.privacy_audit import exchanged
 from tests.privacy_audit.estimate import Samples
+from tests.privacy_audit.exploring import in_exploring
 from tests.privacy_audit.neighbours import (
     Neighbours,
     World,
@@ -49,6 +51,8 @@ class Case:
     def neighbours(self) -> Neighbours:
         if self.request["kind"] == "most-skewed":
             return in_contents(self.relation)
+        if self.request["kind"] == "envy-freeness":
+            return in_exploring(self.request, self.relation)
         moved = in_balances if self.request["kind"] == "balance-histogram" else in_groups
         # The size of a bias has sums over everybody: there replicas would not be apart.
         replicas = 1 if self.request["kind"] == "bias-size" else REPLICAS
@@ -56,6 +60,8 @@ class Case:
 
 
 def question_of(case: Case, groups: int) -> waist.Question:
+    if case.request["kind"] == exchanged.KIND:
+        return exchanged.question_of(case.request)
     sizes = (1,) * groups if case.known_sizes else None
     labels = tuple(f"g{number}" for number in range(groups))
     facts = AudienceFacts(labels, case.groups_per_person, sizes)
@@ -70,6 +76,8 @@ def claimed(case: Case) -> float:
 
 def statistics(case: Case, runs: int) -> dict[str, tuple[Samples, Samples]]:
     """Samples on both neighbours, by the name of what the adversary looked at."""
+    if case.request["kind"] == exchanged.KIND:
+        return exchanged.statistics(case.request, runs)
     neighbours = case.neighbours()
     question = question_of(case, len(neighbours.one.upload))
     tables = [_tables(case, question, world) for world in (neighbours.one, neighbours.other)]
@@ -83,7 +91,9 @@ def _tables(case: Case, question: waist.Question, world: World) -> Mapping[str, 
     request = REQUEST.validate_python(case.request)
     titles = ("up", "down") if case.request["kind"] == "most-skewed" else ("",)
     contents = [{"title": title} for title in titles]
-    return KINDS[request.kind].reduce(request, question, contents, membership, world.platform)
+    kind = KINDS[request.kind]
+    with world.fixed():
+        return kind.reduce(request, question, contents, membership, world.platform)
 
 
 def _releases(

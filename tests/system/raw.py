@@ -136,7 +136,7 @@ def raw(deployment: Deployment, who: Connection | str) -> Raw:
         (who, None) if isinstance(who, str) else (who._tokens.current(), who._statements)
     )
     headers = {"authorization": f"Bearer {token}"}
-    client = httpx2.Client(base_url=deployment.url, headers=headers, timeout=30)
+    client = httpx2.Client(base_url=deployment.url, headers=headers, timeout=30, verify=False)
     return Raw(deployment.clients.enter_context(client), statements)
 
 

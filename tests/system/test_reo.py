@@ -54,15 +54,17 @@ def auditor_at(service: Deployment) -> Auditor:
     return service.auditor(kinds=KINDS, epsilon="100")
 
 
-def whole(impressions: Impressions, world: World, count: int) -> reo.Penalty:
+def whole(
+    impressions: Impressions, world: World, count: int, strategy: str = "default"
+) -> reo.Penalty:
     """The penalty of all rows of the audience, without any noise."""
     holders = world.directory.holders("username")[:count]
     table = impressions.table.filter(pc.is_in(impressions.table["person"], pa.array(holders)))
-    default, random = (
+    asked, random = (
         table.filter(pc.equal(table["strategy"].cast(pa.string()), name))
-        for name in ("default", "random")
+        for name in (strategy, "random")
     )
-    return reo.own_logs(default, random, SIGNALS, "young_adult").penalty()
+    return reo.own_logs(asked, random, SIGNALS, "young_adult").penalty()
 
 
 def test_an_audit_finds_the_lean_and_who_gains_by_it(
@@ -77,7 +79,9 @@ def test_an_audit_finds_the_lean_and_who_gains_by_it(
     # An interval at a confidence of one in a million; it is over viewers, the truth over rows.
     assert ours.low < truth.penalty < ours.high
     assert ours.relative["yes"] > 0 > ours.relative["no"]
-    assert found.difference("boosted", "default").difference > 0
+    changed = found.difference("boosted", "default", delta=1e-6)
+    gained = whole(impressions, world, 1_500, "boosted").penalty - truth.penalty
+    assert changed.low < gained < changed.high
     assert found.release.price.debit == auditor.budget().mandates[0].spent == 20
     assert any("viewer" in rule for rule in found.release.rules)
     # Each of 1,500 viewers has at most three rows, in one group of the audience.

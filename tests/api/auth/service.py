@@ -23,8 +23,10 @@ from api.errors import ApiError
 from api.routes.oauth import router
 from api.settings import OutsideIssuer, Settings
 from api.store import Store
-from api.store.schema import migrate
 from openapi.models import KeyPurpose
+from tests.databases import prepare
+
+_http = httpx2.Client(verify=False, headers={"Connection": "close"})
 
 
 @dataclass(frozen=True)
@@ -36,11 +38,11 @@ class Service:
     app: FastAPI
 
     def post(self, path: str, fields: dict[str, str], **headers: str) -> httpx2.Response:
-        return httpx2.post(self.url + path, data=fields, headers=headers)
+        return _http.post(self.url + path, data=fields, headers=headers)
 
     def get(self, path: str, token: str | None = None) -> httpx2.Response:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        return httpx2.get(self.url + path, headers=headers)
+        return _http.get(self.url + path, headers=headers)
 
 
 def rotate(keys: SigningKeys, store: Store, purpose: KeyPurpose) -> OKPKey:
@@ -62,7 +64,7 @@ def running(database: Path, outside: OutsideIssuer | None = None) -> Iterator[Se
         outside_issuer=outside,
     )
     store = Store(settings.database_url)
-    migrate(store)
+    prepare(store)
     auth = build_auth(store, settings)
     app = _app(auth)
     with _serving(app, listener):

@@ -54,7 +54,7 @@ def test_what_samples_took_counts_towards_the_cap(store: Store) -> None:
         persons.carry(session, group(70_001), Fraction(9))
         blocks = persons.Blocks.load(session, np.array([70_001 // persons.BLOCK]))
         place = blocks.place(np.array([70_001]))
-        assert int(blocks.drawn[place][0]) == int(blocks.spent[place][0]) == 9 * 10**12
+        assert int(blocks["drawn"][place][0]) == int(blocks["spent"][place][0]) == 9 * 10**12
     assert inspect(store, CAP).above_cap == 0
 
 

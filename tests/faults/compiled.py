@@ -1,0 +1,10 @@
+"""Imported by the server of forks: each of them finds the steps of audits of envy compiled."""
+
+import numpy as np
+
+from api.audits.envy import Terms, fleet_of
+
+_fleet = fleet_of(Terms(0.1, 0.1, 0.5, bounds="tight", ceiling=200), 3, 4)
+while len(_fleet.people):
+    _arms = _fleet.ask(np.zeros(len(_fleet.people)))
+    _fleet.tell(np.arange(len(_arms) * _fleet.block) % 2)

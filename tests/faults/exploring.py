@@ -1,0 +1,110 @@
+"""People who are shown something, and what must hold of their steps whatever was killed.
+
+Every step that is asked for leaves a line. All targets run to the ceiling, so each has every step
+once; one that is asked for again, as it may be after a kill, is the same step: the platform does
+not take it twice.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlmodel import select
+
+from api.audits.envy.state import unpacked
+from api.boundaries import Boundary
+from api.platform import Persons
+from api.store import CourseRow, Store
+from platform_sim.randomness import lots
+
+# What no other audit reaches, and what this one shares with all.
+EXPLORING = (
+    Boundary.BATCH_PLANNED,
+    Boundary.BATCH_COMMITTED,
+    Boundary.SHOWN,
+    Boundary.BATCH_TAKEN,
+)
+SHARED = (
+    Boundary.CHARGE_COMMITTED,
+    Boundary.CLAIMED,
+    Boundary.REDUCED,
+    Boundary.SIGNED,
+    Boundary.RELEASE_WRITTEN,
+    Boundary.RELEASE_COMMITTED,
+)
+# Three batches, two of them of a second.
+STEP_SECONDS, STEPS = 0.01, 220
+TARGETS = 4
+ASKED: dict[str, Any] = {
+    "kind": "envy-freeness",
+    "criterion": "exact",
+    "alpha": "0.5",
+    # Nobody is told from others by so little in so few steps.
+    "tolerance": "0.01",
+    "delta": "0.1",
+    "targets": TARGETS,
+    "arms": TARGETS - 1,
+    "steps": STEPS,
+    "epsilon": "0.1",
+    "duration_epsilon": "0",
+    "cost_epsilon": "0",
+}
+
+
+class TinyPolicies:
+    """What people are shown pleases them half of the time, whosever it is."""
+
+    policies_digest = "sha256:" + "1" * 64
+    step_seconds = STEP_SECONDS
+
+    def __init__(self, shown: Path) -> None:
+        self.shown = shown
+
+    def consenting(self, persons: Persons) -> NDArray[np.bool_]:
+        return np.ones(len(persons), np.bool_)
+
+    def rewards(
+        self, course: str, targets: Persons, arms: Persons, steps: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        lines = np.column_stack([targets, steps, arms]).tolist()
+        with self.shown.open("a") as file:
+            file.writelines(f"{target} {step} {arm}\n" for target, step, arm in lines)
+        return np.rint(lots(1, "pleases", targets * STEPS + steps))
+
+
+def steps_of(shown: Path) -> dict[int, dict[int, set[int]]]:
+    """Target → step → which arms were asked for."""
+    steps: dict[int, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for line in shown.read_text().splitlines() if shown.exists() else []:
+        target, step, arm = (int(word) for word in line.split())
+        steps[target][step].add(arm)
+    return steps
+
+
+def at_any_moment(store: Store, shown: Path) -> Iterator[str]:
+    """Steps follow each other, none was another one before, and what is written was taken."""
+    taken = steps_of(shown)
+    for target, steps in taken.items():
+        if sorted(steps) != list(range(len(steps))):
+            yield f"{target} was not shown one step after the other"
+        if any(len(arms) > 1 for arms in steps.values()):
+            yield f"{target} was shown two things in one step"
+    with store.read() as session:
+        for row in session.exec(select(CourseRow)):
+            if row.state:
+                yield from _written(unpacked(row.state), taken)
+
+
+def at_the_end(shown: Path) -> Iterator[str]:
+    counts = [len(steps) for steps in steps_of(shown).values()]
+    if counts != [STEPS] * TARGETS:
+        yield f"targets took {counts} steps, not {STEPS} each"
+
+
+def _written(state: dict[str, Any], taken: dict[int, dict[int, set[int]]]) -> Iterator[str]:
+    for target in state["policies"][:, 0].tolist():
+        if len(taken[target]) < state["step"]:
+            yield f"{state['step']} steps of {target} are counted, {len(taken[target])} were taken"

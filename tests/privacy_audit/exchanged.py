@@ -1,0 +1,93 @@
+"""Two-party audits from the auditor's chair: sums are decrypted, and the noise in them is read too.
+
+Each group has a replica of the person, whose row has weight in that group alone. The exchange is
+made once for each neighbour, by both parties and their own messages; what the waist makes of the
+encrypted table is then drawn again and again, and decrypted with the auditor's key.
+
+The key tells two things of a ciphertext: the sum, which has the noise that is paid for, and the
+noise of encryption, by which the platform's values would shine through if it were not flooded.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from nacl.public import PrivateKey
+from numpy.typing import NDArray
+
+from api.audits import KINDS, AudienceFacts
+from api.audits.two_party import SUMS, terms_of, values_of
+from openapi.models import REQUEST, TwoPartyRequest
+from privacy import waist
+from privacy.two_party import AuditorParty, EncryptedTable, NoisySums, PlatformParty, Uploaded
+from privacy.two_party.keys import SecretKey
+from privacy.two_party.residues import signed
+from tests.privacy_audit.estimate import Samples
+from tests.privacy_audit.neighbours import SmallPlatform, World
+
+KIND = "two-party"
+REPLICAS = 50
+FACTS = AudienceFacts(("g0",), 1, None, members=REPLICAS, ordered=True)
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One neighbour: its encrypted table, the key to it, and what is in it."""
+
+    table: EncryptedTable
+    keys: list[SecretKey]
+    sums: NDArray[np.int64]
+
+    def read(self, noisy: NoisySums) -> tuple[NDArray[np.int64], Samples]:
+        """The sums of every group, and the noise of their encryption."""
+        moduli = [key.ring.modulus for key in self.keys]
+        found, noise = [], []
+        for words in noisy.words:
+            both = [key.read(one) for key, one in zip(self.keys, words, strict=True)]
+            found.append(signed([message for message, _ in both], moduli))
+            noise.append(float(both[0][1]))
+        shape = self.sums.shape
+        return np.array(found, np.int64).reshape(shape), np.array(noise).reshape(shape)
+
+
+def question_of(request: Mapping[str, Any]) -> waist.Question:
+    return KINDS[KIND].question(REQUEST.validate_python(request), FACTS)
+
+
+def statistics(request: Mapping[str, Any], runs: int) -> dict[str, tuple[Samples, Samples]]:
+    """All are there, or nobody is: samples of what the auditor sees, by what was looked at."""
+    question, both = question_of(request), [exchanged(request, there) for there in (True, False)]
+    price, scale = waist.price(question), question[SUMS].scale
+    looks: list[dict[str, list[Samples]]] = [{"": [], ", ciphertexts": []} for _ in both]
+    for side, look in zip(both, looks, strict=True):
+        for _ in range(-(-runs // REPLICAS)):
+            noisy = waist.release(question, {SUMS: side.table}, paid=price)[SUMS]
+            sums, noise = side.read(noisy)
+            far = [np.abs(sums - other.sums).sum(axis=1) for other in both]
+            look[""].append((far[1] - far[0]) / scale)
+            look[", ciphertexts"].append(np.abs(noise).max(axis=1))
+    one, other = looks
+    return {name: (np.concatenate(one[name]), np.concatenate(other[name])) for name in one}
+
+
+def exchanged(request: Mapping[str, Any], there: bool) -> Exchange:
+    asked = REQUEST.validate_python(request)
+    assert isinstance(asked, TwoPartyRequest)
+    terms, kept = terms_of(asked, FACTS, "audit"), list[EncryptedTable]()
+    persons = np.arange(REPLICAS) if there else np.full(REPLICAS, -1)
+    values = values_of(asked, [{"title": ""}], World(SmallPlatform({}, {}), []).platform)
+    weights = np.eye(REPLICAS, asked.hidden_groups, dtype=np.int64) * asked.weight_scale
+
+    def release(table: EncryptedTable) -> NoisySums:
+        kept.append(table)
+        return table.plus(np.zeros(table.bounds.shape, np.int64))
+
+    key = bytes(PrivateKey.generate().public_key)
+    auditor = AuditorParty(terms, weights, regulator_key=key)
+    keys = list(auditor._keys)
+    platform = PlatformParty(terms, Uploaded(persons), values, release)
+    message: bytes | None = auditor.start()
+    while message is not None:
+        message = auditor.receive(platform.receive(message))
+    return Exchange(kept[0], keys, auditor.sums.astype(np.int64))

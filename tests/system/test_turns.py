@@ -1,0 +1,134 @@
+"""Auditors take turns, the line is bounded, and what would take too much memory is not begun."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from api.platform import Platform
+from api.store import AuditRow, Store
+from platform_sim import World
+from tests.system.raw import Raw, raw, refused, request_for, unchanged, usernames
+from tests.world import Deployment, deployed
+
+EACH, ALL = 4, 6
+
+
+@pytest.fixture(scope="module")
+def line(new_database: Callable[[], str], platform: Platform) -> Iterator[Deployment]:
+    limits = {"waiting_per_auditor": EACH, "waiting_in_all": ALL, "running_per_auditor": 1}
+    kept = {"embedded_worker": False, "lease_seconds": 600.0, "audit_memory_bytes": 2**28}
+    with deployed(new_database(), platform, **limits, **kept) as running:
+        yield running
+
+
+@dataclass(frozen=True)
+class Someone:
+    """A researcher of an auditor of their own, with a sealed audience of so many."""
+
+    me: Raw
+    request: dict[str, Any]
+
+    def submit(self, count: int = 1) -> list[str]:
+        answers = [self.me.submit(self.request) for _ in range(count)]
+        return [answer.json()["id"] for answer in answers]
+
+
+@pytest.fixture
+def comes(line: Deployment, world: World) -> Iterator[Callable[[int], Someone]]:
+    """Makes researchers; the line is empty before and after."""
+
+    def make(members: int = 4) -> Someone:
+        me = raw(line, line.auditor(kinds=["score-histogram"]))
+        names = usernames(world, members)
+        sealed = me.audience({"g0": names[::2], "g1": names[1::2]})
+        return Someone(me, request_for(me.content(), sealed))
+
+    yield make
+    while line.service.worker().run_one():
+        pass
+
+
+def served(line: Deployment, count: int) -> None:
+    for _ in range(count):
+        assert line.service.worker().run_one()
+
+
+def states(store: Store, audits: list[str]) -> list[str]:
+    with store.read() as session:
+        return [session.get_one(AuditRow, audit).state for audit in audits]
+
+
+def test_who_asks_for_little_is_not_kept_by_who_asks_for_much(
+    line: Deployment, comes: Callable[[], Someone]
+) -> None:
+    greedy, modest = comes(), comes()
+    many, few = greedy.submit(EACH), modest.submit(2)
+    served(line, 5)
+    assert states(line.service.store, few) == ["released"] * 2
+    assert states(line.service.store, many).count("released") == 3
+    # Alone again, one is served as one came.
+    served(line, EACH - 3)
+    assert states(line.service.store, many) == ["released"] * EACH
+
+
+def test_an_audit_of_many_people_counts_as_many_turns(
+    line: Deployment, comes: Callable[[int], Someone], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.turns.BATCH", 10)
+    huge, small = comes(40), comes(4)
+    large, little = huge.submit(3), small.submit(3)
+    served(line, 4)
+    assert states(line.service.store, large) == ["released", "charged", "charged"]
+    assert states(line.service.store, little) == ["released"] * 3
+
+
+def test_nobody_has_all_workers(line: Deployment, comes: Callable[[], Someone]) -> None:
+    greedy, modest = comes(), comes()
+    [mine, *_], [theirs] = greedy.submit(3), modest.submit()
+    workers = [line.service.worker() for _ in range(3)]
+    claimed = [worker._claim() for worker in workers]
+    assert [row.id if row else None for row in claimed] == [mine, theirs, None]
+    workers[0].current = claimed[0]
+    workers[0].park()  # and what was left is taken up by whoever comes next
+    again = workers[2]._claim()
+    assert again is not None
+    assert again.id == mine
+    for worker, row in ((workers[1], claimed[1]), (workers[2], again)):
+        worker.current = row
+        worker.park()
+
+
+def test_a_full_line_takes_no_more_and_charges_nothing(
+    line: Deployment, comes: Callable[[], Someone]
+) -> None:
+    greedy, modest, late = comes(), comes(), comes()
+    first = greedy.me.submit(greedy.request, key="the-first-one")
+    greedy.submit(EACH - 1)
+    with unchanged(line.service.store):
+        answer = greedy.me.submit(greedy.request)
+        refused(answer, "queue-full", f"{EACH} audits of yours wait", "nothing was charged", "10 s")
+        assert answer.headers["retry-after"] == "10"
+        # What was taken before is answered as before.
+        again = greedy.me.submit(greedy.request, key="the-first-one")
+        assert again.json() == first.json()
+    modest.submit(ALL - EACH)
+    with unchanged(line.service.store):
+        refused(late.me.submit(late.request), "queue-full", "too many audits wait already")
+    served(line, 1)
+    assert late.me.submit(late.request).is_success
+
+
+def test_what_would_not_fit_is_refused_before_it_is_charged(
+    line: Deployment, comes: Callable[[], Someone], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    someone = comes()
+    with monkeypatch.context() as patch:
+        patch.setattr("api.memory.MEMBER_BYTES", 2**27)  # as if the four were millions
+        with unchanged(line.service.store):
+            answer = someone.me.post("/v1/audits/price", someone.request)
+            problem = refused(answer, "audit-too-large", "Nothing was charged", "fewer people")
+            refused(someone.me.submit(someone.request), "audit-too-large", "256 MiB")
+    assert problem["limit"] == 2**28 < 4 * 2**27 < problem["needed"]
+    assert someone.me.submit(someone.request).is_success
