@@ -10,7 +10,7 @@ waits. Whose number is in the file `withdrawn` does not consent.
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from api.platform import Persons, Platform
+from tests.one_model import OneModel
 
 PEOPLE = 1_000
 
 
-class SlowPlatform:
+class SlowPlatform(OneModel):
     def __init__(self, folder: Path, seconds: float) -> None:
         self.folder = folder
         self.seconds = seconds
@@ -44,18 +45,6 @@ class SlowPlatform:
 
     def confirmed(self, code: str) -> Persons:
         return np.arange(PEOPLE)
-
-    @property
-    def model_digest(self) -> str:
-        return "sha256:" + "0" * 64
-
-    @property
-    def score_range(self) -> tuple[float, float]:
-        return 0.0, 1.0
-
-    @property
-    def context(self) -> Mapping[str, Sequence[str | float]]:
-        return {}
 
     def score(
         self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]

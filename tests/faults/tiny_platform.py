@@ -5,7 +5,7 @@ its own, who consent to be shown something.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from api.platform import Persons, Platform
 from tests.faults.exchanging import TinyDirectory
 from tests.faults.exploring import TARGETS, TinyPolicies
+from tests.one_model import OneModel
 
 OFFERS: dict[str, dict[str, range]] = {
     "first": {"a": range(40), "b": range(40, 60)},
@@ -24,7 +25,7 @@ OFFERS: dict[str, dict[str, range]] = {
 }
 
 
-class TinyPlatform:
+class TinyPlatform(OneModel):
     def __init__(self, scored: Path) -> None:
         self.scored = scored
 
@@ -47,18 +48,6 @@ class TinyPlatform:
 
     def confirmed(self, code: str) -> Persons:
         return np.empty(0, np.int64)
-
-    @property
-    def model_digest(self) -> str:
-        return "sha256:" + "0" * 64
-
-    @property
-    def score_range(self) -> tuple[float, float]:
-        return 0.0, 1.0
-
-    @property
-    def context(self) -> Mapping[str, Sequence[str | float]]:
-        return {}
 
     def score(
         self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]

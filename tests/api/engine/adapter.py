@@ -8,7 +8,7 @@ they fail, whoever is asked about.
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from api.hosting.parquet_logs import ParquetLogs
 from api.mixing import mixed
 from api.platform import Log, Persons, Platform, Traffic
+from tests.one_model import OneModel
 
 PEOPLE = 3_000
 FILES = 4
@@ -32,21 +33,9 @@ FEED = Log(
 )
 
 
-class Numbered:
+class Numbered(OneModel):
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-
-    @property
-    def model_digest(self) -> str:
-        return "sha256:" + "0" * 64
-
-    @property
-    def score_range(self) -> tuple[float, float]:
-        return 0.0, 1.0
-
-    @property
-    def context(self) -> Mapping[str, Sequence[str | float]]:
-        return {}
 
     def score(
         self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
