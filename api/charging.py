@@ -13,8 +13,7 @@ from fractions import Fraction
 from sqlmodel import Session, select
 
 from api import budgets, ledger, persons
-from api.audiences.sealing import membership_of
-from api.audiences.uploads import groups_of
+from api.audiences.sealing import reached
 from api.ceilings import PLATFORM_WINDOW_DAYS
 from api.clock import EPOCH
 from api.errors import AboveLifetimeCapError, PlatformExhaustedError
@@ -112,9 +111,9 @@ def refund(session: Session, books: Books, row: ChargeRow) -> None:
     if window_of(row.charged_at) == books.account.window:
         books.account.spent -= row.rho
     audience = session.get_one(AudienceRow, row.audience_id)
-    uploaded = sum(group.members for group in groups_of(session, audience.id))
-    people = bearers(session, row.audit_id, audience)
-    persons.refund(session, people, row.rho, uploaded, drawn=audience.source == "sample")
+    found = reached(session, audience)
+    people = persons.included(session, row.audit_id, found.labels, found.membership)
+    persons.refund(session, people, row.rho, found.uploaded, drawn=audience.source == "sample")
     row.refunded_at = books.at
     session.add_all([books.account, row])
     facts = {
@@ -129,8 +128,8 @@ def refund(session: Session, books: Books, row: ChargeRow) -> None:
 
 def bearers(session: Session, audit_id: str, audience: AudienceRow) -> Membership:
     """The people of the audience who bear an audit: those who are scored."""
-    labels = [group.label for group in groups_of(session, audience.id)]
-    return persons.included(session, audit_id, labels, membership_of(session, audience))
+    found = reached(session, audience)
+    return persons.included(session, audit_id, found.labels, found.membership)
 
 
 def _debit_platform(account: PlatformAccountRow, rho: Fraction, settings: Settings) -> None:
@@ -146,13 +145,11 @@ def charge_people(
     session: Session, audit: AuditRow, audience: AudienceRow, rho: Fraction, settings: Settings
 ) -> None:
     """Charge everybody of the audience who can bear it, and write down who cannot."""
-    membership = membership_of(session, audience)
-    groups = groups_of(session, audience.id)
-    uploaded = sum(group.members for group in groups)
+    found = reached(session, audience)
     cap = Fraction(settings.person_lifetime_rho)
     drawn = audience.source == "sample"
-    able = persons.charge(session, membership, rho, cap, uploaded, drawn=drawn)
-    persons.exclude(session, audit.id, [group.label for group in groups], able)
+    able = persons.charge(session, found.membership, rho, cap, found.uploaded, drawn=drawn)
+    persons.exclude(session, audit.id, found.labels, able)
 
 
 def window_of(at: datetime) -> int:

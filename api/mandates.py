@@ -89,6 +89,8 @@ def choose(
     if mandate_id is not None:
         query = query.where(MandateRow.id == mandate_id)
     query = query.order_by(col(MandateRow.valid_until), col(MandateRow.id))
+    if lock:
+        query = query.with_for_update().execution_options(populate_existing=True)
     allowing = [row for row in session.exec(query) if kind in row.kinds]
     mine = [row for row in allowing if row.allows(researcher_id or "")]
     paying = [row for row in mine if price.debit(row.currency) != INFINITE]
@@ -104,11 +106,7 @@ def choose(
         <= budgets.remaining(session, row, at) - (taken or {}).get(row.id, 0)
         and price.exploration_loss <= budgets.explorable(row) - (explored or {}).get(row.id, 0)
     )
-    chosen = next(able, in_force[0])
-    if not lock:
-        return chosen
-    locked = select(MandateRow).where(MandateRow.id == chosen.id).with_for_update()
-    return session.exec(locked.execution_options(populate_existing=True)).one()
+    return next(able, in_force[0])
 
 
 def view(session: Session, row: MandateRow) -> Mandate:

@@ -17,7 +17,7 @@ from api.store import AudienceRow, AuditRow, ContentRow
 from openapi.models import RELEASE, REQUEST, Price
 from privacy import waist
 from privacy.membership import Membership
-from privacy.receipts import canonical, sign
+from privacy.receipts import receipted
 
 RULES = (
     "Two identifiers that are one person count once.",
@@ -81,4 +81,4 @@ def signed(fields: Mapping[str, Any], at: datetime, key: OKPKey) -> bytes:
     """The release with its receipt, in the bytes that every reader gets."""
     release = RELEASE.validate_python({**fields, "released_at": at, "receipt": ""})
     statement = release.model_dump(mode="json", exclude={"receipt"})
-    return canonical(statement | {"receipt": sign(statement, key)})
+    return receipted(statement, key)

@@ -3,12 +3,15 @@
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
 from sqlmodel import Session
 
+from api import submissions
 from api.auth import Auth
+from api.following import Following
 from api.ledger.checkpoints import Checkpointer
 from api.limits import Buckets
 from api.operation.presence import Presence
@@ -36,6 +39,11 @@ class Service:
     # Two-party runs that are under way in this process.
     runs: Runs = field(default_factory=Runs)
 
+    @cached_property
+    def following(self) -> Following:
+        """Who waits for the next state of an audit."""
+        return Following(partial(submissions.states, self.store))
+
     @property
     def origin(self) -> str:
         return ledger_origin(self.settings)
@@ -57,10 +65,11 @@ class Service:
         return Presence(self.store, serves, works=not serves or self.settings.embedded_worker)
 
     def worker(self) -> Worker:
-        return Worker(self.store, self.platform, self.auth.keys, self.settings)
+        parts = self.store, self.platform, self.auth.keys, self.settings
+        return Worker(*parts, moved=self.following.moved)
 
 
-def _service(request: Request) -> Service:
+async def _service(request: Request) -> Service:
     return cast("Service", request.app.state.service)
 
 

@@ -4,12 +4,12 @@ One transaction debits all limits, writes the charge into the ledger and puts th
 queue. A retry with the same key finds it and costs nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sqlmodel import Session, select
+from sqlmodel import Session, col, select
 
 from api import boundaries, budgets, charging, contents, mandates, memory, turns
 from api.advice import advise
@@ -168,6 +168,13 @@ def owned(session: Session, caller: Caller, audit_id: str, *, lock: bool = False
     if row is None:
         raise NotFoundError(f"no audit {audit_id}")
     return row
+
+
+def states(store: Store, audit_ids: Collection[str]) -> dict[str, str]:
+    """Where these audits stand, whosever they are."""
+    with store.read() as session:
+        query = select(AuditRow.id, AuditRow.state).where(col(AuditRow.id).in_(audit_ids))
+        return dict(session.exec(query).all())
 
 
 def view(row: AuditRow) -> Audit:

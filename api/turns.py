@@ -10,11 +10,14 @@ The line is bounded, for each auditor and in all: more is refused before anythin
 Nothing of this looks at people: how large an audience is counts by what was uploaded (R2).
 """
 
-from sqlalchemy import ColumnElement
+from datetime import timedelta
+
+from sqlalchemy import ColumnElement, bindparam
 from sqlmodel import Session, and_, col, func, or_, select
 
 from api.audits import AudienceFacts
 from api.audits.two_party import KIND as EXCHANGED
+from api.clock import now
 from api.errors import QueueFullError
 from api.settings import Settings
 from api.store import AuditRow, MandateRow
@@ -22,6 +25,8 @@ from privacy.membership import BATCH
 
 # When to ask again. How fast the line moves would tell of the work that others make.
 COME_BACK_SECONDS = 10
+# What settings allow at most.
+LONGEST_LEASE = timedelta(seconds=600)
 
 
 def waiting() -> ColumnElement[bool]:
@@ -39,29 +44,59 @@ def running() -> ColumnElement[bool]:
     return and_(col(AuditRow.state) == "running", col(AuditRow.claim).is_not(None))
 
 
-def below_share(settings: Settings) -> ColumnElement[bool]:
+def below_share() -> ColumnElement[bool]:
     """Audits of auditors who do not have as many workers already as one may have."""
     taken = (
         select(AuditRow.auditor_id)
         .where(running())
         .group_by(col(AuditRow.auditor_id))
-        .having(func.count() >= settings.running_per_auditor)
+        .having(func.count() >= bindparam("share"))
     )
     return col(AuditRow.auditor_id).not_in(taken)
 
 
+def abandoned() -> ColumnElement[bool]:
+    """Audits whose lease ran out.
+
+    A lease longer than any that is given is of a clock that was turned back since. To take over
+    too early does no harm: only the holder of the claim can release.
+    """
+    lease = col(AuditRow.lease_until)
+    over = or_(lease < bindparam("now"), lease > bindparam("latest"))
+    return and_(col(AuditRow.state) == "running", col(AuditRow.kind) != EXCHANGED, over)
+
+
+# The two questions of every audit are put together once: that takes longer than to answer them.
+# What was begun is finished; what was not waits for a suspended mandate to be resumed.
+_NEXT = (
+    select(AuditRow)
+    .where(or_(and_(waiting(), below_share()), abandoned()))
+    .order_by(col(AuditRow.turn), col(AuditRow.submitted_at), col(AuditRow.id))
+    .limit(1)
+    .with_for_update(skip_locked=True)
+)
+_MINE, _PLACE = col(AuditRow.auditor_id) == bindparam("auditor"), col(AuditRow.turn)
+_WAITS, _RUNS = col(AuditRow.state) == "charged", col(AuditRow.state) == "running"
+# How many wait, how many of these are the auditor's, what is served, and the auditor's last.
+_LINE = select(
+    func.count().filter(_WAITS),
+    func.count().filter(_WAITS, _MINE),
+    func.coalesce(func.max(_PLACE).filter(_RUNS), func.min(_PLACE).filter(_WAITS), 0),
+    func.coalesce(func.max(_PLACE).filter(_MINE), 0),
+).where(or_(waiting(), running()))
+
+
+def next_audit(session: Session, settings: Settings) -> AuditRow | None:
+    """What a worker takes up now, locked."""
+    at = now()
+    share = settings.running_per_auditor
+    asked = {"now": at, "latest": at + LONGEST_LEASE, "share": share}
+    return session.exec(_NEXT, params=asked).first()
+
+
 def next_turn(session: Session, auditor_id: str, facts: AudienceFacts, settings: Settings) -> int:
     """The place of one more audit; a line that is full takes none."""
-    mine, place = col(AuditRow.auditor_id) == auditor_id, col(AuditRow.turn)
-    waits, runs = col(AuditRow.state) == "charged", col(AuditRow.state) == "running"
-    everybody, own, served, last = session.exec(
-        select(
-            func.count().filter(waits),
-            func.count().filter(waits, mine),
-            func.coalesce(func.max(place).filter(runs), func.min(place).filter(waits), 0),
-            func.coalesce(func.max(place).filter(mine), 0),
-        ).where(or_(waiting(), running()))
-    ).one()
+    everybody, own, served, last = session.exec(_LINE, params={"auditor": auditor_id}).one()
     if own >= settings.waiting_per_auditor:
         raise _full(f"{own} audits of yours wait already")
     if everybody >= settings.waiting_in_all:

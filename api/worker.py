@@ -10,18 +10,17 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
-from sqlmodel import Session, and_, col, or_, select, update
+from sqlmodel import Session, and_, col, select, update
 
 from api import boundaries, housekeeping, ledger, traces, turns
 from api.adapters import PlatformDownError
-from api.audits.two_party import KIND as EXCHANGED
 from api.auth.keys import SigningKeys
 from api.balances import Borne
 from api.boundaries import Boundary
@@ -49,8 +48,6 @@ ATTEMPTS = 5
 # An audit that was taken up so often and never finished kills its workers.
 CLAIMS = 50
 TIDY_SECONDS = 60.0
-# What settings allow at most.
-LONGEST_LEASE = timedelta(seconds=600)
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +58,8 @@ class Worker:
     platform: Platform
     keys: SigningKeys
     settings: Settings
+    # Told whenever an audit has moved on.
+    moved: Callable[[], None] = lambda: None
     # What it is at, for whoever must end it meanwhile.
     current: AuditRow | None = None
 
@@ -87,6 +86,7 @@ class Worker:
         audit = self.current = self._claim()
         if audit is None:
             return False
+        self.moved()
         boundaries.reached(Boundary.CLAIMED)
         log.info("audit.running", extra={"audit": audit.id})
         with self._renewing(audit), traces.span("audit", audit=audit.id, kind=audit.kind):
@@ -108,6 +108,7 @@ class Worker:
                 log.exception("audit.error", extra={"audit": audit.id})
                 self._give_back(audit, "internal")
         self.current = None
+        self.moved()
         return True
 
     def park(self) -> None:
@@ -117,22 +118,8 @@ class Worker:
             log.warning("audit.parked", extra={"audit": audit.id})
 
     def _claim(self) -> AuditRow | None:
-        lease = col(AuditRow.lease_until)
-        # A lease longer than any that is given is of a clock that was turned back since. To take
-        # over too early does no harm: only the holder of the claim can release.
-        over = or_(lease < now(), lease > now() + LONGEST_LEASE)
-        abandoned = and_(col(AuditRow.state) == "running", over)
-        # What was begun is finished; what was not waits for a suspended mandate to be resumed.
-        ready = and_(turns.waiting(), turns.below_share(self.settings))
-        query = (
-            select(AuditRow)
-            .where(or_(ready, abandoned), col(AuditRow.kind) != EXCHANGED)
-            .order_by(col(AuditRow.turn), col(AuditRow.submitted_at), col(AuditRow.id))
-            .limit(1)
-            .with_for_update(skip_locked=True)
-        )
         with self.store.write() as session:
-            audit = session.exec(query).first()
+            audit = turns.next_audit(session, self.settings)
             if audit is not None:
                 audit.state = "running"
                 audit.claim = secrets.token_hex(16)
@@ -198,7 +185,7 @@ class Worker:
         with self.store.write() as session:
             row = self._still_mine(session, audit)
             if row is not None:
-                row.lease_until = min(until, now() + LONGEST_LEASE / 2)
+                row.lease_until = min(until, now() + turns.LONGEST_LEASE / 2)
                 row.claim, row.claims = None, 0
                 session.add(row)
 

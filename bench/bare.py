@@ -6,23 +6,24 @@ same ORM on the same engine. It parses the same request and checks nothing.
     POST /v1/audits               a job is written       (ours: the charge)
     a thread                      the job is claimed     (ours: the claim)
                                   its answer is written  (ours: the release)
-    GET /v1/audits/{id}/events    the job's state is read as often as ours
+    GET /v1/audits/{id}/events    the job's states, found out as ours are
     GET /v1/audits/{id}/release   its answer is read
 """
 
-import asyncio
 import secrets
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
+from functools import partial
 
 import uvicorn
 from fastapi import FastAPI, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
-from sqlmodel import Field, SQLModel, select
+from sqlmodel import Field, SQLModel, col, select
 
+from api.following import Following
 from api.store import Store
 from openapi.models import ScoreHistogramRequest
 
@@ -46,10 +47,11 @@ class AnswerRow(SQLModel, table=True):
 
 def application(store: Store) -> FastAPI:
     wake, stop = threading.Event(), threading.Event()
+    following = Following(partial(_states, store))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        thread = threading.Thread(target=_work, args=(store, wake, stop))
+        thread = threading.Thread(target=_work, args=(store, wake, stop, following.moved))
         thread.start()
         yield
         stop.set()
@@ -72,7 +74,8 @@ def application(store: Store) -> FastAPI:
 
     @app.get("/v1/audits/{job}/events")
     async def follow(job: str) -> Response:
-        return StreamingResponse(_events(store, job), media_type="text/event-stream")
+        first = (await run_in_threadpool(_states, store, [job]))[job]
+        return StreamingResponse(_events(following, job, first), media_type="text/event-stream")
 
     @app.get("/v1/audits/{job}/release")
     def answer(job: str) -> Response:
@@ -82,26 +85,30 @@ def application(store: Store) -> FastAPI:
     return app
 
 
-async def _events(store: Store, job: str) -> AsyncIterator[str]:
-    shown, pause = None, 0.02
-    while shown != "released":
-        state = await run_in_threadpool(_state, store, job)
-        if state != shown:
-            yield f"event: progress\ndata: {state}\n\n"
-            shown = state
-        else:
-            await asyncio.sleep(pause)
-            pause = min(pause * 1.5, 0.5)
+async def _events(following: Following, job: str, state: str) -> AsyncIterator[str]:
+    yield _event(state)
+    while state != "released":
+        state = await following.after(job, state)
+        yield _event(state)
 
 
-def _state(store: Store, job: str) -> str:
+def _event(state: str) -> str:
+    return f"event: progress\ndata: {state}\n\n"
+
+
+def _states(store: Store, jobs: Collection[str]) -> dict[str, str]:
     with store.read() as session:
-        return session.exec(select(JobRow.state).where(JobRow.id == job)).one()
+        query = select(JobRow.id, JobRow.state).where(col(JobRow.id).in_(jobs))
+        return dict(session.exec(query).all())
 
 
-def _work(store: Store, wake: threading.Event, stop: threading.Event) -> None:
+def _work(
+    store: Store, wake: threading.Event, stop: threading.Event, moved: Callable[[], None]
+) -> None:
     while not stop.is_set():
-        if not _work_once(store):
+        if _work_once(store):
+            moved()
+        else:
             wake.wait(0.05)
             wake.clear()
 

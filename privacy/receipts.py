@@ -33,8 +33,25 @@ def digest(data: bytes) -> str:
 
 def sign(statement: Mapping[str, Any], key: OKPKey) -> str:
     """A receipt of the statement, by a key that has a `kid`."""
+    return _sign(canonical(statement), key)
+
+
+def receipted(statement: Mapping[str, Any], key: OKPKey) -> bytes:
+    """The statement with its receipt as one more member, canonical, and nothing written twice."""
+    members = {name: rfc8785.dumps(value) for name, value in statement.items()}
+    receipt = rfc8785.dumps(_sign(_joined(members), key))
+    return _joined(members | {"receipt": receipt})
+
+
+def _sign(data: bytes, key: OKPKey) -> str:
     header = {"alg": ALGORITHM, "kid": key.kid, "typ": TYPE}
-    return jws.serialize_compact(header, canonical(statement), key, algorithms=[ALGORITHM])
+    return jws.serialize_compact(header, data, key, algorithms=[ALGORITHM])
+
+
+def _joined(members: Mapping[str, bytes]) -> bytes:
+    """A canonical object of members that are canonical already: sorted by UTF-16 (RFC 8785)."""
+    names = sorted(members, key=lambda name: name.encode("utf-16-be"))
+    return b"{%b}" % b",".join(rfc8785.dumps(name) + b":" + members[name] for name in names)
 
 
 def verify(receipt: str, keys: KeySet) -> bytes:

@@ -7,6 +7,7 @@ the upload under a key of this deployment.
 
 import io
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -15,7 +16,7 @@ from sqlmodel import Session, col, delete, select
 
 from api.adapters import call_or_cut
 from api.audiences.members import tokens
-from api.audiences.uploads import groups_of
+from api.audiences.uploads import groups_of, order
 from api.clock import now
 from api.errors import AudienceSealedError, EmptyGroupError, UnavailableError
 from api.insight import sketches
@@ -95,10 +96,21 @@ def keep_until(moment: datetime, settings: Settings) -> datetime:
     return moment + timedelta(days=settings.members_kept_days)
 
 
-def membership_of(session: Session, audience: AudienceRow) -> Membership:
-    """Whom a sealed audience reached."""
-    groups = [np.frombuffer(g.people or b"", "<i8") for g in groups_of(session, audience.id)]
-    return Membership(tuple(groups), audience.groups_per_person)
+@dataclass(frozen=True)
+class Reached:
+    """Whom a sealed audience reached, by the labels of its groups; so many were uploaded."""
+
+    labels: list[str]
+    membership: Membership
+    uploaded: int
+
+
+def reached(session: Session, audience: AudienceRow) -> Reached:
+    query = select(GroupRow.label, GroupRow.people, GroupRow.members)
+    rows = session.exec(query.where(GroupRow.audience_id == audience.id)).all()
+    labels, people, members = zip(*sorted(rows, key=lambda row: order(row[0])), strict=True)
+    groups = tuple(np.frombuffer(each or b"", "<i8") for each in people)
+    return Reached(list(labels), Membership(groups, audience.groups_per_person), sum(members))
 
 
 def _parts(session: Session, group: GroupRow) -> list[PartRow]:

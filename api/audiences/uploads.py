@@ -137,10 +137,15 @@ def pending(session: Session, audience_id: str) -> bool:
 
 
 def groups_of(session: Session, audience_id: str) -> list[GroupRow]:
-    """The groups in the order of their labels' numbers: g0, g1, …, g10. Not yet their people."""
+    """The groups in their order, not yet their people."""
     query = select(GroupRow).where(GroupRow.audience_id == audience_id)
     rows = session.exec(query.options(defer(cast("Any", GroupRow.people))))
-    return sorted(rows, key=lambda group: int(group.label[1:]))
+    return sorted(rows, key=lambda group: order(group.label))
+
+
+def order(label: str) -> int:
+    """Groups stand by the numbers of their labels: g0, g1, …, g10."""
+    return int(label[1:])
 
 
 def pack(kind: str, identifiers: pa.Array) -> bytes:

@@ -4,7 +4,7 @@
 caller of any role. The OpenAPI document shows the scope that each route needs.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 from fastapi import Depends, Request, Security
@@ -34,7 +34,8 @@ _scheme = OAuth2(
 )
 
 
-def auth_of(request: Request) -> Auth:
+async def auth_of(request: Request) -> Auth:
+    """Async, as all that waits for nothing: it need not be handed to a thread."""
     auth: Auth = request.app.state.auth
     return auth
 
@@ -66,8 +67,8 @@ def authenticate(
 CallerDep = Annotated[Caller, Security(authenticate)]
 
 
-def _holder_of(role: Role) -> Callable[[Caller], Caller]:
-    def holder(caller: CallerDep) -> Caller:
+def _holder_of(role: Role) -> Callable[[Caller], Awaitable[Caller]]:
+    async def holder(caller: CallerDep) -> Caller:
         if caller.role == role:
             return caller
         raise ForbiddenError(

@@ -6,7 +6,7 @@ from typing import Protocol, cast
 from sqlmodel import Session, col, select
 
 from api.errors import ForbiddenError
-from api.store import ResearcherRow
+from api.store import ResearcherRow, RevokedTokenRow
 from openapi.models import Role
 
 
@@ -33,6 +33,14 @@ class Authenticator(Protocol):
 
 def caller_by_id(session: Session, researcher_id: str) -> Caller | None:
     return _caller(session.get(ResearcherRow, researcher_id))
+
+
+def caller_with(session: Session, researcher_id: str, jti: str) -> tuple[Caller | None, bool]:
+    """Whose token it is, and whether it was revoked: one question, as it is asked all the time."""
+    revoked = select(RevokedTokenRow.jti).where(RevokedTokenRow.jti == jti).exists()
+    query = select(ResearcherRow, revoked).where(ResearcherRow.id == researcher_id)
+    row, ended = session.exec(query).first() or (None, False)
+    return _caller(row), ended
 
 
 def caller_by_outside_subject(session: Session, subject: str) -> Caller | None:

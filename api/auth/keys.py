@@ -40,6 +40,7 @@ class SigningKeys:
         self._rows: tuple[SigningKeyRow, ...] = ()
         self._loaded_at = self._searched_at = float("-inf")
         self._opened: dict[str, OKPKey] = {}
+        self._imported: dict[str, OKPKey] = {}
 
     def current(self, purpose: Purpose) -> OKPKey:
         """The private key to sign with; the first one is made when there is none."""
@@ -74,7 +75,7 @@ class SigningKeys:
         row = _find(self._fresh(), purpose, kid)
         if row is None and self._may_search():
             row = _find(self._load(), purpose, kid)
-        return OKPKey.import_key(dict(row.public_jwk)) if row else None
+        return self._public(row) if row else None
 
     def published(self) -> dict[str, list[dict[str, Any]]]:
         """The JWK set: public members only, the current key of each purpose always among them."""
@@ -99,6 +100,11 @@ class SigningKeys:
         if row.kid not in self._opened:
             self._opened[row.kid] = self._seal.open(row.sealed_jwk, row.kid)
         return self._opened[row.kid]
+
+    def _public(self, row: SigningKeyRow) -> OKPKey:
+        if row.kid not in self._imported:
+            self._imported[row.kid] = OKPKey.import_key(dict(row.public_jwk))
+        return self._imported[row.kid]
 
     def _make(self, session: Session, purpose: Purpose, by: str) -> SigningKeyRow:
         key = OKPKey.generate_key(

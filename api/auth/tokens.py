@@ -9,12 +9,12 @@ from typing import Any
 from joserfc import jwt
 from joserfc.errors import ExpiredTokenError, JoseError
 
-from api.auth.caller import Caller, caller_by_id
+from api.auth.caller import Caller, caller_with
 from api.auth.compact import Compact, CompactError, parse
 from api.auth.keys import ALGORITHM, CLOCK_SKEW, TOKEN_LIFETIME, SigningKeys
 from api.clock import now
 from api.errors import UnauthenticatedError
-from api.store import RevokedTokenRow, Store
+from api.store import Store
 
 TYPE = "at+jwt"
 
@@ -58,9 +58,9 @@ class OwnTokens:
     def authenticate(self, bearer: str) -> Caller:
         claims = self.read(bearer)
         with self._store.read() as session:
-            if session.get(RevokedTokenRow, claims["jti"]):
-                raise UnauthenticatedError("The access token was revoked: ask for a new one.")
-            caller = caller_by_id(session, claims["sub"])
+            caller, revoked = caller_with(session, claims["sub"], claims["jti"])
+        if revoked:
+            raise UnauthenticatedError("The access token was revoked: ask for a new one.")
         if caller is None:
             raise UnauthenticatedError("The researcher of this token is no longer registered.")
         if caller.role != claims["scope"]:

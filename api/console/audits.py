@@ -150,9 +150,9 @@ async def follow_audit(audit_id: str, visit: AuditorVisit) -> Response:
 
 
 @router.get("/audits/{audit_id}/release.json")
-def get_release(audit_id: str, visit: AuditorVisit, session: ReadDep) -> Response:
+def get_release(audit_id: str, visit: AuditorVisit) -> Response:
     """The release as it was signed."""
-    found = audits.get_release(audit_id, visit.caller, session)
+    found = audits.get_release(audit_id, visit.caller, visit.console.service)
     return _file(found.body, "application/json", f"{audit_id}.json")
 
 

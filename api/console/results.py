@@ -52,7 +52,7 @@ def found_in(
     result = _result(visit, session, audit)
     line = LINES.get(audit.kind)
     judged = alpha if alpha is not None else line.usual if line else 0.0
-    body = _body(visit, session, audit)
+    body = _body(visit, audit)
     return Found(
         result.contents,
         tuple(group.label for group in getattr(result.release, "groups", ())),
@@ -120,8 +120,8 @@ def table_of(visit: Visit, session: Session, audit: Audit) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _body(visit: Visit, session: Session, audit: Audit) -> bytes:
-    return bytes(audits.get_release(audit.id, visit.caller, session).body)
+def _body(visit: Visit, audit: Audit) -> bytes:
+    return bytes(audits.get_release(audit.id, visit.caller, visit.console.service).body)
 
 
 def _result(visit: Visit, session: Session, audit: Audit) -> AnyResult:
@@ -129,7 +129,7 @@ def _result(visit: Visit, session: Session, audit: Audit) -> AnyResult:
     service = visit.console.service
     keys = service.auth.keys.published()
     mandates = oversight.get_budget(visit.caller, session).mandates
-    release: Any = verify_release(_body(visit, session, audit), keys)
+    release: Any = verify_release(_body(visit, audit), keys)
     return KINDS[audit.kind](
         release=release,
         keys=keys,

@@ -8,7 +8,7 @@ import base64
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from sqlmodel import Session, select
 
@@ -81,7 +81,10 @@ def view(row: EntryRow) -> Entry:
 
 
 def _locked(session: Session) -> HeadRow:
-    return session.exec(select(HeadRow).with_for_update()).one()
+    """Asked for once in a transaction: the lock stays until it ends."""
+    if HeadRow not in session.info:
+        session.info[HeadRow] = session.exec(select(HeadRow).with_for_update()).one()
+    return cast("HeadRow", session.info[HeadRow])
 
 
 def _readable(line: bytes) -> bytes:

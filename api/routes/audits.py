@@ -1,6 +1,5 @@
 """`/v1/audits`: ask the price, pay, follow, and fetch what was released."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Annotated, cast
 
@@ -35,6 +34,7 @@ from api.errors import (
     UnauthenticatedError,
     UnsupportedAuditError,
 )
+from api.following import Following
 from api.ledger import proofs
 from api.paging import page
 from api.problems import responses
@@ -64,8 +64,6 @@ RequestBody = Annotated[
     AuditRequest, Body(openapi_examples={each["kind"]: {"value": each} for each in EXAMPLES})
 ]
 _FINAL = ("released", "failed", "cancelled")
-# Seconds between two looks at the state that is streamed: often at first, when small audits end.
-_SOON, _LATE = 0.02, 0.5
 # One event of the stream.
 _EVENT = {
     "type": "object",
@@ -181,7 +179,7 @@ def cancel_audit(audit_id: str, caller: AuditorDep, service: ServiceDep) -> Audi
 async def follow_audit(audit_id: str, caller: AuditorDep, service: ServiceDep) -> Response:
     """Server-sent events: the audit's state whenever it changes, until it is final."""
     first = await run_in_threadpool(_state, service, caller, audit_id)
-    events = _events(service, caller, audit_id, first)
+    events = _events(service.following, audit_id, first)
     return StreamingResponse(
         events, media_type="text/event-stream", headers={"Cache-Control": "no-store"}
     )
@@ -192,9 +190,10 @@ async def follow_audit(audit_id: str, caller: AuditorDep, service: ServiceDep) -
     response_model=Release,
     responses=responses(NotFoundError, NotReleasedError),
 )
-def get_release(audit_id: str, caller: AuditorDep, session: ReadDep) -> Response:
+def get_release(audit_id: str, caller: AuditorDep, service: ServiceDep) -> Response:
     """The release: always the same bytes."""
-    release = _released(session, caller, audit_id)
+    with service.store.read() as session:
+        release = _released(session, caller, audit_id)
     boundaries.reached(Boundary.BEFORE_SEND)
     return Response(release.body, media_type="application/json")
 
@@ -216,22 +215,18 @@ def _released(session: Session, caller: Caller, audit_id: str) -> ReleaseRow:
     return release
 
 
-async def _events(
-    service: Service, caller: Caller, audit_id: str, state: AuditState
-) -> AsyncIterator[str]:
-    shown, pause = None, _SOON
-    while True:
-        if state != shown:
-            progress = Progress(audit_id=audit_id, state=state)
-            yield f"event: progress\ndata: {progress.model_dump_json()}\n\n"
-            shown = state
-        if state in _FINAL:
-            return
-        await asyncio.sleep(pause)
-        pause = min(pause * 1.5, _LATE)
-        state = await run_in_threadpool(_state, service, caller, audit_id)
+async def _events(following: Following, audit_id: str, state: str) -> AsyncIterator[str]:
+    yield _event(audit_id, state)
+    while state not in _FINAL:
+        state = await following.after(audit_id, state)
+        yield _event(audit_id, state)
 
 
-def _state(service: Service, caller: Caller, audit_id: str) -> AuditState:
+def _event(audit_id: str, state: str) -> str:
+    progress = Progress(audit_id=audit_id, state=cast("AuditState", state))
+    return f"event: progress\ndata: {progress.model_dump_json()}\n\n"
+
+
+def _state(service: Service, caller: Caller, audit_id: str) -> str:
     with service.store.read() as session:
-        return cast("AuditState", submissions.owned(session, caller, audit_id).state)
+        return submissions.owned(session, caller, audit_id).state

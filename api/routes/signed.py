@@ -34,7 +34,7 @@ class Signed:
         )
 
 
-def _signed(key: KeyHeader, signature: SignatureHeader, service: ServiceDep) -> Signed:
+async def _signed(key: KeyHeader, signature: SignatureHeader, service: ServiceDep) -> Signed:
     return Signed(key, signature, service.origin)
 
 

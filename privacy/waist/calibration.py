@@ -5,25 +5,53 @@ is within the exact price: what is charged is never less than what is spent.
 """
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from functools import lru_cache
+from typing import Any, Protocol
 
 from opendp.domains import atom_domain, vector_domain
 from opendp.mod import enable_features
+
+from privacy.errors import UnderpaidError
 
 # Not opendp.prelude: that imports scikit-learn and pandas too, for seconds.
 enable_features("contrib")
 
 
-def calibrated(
-    least: float, make: Callable[[float], Any], within_price: Callable[[Any], bool]
-) -> tuple[float, Any]:
-    """The first scale from `least` upwards, and its mechanism, that OpenDP says is within price."""
-    scale = least
-    while not within_price(mechanism := make(scale)):
+class Calibrated(Protocol):
+    """A mechanism of ours, equal to others of the same bounds and price, made by OpenDP."""
+
+    def __hash__(self) -> int: ...
+
+    @property
+    def least(self) -> float:
+        """The scale below which nothing is within price."""
+
+    def make(self, scale: float) -> Any:
+        """OpenDP's mechanism at this scale."""
+
+    def within_price(self, mechanism: Any) -> bool:
+        """Whether OpenDP's map says that it costs no more than the price."""
+
+
+@lru_cache(maxsize=4_096)
+def scale_of(wanted: Calibrated) -> float:
+    """The first scale from the least upwards that OpenDP says is within price.
+
+    Sought once for equal mechanisms: prices are asked far more often than noise is drawn.
+    """
+    scale = wanted.least
+    while not wanted.within_price(wanted.make(scale)):
         scale = math.nextafter(scale, math.inf)
-    return scale, mechanism
+    return scale
+
+
+def made(wanted: Calibrated) -> Any:
+    """OpenDP's mechanism at that scale, which vouches for the price each time it is made."""
+    mechanism = wanted.make(scale_of(wanted))
+    if not wanted.within_price(mechanism):
+        raise UnderpaidError("OpenDP does not say that this is within price")
+    return mechanism
 
 
 def at_least(value: Fraction) -> float:

@@ -20,7 +20,7 @@ from opendp.metrics import l2_distance
 
 from privacy.price import Price
 from privacy.table import Bounds, Cells, Noisable, Noisy
-from privacy.waist.calibration import calibrated, integers, root_at_least
+from privacy.waist.calibration import integers, made, root_at_least, scale_of
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class DiscreteGaussian:
         per_unit = self.rho / self.bounds.added.l2_squared
         return Price.rho(add_remove=self.rho, change_one=per_unit * self.bounds.changed.l2_squared)
 
-    @cached_property
+    @property
     def scale(self) -> float:
-        return self._calibrated[0]
+        return scale_of(self)
 
     @property
     def standard_deviation(self) -> float:
@@ -57,18 +57,20 @@ class DiscreteGaussian:
     def noise(self) -> Cells:
         """Fresh noise for every cell, from OpenDP's generator, which nobody can seed (R6)."""
         zeros = np.zeros(math.prod(self.bounds.shape), np.int64)
-        return np.asarray(self._calibrated[1](zeros), np.int64).reshape(self.bounds.shape)
+        return np.asarray(self._made(zeros), np.int64).reshape(self.bounds.shape)
 
     @cached_property
-    def _calibrated(self) -> tuple[float, Any]:
-        least = root_at_least(Fraction(self.bounds.added.l2_squared) / (2 * self.rho))
-        return calibrated(least, _opendp_gaussian, self._within_price)
+    def _made(self) -> Any:
+        return made(self)
 
-    def _within_price(self, mechanism: Any) -> bool:
+    @property
+    def least(self) -> float:
+        return root_at_least(Fraction(self.bounds.added.l2_squared) / (2 * self.rho))
+
+    def make(self, scale: float) -> Any:
+        return make_gaussian(integers(), l2_distance(T="f64"), scale=scale)
+
+    def within_price(self, mechanism: Any) -> bool:
         added = Fraction(mechanism.map(root_at_least(Fraction(self.bounds.added.l2_squared))))
         changed = Fraction(mechanism.map(root_at_least(Fraction(self.bounds.changed.l2_squared))))
         return self.price.covers(Price.rho(add_remove=added, change_one=changed))
-
-
-def _opendp_gaussian(scale: float) -> Any:
-    return make_gaussian(integers(), l2_distance(T="f64"), scale=scale)

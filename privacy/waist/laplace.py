@@ -21,7 +21,7 @@ from opendp.metrics import l1_distance
 
 from privacy.price import Price
 from privacy.table import Bounds, Cells, Noisable, Noisy
-from privacy.waist.calibration import at_least, calibrated, integers
+from privacy.waist.calibration import at_least, integers, made, scale_of
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class DiscreteLaplace:
         per_unit = self.epsilon / self.bounds.added.l1
         return Price.epsilon(add_remove=self.epsilon, change_one=per_unit * self.bounds.changed.l1)
 
-    @cached_property
+    @property
     def scale(self) -> float:
-        return self._calibrated[0]
+        return scale_of(self)
 
     @property
     def standard_deviation(self) -> float:
@@ -59,22 +59,24 @@ class DiscreteLaplace:
     def noise(self) -> Cells:
         """Fresh noise for every cell, from OpenDP's generator, which nobody can seed (R6)."""
         zeros = np.zeros(math.prod(self.bounds.shape), np.int64)
-        return np.asarray(self._calibrated[1](zeros), np.int64).reshape(self.bounds.shape)
+        return np.asarray(self._made(zeros), np.int64).reshape(self.bounds.shape)
 
     @property
     def _q(self) -> float:
         return math.exp(-1 / self.scale)
 
     @cached_property
-    def _calibrated(self) -> tuple[float, Any]:
-        least = at_least(Fraction(self.bounds.added.l1) / self.epsilon)
-        return calibrated(least, _opendp_laplace, self._within_price)
+    def _made(self) -> Any:
+        return made(self)
 
-    def _within_price(self, mechanism: Any) -> bool:
+    @property
+    def least(self) -> float:
+        return at_least(Fraction(self.bounds.added.l1) / self.epsilon)
+
+    def make(self, scale: float) -> Any:
+        return make_laplace(integers(), l1_distance(T="i64"), scale=scale)
+
+    def within_price(self, mechanism: Any) -> bool:
         added = Fraction(mechanism.map(self.bounds.added.l1))
         changed = Fraction(mechanism.map(self.bounds.changed.l1))
         return self.price.covers(Price.epsilon(add_remove=added, change_one=changed))
-
-
-def _opendp_laplace(scale: float) -> Any:
-    return make_laplace(integers(), l1_distance(T="i64"), scale=scale)

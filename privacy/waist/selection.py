@@ -20,7 +20,7 @@ from opendp.metrics import linf_distance
 
 from privacy.price import Price
 from privacy.table import Bounds, Table
-from privacy.waist.calibration import at_least, calibrated, integers
+from privacy.waist.calibration import at_least, integers, made, scale_of
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class NoisyMax:
             add_remove=self.epsilon, change_one=per_unit * self.bounds.changed.linf
         )
 
-    @cached_property
+    @property
     def scale(self) -> float:
-        return self._calibrated[0]
+        return scale_of(self)
 
     @property
     def standard_deviation(self) -> float:
@@ -56,19 +56,21 @@ class NoisyMax:
 
     def release(self, table: Table) -> int:
         """The index that was chosen."""
-        return int(self._calibrated[1](table.cells))
+        return int(self._made(table.cells))
 
     @cached_property
-    def _calibrated(self) -> tuple[float, Any]:
-        least = at_least(2 * Fraction(self.bounds.added.linf) / self.epsilon)
-        return calibrated(least, _opendp_noisy_max, self._within_price)
+    def _made(self) -> Any:
+        return made(self)
 
-    def _within_price(self, mechanism: Any) -> bool:
+    @property
+    def least(self) -> float:
+        return at_least(2 * Fraction(self.bounds.added.linf) / self.epsilon)
+
+    def make(self, scale: float) -> Any:
+        space = integers(), linf_distance(T="i64")
+        return make_noisy_max(*space, max_divergence(), scale=scale)
+
+    def within_price(self, mechanism: Any) -> bool:
         added = Fraction(mechanism.map(self.bounds.added.linf))
         changed = Fraction(mechanism.map(self.bounds.changed.linf))
         return self.price.covers(Price.epsilon(add_remove=added, change_one=changed))
-
-
-def _opendp_noisy_max(scale: float) -> Any:
-    space = integers(), linf_distance(T="i64")
-    return make_noisy_max(*space, max_divergence(), scale=scale)

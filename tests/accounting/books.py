@@ -20,7 +20,7 @@ from sqlmodel import Session, select
 
 from api import budgets, charging, mandates, persons
 from api.audiences.erasure import erase
-from api.audiences.sealing import membership_of
+from api.audiences.sealing import reached
 from api.ids import new_id
 from api.inspection import inspect
 from api.ledger import entries
@@ -238,7 +238,7 @@ class Books:
     def everyone(self, audience: str) -> set[int]:
         with self.store.read() as session:
             row = session.get_one(AudienceRow, audience)
-            return set(membership_of(session, row).everyone().tolist())
+            return set(reached(session, row).membership.everyone().tolist())
 
     def sound(self) -> bool:
         return inspect(self.store, Fraction(self.settings.person_lifetime_rho)).sound

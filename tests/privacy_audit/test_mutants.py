@@ -15,6 +15,7 @@ from privacy.membership import Membership, Persons
 from privacy.price import ADD_REMOVE
 from privacy.table import Bounds, Table
 from privacy.waist import gaussian, laplace, selection
+from privacy.waist.calibration import Calibrated, scale_of
 from tests.privacy_audit.__main__ import LONG_RUNS, RUNS, audit
 from tests.privacy_audit.cases import cases
 from tests.privacy_audit.runs import Case
@@ -64,11 +65,11 @@ def narrower(factor: float) -> Mutate:
     """Noise of a scale that is a factor of what is priced and told."""
 
     def mutate(monkeypatch: pytest.MonkeyPatch) -> None:
-        def calibrated(least: float, make: Callable[[float], Any], _: object) -> tuple[float, Any]:
-            return least, make(least * factor)
+        def made(wanted: Calibrated) -> Any:
+            return wanted.make(scale_of(wanted) * factor)
 
         for module in (laplace, gaussian, selection):
-            monkeypatch.setattr(module, "calibrated", calibrated)
+            monkeypatch.setattr(module, "made", made)
 
     return mutate
 
