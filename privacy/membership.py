@@ -26,7 +26,7 @@ class Membership:
 
     def __post_init__(self) -> None:
         for persons in self.groups:
-            if persons.size and (persons[0] < 0 or np.any(np.diff(persons) <= 0)):
+            if persons.size and (persons[0] < 0 or np.any(persons[1:] <= persons[:-1])):
                 raise BoundsError("the people of a group are not distinct and sorted")
 
     @classmethod
