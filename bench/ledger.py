@@ -2,11 +2,10 @@
 
 One entry in four is a signed charge: content, audience, charge and release per audit, of a hundred
 auditors whose mandates renew. What it is compared with: reading the same file, SHA-256 of every
-line, and every request's signature by itself, by the same library; and parsing every line by the
-standard library, with its SHA-256, and no signature at all.
+line, and every request's signature by itself, by the same library; and parsing every line by
+msgspec, as we do, into whatever it says, with its SHA-256, and no signature at all.
 """
 
-import json
 import os
 import tempfile
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -36,6 +35,7 @@ AUDITORS = 100
 EPSILONS = ("0.05", "0.1", "0.125", "0.2", "0.5")
 
 _encoder = msgspec.json.Encoder(order="sorted")
+_decoder = msgspec.json.Decoder()
 
 
 def run(size: int = 1_000_000) -> list[Figure]:
@@ -213,7 +213,7 @@ def _signed(export: Path) -> list[tuple[bytes, bytes]]:
 
 def _parsed(export: Path) -> None:
     for line in _lines(export):
-        json.loads(line)
+        _decoder.decode(line)
         sha256(line).digest()
 
 
