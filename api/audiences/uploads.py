@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import IO, Any, Literal, cast
 
 import pyarrow as pa
+from sqlalchemy import bindparam
 from sqlalchemy.orm import defer
 from sqlmodel import Session, col, delete, func, select
 
@@ -20,8 +21,14 @@ from api.errors import (
 )
 from api.ids import new_id
 from api.settings import Settings
-from api.store import AudienceRow, AuditRow, GroupRow, PartRow
+from api.store import AudienceRow, AuditRow, GroupRow, PartRow, find
 from openapi.models import Audience, AudienceDraft, Group, Part
+
+_GROUPS = (
+    select(GroupRow)
+    .where(GroupRow.audience_id == bindparam("audience"))
+    .options(defer(cast("Any", GroupRow.people)))
+)
 
 
 def create(session: Session, caller: Caller, draft: AudienceDraft, settings: Settings) -> Audience:
@@ -57,10 +64,7 @@ def owned(
     lock: Literal["wait", "skip", "no"] = "no",
 ) -> AudienceRow:
     """The auditor's own audience; another auditor's is not there."""
-    query = select(AudienceRow).where(
-        AudienceRow.id == audience_id, AudienceRow.auditor_id == caller.auditor
-    )
-    row = session.exec(query).first()
+    row = find(session, AudienceRow, id=audience_id, auditor_id=caller.auditor)
     if row is None:
         raise NotFoundError(f"no audience {audience_id}: make one with POST /v1/audiences")
     if lock != "no" and not (row := locked(session, audience_id, skip=lock == "skip")):
@@ -138,8 +142,7 @@ def pending(session: Session, audience_id: str) -> bool:
 
 def groups_of(session: Session, audience_id: str) -> list[GroupRow]:
     """The groups in their order, not yet their people."""
-    query = select(GroupRow).where(GroupRow.audience_id == audience_id)
-    rows = session.exec(query.options(defer(cast("Any", GroupRow.people))))
+    rows = session.exec(_GROUPS, params={"audience": audience_id})
     return sorted(rows, key=lambda group: order(group.label))
 
 
