@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from decimal import Decimal
@@ -128,7 +129,7 @@ def served(
     key = base64.urlsafe_b64encode(secrets.token_bytes(32))
     write_settings(config, database_url, f"http://127.0.0.1:{ports[0]}", key)
     more = {"requests_per_minute": 1_000_000, "burst": 1_000_000, "log_level": "WARNING"}
-    config.write_text(config.read_text() + toml(more | dict(settings)))
+    config.write_text(toml(tomllib.loads(config.read_text()) | more | dict(settings)))
     service = load_service(load_settings(config))
     migrate(service.store)
     command = [sys.executable, "-m", "api.cli", "serve", "--config", str(config)]

@@ -34,14 +34,14 @@ def record_state(store: Store, settings: Settings, platform: Platform) -> None:
     values = settings.model_dump(mode="json", include=set(AFFECT_PRIVACY))
     values["platform_window_days"] = PLATFORM_WINDOW_DAYS
     with store.write() as session:
-        lock(session)
         record_change(session, "settings", {"values": values})
         if platform.scores:
             record_change(session, "model", {"digest": platform.scores.model_digest})
 
 
 def record_change(session: Session, kind: str, facts: Mapping[str, Any]) -> None:
-    """Append the facts unless the newest entry of their kind says the same; the head is locked."""
+    """Append the facts unless the newest entry of their kind says the same."""
+    lock(session)
     newest = session.exec(_NEWEST, params={"kind": kind}).first()
     if newest is None or json.loads(newest)["facts"] != facts:
         append(session, kind, facts)

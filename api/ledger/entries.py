@@ -29,7 +29,6 @@ def lock(session: Session) -> datetime:
     head = _locked(session)
     head.latest = max(head.latest, now())
     session.add(head)
-    session.flush()
     return head.latest
 
 
