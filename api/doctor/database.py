@@ -56,11 +56,17 @@ def database_is_whole(patient: Patient) -> str | None:
     return None if found == "ok" else "SQLite finds errors in it"
 
 
-@DATABASE.check("stop old processes and start one of this version: it migrates")
+@DATABASE.check("start a version that knows it, or restore a back-up that this one knows")
+def schema_is_known(patient: Patient) -> str | None:
+    found = _revision(patient)
+    return (
+        None if found in revisions() else f"it is at {found or 'none'}: not one of this version's"
+    )
+
+
+@DATABASE.check("start a process of this version: it migrates", advice=True)
 def schema_is_the_newest(patient: Patient) -> str | None:
-    with patient.store.engine.connect() as connection:
-        found = MigrationContext.configure(connection).get_current_revision()
-    newest = revisions()[-1]
+    found, newest = _revision(patient), revisions()[-1]
     return None if found == newest else f"it is at {found or 'none'}, this version needs {newest}"
 
 
@@ -97,6 +103,11 @@ def ledger_continues_the_head(patient: Patient) -> str | None:
         if tree(session).root(head.size) != head.root:
             return "other entries were signed at that size: this is another ledger's history"
     return None
+
+
+def _revision(patient: Patient) -> str | None:
+    with patient.store.engine.connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision()
 
 
 def _sqlite_forgets(patient: Patient) -> str | None:

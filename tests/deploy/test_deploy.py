@@ -5,6 +5,8 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ has_systemd = pytest.mark.skipif(
     shutil.which("systemd-analyze") is None, reason="there is no systemd here"
 )
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+BY_NAME = {check.name: check for check in CHECKS}
 # Of 10: what systemd calls "OK" ends at 3.
 EXPOSURE = 20
 
@@ -89,11 +92,23 @@ def _names(parameter: Any) -> list[str]:
     return [*parameter.opts, *parameter.secondary_opts]
 
 
-def test_the_settings_are_good_but_for_their_key(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def patient() -> Iterator[Patient]:
     settings = load_settings(DEPLOY / "platform-auditor.toml")
-    assert LineOptions(**settings.platform_options).token_file is not None
     store = Store("sqlite://")
-    patient = Patient(settings, store)
-    [key] = [check for check in CHECKS if check.name == "sealing-key-is-random"]
-    assert key(patient).outcome == "wrong"
+    yield Patient(settings, store)
     store.close()
+
+
+def test_the_settings_are_good_but_for_their_key(patient: Patient) -> None:
+    assert LineOptions(**patient.settings.platform_options).token_file is not None
+    assert BY_NAME["sealing-key-is-random"](patient).outcome == "wrong"
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_an_audit_that_is_taken_fits_into_the_memory_of_the_unit(
+    patient: Patient, name: str
+) -> None:
+    [gib] = re.findall(r"^MemoryMax=(\d+)G$", (DEPLOY / name).read_text(), re.MULTILINE)
+    allowed = replace(patient, memory=lambda: int(gib) << 30)
+    assert BY_NAME["memory-is-enough"](allowed).outcome == "right"

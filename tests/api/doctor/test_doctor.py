@@ -40,6 +40,7 @@ SKIPPED_ON_SQLITE = {
     "ledger-continues-the-head",
     "adapter-token-is-private",
 }
+PLENTY = 1 << 60
 
 
 def settle(folder: Path, url: str, **options: Any) -> Patient:
@@ -54,7 +55,7 @@ def settle(folder: Path, url: str, **options: Any) -> Patient:
     auth.keys.published()
     register_first(store, "regulator", _public_key())
     Checkpointer(store, auth.keys, ledger_origin(settings), 5).once()
-    return Patient(settings, store, config, free_bytes=1)
+    return Patient(settings, store, config, free_bytes=1, memory=lambda: PLENTY)
 
 
 def _public_key() -> dict[str, Any]:
@@ -77,7 +78,8 @@ def patient(settled: Path, tmp_path: Path) -> Iterator[Patient]:
     config = folder / "settings.toml"
     config.write_text(config.read_text().replace(str(settled), str(folder)))
     settings = load_settings(config)
-    found = Patient(settings, Store(settings.database_url), config, free_bytes=1)
+    store = Store(settings.database_url)
+    found = Patient(settings, store, config, free_bytes=1, memory=lambda: PLENTY)
     yield found
     found.store.close()
 
@@ -139,8 +141,8 @@ def _damaged(patient: Patient) -> Patient:
     return patient
 
 
-def _older(patient: Patient) -> Patient:
-    return _execute(patient, f"UPDATE alembic_version SET version_num = '{revisions()[-2]}'")
+def _at(patient: Patient, revision: str) -> Patient:
+    return _execute(patient, f"UPDATE alembic_version SET version_num = '{revision}'")
 
 
 def _open(patient: Patient) -> Patient:
@@ -207,7 +209,8 @@ BROKEN: dict[str, Callable[[Patient], Patient]] = {
     "commits-are-durable": _forgetful,
     "database-can-be-written": _read_only,
     "database-is-whole": _damaged,
-    "schema-is-the-newest": _older,
+    "schema-is-known": lambda well: _at(well, "of-another-time"),
+    "schema-is-the-newest": lambda well: _at(well, revisions()[-2]),
     "ledger-is-whole": lambda well: _execute(well, "DELETE FROM ledger WHERE number = 1"),
     "ledger-continues-the-head": _head_of_a_longer_ledger,
     "settings-are-private": _open,
@@ -225,6 +228,9 @@ BROKEN: dict[str, Callable[[Patient], Patient]] = {
     ),
     "chance-is-random": lambda well: replace(well, draw=bytes),
     "disk-has-room": lambda well: replace(well, free_bytes=1 << 80),
+    "memory-is-enough": lambda well: replace(
+        well, memory=lambda: 2 * well.settings.audit_memory_bytes - 1
+    ),
 }
 
 
@@ -268,6 +274,11 @@ def test_nothing_is_made_where_there_is_no_database(patient: Patient, tmp_path: 
     assert not missing.exists()
 
 
+def test_room_is_looked_for_where_something_is_written(on_postgresql: Patient) -> None:
+    """Settings may lie where nothing can be written, as systemd's credentials do."""
+    assert outcome("disk-has-room", replace(on_postgresql, config=Path("/proc/version"))) == "right"
+
+
 # --- the adapter, and the command
 
 
@@ -301,3 +312,41 @@ def test_the_command_exits_by_what_it_finds(patient: Patient) -> None:
     assert ill.exit_code == 1
     assert "✗ settings-are-private: others can read settings.toml: mode 440" in ill.output
     assert "chmod 600" in ill.output
+
+
+# --- as systemd starts it: deploy/platform-auditor.service
+
+
+def _as_a_credential(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The command of the unit; systemd shows what it hands to another account as mode 440."""
+    assert patient.config
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(patient.config.parent))
+    patient.config.chmod(0o440)
+    return ["doctor", "--config", str(patient.config), "--no-adapter"]
+
+
+def test_credentials_of_systemd_are_private(
+    patient: Patient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = _as_a_credential(patient, monkeypatch)
+    started = CliRunner().invoke(app, command)
+    assert started.exit_code == 0, started.output
+    assert patient.config
+    patient.config.chmod(0o444)
+    assert CliRunner().invoke(app, command).exit_code == 1
+
+
+@pytest.mark.parametrize("revision", [each for each in revisions() if each >= "0007"][:-1])
+def test_an_upgrade_is_begun_on_every_schema_that_it_migrates(
+    patient: Patient, monkeypatch: pytest.MonkeyPatch, revision: str
+) -> None:
+    """No check asks for what only the newest schema has: the service could not start to migrate."""
+    patient.store.close()
+    patient.file.unlink()
+    store = Store(patient.settings.database_url)
+    migrate(store, revision)
+    register_first(store, "regulator", _public_key())
+    store.close()
+    told = CliRunner().invoke(app, _as_a_credential(patient, monkeypatch))
+    assert told.exit_code == 0, told.output
+    assert f"! schema-is-the-newest: it is at {revision}" in told.output
