@@ -1,5 +1,6 @@
 """The example of a hardened deployment: linted by the programs that would run it."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -55,6 +56,23 @@ def test_the_proxy_takes_its_configuration(tmp_path: Path) -> None:
     assert "Valid configuration" in run(BIN / "caddy", "validate", *options, **home)
     formatted = run(BIN / "caddy", "fmt", DEPLOY / "Caddyfile", **home)
     assert formatted == (DEPLOY / "Caddyfile").read_text()
+
+
+def test_the_proxy_sends_messages_of_a_run_to_one_process() -> None:
+    options = ("--config", DEPLOY / "Caddyfile", "--adapter", "caddyfile")
+    # What it thinks of the file follows in lines of its own.
+    adapted = run(BIN / "caddy", "adapt", *options).splitlines()[0]
+    [server] = json.loads(adapted)["apps"]["http"]["servers"].values()
+    [site] = [each for route in server["routes"] for each in route["handle"]]
+    [exchange, rest] = [
+        (route.get("match"), handler.get("load_balancing"))
+        for route in site["routes"]
+        for handler in route["handle"]
+        if handler["handler"] == "reverse_proxy"
+    ]
+    assert exchange[0] == [{"path": ["/v1/audits/*/exchange"]}]
+    assert exchange[1] == {"selection_policy": {"policy": "uri_hash"}}
+    assert rest == (None, None)
 
 
 @pytest.fixture
