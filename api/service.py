@@ -1,5 +1,6 @@
 """One deployment's parts, built once and handed to every route."""
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -44,6 +45,11 @@ class Service:
     def following(self) -> Following:
         """Who waits for the next state of an audit."""
         return Following(partial(submissions.states, self.store))
+
+    @cached_property
+    def uploads(self) -> asyncio.Semaphore:
+        """Held by who reads a part or seals an audience: the others wait in line, and no thread."""
+        return asyncio.Semaphore(self.settings.uploads_at_once)
 
     @cached_property
     def shift(self) -> Shift:

@@ -124,6 +124,8 @@ class Settings(BaseSettings):
 
     max_body_bytes: Annotated[int, Field(ge=1024)] = 2 * 1024 * 1024
     max_part_bytes: Annotated[int, Field(ge=1024)] = 64 * 1024 * 1024
+    # So many parts are read and audiences sealed at once in one process: the others wait in line.
+    uploads_at_once: Annotated[int, Field(ge=1, le=32)] = 4
     max_members: Annotated[int, Field(ge=1)] = 20_000_000
     members_kept_days: Annotated[int, Field(ge=1, le=30)] = 30
     upload_kept_hours: Annotated[int, Field(ge=1, le=168)] = 24
