@@ -112,7 +112,8 @@ class Settings(BaseSettings):
     checkpoint_seconds: Annotated[float, Field(gt=0, le=60)] = 5.0
     lease_seconds: Annotated[float, Field(gt=0, le=600)] = 15.0
     poll_seconds: Annotated[float, Field(gt=0, le=60)] = 0.5
-    # How many audits may wait, and of how many of one auditor workers may run at once.
+    # How many audits may wait, and how many of one auditor may run at once: so many, and fewer than
+    # there are workers.
     waiting_per_auditor: Annotated[int, Field(ge=1)] = 1_000
     waiting_in_all: Annotated[int, Field(ge=1)] = 10_000
     running_per_auditor: Annotated[int, Field(ge=1)] = 4
@@ -123,6 +124,8 @@ class Settings(BaseSettings):
 
     max_body_bytes: Annotated[int, Field(ge=1024)] = 2 * 1024 * 1024
     max_part_bytes: Annotated[int, Field(ge=1024)] = 64 * 1024 * 1024
+    # So many parts are read and audiences sealed at once in one process: the others wait in line.
+    uploads_at_once: Annotated[int, Field(ge=1, le=32)] = 4
     max_members: Annotated[int, Field(ge=1)] = 20_000_000
     members_kept_days: Annotated[int, Field(ge=1, le=30)] = 30
     upload_kept_hours: Annotated[int, Field(ge=1, le=168)] = 24

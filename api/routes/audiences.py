@@ -163,7 +163,8 @@ async def put_members(
             body.write(chunk)
         _compare(content_digest, state.digest())
         body.seek(0)
-        return await run_in_threadpool(keep, body, f"sha256:{state.hexdigest()}")
+        async with service.uploads:
+            return await run_in_threadpool(keep, body, f"sha256:{state.hexdigest()}")
 
 
 @router.delete(
@@ -185,15 +186,20 @@ def empty_group(
     "/{audience_id}/seal",
     responses=responses(NotFoundError, AudienceSealedError, EmptyGroupError, body=True),
 )
-def seal_audience(
+async def seal_audience(
     audience_id: str, seal: Seal, caller: AuditorDep, service: ServiceDep
 ) -> Audience:
     """Close the audience for good. The answer commits you and the platform to what was uploaded."""
-    with service.store.write() as session:
-        audience = uploads.owned(session, caller, audience_id, lock="wait")
-        sealing.seal(session, audience, seal.salt, service.platform.people, service.settings)
-        session.flush()
-        return uploads.view(session, audience)
+
+    def close() -> Audience:
+        with service.store.write() as session:
+            audience = uploads.owned(session, caller, audience_id, lock="wait")
+            sealing.seal(session, audience, seal.salt, service.platform.people, service.settings)
+            session.flush()
+            return uploads.view(session, audience)
+
+    async with service.uploads:
+        return await run_in_threadpool(close)
 
 
 def _compare(header: str | None, received: bytes) -> None:
