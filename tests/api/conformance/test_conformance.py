@@ -18,12 +18,12 @@ from api.hosting import served
 from api.hosting.line import LineOptions
 from api.platform import Platform
 from tests.api.conformance.twins import TWINS
-from tests.api.hosting.adapters import connected, hosted
-from tests.system.adapters import GOSSIP
+from tests.api.hosting.adapters import connected, hosted, there
+from tests.system.adapters import GOSSIP, Mislabelled
 
 BY_NAME = {check.name: check for check in CHECKS}
 # In process: what a line between would mend, or refuse, is not seen by these checks.
-OF_THE_LINE = {"strangers-are-refused", "garbage-is-refused"}
+OF_THE_LINE = {"strangers-are-refused", "garbage-is-refused", "scores-say-their-model"}
 # A simulated platform holds nobody who is gone.
 KNOWN = {"score-answers-people-who-are-gone"}
 
@@ -93,6 +93,21 @@ def test_an_adapter_that_takes_anything_is_told(subject: Subject, token: Path) -
         line = LineOptions(url=careless, token_file=token)
         subject = replace(subject, line=line)
         assert BY_NAME["garbage-is-refused"](subject).outcome == "wrong"
+
+
+@pytest.mark.parametrize("label", ["", "sha256:" + "0" * 64])
+def test_an_adapter_that_names_another_model_about_somebody_is_told(
+    good: Platform, label: str
+) -> None:
+    subject = subject_of(good)
+    victim = int(subject.people()[3])
+    odd = replace(good, scores=Mislabelled(there(good.scores), label=label, victim=victim))
+    with hosted(served(odd)) as url, connected(url) as far:
+        finding = BY_NAME["scores-say-their-model"](
+            replace(subject, platform=far, line=LineOptions(url=url))
+        )
+    assert finding.outcome == "wrong"
+    assert "model" in finding.what
 
 
 def test_what_the_adapter_says_of_people_is_not_repeated() -> None:

@@ -22,7 +22,7 @@ from api.hosting.wire import END
 from api.platform import Log, Logs, Persons, Platform
 from platform_sim import SOFTWARE_JOB
 from tests.api.hosting.adapters import IMPATIENT, NOON, altered, connected, hosted, over_http, there
-from tests.system.adapters import FAULTS, GOSSIP, Faulty, Watched
+from tests.system.adapters import FAULTS, GOSSIP, Faulty, Mislabelled, Watched
 from tests.world import free_port, listening
 
 SOME = np.arange(0, 600, 3)
@@ -254,7 +254,7 @@ def test_down_is_noticed_left_alone_and_noticed_when_it_is_over(platform: Platfo
             url = f"http://127.0.0.1:{port}"
             far = line.enter_context(connected(url, rest_seconds=0.5))
         with pytest.raises(PlatformDownError, match=r"does not answer$"):
-            score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)
+            there(far.scores).score(SOFTWARE_JOB, SOME, NOON)
         with pytest.raises(PlatformDownError, match="left alone"):
             score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)
         time.sleep(0.5)
@@ -307,23 +307,49 @@ class Replaced(Watched):
 
 
 def test_two_models_never_answer_one_audit(platform: Platform) -> None:
-    """Calls 1 and 3 are of model a, call 2 is of b: before and after, the digest says a."""
-    turns = Replaced(there(platform.scores), digests=("a", "a", "b", "a", "b"))
+    """Calls 1, 4 and 5 are of model a, calls 2 and 3 of b: before and after, it says a."""
+    turns = Replaced(there(platform.scores), digests=("a", "a", "b", "b", "a"))
     with over_http(replace(platform, scores=turns), facts_seconds=0.0) as far:
-        before = there(far.scores).model_digest
         there(far.scores).score(SOFTWARE_JOB, SOME, NOON)
         with pytest.raises(PlatformDownError, match="the model changed"):
-            score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)
-        assert there(far.scores).model_digest != before
+            there(far.scores).score(SOFTWARE_JOB, SOME, NOON)
+        assert there(far.scores).model_digest == "sha256:" + 64 * "b"
+        # What was left is not taken back, and another is no answer of one person's.
         with pytest.raises(PlatformDownError, match="the model changed"):
             score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)
+        assert there(far.scores).model_digest == "sha256:" + 64 * "b"
+
+
+def test_scores_of_the_new_model_are_told_apart_by_the_digest_afterwards(
+    platform: Platform,
+) -> None:
+    """As `produce` does: reading goes on with the new model, and what was read is not used."""
+    turns = Replaced(there(platform.scores), digests=("a", "b"))
+    with over_http(replace(platform, scores=turns), facts_seconds=0.0) as far:
+        before = there(far.scores).model_digest
+        assert np.isfinite(score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)).all()
         assert there(far.scores).model_digest != before
 
 
-def test_an_answer_that_does_not_say_which_model_it_is_of_is_refused(platform: Platform) -> None:
+@pytest.mark.parametrize("label", ["", "v17", "sha256:" + "0" * 63, "sha256:" + "0" * 64])
+def test_whoever_is_answered_about_by_another_model_is_cut(platform: Platform, label: str) -> None:
+    odd = Mislabelled(there(platform.scores), label=label, victim=VICTIM)
+    with over_http(replace(platform, scores=odd), rest_seconds=60) as far:
+        digest = there(far.scores).model_digest
+        scores = score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)
+        assert list(SOME[np.isnan(scores)]) == [VICTIM]
+        # Everybody else's audits go on.
+        assert there(far.scores).model_digest == digest
+        assert np.isfinite(score_or_cut(there(far.scores), SOFTWARE_JOB, SOME[:9], NOON)).all()
+
+
+def test_an_adapter_that_never_says_which_model_it_is_of_is_down(platform: Platform) -> None:
     app = altered(
         served(platform),
         lambda path, body: body.replace(b"sha256", b"sha999") if path == "/v1/score" else body,
     )
-    with hosted(app) as url, connected(url) as far, pytest.raises(PlatformDownError):
-        there(far.scores).score(SOFTWARE_JOB, SOME, NOON)
+    with hosted(app) as url, connected(url) as far:
+        digest = there(far.scores).model_digest
+        with pytest.raises(PlatformDownError):
+            score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)
+        assert there(far.scores).model_digest == digest
