@@ -27,7 +27,7 @@ from api.audits.drawing import Places, drawn_rows, runs_of
 from api.audits.logs import logs_of
 from api.boundaries import Boundary
 from api.engine import engine_of
-from api.engine.exchange import PERSON, nothing
+from api.engine.exchange import PERSON, nothing, persons_of
 from api.platform import Log, Logs, Persons, Platform, Wanted
 from privacy.membership import BATCH, Membership, among
 from privacy.table import Bounds, Table
@@ -196,7 +196,7 @@ def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Rows:
     columns = selection.wanted.columns
     batches = list(logs.read(selection.log, persons, columns))
     table = pa.Table.from_batches(batches) if batches else nothing(columns)
-    person = np.asarray(table[PERSON], np.int64)
+    person = persons_of(table[PERSON])
     numbers = {name: _numbers(table[name]) for name in selection.numbers}
     words = {name: _places(table[name], values) for name, values in selection.words.items()}
     clipped = {name: _clipped(each, *log.numbers[name]) for name, each in numbers.items()}

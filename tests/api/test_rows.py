@@ -131,6 +131,16 @@ def test_rows_in_any_order_and_of_strangers() -> None:
     assert read(Adapter(answer)) == sound(40)
 
 
+@pytest.mark.parametrize("odd", [2.5, None, 2**63 + 2])
+def test_a_row_of_half_a_person_is_nobodys(odd: float | None) -> None:
+    def answer(persons: Persons, columns: Columns) -> Columns:
+        kind = pa.uint64() if odd == 2**63 + 2 else pa.float64()
+        person = pa.array([odd if n == 7 else n for n in columns["person"].tolist()], kind)
+        return columns | {"person": person}
+
+    assert read(Adapter(answer)) == sound(40, {7})
+
+
 @pytest.mark.parametrize("numbers", [np.int8, np.uint64, np.float32, np.bool_])
 def test_numbers_of_any_type(numbers: type[np.generic]) -> None:
     def answer(persons: Persons, columns: Columns) -> Columns:
