@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from api.adapters import PlatformDownError
+from api.directory import usable
 from api.hosting.content import packed_content
 from api.hosting.facts import DIGEST, PoliciesFacts, ScoresFacts
 from api.hosting.line import CallFailedError, Line, LineOptions
@@ -168,7 +169,7 @@ class HttpDirectory:
 
     def held(self, kind: str) -> tuple[Persons, pa.Array]:
         found = self._line.ask("held", Message(_nothing(), {"kind": kind}), 0).columns
-        return _whole(found, "person"), _column(found, "identifier")
+        return usable(kind, _whole(found, "person"), _column(found, "identifier"))
 
 
 def _asked(

@@ -252,6 +252,33 @@ def test_an_answer_without_end_is_not_read_for_ever(platform: Platform) -> None:
         there(far.directory).held("username")
 
 
+class Listing:
+    """A directory as it is written down here."""
+
+    def __init__(self, persons: pa.Array, identifiers: pa.Array) -> None:
+        self.listed = persons, identifiers
+
+    def held(self, kind: str) -> Any:
+        return self.listed
+
+
+@pytest.mark.parametrize("binary", [pa.binary(), pa.large_binary(), pa.binary(32)])
+def test_listed_hashes_are_of_32_bytes(platform: Platform, binary: pa.DataType) -> None:
+    rows = [b"a" * 32, None, b"c" * 32] + ([b"short"] if binary != pa.binary(32) else [])
+    listing = Listing(pa.array(range(len(rows))), pa.array(rows, binary))
+    with over_http(replace(platform, directory=listing)) as far:
+        persons, identifiers = there(far.directory).held("email_sha256")
+    assert persons.tolist() == [0, 2]
+    assert identifiers.equals(pa.array([b"a" * 32, b"c" * 32], pa.binary(32)))
+
+
+def test_whoever_is_listed_without_a_name_or_a_number_is_not(platform: Platform) -> None:
+    listing = Listing(pa.array([4, 5, None, -1]), pa.array(["ada", None, "grace", "mary"]))
+    with over_http(replace(platform, directory=listing)) as far:
+        persons, identifiers = there(far.directory).held("username")
+    assert (persons.tolist(), identifiers.to_pylist()) == ([4], ["ada"])
+
+
 # --- when it is down
 
 
