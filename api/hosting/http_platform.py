@@ -78,7 +78,7 @@ class HttpPeople:
         return {value: persons[np.asarray(pc.equal(values, value))] for value in sizes}
 
     def confirmed(self, code: str) -> Persons:
-        found = self._line.ask("confirmed", Message(_nothing(), {"code": code}), 0).columns
+        found = self._line.ask("confirmed", Message(_nothing(), {"code": code}), None).columns
         return np.unique(_whole(found, "person"))
 
 
@@ -167,8 +167,11 @@ class HttpDirectory:
     def __init__(self, line: Line) -> None:
         self._line = line
 
-    def held(self, kind: str) -> tuple[Persons, pa.Array]:
-        found = self._line.ask("held", Message(_nothing(), {"kind": kind}), 0).columns
+    def held(self, kind: str, most: int | None = None) -> tuple[Persons, pa.Array]:
+        """Everybody, or `most` people, without the rest being sent."""
+        found = self._line.ask("held", Message(_nothing(), {"kind": kind}), None, most).columns[
+            :most
+        ]
         return usable(kind, _whole(found, "person"), _column(found, "identifier"))
 
 

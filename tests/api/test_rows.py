@@ -1,5 +1,6 @@
 """Rows from an adapter that is wrong about some people: they are cut, and nobody else."""
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -173,6 +174,22 @@ def quoting(columns: Columns) -> list[str]:
 def test_an_answer_of_the_wrong_shape_or_type_is_never_raised(answer: Answer) -> None:
     found = read(Adapter(answer))
     assert found.keys() >= set(range(40)) - {9}
+
+
+def test_rows_beyond_what_memory_holds_are_read_in_halves_and_rows_without_end_are_nobodys() -> (
+    None
+):
+    many = 2**20
+    rows = {"score": np.full(many, 0.5), "week": ["1"] * many}
+    stranger = pa.RecordBatch.from_pydict({"person": np.full(many, -1)} | rows)
+
+    def answer(persons: Persons, columns: Columns) -> Any:
+        mine = pa.RecordBatch.from_pydict(columns)
+        if 7 in persons:
+            return itertools.chain([mine], itertools.repeat(stranger))
+        return [mine]
+
+    assert read(Adapter(answer)) == sound(40, {7})
 
 
 def test_a_platform_that_has_no_rows_of_nobody_is_down() -> None:

@@ -1,12 +1,14 @@
 """A platform behind HTTP is the same platform: what it says, gets wrong, and when it is down."""
 
+import io
+import itertools
 import secrets
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +19,8 @@ from pydantic import SecretStr, ValidationError
 from api.adapters import PlatformDownError, answers_or_cut
 from api.audits.scoring import score_or_cut
 from api.hosting import HttpPlatform, served
-from api.hosting.line import CallFailedError, LineOptions
+from api.hosting.http_platform import HttpDirectory
+from api.hosting.line import AnswerTooLargeError, CallFailedError, LineOptions
 from api.hosting.wire import END
 from api.platform import Log, Logs, Persons, Platform
 from platform_sim import SOFTWARE_JOB
@@ -247,9 +250,90 @@ def test_an_answer_without_end_is_not_read_for_ever(platform: Platform) -> None:
     with (
         hosted(app) as url,
         connected(url, max_answer_bytes=70_000) as far,
-        pytest.raises(CallFailedError, match="larger than max_answer_bytes"),
+        pytest.raises(AnswerTooLargeError, match="/v1/held"),
     ):
         there(far.directory).held("username")
+
+
+class Talkative:
+    """Logs with so many rows of everybody, in batches of a hundred; of one person without end."""
+
+    def __init__(self, rows: int, endless: int | None = None) -> None:
+        self.rows, self.endless, self.batches = rows, endless, 0
+
+    def logs(self) -> Mapping[str, Log]:
+        return {"long": Log("viewer", {"score": (0.0, 1.0)})}
+
+    def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        for person in persons.tolist():
+            turns = itertools.repeat(0) if person == self.endless else range(self.rows // 100)
+            for _ in turns:
+                self.batches += 1
+                rows = {"person": np.full(100, person), "score": np.full(100, 0.5)}
+                yield pa.RecordBatch.from_pydict(rows)
+
+
+def test_rows_that_are_too_many_for_one_call_come_in_several(platform: Platform) -> None:
+    logs = Talkative(rows=2_000)  # 32 kB a person
+    limits = {"call_bytes": 2**17, "person_bytes": 64}
+    with over_http(replace(platform, logs=logs), **limits) as far:
+        answers = answers_or_cut(
+            lambda start, stop: list(
+                there(far.logs).read("long", np.arange(start, stop), ["score"])
+            ),
+            12,
+        )
+        sizes = [sum(map(len, batches)) for _, _, batches in answers]
+    assert sum(sizes) == 12 * 2_000
+    assert max(sizes) < 2**17 / 16 + 2_000
+
+
+def test_whose_rows_have_no_end_is_cut_and_nobody_else(platform: Platform) -> None:
+    logs = Talkative(rows=200, endless=2)
+    limits = {"call_bytes": 2**17, "person_bytes": 64}
+    with over_http(replace(platform, logs=logs), **limits) as far:
+        found = dict.fromkeys(range(4), 0)
+        for start, stop, batches in answers_or_cut(
+            lambda start, stop: list(
+                there(far.logs).read("long", np.arange(start, stop), ["score"])
+            ),
+            4,
+        ):
+            assert stop - start <= 2
+            for batch in batches:
+                found[batch["person"][0].as_py()] += len(batch)
+    assert found == {0: 200, 1: 200, 2: 0, 3: 200}
+
+
+def test_an_answer_that_is_small_only_on_the_line_is_refused_too(platform: Platform) -> None:
+    """Compressed, which is not allowed: half a megabyte of the same number."""
+    sink = io.BytesIO()
+    rows = pa.table({"person": np.zeros(2**16, np.int64)})
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    with pa.ipc.new_stream(sink, rows.schema, options=options) as writer:
+        writer.write_table(rows, max_chunksize=2**12)
+    packed = sink.getvalue()
+    assert len(packed) < 2**16
+    app = altered(served(platform), lambda path, body: packed if path == "/v1/match" else body)
+    with (
+        hosted(app) as url,
+        connected(url, call_bytes=2**16) as far,
+        pytest.raises(AnswerTooLargeError),
+    ):
+        far.people.match("username", pa.array(["ada"]))
+
+
+def test_some_of_a_directory_are_had_without_the_rest(platform: Platform) -> None:
+    class Endless:
+        def held(self, kind: str) -> Any:
+            return np.arange(10**6), pa.array([f"name_{n}" for n in range(10**6)])
+
+    with over_http(replace(platform, directory=Endless()), max_answer_bytes=2**21) as far:
+        with pytest.raises(AnswerTooLargeError):
+            there(far.directory).held("username")
+        persons, names = cast("HttpDirectory", far.directory).held("username", 300)
+    assert persons.tolist() == list(range(300))
+    assert names[299].as_py() == "name_299"
 
 
 class Listing:
