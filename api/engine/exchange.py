@@ -28,9 +28,9 @@ def scattered(
 ) -> list[pa.Table]:
     """The rows of a piece that are of these people, who are sorted, for each partition."""
     found = [
-        rows.filter(pa.array(among(_persons(rows), everyone)))
+        rows
         for batch in pieces.scan(wanted.log, piece, wanted.columns)
-        for rows in _converted(batch, log, wanted.columns)
+        for rows in _converted(batch, log, wanted.columns, everyone)
     ]
     table = _together([nothing(wanted.columns), *found])
     order, ends = ordered(of_persons(_persons(table), partitions), partitions)
@@ -38,11 +38,13 @@ def scattered(
     return [table.slice(start, stop - start) for start, stop in pairwise([0, *ends, len(table)])]
 
 
-def _converted(batch: pa.RecordBatch, log: Log, columns: Sequence[str]) -> Iterator[pa.Table]:
+def _converted(
+    batch: pa.RecordBatch, log: Log, columns: Sequence[str], everyone: Persons
+) -> Iterator[pa.Table]:
     """What of a batch can be used, row by row: one that cannot takes nobody else's along (R2)."""
 
     def some(start: int, stop: int) -> pa.Table:
-        return _typed(batch.slice(start, stop - start), log, columns)
+        return _typed(batch.slice(start, stop - start), log, columns, everyone)
 
     try:
         some(0, 0)
@@ -52,12 +54,13 @@ def _converted(batch: pa.RecordBatch, log: Log, columns: Sequence[str]) -> Itera
         yield rows
 
 
-def _typed(batch: pa.RecordBatch, log: Log, columns: Sequence[str]) -> pa.Table:
-    """The columns in types in which those of other batches and pieces are too."""
+def _typed(batch: pa.RecordBatch, log: Log, columns: Sequence[str], everyone: Persons) -> pa.Table:
+    """Rows of these people, in types in which those of other batches and pieces are too."""
     person = persons_of(pa.chunked_array([batch[PERSON]]))
-    typed = {name: _number(batch[name]) for name in columns if name in log.numbers}
-    coded = {name: _coded(pa.chunked_array([batch[name]])) for name in columns if name not in typed}
-    return pa.table({PERSON: person} | typed | coded).select([PERSON, *columns])
+    mine = np.flatnonzero(among(person, everyone))
+    rows = pa.Table.from_batches([batch]).select(columns).take(mine)
+    typed = {name: (_number if name in log.numbers else _coded)(rows[name]) for name in columns}
+    return pa.table({PERSON: person[mine]} | typed)
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,7 @@ def _together(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables(some, promote_options="permissive").unify_dictionaries()
 
 
-def _number(column: pa.Array) -> pa.Array:
+def _number(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Flags stay as small as they are."""
     if pa.types.is_uint8(column.type):
         return column

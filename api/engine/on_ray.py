@@ -120,12 +120,9 @@ def _at(cluster: RayCluster) -> Iterator[list[Any]]:
     begun: list[Any] = []
     try:
         yield begun
-    except RayTaskError:
+    except (RayTaskError, PlatformDownError):
         _give_up(begun)
-        raise  # what was raised within a task, and is of its class too
-    except PlatformDownError:
-        _give_up(begun)
-        raise
+        raise  # what was raised within a task is of its class too
     except (RayError, ConnectionError) as error:
         raise PlatformDownError("the cluster does not answer") from error
 

@@ -169,9 +169,8 @@ class HttpDirectory:
 
     def held(self, kind: str, most: int | None = None) -> tuple[Persons, pa.Array]:
         """Everybody, or `most` people, without the rest being sent."""
-        found = self._line.ask("held", Message(_nothing(), {"kind": kind}), None, most).columns[
-            :most
-        ]
+        asked = Message(_nothing(), {"kind": kind})
+        found = self._line.ask("held", asked, None, most).columns[:most]
         return usable(kind, _whole(found, "person"), _column(found, "identifier"))
 
 
