@@ -58,6 +58,7 @@ class RayCluster(BaseModel):
     `address` is that of its head, or `local`: a cluster of this machine's cores alone. People are
     exchanged into so many partitions. Tasks go to machines that have the `resource`, where one is
     named, and take one of it: those that hold the people's data, as many at once as they have.
+    Where no partition is done for `patience_seconds`, the cluster is down.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -65,6 +66,7 @@ class RayCluster(BaseModel):
     address: str = "local"
     partitions: Annotated[int, Field(ge=2, le=4096)] = 16
     resource: str | None = None
+    patience_seconds: Annotated[float, Field(gt=0)] = 1_800.0
 
 
 def _zone(name: str) -> str:
