@@ -178,7 +178,7 @@ class Worker:
                 ledger.append(session, "failure", facts, row.auditor_id, at=written)
                 AUDITS.labels(state="failed").inc()
             else:
-                row.lease_until = self._lease()
+                row.lease_until, row.claim = self._lease(), None
             session.add(row)
         log.warning("audit.given_back", extra={"audit": audit.id, "reason": reason})
 
