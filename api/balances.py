@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from api.persons import BLOCK, Blocks
+from api.blocks import Blocks, numbers_of
 from api.platform import Persons
 from api.store import AudienceRow, AuditRow, Store
 from api.store.types import to_pico
@@ -32,9 +32,12 @@ class Borne:
         return cls(store, Fraction(0) if audience.source == "sample" else own, cap)
 
     def shares(self, persons: Persons) -> NDArray[np.float64]:
+        order = np.argsort(persons)
+        people, borne = persons[order], np.empty(len(persons), np.int64)
         with self.store.snapshot() as session:
-            blocks = Blocks.load(session, np.unique(persons // BLOCK), ("spent", "drawn"))
-        place = blocks.place(persons)
-        borne = blocks["spent"][place] - blocks["drawn"][place] - to_pico(self.own)
-        shares: NDArray[np.float64] = np.maximum(borne, 0) / to_pico(self.cap)
+            for blocks in Blocks.in_turn(session, numbers_of(people), ("spent", "drawn")):
+                part = blocks.part(people)
+                place = blocks.place(people[part])
+                borne[order[part]] = blocks["spent"][place] - blocks["drawn"][place]
+        shares: NDArray[np.float64] = np.maximum(borne - to_pico(self.own), 0) / to_pico(self.cap)
         return shares

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlmodel import Session, col, select
 
+from api.blocks import BLOCK, Balances, Blocks
 from api.charging import bearers
-from api.persons import BLOCK, Balances, Blocks, paid
+from api.persons import paid
 from api.store import AudienceRow, EntryRow, PersonBlockRow, Store
 from api.store.types import to_pico
 

@@ -10,9 +10,9 @@ from api.errors import AuditTooLargeError
 from api.settings import Settings
 from privacy.waist import Question
 
-# Whatever is asked: a batch of people with their scores or rows.
+# Whatever is asked: a batch of people with their scores or rows, or some blocks of balances.
 BATCH_BYTES = 128 * 2**20
-# One identifier: its person's number, sorted and together with all others, and its balance.
+# One identifier: its person's number, sorted and together with all others, and what was borne.
 MEMBER_BYTES = 96
 # One cell: the table, its noise, and how it is shown.
 CELL_BYTES = 512

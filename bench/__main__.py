@@ -1,6 +1,13 @@
-"""`python -m bench [figure …]`: run all figures, or the ones named."""
+"""`python -m bench [figure …]`: run all figures, or the ones named, the cheap ones first.
+
+What was taken is published at once. A figure that fails is told, and the others go on.
+"""
 
 import sys
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+
+from rich.console import Console
 
 from bench import (
     appends,
@@ -19,29 +26,45 @@ from bench import (
     two_party,
     upload,
 )
+from bench.harness import Figure
 
-FIGURES = {
+FIGURES: Mapping[str, Callable[[], list[Figure]]] = {
     "appends": appends.run,
-    "demographics": demographics.run,
-    "envy": envy.figures,
-    "growth": growth.run,
-    "large-audit": large_audit.run,
-    "ledger": ledger.run,
-    "logs": logs.run,
-    "peers": peers.run,
-    "planning": planning.run,
-    "ray": ray.run,
-    "reo": reo.run,
-    "small-audits": small_audits.run,
-    "two-party": two_party.run,
     "upload": upload.run,
+    "demographics": demographics.run,
+    "planning": planning.run,
+    "envy": envy.figures,
+    "large-audit": large_audit.run,
+    "logs": logs.run,
+    "reo": reo.run,
+    "ray": ray.run,
+    "two-party": two_party.run,
+    "small-audits": small_audits.run,
+    "peers": peers.run,
+    "ledger": ledger.run,
+    "growth": growth.run,
 }
 
 
-def main() -> None:
-    names = sys.argv[1:] or list(FIGURES)
-    harness.publish([figure for name in names for figure in FIGURES[name]()])
+def main(names: Iterable[str]) -> int:
+    """How many figures failed."""
+    failed = [name for name in names if not _published(name)]
+    if failed:
+        Console().print(f"failed: {', '.join(failed)}")
+    return len(failed)
+
+
+def _published(name: str) -> bool:
+    try:
+        harness.publish(FIGURES[name]())
+    except Exception:  # whatever it is, the others are taken
+        traceback.print_exc()
+        return False
+    return True
 
 
 if __name__ == "__main__":
-    main()
+    asked = sys.argv[1:] or list(FIGURES)
+    if unknown := [name for name in asked if name not in FIGURES]:
+        sys.exit(f"no figure {', '.join(unknown)}; there are {', '.join(FIGURES)}")
+    sys.exit(1 if main(asked) else 0)

@@ -15,8 +15,8 @@ import numpy as np
 from sqlalchemy import func, text
 from sqlmodel import select
 
+from api.blocks import BLOCK, pack
 from api.compose import simulated
-from api.persons import BLOCK, pack
 from api.store import EntryRow, Store
 from bench import day
 from bench.harness import RESULTS

@@ -28,6 +28,14 @@ class Figure:
     command: str
     unit: str = "s"
 
+    @classmethod
+    def of(
+        cls, name: str, ours: list[float], floor: list[float], goal: str, command: str
+    ) -> "Figure":
+        """Of rounds: the medians, and the median of the rounds' own ratios."""
+        ratios = [mine / theirs for mine, theirs in zip(ours, floor, strict=True)]
+        return cls(name, median(ours), median(floor), median(ratios), goal, command)
+
 
 def compare(
     name: str,
@@ -38,10 +46,15 @@ def compare(
     command: str,
     rounds: int = 5,
 ) -> Figure:
-    """Run both in turns, so that a slow moment of the machine hits both; take the medians."""
-    times = [(seconds(ours), seconds(floor)) for _ in range(rounds)]
-    mine, theirs = (median(column) for column in zip(*times, strict=True))
-    return Figure(name, mine, theirs, mine / theirs, goal, command)
+    """Run both in turns, so that a slow moment of the machine hits both."""
+    took = in_turns({"ours": ours, "floor": floor}, rounds)
+    return Figure.of(name, took["ours"], took["floor"], goal, command)
+
+
+def in_turns(work: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
+    """How long each takes in each round, one after the other."""
+    times = [[seconds(each) for each in work.values()] for _ in range(rounds)]
+    return dict(zip(work, map(list, zip(*times, strict=True)), strict=True))
 
 
 def publish(figures: list[Figure]) -> None:

@@ -52,11 +52,15 @@ class Hosted:
 
     def audit(self, request: ScoreHistogramRequest) -> None:
         """From the signed request to the committed release."""
+        self.submit(request)
+        assert self.worker.run_one()
+
+    def submit(self, request: ScoreHistogramRequest) -> None:
+        """Charged, and in the queue."""
         service, asked = self.service, self.maker.states("charge", request)
         submissions.submit(
             service.store, self.auditor, request, asked, service.platform, service.settings
         )
-        assert self.worker.run_one()
 
     def sealed(
         self, everybody: Persons, epsilon: str = "0.1", bins: int = BINS

@@ -3,15 +3,26 @@
 import ctypes
 import gc
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
+
+import pyarrow as pa
 
 _STATUS = Path("/proc/self/status")
 _CLEAR = Path("/proc/self/clear_refs")
 
 
+def in_a_fresh_process(measure: Callable[[int], float], size: int) -> float:
+    """What it measures where nothing was held before, by anybody."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(measure, size).result()
+
+
 def peak_of(work: Callable[[], object]) -> float:
     """Bytes above what was held before; what was freed earlier is given back first."""
     gc.collect()
+    pa.default_memory_pool().release_unused()
     ctypes.CDLL(None).malloc_trim(0)
     _CLEAR.write_text("5")  # the peak is what is held now
     before = _bytes("VmRSS")

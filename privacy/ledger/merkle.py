@@ -10,7 +10,9 @@ another size the same proof may lead to the same root.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 from hashlib import sha256
+from itertools import count
 
 from privacy.errors import ProofError
 
@@ -51,32 +53,30 @@ def root_of(hashes: Sequence[bytes]) -> bytes:
 class Frontier:
     """A tree that only grows: it keeps the roots of its complete subtrees, and no leaves."""
 
-    __slots__ = ("_stack", "size")
+    __slots__ = ("_roots", "size")
 
     def __init__(self) -> None:
         self.size = 0
-        self._stack: list[bytes] = []
+        self._roots: dict[int, bytes] = {}  # by height: one for each 1 of the size
 
     def extend(self, entries: Iterable[bytes]) -> None:
-        """Append each entry: merge once for each 1 that the size ends in [CT, §2.1.2, step 2]."""
-        stack, size = self._stack, self.size
-        for entry in entries:
-            node, ones = sha256(b"\x00" + entry).digest(), size
-            while ones & 1:
-                node = sha256(b"\x01" + stack.pop() + node).digest()
-                ones >>= 1
-            stack.append(node)
-            size += 1
-        self.size = size
+        """Append the entries, level by level: the tree of [CT, §2.1.2], of many at once."""
+        level = [sha256(b"\x00" + entry).digest() for entry in entries]
+        self.size += len(level)
+        for height in count():
+            if not level:
+                return
+            if height in self._roots:
+                level.insert(0, self._roots.pop(height))
+            if len(level) % 2:
+                self._roots[height] = level.pop()
+            pairs = zip(level[::2], level[1::2], strict=True)
+            level = [sha256(b"\x01" + left + right).digest() for left, right in pairs]
 
     def root(self) -> bytes:
         """Merge what remains, from the right [CT, §2.1.2, step 3]."""
-        if not self._stack:
-            return EMPTY_ROOT
-        *larger, root = self._stack
-        for left in reversed(larger):
-            root = node_hash(left, root)
-        return root
+        smallest, *larger = [self._roots[height] for height in sorted(self._roots)] or [EMPTY_ROOT]
+        return reduce(lambda root, left: node_hash(left, root), larger, smallest)
 
 
 def inclusion_path(index: int, size: int, subtree: Subtree) -> list[bytes]:

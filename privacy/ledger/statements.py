@@ -7,6 +7,7 @@ erased together with the text.
 
 import base64
 import time
+from binascii import a2b_base64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -26,6 +27,7 @@ SALT_BYTES = 16
 # Seconds: how old a statement may be when it is written down, and how wrong clocks may be.
 FRESH = 3_600
 CLOCK_SKEW = 600
+_URLSAFE = bytes.maketrans(b"-_", b"+/")
 _COMMITMENT = b"platform-auditor/personal/v1\0"
 
 
@@ -95,7 +97,8 @@ class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def head_of(signature: str) -> Head:
     encoded = signature.partition("..")[0]
     try:
-        return _head.decode(base64.urlsafe_b64decode(encoded + "=="))
+        # What `urlsafe_b64decode` does, in half the time.
+        return _head.decode(a2b_base64(encoded.encode("ascii").translate(_URLSAFE) + b"=="))
     except ValueError as error:
         raise StatementError(f"the signature has no header of a statement: {error}") from error
 

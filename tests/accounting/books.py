@@ -18,7 +18,7 @@ from joserfc.jwk import OKPKey
 from sqlalchemy import event
 from sqlmodel import Session, select
 
-from api import budgets, charging, mandates, persons
+from api import blocks, budgets, charging, mandates
 from api.audiences.erasure import erase
 from api.audiences.sealing import reached
 from api.ids import new_id
@@ -222,9 +222,9 @@ class Books:
         with self.store.read() as session:
             rows = session.exec(select(PersonBlockRow)).all()
         return {
-            row.number * persons.BLOCK + place: Fraction(int(spent), 10**12)
+            row.number * blocks.BLOCK + place: Fraction(int(spent), 10**12)
             for row in rows
-            for place, spent in enumerate(persons.unpack([row.spent])[0])
+            for place, spent in enumerate(blocks.unpack([row.spent])[0])
             if spent
         }
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlmodel import select
+from sqlmodel import Session, select
 from typer.testing import CliRunner
 
-from api import persons
+from api import blocks, persons
 from api.cli import app
 from api.inspection import inspect
 from api.store import PersonBlockRow
@@ -33,6 +33,11 @@ memberships = st.builds(
     st.integers(1, 3),
 )
 costs = st.sampled_from([Fraction(1, 10**12), Fraction(1, 4), Fraction(1, 2), Fraction(1)])
+
+
+@pytest.fixture(autouse=True)
+def _few_blocks_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "AT_ONCE", 2)
 
 
 @pytest.fixture
@@ -78,6 +83,30 @@ def test_an_empty_audience_costs_nobody_anything(books: Books) -> None:
         assert persons.charge(session, nobody, Fraction(1), CAP) == [None]
         persons.refund(session, nobody, Fraction(1))
     assert books.balances() == {}
+
+
+@pytest.mark.parametrize("uploaded", [1, 12, 100, 1_000])
+def test_as_many_blocks_are_rewritten_as_identifiers_were_uploaded(
+    books: Books, uploaded: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever of them was found. Some are drawn twice: half of 12 of 400 with less than 1e-9."""
+    everywhere = Membership((np.arange(400) * blocks.BLOCK,), 1)
+    with books.store.write() as session:
+        persons.charge(session, everywhere, Fraction(1, 8), CAP)
+    written, save = [0], blocks.Blocks.save
+
+    def counting(some: blocks.Blocks, session: Session) -> None:
+        written[0] += len(some.numbers)
+        save(some, session)
+
+    monkeypatch.setattr(blocks.Blocks, "save", counting)
+    before = books.balances()
+    for found in ([], [5]):
+        written[0] = 0
+        with books.store.write() as session:
+            persons.refund(session, Membership((np.array(found, np.int64),), 1), CAP, uploaded)
+        assert uploaded / 2 < written[0] <= uploaded or written[0] == 400
+    assert books.balances() == before | {5: -1}
 
 
 def test_who_is_left_out_is_read_back_bit_by_bit(books: Books) -> None:
@@ -181,9 +210,9 @@ def _change(books: Books, column: str, by: int) -> None:
     with books.store.write() as session:
         block = session.exec(select(PersonBlockRow)).one()
         kept = getattr(block, column)
-        balances = np.zeros(persons.BLOCK, np.int64) if kept is None else persons.unpack([kept])[0]
-        changed = balances + by * (np.arange(persons.BLOCK) == 3)
-        setattr(block, column, persons.pack(changed)[0])
+        balances = np.zeros(blocks.BLOCK, np.int64) if kept is None else blocks.unpack([kept])[0]
+        changed = balances + by * (np.arange(blocks.BLOCK) == 3)
+        setattr(block, column, blocks.pack(changed)[0])
         session.add(block)
 
 

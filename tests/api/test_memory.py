@@ -1,22 +1,39 @@
 """What an audit takes is not more than what was said of it, by what was declared alone."""
 
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+import pytest
 
+from api import persons
 from api.audits import KINDS, AudienceFacts
 from api.audits.envy import Terms, fleet_of
 from api.audits.envy_freeness import ARM_BYTES
-from api.memory import BATCH_BYTES, needed_bytes
+from api.balances import Borne
+from api.compose import simulated
+from api.memory import BATCH_BYTES, CELL_BYTES, MEMBER_BYTES, needed_bytes
 from api.platform import Platform
+from api.store import Store
+from api.store.schema import migrate
+from bench.hosted import Hosted, hosted
 from openapi.models import REQUEST
-from privacy.membership import Membership
+from privacy.membership import BATCH, Membership
 from tests.api.test_bias_size import LOG, asked
 from tests.logs.parquet import ParquetLogs
+from tests.world import sqlite_url
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = Store(sqlite_url(tmp_path))
+    migrate(store)
+    yield store
+    store.close()
 
 
 def peak(work: Callable[[], object]) -> int:
@@ -55,6 +72,54 @@ def test_what_is_known_of_arms_is_counted_in_full() -> None:
     targets, arms = 300, 60
     taken = peak(lambda: fleet_of(terms, arms, targets))
     assert taken < targets * (arms + 1) * ARM_BYTES < 16 * taken
+
+
+def charged(store: Store, membership: Membership, uploaded: int) -> None:
+    with store.write() as session:
+        persons.charge(session, membership, Fraction(1, 10**6), Fraction(1), uploaded)
+
+
+def test_identifiers_are_counted_in_full(store: Store) -> None:
+    """Nothing takes more of each than to read what everybody has borne."""
+    people = 500_000
+    halves = Membership((np.arange(0, people, 2), np.arange(1, people, 2)), 1)
+    assert peak(lambda: charged(store, halves, people)) < people * MEMBER_BYTES
+    borne = Borne(store, Fraction(0), Fraction(1))
+    taken = peak(lambda: borne.shares(np.concatenate(halves.groups)))
+    assert people * MEMBER_BYTES / 4 < taken < people * MEMBER_BYTES
+
+
+def test_people_scattered_over_a_large_platform_are_held_a_few_blocks_at_a_time(
+    store: Store,
+) -> None:
+    scattered = np.unique(np.random.default_rng(1).integers(0, 500_000_000, 6_000))
+    everyone = Membership((scattered,), 1)
+    for _ in range(2):  # their blocks are new, and are there
+        assert peak(lambda: charged(store, everyone, 6_000)) < BATCH_BYTES / 4
+    assert peak(lambda: Borne(store, Fraction(0), Fraction(1)).shares(scattered)) < BATCH_BYTES / 4
+    assert peak(lambda: charged(store, Membership((scattered[:1],), 1), 6_000)) < BATCH_BYTES / 4
+
+
+def test_cells_are_counted_in_full(tmp_path: Path) -> None:
+    with hosted(tmp_path, simulated(people=1_000)) as host:
+        few, many = (_run(host, bins) for bins in (100, 1_000))
+    taken = (many - few) / (2 * 900)
+    assert CELL_BYTES / 8 < taken < CELL_BYTES
+
+
+def _run(host: Hosted, bins: int) -> int:
+    """What a worker takes for an audit of two groups."""
+    request, _ = host.sealed(np.arange(1_000), bins=bins)
+    host.audit(request)
+    host.submit(request)
+    return peak(host.worker.run_one)
+
+
+def test_a_batch_is_counted_in_full(tmp_path: Path) -> None:
+    with hosted(tmp_path, simulated(people=2 * BATCH)) as host:
+        request, _ = host.sealed(np.arange(2 * BATCH))
+        host.submit(request)
+        assert BATCH_BYTES / 16 < peak(host.worker.run_one) < BATCH_BYTES
 
 
 def test_an_ordinary_audit_of_millions_fits() -> None:

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from api import persons
+from api.blocks import BLOCK, Blocks
 from api.store.types import to_pico
 from platform_sim import World
 from tests.attacks.advantage import advantage, allowed, margin
@@ -87,5 +87,5 @@ def any_audience(me: Raw, names: list[str]) -> dict[str, str]:
 
 def balance(target: Deployment, person: int) -> int:
     with target.service.store.read() as session:
-        blocks = persons.Blocks.load(session, np.array([person // persons.BLOCK]))
-        return int(blocks["spent"][person % persons.BLOCK])
+        blocks = Blocks.load(session, np.array([person // BLOCK]))
+        return int(blocks["spent"][person % BLOCK])

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from sqlmodel import Session, col, select
 
+from api.blocks import BLOCK, unpack
 from api.ceilings import PLATFORM_WINDOW_DAYS
 from api.clock import EPOCH
-from api.persons import BLOCK, unpack
 from api.store import (
     AuditRow,
     ChargeRow,

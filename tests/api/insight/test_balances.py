@@ -11,6 +11,7 @@ from api import persons
 from api.audits import AudienceFacts
 from api.audits.balance_histogram import BALANCES, BalanceHistogram
 from api.balances import Borne
+from api.blocks import BLOCK, Blocks
 from api.errors import InvalidBinsError, UnsupportedAuditError
 from api.inspection import inspect
 from api.platform import Persons, Platform
@@ -52,7 +53,7 @@ def test_what_samples_took_counts_towards_the_cap(store: Store) -> None:
         assert able.tolist() == [False, True]
         # What is carried keeps what was drawn beside it.
         persons.carry(session, group(70_001), Fraction(9))
-        blocks = persons.Blocks.load(session, np.array([70_001 // persons.BLOCK]))
+        blocks = Blocks.load(session, np.array([70_001 // BLOCK]))
         place = blocks.place(np.array([70_001]))
         assert int(blocks["drawn"][place][0]) == int(blocks["spent"][place][0]) == 9 * 10**12
     assert inspect(store, CAP).above_cap == 0

@@ -229,7 +229,7 @@ def test_whom_a_hidden_audience_finds_bears_the_audit_once(
 
 def borne(talk: Conversation, world: World) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
     """What everybody has borne so far."""
-    from api.persons import Blocks
+    from api.blocks import Blocks
 
     with talk.service.store.read() as session:
         return Blocks.load(session, np.array([0]))["spent"][: world.people].copy()

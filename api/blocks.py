@@ -1,0 +1,182 @@
+"""Balances in blocks of neighbouring person numbers, as they are kept and as they are in memory.
+
+A block is a row of compressed columns: what each of its people has borne, and parts of that. Only
+the holder of the platform account's lock may change them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sqlalchemy import Table as SqlTable
+from sqlalchemy import bindparam, inspect
+from sqlmodel import Session, col, func, select
+
+from api.store import PersonBlockRow
+from privacy.membership import Persons
+
+_BITS = 10
+BLOCK = 1 << _BITS
+_BYTES = 8 * BLOCK
+AT_ONCE = 512  # blocks: four megabytes of balances, and one question to the database
+COLUMNS = ("spent", "carried", "drawn", "carried_drawn")
+Balances = NDArray[np.int64]
+
+
+def numbers_of(persons: Persons) -> NDArray[np.int64]:
+    """The numbers of the blocks of these people, who are sorted: sorted too, each once."""
+    numbers = persons >> _BITS
+    return np.concatenate([numbers[:1], numbers[1:][numbers[1:] != numbers[:-1]]])
+
+
+def random_numbers(session: Session, wanted: int) -> NDArray[np.int64]:
+    """So many block numbers at random among those there are, or all of them if they are fewer."""
+    last = session.exec(select(func.max(PersonBlockRow.number))).one()
+    if last is None or wanted <= 0:
+        return np.empty(0, np.int64)
+    if wanted > last:
+        return np.array(session.exec(select(PersonBlockRow.number)).all(), np.int64)
+    drawn = np.unique(np.random.default_rng().integers(0, last + 1, wanted))
+    return np.array([row[0] for row in _rows(session, drawn)], np.int64)
+
+
+@dataclass
+class Blocks:
+    """Some blocks in memory, by sorted block number, one after the other.
+
+    Of all columns only those that were asked for: the others stay as they are.
+    """
+
+    numbers: NDArray[np.int64]
+    new: NDArray[np.bool_]
+    columns: dict[str, Balances]
+
+    def __getitem__(self, column: str) -> Balances:
+        return self.columns[column]
+
+    @classmethod
+    def in_turn(
+        cls, session: Session, numbers: NDArray[np.int64], columns: Sequence[str]
+    ) -> Iterator["Blocks"]:
+        """Some at a time: people scattered over a large platform have a block each."""
+        for start in range(0, len(numbers), AT_ONCE):
+            yield cls.load(session, numbers[start : start + AT_ONCE], columns)
+
+    @classmethod
+    def load(
+        cls, session: Session, numbers: NDArray[np.int64], columns: Sequence[str] = COLUMNS
+    ) -> "Blocks":
+        rows = _rows(session, numbers, columns)
+        at = np.searchsorted(numbers, [row[0] for row in rows])
+        new = np.ones(len(numbers), bool)
+        new[at] = False
+        balances = {
+            column: _column(len(numbers), at, [row[place] for row in rows])
+            for place, column in enumerate(columns, start=1)
+        }
+        return cls(numbers, new, balances)
+
+    def part(self, persons: Persons) -> slice:
+        """Where among these people, who are sorted, are those from the first block to the last."""
+        ends = [self.numbers[0] << _BITS, (self.numbers[-1] + 1) << _BITS]
+        return slice(*np.searchsorted(persons, ends).tolist())
+
+    def place(self, persons: Persons) -> NDArray[np.int64]:
+        """Where these people's balances are; their blocks must be here."""
+        if len(persons) == 0:
+            return persons
+        low, high = int(self.numbers[0]), int(self.numbers[-1])
+        if high - low + 1 == len(self.numbers):
+            return persons - (low << _BITS)
+        row = np.searchsorted(self.numbers, persons >> _BITS)
+        return (row << _BITS) + (persons & (BLOCK - 1))
+
+    def add(
+        self, place: NDArray[np.int64], amount: int, room: int | None = None
+    ) -> NDArray[np.bool_]:
+        """To every column that is here, where there is room for it; where that was.
+
+        A place that is named twice, as that of somebody in two groups, is added to once.
+        """
+        able = np.full(len(place), True) if room is None else self["spent"].take(place) <= room
+        for balances in self.columns.values():
+            # Twice as fast as to add in place, where most are able.
+            there = balances.take(place)
+            balances[place] = np.add(there, amount, out=there, where=able)
+        return able
+
+    def save(self, session: Session) -> None:
+        """New blocks whole, of others the columns that are here."""
+        rows = self._as_rows()
+        fresh = [row for row, new in zip(rows, self.new, strict=True) if new]
+        changed = [row for row, new in zip(rows, self.new, strict=True) if not new]
+        connection = session.connection()
+        table = cast("SqlTable", inspect(PersonBlockRow).local_table)
+        values: dict[str, Any] = {name: bindparam(f"{name}_") for name in self.columns}
+        if fresh:
+            number: dict[str, Any] = {"number": bindparam("number_")}
+            nothing = {"spent": _NOTHING} if "spent" not in self.columns else {}
+            connection.execute(table.insert().values(number | nothing | values), fresh)
+        if changed:
+            mine = table.c.number == bindparam("number_")
+            connection.execute(table.update().where(mine).values(values), changed)
+
+    def _as_rows(self) -> list[dict[str, Any]]:
+        names = ["number_", *(f"{name}_" for name in self.columns)]
+        packed = [_packed(name, balances) for name, balances in self.columns.items()]
+        columns = zip(self.numbers.tolist(), *packed, strict=True)
+        return [dict(zip(names, row, strict=True)) for row in columns]
+
+
+def pack(balances: Balances) -> list[bytes]:
+    """Block by block; neighbours have often borne the same, and compress to next to nothing."""
+    data = np.ascontiguousarray(balances, "<i8").data.cast("B")
+    return [
+        pa.compress(data[start : start + _BYTES], codec="lz4", asbytes=True)
+        for start in range(0, len(data), _BYTES)
+    ]
+
+
+def _packed(name: str, balances: Balances) -> Sequence[bytes | None]:
+    """What everybody has borne in every block; of the rest None where there is nothing."""
+    if name == "spent":
+        return pack(balances)
+    blocks = balances.reshape(-1, BLOCK)
+    some = np.flatnonzero(blocks.any(axis=1))
+    packed: list[bytes | None] = [None] * len(blocks)
+    for at, data in zip(some.tolist(), pack(blocks[some].ravel()), strict=True):
+        packed[at] = data
+    return packed
+
+
+def _column(size: int, at: NDArray[np.intp], blocks: Sequence[bytes | None]) -> Balances:
+    """So many blocks one after the other, nothing in those that are not there."""
+    there = [number for number, data in enumerate(blocks) if data is not None]
+    kept = unpack([data for data in blocks if data is not None])
+    if np.array_equal(at[there], np.arange(size)):
+        return kept.ravel()
+    whole = np.zeros((size, BLOCK), np.int64)
+    whole[at[there]] = kept
+    return whole.ravel()
+
+
+def unpack(blocks: list[bytes]) -> Balances:
+    whole = (pa.decompress(each, _BYTES, codec="lz4", asbytes=True) for each in blocks)
+    return np.frombuffer(bytearray().join(whole), "<i8").reshape(-1, BLOCK)
+
+
+_NOTHING = pack(np.zeros(BLOCK, np.int64))[0]
+_Row = tuple[Any, ...]
+
+
+def _rows(session: Session, numbers: NDArray[np.int64], columns: Sequence[str] = ()) -> list[_Row]:
+    """Number and columns of the blocks that are there."""
+    wanted = [getattr(PersonBlockRow, name) for name in ("number", *columns)]
+    connection, found = session.connection(), list[_Row]()
+    for start in range(0, len(numbers), AT_ONCE):
+        here = col(PersonBlockRow.number).in_(numbers[start : start + AT_ONCE].tolist())
+        found += map(tuple, connection.execute(select(*wanted).where(here)))
+    return found

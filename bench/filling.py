@@ -1,0 +1,115 @@
+"""A ledger filled in bulk on SQLite: rows that the service wrote, copied within the database.
+
+Of entries only the number and the leaf differ; the hashes of the tree are those of the leaves.
+Charges are those of ten rolling mandates, each charged twenty times a day, for as long as there are
+charges: what a budget's window holds is the same in the shortest ledger and in the longest.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from itertools import chain, count, islice
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Table, insert, inspect, update
+from sqlmodel import SQLModel, col, func, select
+
+from api.store import ChargeRow, EntryRow, HeadRow, MandateRow, TreeHashRow
+from bench.hosted import Hosted
+from privacy.ledger.merkle import root_of
+from privacy.ledger.tiles import TILE
+
+MANDATES = 10
+A_DAY = 20
+_FAST = ("foreign_keys=OFF", "journal_mode=OFF", "synchronous=OFF", "cache_size=-1000000")
+_AGE = f"(:last - n) / {MANDATES} * {24 * 60 // A_DAY}"
+
+
+def fill(host: Hosted, size: int) -> str:
+    """Up to so many entries, and a quarter as many charges; the mandate whose budget is checked."""
+    with host.service.store.write() as session:
+        mandate = session.exec(select(MandateRow)).one()
+        mandate.renewal, mandate.renewal_days = "rolling", 1
+        session.add(mandate)
+        leaves = list(session.exec(select(EntryRow.leaf).order_by(col(EntryRow.number))))
+        charge = session.exec(select(ChargeRow.id)).one()
+        entry = session.exec(select(func.max(EntryRow.number)).where(EntryRow.kind == "content"))
+        content = entry.one()
+    with _unguarded(host.service.store.engine) as connection:
+        _entries(connection, len(leaves), size, content)
+        _hashes(connection, leaves, size)
+        _charges(connection, size // 4, charge, mandate.id)
+        connection.execute(update(HeadRow).values(size=size))
+    return mandate.id
+
+
+@contextmanager
+def _unguarded(engine: Engine) -> Iterator[Connection]:
+    """A connection with nothing but speed: no journal, and charges of audits that never were."""
+    engine.dispose()  # whoever else is connected keeps the journal
+    with engine.connect() as connection:
+        connection.exec_driver_sql("COMMIT")  # within a transaction these do nothing
+        for pragma in _FAST:
+            connection.exec_driver_sql(f"PRAGMA {pragma}")
+        connection.exec_driver_sql("BEGIN")
+        yield connection
+        connection.commit()
+        connection.invalidate()
+
+
+def _leaf(number: int) -> bytes:
+    return sha256(b"%d" % number).digest()
+
+
+def _entries(connection: Connection, first: int, size: int, like: int) -> None:
+    connection.connection.driver_connection.create_function("leaf", 1, _leaf)  # type: ignore[union-attr]
+    _copies(connection, EntryRow, f"number = {like}", (first, size), number="n", leaf="leaf(n)")
+
+
+def _charges(connection: Connection, charges: int, like: str, mandate: str) -> None:
+    """The oldest first; that of the service is the newest."""
+    _copies(
+        connection,
+        ChargeRow,
+        f"id = '{like}'",
+        (0, charges),
+        id="printf('charge_%030x', n)",
+        audit_id="printf('audit_%030x', n)",
+        mandate_id=f"'{mandate}' || iif(n % {MANDATES}, n % {MANDATES}, '')",
+        charged_at=f"strftime('%Y-%m-%d %H:%M:%f000', charged_at, '-' || ({_AGE}) || ' minutes')",
+    )
+
+
+def _copies(
+    connection: Connection, row: type[SQLModel], like: str, numbers: tuple[int, int], **new: str
+) -> None:
+    """The row again for each number `n`, with other values in these columns."""
+    table: Any = inspect(row).local_table
+    assert isinstance(table, Table)
+    names = [column.name for column in table.columns]
+    values = ", ".join(new.get(name, name) for name in names)
+    first, stop = numbers
+    connection.exec_driver_sql(
+        f"WITH RECURSIVE numbers(n) AS (SELECT :first UNION ALL SELECT n + 1 FROM numbers"
+        f" WHERE n < :last) INSERT INTO {table.name} ({', '.join(names)})"
+        f" SELECT {values} FROM numbers, (SELECT * FROM {table.name} WHERE {like})"
+        " WHERE :first <= :last",
+        {"first": first, "last": stop - 1},
+    )
+
+
+def _hashes(connection: Connection, begun: list[bytes], size: int) -> None:
+    """Of all complete subtrees, level by level."""
+    hashes = chain(begun, map(_leaf, range(len(begun), size)))
+    for level in count(1):
+        tiles = [root_of(tile) for tile in _complete(hashes)]
+        if not tiles:
+            return
+        rows = [{"level": level, "number": n, "hash": each} for n, each in enumerate(tiles)]
+        connection.execute(insert(TreeHashRow), rows)
+        hashes = chain(tiles)
+
+
+def _complete(hashes: Iterator[bytes]) -> Iterator[list[bytes]]:
+    while len(tile := list(islice(hashes, TILE))) == TILE:
+        yield tile

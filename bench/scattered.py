@@ -1,0 +1,48 @@
+"""A charge of people all over a large platform, who have a block of balances each.
+
+Beside a charge of as many neighbours, who share a few: what is rewritten under the lock that orders
+all charges is whole blocks.
+"""
+
+import tempfile
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from api import persons
+from api.blocks import BLOCK
+from api.store import Store
+from api.store.schema import migrate
+from bench.harness import Figure, compare
+from privacy.membership import Membership, Persons
+from tests.world import sqlite_url
+
+PLATFORM = 500_000_000
+
+
+def figure(command: str, people: int = 10_000) -> Figure:
+    """One person of every so many blocks, and as many next to each other."""
+    everywhere = np.linspace(0, PLATFORM - 1, people).astype(np.int64)
+    assert len(np.unique(everywhere // BLOCK)) == people
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(sqlite_url(Path(folder)))
+        migrate(store)
+        far, near = _charge(store, everywhere), _charge(store, np.arange(people))
+        far()  # blocks are there from now on
+        near()
+        told = f"charge of {people:,} people scattered over {PLATFORM:,}; beside as many neighbours"
+        taken = compare(told, far, near, goal="—", command=command)
+        store.close()
+    return taken
+
+
+def _charge(store: Store, people: Persons) -> Callable[[], None]:
+    everyone = Membership((people,), 1)
+
+    def charge() -> None:
+        with store.write() as session:
+            persons.charge(session, everyone, Fraction(1, 10**6), Fraction(1))
+
+    return charge
