@@ -3,7 +3,8 @@
 A call that fails is repeated on halves until the people it fails for are alone: they get the value
 for nobody, and everybody else is served, however many they are. One person's data change one
 person's value and no other. Only when the adapter cannot even serve an empty request is it down,
-which has nothing to do with anyone. An adapter that knows it by itself raises `PlatformDownError`.
+which has nothing to do with anyone. An adapter may raise `PlatformDownError` itself, and is not
+believed about somebody: it is asked about nobody then, as after any other error.
 """
 
 from collections.abc import Callable, Iterator
@@ -47,8 +48,6 @@ def answers_or_cut(
         start, stop = waiting.pop()
         try:
             answer = call(start, stop)
-        except PlatformDownError:
-            raise
         except Exception:  # an adapter may raise anything; nothing of it may be seen outside
             refuse_when_down(partial(call, start, start))
             answer = None
@@ -63,5 +62,7 @@ def refuse_when_down(call: Callable[[], Any]) -> None:
     """Make a call that concerns nobody."""
     try:
         call()
+    except PlatformDownError:
+        raise
     except Exception as error:
         raise PlatformDownError("the platform does not answer") from error

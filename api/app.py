@@ -35,7 +35,6 @@ from api.routes import (
 )
 from api.service import Service
 from api.settings import Settings
-from api.shift import Shift
 from api.store import Store
 
 log = logging.getLogger(__name__)
@@ -120,7 +119,7 @@ def _lifespan(service: Service) -> Callable[[FastAPI], AbstractAsyncContextManag
         pusher = threading.Thread(target=service.pusher().run, args=(stop,), name="webhooks")
         presence = threading.Thread(target=service.presence().run, args=(stop,), name="presence")
         threads = [checkpoints, pusher, presence]
-        shift = Shift(service.worker(), service.charged)
+        shift = service.shift
         for thread in threads:
             thread.start()
         if service.settings.embedded_worker:

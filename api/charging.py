@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
 
-from sqlmodel import Session, select
+from sqlmodel import Session
 
 from api import budgets, ledger, persons
 from api.audiences.sealing import reached
@@ -20,7 +20,15 @@ from api.errors import AboveLifetimeCapError, PlatformExhaustedError
 from api.ids import new_id
 from api.pricing import exact_price
 from api.settings import Settings
-from api.store import AudienceRow, AuditRow, ChargeRow, ContentRow, MandateRow, PlatformAccountRow
+from api.store import (
+    AudienceRow,
+    AuditRow,
+    ChargeRow,
+    ContentRow,
+    MandateRow,
+    PlatformAccountRow,
+    find_all,
+)
 from api.store.types import as_decimal
 from openapi.models import Price
 from privacy.errors import BoundsError
@@ -40,7 +48,7 @@ class Books:
 def lock_books(session: Session) -> Books:
     """Take the lock that orders all charges, and move the books' time on."""
     at = ledger.lock(session)
-    account = session.exec(select(PlatformAccountRow)).one()
+    [account] = find_all(session, PlatformAccountRow)
     if (window := window_of(at)) > account.window:
         account.window, account.spent = window, Fraction(0)
     session.add(account)

@@ -15,9 +15,8 @@ import typer
 import uvicorn
 from pydantic import SecretStr
 
-from api import logs, setup, traces
+from api import logs, server, setup, traces
 from api.adapters import PlatformDownError
-from api.app import create_app
 from api.ceilings import PERSON_LIFETIME_RHO
 from api.compose import load_platform, load_service, make_platform
 from api.conformance import examine
@@ -89,19 +88,14 @@ def serve(
         int | None, typer.Option(help="Prometheus figures, on the loopback address only.")
     ] = None,
 ) -> None:
-    """Serve the API, with a worker in the same process unless the settings say otherwise."""
+    """Serve the API, with a worker in the same process unless the settings say otherwise.
+
+    Told to stop (SIGTERM), it finishes requests and its audit within `shutdown_seconds`.
+    """
     settings = _ready(config)
     if metrics_port is not None:
         prometheus_client.start_http_server(metrics_port, addr="127.0.0.1")
-    application = create_app(load_service(settings))
-    uvicorn.run(
-        application,
-        host=host,
-        port=port,
-        log_config=None,
-        server_header=False,
-        timeout_graceful_shutdown=10,
-    )
+    server.run(load_service(settings), host, port)
 
 
 @app.command()

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlmodel import Session, select
+from sqlmodel import Session
 
 from api.auth.caller import Caller
 from api.clock import now
 from api.errors import NotFoundError
 from api.ids import new_id
 from api.ledger import append
-from api.store import ContentRow
+from api.store import ContentRow, find
 from openapi.models import Content, ContentDraft
 from privacy.content import FIELDS, content_digest
 from privacy.receipts import digest
@@ -39,10 +39,7 @@ def create(session: Session, caller: Caller, draft: ContentDraft) -> Content:
 
 def owned(session: Session, caller: Caller, content_id: str) -> ContentRow:
     """The auditor's own content; another auditor's is not there."""
-    query = select(ContentRow).where(
-        ContentRow.id == content_id, ContentRow.auditor_id == caller.auditor
-    )
-    row = session.exec(query).first()
+    row = find(session, ContentRow, id=content_id, auditor_id=caller.auditor)
     if row is None:
         raise NotFoundError(f"no content {content_id}: upload it with POST /v1/contents")
     return row

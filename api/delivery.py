@@ -3,7 +3,8 @@
 from datetime import datetime
 from typing import Any
 
-from sqlmodel import Session
+from sqlalchemy import bindparam
+from sqlmodel import Session, col, update
 
 from api import ledger
 from api.audiences.sealing import keep_until
@@ -13,6 +14,12 @@ from api.platform import Platform
 from api.settings import Settings
 from api.store import AudienceRow, AuditRow, ReleaseRow
 from privacy.receipts import digest
+
+_KEEP = (
+    update(AudienceRow)
+    .where(col(AudienceRow.id) == bindparam("audience"))
+    .values(expires_at=bindparam("until"))
+)
 
 
 def deliver(
@@ -28,8 +35,8 @@ def deliver(
     """End a locked audit with this release; `more` are facts of its entry beside those of all."""
     at = whole_second(now())
     row.state, row.finished_at, row.lease_until = "released", at, None
-    audience = session.get_one(AudienceRow, row.audience_id)
-    audience.expires_at = keep_until(at, settings)
+    kept = {"audience": row.audience_id, "until": keep_until(at, settings)}
+    session.connection().execute(_KEEP, kept)
     facts = {"audit_id": row.id, "digest": digest(body), "model_digest": model, **more}
     # What scores now; a log may be the work of a model of the past.
     if platform.scores and model == platform.scores.model_digest:
@@ -42,4 +49,4 @@ def deliver(
         entry=entry.number,
         released_at=at,
     )
-    session.add_all([row, audience, release])
+    session.add_all([row, release])

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from sqlalchemy import bindparam
 from sqlmodel import Session, col, delete, select
 
 from api.clock import now
@@ -16,6 +17,8 @@ from api.store import AuditRow, CourseRow, Store
 
 # A longer wait is spent in the queue, and other audits run meanwhile.
 PATIENCE = timedelta(seconds=0.25)
+
+_FORGET = delete(CourseRow).where(col(CourseRow.audit_id) == bindparam("audit"))
 
 
 class PausedError(Exception):
@@ -91,4 +94,4 @@ class AuditJournal:
 
 def forget(session: Session, audit_id: str) -> None:
     """Drop the journal of an audit that has ended."""
-    session.exec(delete(CourseRow).where(col(CourseRow.audit_id) == audit_id))
+    session.connection().execute(_FORGET, {"audit": audit_id})

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from sqlmodel import Session, col, select
+from sqlmodel import Session
 
 from api import budgets
 from api.clock import now
@@ -20,7 +20,7 @@ from api.errors import (
 )
 from api.ids import new_id
 from api.ledger import append
-from api.store import AuditorRow, MandateRow, ResearcherRow
+from api.store import AuditorRow, MandateRow, ResearcherRow, find_all
 from api.store.types import as_decimal
 from openapi.models import Mandate, MandateDraft, MandateLimits, Renewal
 from privacy.ledger.statements import Statement
@@ -85,13 +85,10 @@ def choose(
     nobody else. `taken` is what other audits of the same batch would have spent, `explored` what
     people might have lost by them.
     """
-    query = select(MandateRow).where(MandateRow.auditor_id == auditor_id)
-    if mandate_id is not None:
-        query = query.where(MandateRow.id == mandate_id)
-    query = query.order_by(col(MandateRow.valid_until), col(MandateRow.id))
-    if lock:
-        query = query.with_for_update().execution_options(populate_existing=True)
-    allowing = [row for row in session.exec(query) if kind in row.kinds]
+    named = {"id": mandate_id} if mandate_id is not None else {}
+    found = find_all(session, MandateRow, lock=lock, auditor_id=auditor_id, **named)
+    found.sort(key=lambda row: (row.valid_until, row.id))
+    allowing = [row for row in found if kind in row.kinds]
     mine = [row for row in allowing if row.allows(researcher_id or "")]
     paying = [row for row in mine if price.debit(row.currency) != INFINITE]
     active = [row for row in paying if row.state == "active"]

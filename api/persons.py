@@ -16,10 +16,10 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlmodel import Session, select
+from sqlmodel import Session
 
 from api.blocks import Blocks, numbers_of, random_numbers
-from api.store import ExclusionRow
+from api.store import ExclusionRow, find_all
 from api.store.types import to_pico
 from privacy.membership import Membership
 
@@ -83,8 +83,8 @@ def included(
     session: Session, audit_id: str, labels: list[str], membership: Membership
 ) -> Membership:
     """The people of an audience who bear this audit."""
-    query = select(ExclusionRow).where(ExclusionRow.audit_id == audit_id)
-    masks = {row.label: np.frombuffer(row.able, np.uint8) for row in session.exec(query)}
+    rows = find_all(session, ExclusionRow, audit_id=audit_id)
+    masks = {row.label: np.frombuffer(row.able, np.uint8) for row in rows}
     if not masks:
         return membership
     groups = (

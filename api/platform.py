@@ -174,8 +174,8 @@ class Pieces(Protocol):
     def scan(self, log: str, piece: str, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
         """All rows of a piece, of whomever, with the columns that `Logs.read` has.
 
-        A piece that cannot be read is an outage, whoever is in it: a row that is odd must not make
-        it fail.
+        An odd row should not make it fail: everybody's rows are read by `Logs.read` then, which
+        takes longer, and whoever that fails for is cut. A piece that is not there is an outage.
         """
         ...
 

@@ -1,5 +1,6 @@
 """One deployment's parts, built once and handed to every route."""
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from api.limits import Buckets
 from api.operation.presence import Presence
 from api.platform import Platform
 from api.settings import Settings, ledger_origin
+from api.shift import Shift
 from api.store import Store
 from api.two_party.runs import Runs
 from api.vetting.calendar import Calendar
@@ -43,6 +45,16 @@ class Service:
     def following(self) -> Following:
         """Who waits for the next state of an audit."""
         return Following(partial(submissions.states, self.store))
+
+    @cached_property
+    def uploads(self) -> asyncio.Semaphore:
+        """Held by who reads a part or seals an audience: the others wait in line, and no thread."""
+        return asyncio.Semaphore(self.settings.uploads_at_once)
+
+    @cached_property
+    def shift(self) -> Shift:
+        """The embedded worker's, where there is one."""
+        return Shift(self.worker(), self.charged)
 
     @property
     def origin(self) -> str:

@@ -58,6 +58,7 @@ class RayCluster(BaseModel):
     `address` is that of its head, or `local`: a cluster of this machine's cores alone. People are
     exchanged into so many partitions. Tasks go to machines that have the `resource`, where one is
     named, and take one of it: those that hold the people's data, as many at once as they have.
+    Where no partition is done for `patience_seconds`, the cluster is down.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -65,6 +66,7 @@ class RayCluster(BaseModel):
     address: str = "local"
     partitions: Annotated[int, Field(ge=2, le=4096)] = 16
     resource: str | None = None
+    patience_seconds: Annotated[float, Field(gt=0)] = 1_800.0
 
 
 def _zone(name: str) -> str:
@@ -112,7 +114,8 @@ class Settings(BaseSettings):
     checkpoint_seconds: Annotated[float, Field(gt=0, le=60)] = 5.0
     lease_seconds: Annotated[float, Field(gt=0, le=600)] = 15.0
     poll_seconds: Annotated[float, Field(gt=0, le=60)] = 0.5
-    # How many audits may wait, and of how many of one auditor workers may run at once.
+    # How many audits may wait, and how many of one auditor may run at once: so many, and fewer than
+    # there are workers.
     waiting_per_auditor: Annotated[int, Field(ge=1)] = 1_000
     waiting_in_all: Annotated[int, Field(ge=1)] = 10_000
     running_per_auditor: Annotated[int, Field(ge=1)] = 4
@@ -123,6 +126,8 @@ class Settings(BaseSettings):
 
     max_body_bytes: Annotated[int, Field(ge=1024)] = 2 * 1024 * 1024
     max_part_bytes: Annotated[int, Field(ge=1024)] = 64 * 1024 * 1024
+    # So many parts are read and audiences sealed at once in one process: the others wait in line.
+    uploads_at_once: Annotated[int, Field(ge=1, le=32)] = 4
     max_members: Annotated[int, Field(ge=1)] = 20_000_000
     members_kept_days: Annotated[int, Field(ge=1, le=30)] = 30
     upload_kept_hours: Annotated[int, Field(ge=1, le=168)] = 24

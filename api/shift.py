@@ -4,7 +4,9 @@ Told to stop, it takes up nothing more. It has some time to finish what it is at
 takes longer is left to another worker, which begins it anew on the same charge.
 """
 
+import math
 import threading
+import time
 from dataclasses import dataclass, field
 
 from api.worker import Worker
@@ -16,6 +18,7 @@ class Shift:
     # Set when there may be something to do.
     wake: threading.Event = field(default_factory=threading.Event)
     _stop: threading.Event = field(default_factory=threading.Event)
+    _until: float = math.inf
 
     def __post_init__(self) -> None:
         # What was left to another must not keep the process from ending.
@@ -26,12 +29,18 @@ class Shift:
     def begin(self) -> None:
         self._thread.start()
 
+    def tell(self) -> None:
+        """Take up nothing more: the time to finish is counted from now."""
+        if not self._stop.is_set():
+            self._until = time.monotonic() + self.worker.settings.shutdown_seconds
+            self._stop.set()
+            self.wake.set()
+
     def end(self) -> None:
         """Finish what is begun, or leave it."""
         if not self._thread.is_alive():
             return
-        self._stop.set()
-        self.wake.set()
-        self._thread.join(self.worker.settings.shutdown_seconds)
+        self.tell()
+        self._thread.join(max(0.0, self._until - time.monotonic()))
         if self._thread.is_alive():
             self.worker.park()

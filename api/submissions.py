@@ -30,7 +30,7 @@ from api.ledger import append
 from api.platform import Platform
 from api.pricing import facts_of, price_of
 from api.settings import Settings
-from api.store import AudienceRow, AuditRow, ChargeRow, ContentRow, Store
+from api.store import AudienceRow, AuditRow, ChargeRow, ContentRow, Store, find
 from api.store.types import as_decimal
 from api.two_party.sealed_to import regulator_key
 from openapi.models import (
@@ -163,8 +163,7 @@ def give_back(session: Session, books: charging.Books, row: AuditRow) -> None:
 
 def owned(session: Session, caller: Caller, audit_id: str, *, lock: bool = False) -> AuditRow:
     """The auditor's own audit; another auditor's is not there."""
-    query = select(AuditRow).where(AuditRow.id == audit_id, AuditRow.auditor_id == caller.auditor)
-    row = session.exec(query.with_for_update() if lock else query).first()
+    row = find(session, AuditRow, lock=lock, id=audit_id, auditor_id=caller.auditor)
     if row is None:
         raise NotFoundError(f"no audit {audit_id}")
     return row
@@ -284,10 +283,7 @@ def _asked(
 
 def _earlier(session: Session, caller: Caller, key: str, asked: str) -> Audit | None:
     """The answer this key got before: the audit as it was when it was submitted."""
-    query = select(AuditRow).where(
-        AuditRow.auditor_id == caller.auditor, AuditRow.idempotency_key == key
-    )
-    row = session.exec(query).first()
+    row = find(session, AuditRow, auditor_id=caller.auditor, idempotency_key=key)
     if row is None:
         return None
     if row.request_digest != asked:

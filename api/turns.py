@@ -6,6 +6,10 @@ so that who asks for much waits for as much (self-clocked fair queueing). Worker
 place first. An auditor who comes alone is served at once, as often as they like; one who comes
 while a hundred audits of another wait is served after one or two of these.
 
+One who is served alone does not have all workers, however long their audits take: of those that
+are heard of (`api.operation.presence`) one is left to whoever comes. Where there is but one, others
+wait for what it is at.
+
 The line is bounded, for each auditor and in all: more is refused before anything is charged.
 Nothing of this looks at people: how large an audience is counts by what was uploaded (R2).
 """
@@ -19,8 +23,9 @@ from api.audits import AudienceFacts
 from api.audits.two_party import KIND as EXCHANGED
 from api.clock import now
 from api.errors import QueueFullError
+from api.operation.presence import SILENCE
 from api.settings import Settings
-from api.store import AuditRow, MandateRow
+from api.store import AuditRow, MandateRow, ProcessRow
 from privacy.membership import BATCH
 
 # When to ask again. How fast the line moves would tell of the work that others make.
@@ -45,12 +50,17 @@ def running() -> ColumnElement[bool]:
 
 
 def below_share() -> ColumnElement[bool]:
-    """Audits of auditors who do not have as many workers already as one may have."""
+    """Audits of auditors who do not have as many workers already as one may have.
+
+    As many as the settings say, one fewer than there are, and one at least: who has none has less.
+    """
+    live = and_(col(ProcessRow.works), col(ProcessRow.seen_at) > bindparam("heard"))
+    workers = select(func.count()).select_from(ProcessRow).where(live).scalar_subquery()
     taken = (
         select(AuditRow.auditor_id)
         .where(running())
         .group_by(col(AuditRow.auditor_id))
-        .having(func.count() >= bindparam("share"))
+        .having(or_(func.count() >= bindparam("share"), func.count() >= workers - 1))
     )
     return col(AuditRow.auditor_id).not_in(taken)
 
@@ -89,8 +99,12 @@ _LINE = select(
 def next_audit(session: Session, settings: Settings) -> AuditRow | None:
     """What a worker takes up now, locked."""
     at = now()
-    share = settings.running_per_auditor
-    asked = {"now": at, "latest": at + LONGEST_LEASE, "share": share}
+    asked = {
+        "now": at,
+        "latest": at + LONGEST_LEASE,
+        "heard": at - SILENCE,
+        "share": settings.running_per_auditor,
+    }
     return session.exec(_NEXT, params=asked).first()
 
 

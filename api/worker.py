@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
-from sqlmodel import Session, and_, col, select, update
+from sqlmodel import Session, and_, col, update
 
 from api import boundaries, housekeeping, ledger, traces, turns
 from api.adapters import PlatformDownError
@@ -39,6 +39,8 @@ from api.store import (
     AuditRow,
     ContentRow,
     Store,
+    find,
+    find_one,
 )
 from api.two_party.delivering import settle_all
 from api.two_party.timeouts import end_stale
@@ -134,8 +136,8 @@ class Worker:
     def _run(self, audit: AuditRow) -> tuple[dict[str, Any], bytes]:
         with self.store.read() as session:
             request = REQUEST.validate_json(audit.request)
-            contents = [session.get_one(ContentRow, each) for each in request.content_ids]
-            audience = session.get_one(AudienceRow, audit.audience_id)
+            contents = [find_one(session, ContentRow, id=each) for each in request.content_ids]
+            audience = find_one(session, AudienceRow, id=audit.audience_id)
             facts = facts_of(session, audience)
             membership = bearers(session, audit.id, audience)
         cap = Fraction(self.settings.person_lifetime_rho)
@@ -176,7 +178,7 @@ class Worker:
                 ledger.append(session, "failure", facts, row.auditor_id, at=written)
                 AUDITS.labels(state="failed").inc()
             else:
-                row.lease_until = self._lease()
+                row.lease_until, row.claim = self._lease(), None
             session.add(row)
         log.warning("audit.given_back", extra={"audit": audit.id, "reason": reason})
 
@@ -190,10 +192,8 @@ class Worker:
                 session.add(row)
 
     def _still_mine(self, session: Session, audit: AuditRow) -> AuditRow | None:
-        query = select(AuditRow).where(
-            AuditRow.id == audit.id, AuditRow.state == "running", AuditRow.claim == audit.claim
-        )
-        return session.exec(query.with_for_update()).first()
+        mine = {"id": audit.id, "state": "running", "claim": audit.claim}
+        return find(session, AuditRow, lock=True, **mine)
 
     @contextmanager
     def _renewing(self, audit: AuditRow) -> Iterator[None]:

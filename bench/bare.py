@@ -1,4 +1,4 @@
-"""`python -m bench.bare DATABASE_URL PORT`: a FastAPI application with nothing of ours in it.
+"""`python -m bench.bare DATABASE_URL PORT LOOKS`: a FastAPI application that does none of our work.
 
 What it is beside: the requests of one audit, and as many one-row commits as our path makes, by the
 same ORM on the same engine. It parses the same request and checks nothing.
@@ -6,14 +6,19 @@ same ORM on the same engine. It parses the same request and checks nothing.
     POST /v1/audits               a job is written       (ours: the charge)
     a thread                      the job is claimed     (ours: the claim)
                                   its answer is written  (ours: the release)
-    GET /v1/audits/{id}/events    the job's states, found out as ours are
+    GET /v1/audits/{id}/events    the job's states, until it is released
     GET /v1/audits/{id}/release   its answer is read
+
+How streams find states out makes more of a difference than anything else here. With `own` looks
+each stream asks the database by itself, as one would write it; with `shared` ones all of them ask
+together and are told by the worker, as ours (`api.following`).
 """
 
+import asyncio
 import secrets
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -27,6 +32,7 @@ from api.following import Following
 from api.store import Store
 from openapi.models import ScoreHistogramRequest
 
+After = Callable[[str, str], Awaitable[str]]
 ANSWER = b"x" * 8_000  # as long as a release of two groups and a hundred bins
 
 
@@ -45,7 +51,7 @@ class AnswerRow(SQLModel, table=True):
     body: bytes
 
 
-def application(store: Store) -> FastAPI:
+def application(store: Store, looks: str) -> FastAPI:
     wake, stop = threading.Event(), threading.Event()
     following = Following(partial(_states, store))
 
@@ -75,7 +81,8 @@ def application(store: Store) -> FastAPI:
     @app.get("/v1/audits/{job}/events")
     async def follow(job: str) -> Response:
         first = (await run_in_threadpool(_states, store, [job]))[job]
-        return StreamingResponse(_events(following, job, first), media_type="text/event-stream")
+        after = following.after if looks == "shared" else partial(_after, store)
+        return StreamingResponse(_events(after, job, first), media_type="text/event-stream")
 
     @app.get("/v1/audits/{job}/release")
     def answer(job: str) -> Response:
@@ -85,11 +92,19 @@ def application(store: Store) -> FastAPI:
     return app
 
 
-async def _events(following: Following, job: str, state: str) -> AsyncIterator[str]:
+async def _events(after: After, job: str, state: str) -> AsyncIterator[str]:
     yield _event(state)
     while state != "released":
-        state = await following.after(job, state)
+        state = await after(job, state)
         yield _event(state)
+
+
+async def _after(store: Store, job: str, shown: str) -> str:
+    pause = 0.02
+    while (state := (await run_in_threadpool(_states, store, [job]))[job]) == shown:
+        await asyncio.sleep(pause)
+        pause = min(pause * 1.5, 0.5)
+    return state
 
 
 def _event(state: str) -> str:
@@ -109,7 +124,7 @@ def _work(
         if _work_once(store):
             moved()
         else:
-            wake.wait(0.05)
+            wake.wait(0.5)
             wake.clear()
 
 
@@ -129,8 +144,10 @@ def _work_once(store: Store) -> bool:
 
 
 def main() -> None:
-    url, port = sys.argv[1:]
-    uvicorn.run(application(Store(url)), port=int(port), log_config=None, server_header=False)
+    url, port, looks = sys.argv[1:]
+    uvicorn.run(
+        application(Store(url), looks), port=int(port), log_config=None, server_header=False
+    )
 
 
 if __name__ == "__main__":

@@ -58,6 +58,13 @@ async def _auditor(
 
 async def _audit(http: httpx2.AsyncClient, url: str, asked: Asked) -> float | None:
     """Seconds, or None where any request failed."""
+    try:
+        return await _timed(http, url, asked)
+    except httpx2.HTTPError:
+        return None
+
+
+async def _timed(http: httpx2.AsyncClient, url: str, asked: Asked) -> float | None:
     started = time.perf_counter()
     answer = await http.post(f"{url}/v1/audits", content=asked.body, headers=dict(asked.headers))
     if answer.status_code != httpx2.codes.ACCEPTED:

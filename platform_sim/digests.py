@@ -4,45 +4,57 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-_AT_ONCE = 65_536
+_AT_ONCE = 16_384
 _WORDS = 4  # of eight bytes in a digest
+_SPARE = 2  # more bits than there are digests, so that few of them share a slot
 NOWHERE = -1
 
 
 class DigestIndex:
-    """Digests by some of their bits, about one for each number that these can be."""
+    """Digests in slots, numbered by their first bits; in each slot, one leads to the next."""
 
     def __init__(self, digests: pa.Array) -> None:
-        words = _words(digests)
-        self._shift = np.uint64(64 - max(1, len(words).bit_length()))
-        first = words[:, 0] >> self._shift
-        self._order = np.argsort(first, kind="stable")
-        self._words = words[self._order]
-        sizes = np.bincount(first.astype(np.int64), minlength=2 ** (64 - int(self._shift)))
-        self._starts = np.concatenate([[0], np.cumsum(sizes)])
+        self._words = _words(digests)
+        bits = len(self._words).bit_length() + _SPARE
+        self._shift = np.uint64(64 - bits)
+        slot = self._slots(self._words)
+        order = np.argsort(slot, kind="stable")
+        slot = slot[order]
+        leads = np.diff(slot, prepend=-1) != 0
+        # Small numbers, so that more of them are near at hand.
+        self._first = np.full(2**bits, NOWHERE, np.int32)
+        self._first[slot[leads]] = order[leads]
+        self._next = np.full(len(order), NOWHERE, np.int32)
+        self._next[order[:-1][~leads[1:]]] = order[1:][~leads[1:]]
 
     def find(self, wanted: pa.Array) -> NDArray[np.int64]:
         """The place at which each was given, the first one if several, NOWHERE if none."""
         words = _words(wanted)
+        if not len(self._words):
+            return np.full(len(words), NOWHERE)
         some = range(0, len(words), _AT_ONCE)
         found = [self._find(words[start : start + _AT_ONCE]) for start in some]
         return np.concatenate([*found, np.empty(0, np.int64)])
 
     def _find(self, words: NDArray[np.uint64]) -> NDArray[np.int64]:
-        first = (words[:, 0] >> self._shift).astype(np.int64)
-        place, end = self._starts[first], self._starts[first + 1]
-        found = np.full(len(words), NOWHERE)
-        searching = np.flatnonzero(place < end)
+        place = self._first.take(self._slots(words)).astype(np.int64)
+        searching = np.flatnonzero(~self._is_at(place, words) & (place != NOWHERE))
         while searching.size:
-            here = place[searching]
-            theirs, mine = self._words[here], words[searching]
-            same = theirs[:, 0] == mine[:, 0]
-            for word in range(1, _WORDS):
-                same &= theirs[:, word] == mine[:, word]
-            found[searching[same]] = self._order[here[same]]
-            place[searching] += 1
-            searching = searching[~same & (here + 1 < end[searching])]
-        return found
+            place[searching] = here = self._next.take(place[searching]).astype(np.int64)
+            lost = ~self._is_at(here, words[searching]) & (here != NOWHERE)
+            searching = searching[lost]
+        return place
+
+    def _is_at(self, place: NDArray[np.int64], words: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Whether each is the digest at its place; what NOWHERE stands for is any digest."""
+        there = self._words.take(place, axis=0, mode="wrap")
+        same: NDArray[np.bool_] = there[:, 0] == words[:, 0]
+        for word in range(1, _WORDS):
+            same &= there[:, word] == words[:, word]
+        return same
+
+    def _slots(self, words: NDArray[np.uint64]) -> NDArray[np.int64]:
+        return (words[:, 0] >> self._shift).astype(np.int64)
 
 
 def _words(digests: pa.Array) -> NDArray[np.uint64]:

@@ -44,7 +44,9 @@ class Directory:
             rows = pc.fill_null(found, NOWHERE).to_numpy()
         else:
             rows = self._index(kind).find(wanted.cast(held.type))
-        return np.where(rows == NOWHERE, NOBODY, holders[rows])
+        persons: NDArray[np.int64] = holders.take(rows, mode="wrap")
+        persons[rows == NOWHERE] = NOBODY
+        return persons
 
     def _index(self, kind: str) -> DigestIndex:
         if kind not in self._indexes:

@@ -32,14 +32,12 @@ class Membership:
     @classmethod
     def cut(cls, groups: Sequence[Persons], groups_per_person: int) -> "Membership":
         """De-duplicate and cut. A negative number is nobody, and is dropped."""
-        person = np.concatenate([*groups, np.empty(0, np.int64)])
-        group = np.repeat(np.arange(len(groups)), [len(members) for members in groups])
-        person, group = _sorted(person[person >= 0], group[person >= 0], len(groups))
-        new_person = np.diff(person, prepend=-1) != 0
-        distinct = new_person | (np.diff(group, prepend=-1) != 0)
-        group, person, new_person = group[distinct], person[distinct], new_person[distinct]
-        kept = _rank_within_person(new_person) < groups_per_person
-        group, person = group[kept], person[kept]
+        groups = [members[members >= 0] for members in groups]
+        if groups_per_person >= len(groups):  # nobody can be in too many
+            return cls(tuple(_distinct(members) for members in groups), groups_per_person)
+        person, group = _pairs(groups)
+        kept = _rank_within_person(person) < groups_per_person
+        person, group = person[kept], group[kept]
         return cls(tuple(person[group == g] for g in range(len(groups))), groups_per_person)
 
     def everyone(self) -> Persons:
@@ -67,20 +65,37 @@ def among(some: Persons, persons: Persons) -> NDArray[np.bool_]:
     return np.asarray(persons[place] == some)
 
 
-def _sorted(
-    person: Persons, group: NDArray[np.int64], groups: int
-) -> tuple[Persons, NDArray[np.int64]]:
-    """By person, and by group within a person."""
-    if person.size and person.max() > np.iinfo(np.int64).max // groups - 1:
+def _pairs(groups: Sequence[Persons]) -> tuple[Persons, NDArray[np.int64]]:
+    """Who is in which group, each once: by person, and by group within a person."""
+    number, largest = len(groups), max(int(members.max(initial=0)) for members in groups)
+    if largest > np.iinfo(np.int64).max // number - 1:
+        group = np.repeat(np.arange(number), [len(members) for members in groups])
+        person = np.concatenate(groups)
         order = np.lexsort((group, person))
-        return person[order], group[order]
+        person, group = person[order], group[order]
+        new = _new(person) | _new(group)
+        return person[new], group[new]
     # Numbers are sorted many times faster than places; both are in one, and taken apart again.
-    both = np.sort(person * groups + group)
-    return both // groups, both % groups
+    both = _distinct(np.concatenate([members * number + g for g, members in enumerate(groups)]))
+    person = both // number
+    return person, both - person * number
 
 
-def _rank_within_person(new_person: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """0, 1, 2 … for the groups of each person, given where a new person begins."""
-    position = np.arange(len(new_person))
-    start = np.maximum.accumulate(np.where(new_person, position, 0))
+def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The values, sorted and each once; several times faster than `np.unique`."""
+    values = np.sort(values)
+    return values[_new(values)]
+
+
+def _new(values: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Where a value is another than the one before it."""
+    new = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=new[1:])
+    return new
+
+
+def _rank_within_person(person: Persons) -> NDArray[np.int64]:
+    """0, 1, 2 … for the groups of each person."""
+    position = np.arange(len(person))
+    start = np.maximum.accumulate(np.where(_new(person), position, 0))
     return position - start

@@ -71,7 +71,7 @@ def free_port() -> int:
 
 
 def make_settings(database_url: str, url: str, **overrides: Any) -> Settings:
-    fast = {"lease_seconds": 2.0, "poll_seconds": 0.05}
+    fast = {"lease_seconds": 2.0, "poll_seconds": 0.05, "checkpoint_seconds": 0.1}
     key = base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()
     settings = Settings(
         database_url=database_url, issuer=url, key_encryption_key=key, **(fast | overrides)

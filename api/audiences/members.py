@@ -7,7 +7,7 @@ the auditor's own, so nothing is given away.
 import re
 from binascii import unhexlify
 from os import SEEK_END
-from typing import IO, cast
+from typing import IO, NamedTuple, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,8 +26,14 @@ MEDIA_TYPES = (ARROW, CSV, JSON_LINES)
 DIGEST_TYPE = pa.binary(32)
 
 
-def read_members(body: IO[bytes], media_type: str) -> tuple[str, pa.Array]:
+class Members(NamedTuple):
     """The kind of identifier and the identifiers: strings, or 32 bytes each for hashes."""
+
+    kind: str
+    identifiers: pa.Array
+
+
+def read_members(body: IO[bytes], media_type: str) -> Members:
     media_type = media_type.partition(";")[0].strip().lower()
     try:
         table = _parse(body, media_type)
@@ -37,11 +43,17 @@ def read_members(body: IO[bytes], media_type: str) -> tuple[str, pa.Array]:
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _unreadable(error, media_type) from error
     header = 0 if media_type == JSON_LINES else 1
-    column = table.column(kind).combine_chunks()
-    if isinstance(column, pa.ChunkedArray):
-        column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], pa.string())
-    _refuse(pc.is_null(column), "is empty", header)
-    return kind, (_usernames if kind == "username" else _hashes)(column, header)
+    column = in_one(table.column(kind))
+    if column.null_count:
+        _refuse(pc.is_null(column), "is empty", header)
+    return Members(kind, (_usernames if kind == "username" else _hashes)(column, header))
+
+
+def in_one(column: pa.ChunkedArray) -> pa.Array:
+    """A column in one array, without a copy where it is in one already."""
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    return pa.concat_arrays([pa.array([], column.type), *column.chunks])
 
 
 def tokens(kind: str, identifiers: pa.Array) -> bytes:

@@ -5,6 +5,8 @@ ground alone; below it the size is exact, and known.
 """
 
 import secrets
+from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 from sqlmodel import Session
@@ -15,12 +17,14 @@ from api.auth.caller import Caller
 from api.clock import now
 from api.errors import InvalidRequestError, UnavailableError, UnavailableSampleError
 from api.ids import new_id
-from api.platform import People
+from api.platform import People, Persons
 from api.settings import Settings
 from api.store import AudienceRow, GroupRow
 from openapi.models import Audience, SampleDraft
 from privacy.commitment import commit, group_digest
 from privacy.membership import Membership
+
+Answer = TypeVar("Answer")
 
 
 def draw(
@@ -28,8 +32,7 @@ def draw(
 ) -> Audience:
     """Draw and seal at once. The randomness is the operating system's (R6)."""
     _check(draft, people)
-    sizes = {group.value: group.size for group in draft.groups}
-    drawn = people.sample(draft.attribute, sizes, np.random.default_rng(secrets.randbits(256)))
+    drawn = _answer(lambda: _drawn(draft, people))
     audience = AudienceRow(
         id=new_id("audience"),
         auditor_id=caller.auditor,
@@ -50,10 +53,9 @@ def draw(
     )
     session.flush()
     groups = groups_of(session, audience.id)
-    persons = [drawn[by_label[group.label].value] for group in groups]
-    membership = Membership.cut(persons, 1)
+    membership = Membership.cut([drawn[group.label] for group in groups], 1)
     if [len(members) for members in membership.groups] != [group.members for group in groups]:
-        raise UnavailableError("the platform did not draw the sample that it offers")
+        raise _unavailable("the platform did not draw the sample that it offers")
     # Nobody uploaded anything: the platform commits, under a salt it forgets, to whom it drew.
     digests = {
         group.label: group_digest([members.astype("<i8").tobytes()])
@@ -64,12 +66,31 @@ def draw(
     return view(session, audience)
 
 
+def _drawn(draft: SampleDraft, people: People) -> dict[str, Persons]:
+    """Whom the platform draws, by label."""
+    sizes = {group.value: group.size for group in draft.groups}
+    drawn = people.sample(draft.attribute, sizes, np.random.default_rng(secrets.randbits(256)))
+    return {group.label: np.asarray(drawn[group.value], np.int64) for group in draft.groups}
+
+
+def _answer(call: Callable[[], Answer]) -> Answer:
+    """What the platform answers, whoever it is about."""
+    try:
+        return call()
+    except Exception as error:  # an adapter may raise anything
+        raise _unavailable("the platform does not answer; nothing was drawn, try again") from error
+
+
+def _unavailable(why: str) -> UnavailableError:
+    return UnavailableError(why, headers={"Retry-After": "5"})
+
+
 def _check(draft: SampleDraft, people: People) -> None:
     labels = {group.label for group in draft.groups}
     values = {group.value for group in draft.groups}
     if len(labels) != len(draft.groups) or len(values) != len(draft.groups):
         raise InvalidRequestError("a label or a value is named twice")
-    offered = people.offers().get(draft.attribute, {})
+    offered = _answer(people.offers).get(draft.attribute, {})
     for group in draft.groups:
         available = offered.get(group.value, 0)
         if group.size > available:

@@ -5,17 +5,19 @@ or nobody (R2). The identifiers themselves are forgotten; only person numbers st
 the upload under a key of this deployment.
 """
 
-import io
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
+from sqlalchemy import bindparam
 from sqlmodel import Session, col, delete, select
 
 from api.adapters import call_or_cut
-from api.audiences.members import tokens
+from api.audiences.members import Members, tokens
+from api.audiences.packing import unpack
 from api.audiences.uploads import groups_of, order
 from api.clock import now
 from api.errors import AudienceSealedError, EmptyGroupError, UnavailableError
@@ -27,7 +29,10 @@ from api.store import AudienceRow, GroupRow, OrderRow, PartRow
 from privacy.commitment import commit, group_digest
 from privacy.membership import Membership
 
-_AT_ONCE = 65_536
+_AT_ONCE = 16_384
+_REACHED = select(GroupRow.label, GroupRow.people, GroupRow.members).where(
+    GroupRow.audience_id == bindparam("audience")
+)
 
 
 def seal(
@@ -40,10 +45,14 @@ def seal(
     if empty := [group.label for group in groups if group.members == 0]:
         raise EmptyGroupError(f"nothing was uploaded for {', '.join(empty)}", groups=empty)
     digests, matched, sketch = {}, [], sketches.new_sketch(settings)
-    for group in groups:
-        parts = [_unpack(part) for part in _parts(session, group)]
-        digests[group.label] = group_digest(sketch.watch(_tokens(parts)))
-        matched.append(_match(people, parts))
+    with ThreadPoolExecutor(1) as beside:
+        for group in groups:
+            parts = _parts(session, group)
+            digest = beside.submit(group_digest, sketch.watch(_tokens(parts)))
+            # While they are hashed, the database overwrites them; if sealing fails, it did not.
+            _forget(session, group)
+            matched.append(_match(people, parts))
+            digests[group.label] = digest.result()
     known = audience.participation_code is not None
     if known:
         takes_part = _answer(lambda: people.confirmed(audience.participation_code or ""))
@@ -52,7 +61,6 @@ def seal(
         [persons] = matched
         session.add(OrderRow(audience_id=audience.id, persons=persons.astype("<i8").tobytes()))
     membership = Membership.cut(matched, audience.groups_per_person)
-    session.exec(delete(PartRow).where(col(PartRow.audience_id) == audience.id))
     sketches.keep(session, audience.id, sketch)
     close(session, audience, groups, membership, commit(salt, digests), settings, known=known)
 
@@ -106,35 +114,36 @@ class Reached:
 
 
 def reached(session: Session, audience: AudienceRow) -> Reached:
-    query = select(GroupRow.label, GroupRow.people, GroupRow.members)
-    rows = session.exec(query.where(GroupRow.audience_id == audience.id)).all()
+    rows = session.exec(_REACHED, params={"audience": audience.id}).all()
     labels, people, members = zip(*sorted(rows, key=lambda row: order(row[0])), strict=True)
     groups = tuple(np.frombuffer(each or b"", "<i8") for each in people)
     return Reached(list(labels), Membership(groups, audience.groups_per_person), sum(members))
 
 
-def _parts(session: Session, group: GroupRow) -> list[PartRow]:
-    query = select(PartRow).where(
+def _parts(session: Session, group: GroupRow) -> list[Members]:
+    query = select(PartRow.kind, PartRow.data).where(
         PartRow.audience_id == group.audience_id, PartRow.label == group.label
     )
-    return list(session.exec(query.order_by(col(PartRow.number))))
+    parts = session.exec(query.order_by(col(PartRow.number)))
+    return [unpack(kind, data) for kind, data in parts]
 
 
-def _unpack(part: PartRow) -> tuple[str, pa.Array]:
-    table = pa.ipc.open_stream(io.BytesIO(part.data)).read_all()
-    chunks = table.column(0).chunks
-    column = pa.concat_arrays(chunks) if chunks else pa.array([], table.schema.field(0).type)
-    return part.kind, column
+def _forget(session: Session, group: GroupRow) -> None:
+    session.exec(
+        delete(PartRow).where(
+            col(PartRow.audience_id) == group.audience_id, col(PartRow.label) == group.label
+        )
+    )
 
 
-def _tokens(parts: list[tuple[str, pa.Array]]) -> Iterator[bytes]:
+def _tokens(parts: list[Members]) -> Iterator[bytes]:
     """Some at a time: as objects, short names take fifty times the memory they were sent in."""
     for kind, column in parts:
         for start in range(0, len(column), _AT_ONCE):
             yield tokens(kind, column.slice(start, _AT_ONCE))
 
 
-def _match(people: People, parts: list[tuple[str, pa.Array]]) -> Persons:
+def _match(people: People, parts: list[Members]) -> Persons:
     found = [_match_or_cut(people, kind, column) for kind, column in parts]
     return np.concatenate([*found, np.empty(0, np.int64)])
 

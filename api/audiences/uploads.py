@@ -2,13 +2,14 @@
 
 import secrets
 from datetime import timedelta
-from typing import IO, Any, Literal, cast
+from typing import Any, Literal, cast
 
-import pyarrow as pa
+from sqlalchemy import bindparam
 from sqlalchemy.orm import defer
 from sqlmodel import Session, col, delete, func, select
 
-from api.audiences.members import read_members
+from api.audiences.members import Members
+from api.audiences.packing import pack
 from api.auth.caller import Caller
 from api.clock import now
 from api.errors import (
@@ -20,8 +21,14 @@ from api.errors import (
 )
 from api.ids import new_id
 from api.settings import Settings
-from api.store import AudienceRow, AuditRow, GroupRow, PartRow
+from api.store import AudienceRow, AuditRow, GroupRow, PartRow, find
 from openapi.models import Audience, AudienceDraft, Group, Part
+
+_GROUPS = (
+    select(GroupRow)
+    .where(GroupRow.audience_id == bindparam("audience"))
+    .options(defer(cast("Any", GroupRow.people)))
+)
 
 
 def create(session: Session, caller: Caller, draft: AudienceDraft, settings: Settings) -> Audience:
@@ -57,10 +64,7 @@ def owned(
     lock: Literal["wait", "skip", "no"] = "no",
 ) -> AudienceRow:
     """The auditor's own audience; another auditor's is not there."""
-    query = select(AudienceRow).where(
-        AudienceRow.id == audience_id, AudienceRow.auditor_id == caller.auditor
-    )
-    row = session.exec(query).first()
+    row = find(session, AudienceRow, id=audience_id, auditor_id=caller.auditor)
     if row is None:
         raise NotFoundError(f"no audience {audience_id}: make one with POST /v1/audiences")
     if lock != "no" and not (row := locked(session, audience_id, skip=lock == "skip")):
@@ -94,38 +98,35 @@ def put_part(
     audience: AudienceRow,
     label: str,
     number: int,
-    body: IO[bytes],
-    media_type: str,
+    members: Members,
     digest: str,
     settings: Settings,
 ) -> Part:
     """Keep one part of a group, in place of what had its number."""
-    kind, identifiers = read_members(body, media_type)
-    old = session.get(PartRow, (audience.id, label, number))
-    if old is not None:
-        session.delete(old)
-        session.flush()
-    _refuse_too_many(session, audience.id, len(identifiers), settings)
+    rows = len(members.identifiers)
+    parts = delete(PartRow).where(col(PartRow.audience_id) == audience.id)
+    session.exec(parts.where(col(PartRow.label) == label, col(PartRow.number) == number))
+    kept = _rows_by_label(session, audience.id)
+    _refuse_too_many(sum(kept.values()) + rows, settings)
     row = PartRow(
         audience_id=audience.id,
         label=label,
         number=number,
-        kind=kind,
-        rows=len(identifiers),
+        kind=members.kind,
+        rows=rows,
         digest=digest,
-        data=pack(kind, identifiers),
+        data=pack(members),
     )
     session.add(row)
-    session.flush()
-    _touch(session, audience, label, settings)
-    return Part(number=number, rows=row.rows, digest=digest)
+    _touch(session, audience, label, kept.get(label, 0) + rows, settings)
+    return Part(number=number, rows=rows, digest=digest)
 
 
 def empty_group(session: Session, audience: AudienceRow, label: str, settings: Settings) -> None:
     session.exec(
         delete(PartRow).where(col(PartRow.audience_id) == audience.id, col(PartRow.label) == label)
     )
-    _touch(session, audience, label, settings)
+    _touch(session, audience, label, 0, settings)
 
 
 def pending(session: Session, audience_id: str) -> bool:
@@ -138,22 +139,13 @@ def pending(session: Session, audience_id: str) -> bool:
 
 def groups_of(session: Session, audience_id: str) -> list[GroupRow]:
     """The groups in their order, not yet their people."""
-    query = select(GroupRow).where(GroupRow.audience_id == audience_id)
-    rows = session.exec(query.options(defer(cast("Any", GroupRow.people))))
+    rows = session.exec(_GROUPS, params={"audience": audience_id})
     return sorted(rows, key=lambda group: order(group.label))
 
 
 def order(label: str) -> int:
     """Groups stand by the numbers of their labels: g0, g1, …, g10."""
     return int(label[1:])
-
-
-def pack(kind: str, identifiers: pa.Array) -> bytes:
-    sink = pa.BufferOutputStream()
-    table = pa.table({kind: identifiers})
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(sink.getvalue())
 
 
 def view(session: Session, row: AudienceRow) -> Audience:
@@ -171,9 +163,12 @@ def view(session: Session, row: AudienceRow) -> Audience:
     return Audience(**fields, groups=groups)
 
 
-def _refuse_too_many(session: Session, audience_id: str, rows: int, settings: Settings) -> None:
-    query = select(func.coalesce(func.sum(PartRow.rows), 0))
-    total = session.exec(query.where(PartRow.audience_id == audience_id)).one() + rows
+def _rows_by_label(session: Session, audience_id: str) -> dict[str, int]:
+    query = select(PartRow.label, func.sum(PartRow.rows)).where(PartRow.audience_id == audience_id)
+    return dict(session.exec(query.group_by(PartRow.label)).all())
+
+
+def _refuse_too_many(total: int, settings: Settings) -> None:
     if total > settings.max_members:
         raise AudienceTooLargeError(
             f"{total} members with this part; an audience may have {settings.max_members}. "
@@ -181,12 +176,11 @@ def _refuse_too_many(session: Session, audience_id: str, rows: int, settings: Se
         )
 
 
-def _touch(session: Session, audience: AudienceRow, label: str, settings: Settings) -> None:
-    """Count the group anew, and keep the upload alive for another while."""
-    query = select(func.coalesce(func.sum(PartRow.rows), 0)).where(
-        PartRow.audience_id == audience.id, PartRow.label == label
-    )
+def _touch(
+    session: Session, audience: AudienceRow, label: str, members: int, settings: Settings
+) -> None:
+    """Say how many the group has now, and keep the upload alive for another while."""
     group = session.get_one(GroupRow, (audience.id, label))
-    group.members = session.exec(query).one()
+    group.members = members
     audience.expires_at = now() + timedelta(hours=settings.upload_kept_hours)
     session.add_all([group, audience])

@@ -27,11 +27,14 @@ from api.audits.drawing import Places, drawn_rows, runs_of
 from api.audits.logs import logs_of
 from api.boundaries import Boundary
 from api.engine import engine_of
-from api.engine.exchange import PERSON, nothing
+from api.engine.exchange import PERSON, nothing, persons_of
 from api.platform import Log, Logs, Persons, Platform, Wanted
 from privacy.membership import BATCH, Membership, among
 from privacy.table import Bounds, Table
 
+# Of a batch of people, half a gigabyte as numbers; where there are more, fewer people are read at
+# once, and nobody who has more alone.
+_MOST_VALUES = 2**26
 # The number of one group, or of that of each row.
 Groups = int | Places
 
@@ -184,19 +187,24 @@ def _within(members: Persons, persons: Persons) -> Persons:
 
 
 def _read_or_cut(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Iterator[Rows]:
-    def read(start: int, stop: int) -> Rows:
+    def read(start: int, stop: int) -> Rows | None:
         return _read(logs, log, selection, persons[start:stop])
 
     for _, _, rows in answers_or_cut(read, len(persons)):
         yield rows
 
 
-def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Rows:
-    """The usable rows of these people, ordered by person."""
+def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Rows | None:
+    """The usable rows of these people, ordered by person; None if they are too many to hold."""
     columns = selection.wanted.columns
-    batches = list(logs.read(selection.log, persons, columns))
+    batches, values = [], 0
+    for batch in logs.read(selection.log, persons, columns):
+        values += len(batch) * (1 + len(columns))
+        if values > _MOST_VALUES:
+            return None
+        batches.append(batch)
     table = pa.Table.from_batches(batches) if batches else nothing(columns)
-    person = np.asarray(table[PERSON], np.int64)
+    person = persons_of(table[PERSON])
     numbers = {name: _numbers(table[name]) for name in selection.numbers}
     words = {name: _places(table[name], values) for name, values in selection.words.items()}
     clipped = {name: _clipped(each, *log.numbers[name]) for name, each in numbers.items()}

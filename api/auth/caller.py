@@ -3,11 +3,15 @@
 from dataclasses import dataclass
 from typing import Protocol, cast
 
+from sqlalchemy import bindparam
 from sqlmodel import Session, col, select
 
 from api.errors import ForbiddenError
 from api.store import ResearcherRow, RevokedTokenRow
 from openapi.models import Role
+
+_REVOKED = select(RevokedTokenRow.jti).where(RevokedTokenRow.jti == bindparam("jti")).exists()
+_HOLDER = select(ResearcherRow, _REVOKED).where(ResearcherRow.id == bindparam("researcher"))
 
 
 @dataclass(frozen=True)
@@ -37,10 +41,9 @@ def caller_by_id(session: Session, researcher_id: str) -> Caller | None:
 
 def caller_with(session: Session, researcher_id: str, jti: str) -> tuple[Caller | None, bool]:
     """Whose token it is, and whether it was revoked: one question, as it is asked all the time."""
-    revoked = select(RevokedTokenRow.jti).where(RevokedTokenRow.jti == jti).exists()
-    query = select(ResearcherRow, revoked).where(ResearcherRow.id == researcher_id)
-    row, ended = session.exec(query).first() or (None, False)
-    return _caller(row), ended
+    asked = {"researcher": researcher_id, "jti": jti}
+    row, revoked = session.exec(_HOLDER, params=asked).first() or (None, False)
+    return _caller(row), revoked
 
 
 def caller_by_outside_subject(session: Session, subject: str) -> Caller | None:

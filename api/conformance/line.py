@@ -1,13 +1,19 @@
 """Checks of the line: who may call, and what becomes of bytes that are none of ours."""
 
-import httpx2
+from io import BytesIO
 
-from api.conformance.subject import Subject
+import httpx2
+import pyarrow as pa
+
+from api.conformance.subject import TRIAL, Subject
 from api.findings import Checks, SkippedError
 from api.hosting import wire
+from api.hosting.content import packed_content
+from api.hosting.facts import DIGEST
 from api.hosting.line import LineOptions
 
 LINE = Checks[Subject]()
+_ALONE = 20
 _REFUSED = (httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN)
 
 
@@ -34,6 +40,27 @@ def garbage_is_refused(subject: Subject) -> str | None:
         answer = http.post(wire.CALLS + "match", content=b"conformance", headers=headers)
     status = answer.status_code
     return f"it got the status {status}" if status < httpx2.codes.BAD_REQUEST else None
+
+
+@LINE.check("say in every answer of `score` which model it is of, whoever it is about")
+def scores_say_their_model(subject: Subject) -> str | None:
+    line, scores = _line(subject), subject.platform.scores
+    if scores is None:
+        raise SkippedError("there are no scores")
+    ask = {"content": packed_content(TRIAL), "context": subject.context}
+    persons, digest = subject.people(), scores.model_digest
+    alone = [persons[place : place + 1] for place in range(min(_ALONE, len(persons)))]
+    headers = {**line.authorization(), "Content-Type": wire.MEDIA_TYPE}
+    with _client(line) as http:
+        for some in (persons[:0], persons, *alone):
+            body = b"".join(wire.write(wire.Message(pa.table({"person": some}), ask)))
+            answer = http.post(wire.CALLS + "score", content=body, headers=headers)
+            said = wire.read(BytesIO(answer.content)).model_digest or ""
+            if not DIGEST.fullmatch(said):
+                return f"an answer about {len(some)} people has no model_digest"
+            if said != digest:
+                return f"an answer about {len(some)} people is of another model"
+    return None
 
 
 def _line(subject: Subject) -> LineOptions:

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from api.conformance.scores import DIGEST
 from api.conformance.subject import Subject
 from api.findings import Checks, SkippedError
+from api.hosting.facts import DIGEST
 from api.platform import Log, Logs, Persons
 
 LOGS = Checks[Subject]()

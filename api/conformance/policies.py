@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from api.conformance.scores import DIGEST
 from api.conformance.subject import Subject
 from api.findings import Checks, SkippedError
+from api.hosting.facts import DIGEST
 from api.platform import Persons, Policies
 
 POLICIES = Checks[Subject]()

@@ -4,7 +4,6 @@ Scores are compared to the last bit. A score near the edge of a bin that moves w
 in would let one person change what is counted of another, which no price covers.
 """
 
-import re
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -14,10 +13,10 @@ from numpy.typing import NDArray
 
 from api.conformance.subject import TRIAL, Subject
 from api.findings import Checks, SkippedError
+from api.hosting.facts import DIGEST
 from api.platform import Persons, Scores
 
 SCORES = Checks[Subject]()
-DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _GONE = np.array([2**40 + 7, 2**40 + 8])
 _ODD: Mapping[str, Mapping[str, Any]] = {
     "a kind that is not known": {**TRIAL, "kind": "conformance"},

@@ -1,6 +1,7 @@
 """What is examined: an adapter, and people it knows."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from api.findings import SkippedError
+from api.hosting.http_platform import HttpDirectory
 from api.hosting.line import LineOptions
 from api.platform import Persons, Platform
 
@@ -68,11 +70,21 @@ def array_of(kind: str, identifiers: list[Any]) -> pa.Array:
     return pa.array(identifiers, _TYPES[kind])
 
 
+def held_by_some(platform: Platform, kind: str, most: int) -> tuple[Persons, pa.Array]:
+    """Whom the directory lists; of a large one on the other end of a line, no more are sent."""
+    if platform.directory is None:
+        raise SkippedError("there is no directory")
+    if isinstance(platform.directory, HttpDirectory):
+        return platform.directory.held(kind, most)
+    return platform.directory.held(kind)
+
+
 def _listed(platform: Platform) -> dict[str, pa.Array]:
     """Identifiers of a few people of the directory, where there is one."""
-    if platform.directory is None:
-        return {}
-    listed = {kind: platform.directory.held(kind)[1][:_FEW] for kind in KINDS}
+    listed = {}
+    for kind in KINDS:
+        with suppress(Exception):  # a check of its own says so
+            listed[kind] = held_by_some(platform, kind, _FEW)[1][:_FEW]
     return {kind: some for kind, some in listed.items() if len(some)}
 
 
@@ -84,12 +96,13 @@ def _matched(platform: Platform, kind: str, identifiers: pa.Array) -> Persons:
 
 
 def _sampled(platform: Platform) -> Persons:
-    found = []
-    for attribute, values in platform.people.offers().items():
-        sizes = {value: min(most, _FEW) for value, most in values.items()}
-        try:
+    found: list[Persons] = []
+    offered: Mapping[str, Mapping[str, int]] = {}
+    with suppress(Exception):  # here and below, a check of its own says so
+        offered = platform.people.offers()
+    for attribute, values in offered.items():
+        with suppress(Exception):
+            sizes = {value: min(most, _FEW) for value, most in values.items()}
             drawn = platform.people.sample(attribute, sizes, np.random.default_rng())
             found += [np.asarray(persons, np.int64) for persons in drawn.values()]
-        except Exception:  # noqa: S112  (a check of its own says so)
-            continue
     return np.concatenate([*found, np.empty(0, np.int64)])

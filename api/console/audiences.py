@@ -48,5 +48,5 @@ async def put_members(
 
 
 @router.post("/audiences/{audience_id}/seal")
-def seal_audience(audience_id: str, seal: Seal, visit: AuditorVisit) -> Audience:
-    return routes.seal_audience(audience_id, seal, visit.caller, visit.console.service)
+async def seal_audience(audience_id: str, seal: Seal, visit: AuditorVisit) -> Audience:
+    return await routes.seal_audience(audience_id, seal, visit.caller, visit.console.service)

@@ -15,7 +15,6 @@ from privacy.ledger.notes import Checkpoint, Note
 DATABASE = Checks[Patient]()
 # What a committed charge needs so that no crash undoes it (R3).
 _DURABLE = ("fsync", "full_page_writes", "synchronous_commit")
-_SYNCHRONOUS_FULL = 2
 
 
 @DATABASE.check("start it, or mend database_url")
@@ -29,7 +28,7 @@ def database_answers(patient: Patient) -> str | None:
 @DATABASE.check("take back what makes it faster and forgetful: a charge must survive any crash")
 def commits_are_durable(patient: Patient) -> str | None:
     if patient.is_sqlite:
-        return _sqlite_forgets(patient)
+        raise SkippedError("every connection to SQLite is told to be: WAL and FULL")
     with patient.store.read() as session:
         found = {name: session.execute(text(f"SHOW {name}")).scalar_one() for name in _DURABLE}
     # More than `on`, such as remote_apply, waits for more.
@@ -56,11 +55,17 @@ def database_is_whole(patient: Patient) -> str | None:
     return None if found == "ok" else "SQLite finds errors in it"
 
 
-@DATABASE.check("stop old processes and start one of this version: it migrates")
+@DATABASE.check("start a version that knows it, or restore a back-up that this one knows")
+def schema_is_known(patient: Patient) -> str | None:
+    found = _revision(patient)
+    return (
+        None if found in revisions() else f"it is at {found or 'none'}: not one of this version's"
+    )
+
+
+@DATABASE.check("start a process of this version: it migrates", advice=True)
 def schema_is_the_newest(patient: Patient) -> str | None:
-    with patient.store.engine.connect() as connection:
-        found = MigrationContext.configure(connection).get_current_revision()
-    newest = revisions()[-1]
+    found, newest = _revision(patient), revisions()[-1]
     return None if found == newest else f"it is at {found or 'none'}, this version needs {newest}"
 
 
@@ -99,10 +104,6 @@ def ledger_continues_the_head(patient: Patient) -> str | None:
     return None
 
 
-def _sqlite_forgets(patient: Patient) -> str | None:
-    with patient.store.read() as session:
-        mode = session.execute(text("PRAGMA journal_mode")).scalar_one()
-        level = session.execute(text("PRAGMA synchronous")).scalar_one()
-    if mode != "wal" or level < _SYNCHRONOUS_FULL:
-        return f"journal_mode is {mode}, synchronous is {level}; wal and 2 (FULL) are needed"
-    return None
+def _revision(patient: Patient) -> str | None:
+    with patient.store.engine.connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision()

@@ -1,4 +1,4 @@
-"""Checks of the machine: its clock, its chance, its disk."""
+"""Checks of the machine: its clock, its chance, its disk, its memory."""
 
 import os
 import shutil
@@ -62,3 +62,16 @@ def chance_is_random(patient: Patient) -> str | None:
 def disk_has_room(patient: Patient) -> str | None:
     free = shutil.disk_usage(patient.folder).free
     return f"{free / GIB:.1f} GiB are free" if free < patient.free_bytes else None
+
+
+@MACHINE.check(
+    "set audit_memory_bytes to half of it at most, or give more: an audit that was charged would be"
+    " killed with its worker, again and again",
+    advice=True,
+)
+def memory_is_enough(patient: Patient) -> str | None:
+    """The other half is for the program, requests and two-party runs."""
+    allowed, one = patient.memory(), patient.settings.audit_memory_bytes
+    if 2 * one <= allowed:
+        return None
+    return f"one audit may take {one / GIB:.1f} GiB, this process {allowed / GIB:.1f} GiB in all"

@@ -1,6 +1,7 @@
 """What the doctor looks at: a deployment's settings, database, machine and platform."""
 
 import os
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pathlib import Path
 from sqlalchemy import make_url
 
 from api.clock import now
+from api.doctor.memory import allowed_bytes
 from api.settings import Settings
 from api.store import Store
 
@@ -28,6 +30,7 @@ class Patient:
     monotonic: Callable[[], float] = time.monotonic
     draw: Callable[[int], bytes] = os.urandom
     free_bytes: int = GIB
+    memory: Callable[[], int] = allowed_bytes
 
     @property
     def is_sqlite(self) -> bool:
@@ -40,7 +43,5 @@ class Patient:
 
     @property
     def folder(self) -> Path:
-        """Where something is written on this machine."""
-        if self.is_sqlite:
-            return self.file.parent
-        return (self.config or Path.cwd()).resolve().parent
+        """Where something is written on this machine: the database, or uploads on their way."""
+        return self.file.parent if self.is_sqlite else Path(tempfile.gettempdir())

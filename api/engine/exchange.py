@@ -4,7 +4,7 @@ A person's rows may be in every piece. They are in one partition afterwards, in 
 pieces, so that at most `rows_per_person` of them are drawn from all, and not from each piece.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,31 +12,55 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from api.adapters import PlatformDownError
+from api.adapters import answers_or_cut
 from api.engine.partitions import of_persons, ordered
 from api.platform import NOBODY, Log, Persons, Pieces, Wanted
 from privacy.membership import among
 
 PERSON = "person"
+# Whole numbers beyond are not told apart as floats.
+_EXACT = 2.0**53
 CODES = pa.dictionary(pa.int32(), pa.string())
 
 
 def scattered(
-    pieces: Pieces, wanted: Wanted, piece: str, everyone: Persons, partitions: int
+    pieces: Pieces, log: Log, wanted: Wanted, piece: str, everyone: Persons, partitions: int
 ) -> list[pa.Table]:
     """The rows of a piece that are of these people, who are sorted, for each partition."""
-    try:
-        batches = list(pieces.scan(wanted.log, piece, wanted.columns))
-    except Exception as error:  # of an adapter; whoever is in the piece, it is not to be had
-        raise PlatformDownError(f"a piece of {wanted.log!r} cannot be read") from error
-    if not batches:
-        return [nothing(wanted.columns)] * partitions
-    table = pa.Table.from_batches(batches).select([PERSON, *wanted.columns])
-    person = _persons(table)
-    mine = np.flatnonzero(among(person, everyone))
-    order, ends = ordered(of_persons(person[mine], partitions), partitions)
-    table = with_codes(table.take(mine[order]))
+    found = [
+        rows
+        for batch in pieces.scan(wanted.log, piece, wanted.columns)
+        for rows in _converted(batch, log, wanted.columns, everyone)
+    ]
+    table = _together([nothing(wanted.columns), *found])
+    order, ends = ordered(of_persons(_persons(table), partitions), partitions)
+    table = table.take(order)
     return [table.slice(start, stop - start) for start, stop in pairwise([0, *ends, len(table)])]
+
+
+def _converted(
+    batch: pa.RecordBatch, log: Log, columns: Sequence[str], everyone: Persons
+) -> Iterator[pa.Table]:
+    """What of a batch can be used, row by row: one that cannot takes nobody else's along (R2)."""
+
+    def some(start: int, stop: int) -> pa.Table:
+        return _typed(batch.slice(start, stop - start), log, columns, everyone)
+
+    try:
+        some(0, 0)
+    except Exception:  # it lacks a column, or is of a type that is never read: so is every row
+        return
+    for _, _, rows in answers_or_cut(some, len(batch)):
+        yield rows
+
+
+def _typed(batch: pa.RecordBatch, log: Log, columns: Sequence[str], everyone: Persons) -> pa.Table:
+    """Rows of these people, in types in which those of other batches and pieces are too."""
+    person = persons_of(pa.chunked_array([batch[PERSON]]))
+    mine = np.flatnonzero(among(person, everyone))
+    rows = pa.Table.from_batches([batch]).select(columns).take(mine)
+    typed = {name: (_number if name in log.numbers else _coded)(rows[name]) for name in columns}
+    return pa.table({PERSON: person[mine]} | typed)
 
 
 @dataclass(frozen=True)
@@ -52,9 +76,7 @@ class Gathered:
         cls, described: Mapping[str, Log], wanted: Wanted, shares: Sequence[pa.Table]
     ) -> "Gathered":
         """What came from all pieces, in their order."""
-        some = [share for share in shares if len(share)] or [nothing(wanted.columns)]
-        # Dictionaries of pieces are made one before rows of them are mixed.
-        rows = pa.concat_tables(some, promote_options="permissive").unify_dictionaries()
+        rows = _together([nothing(wanted.columns), *shares])
         person = _persons(rows)
         order = np.argsort(person, kind="stable")
         return cls(described, rows.take(order), person[order])
@@ -78,12 +100,40 @@ def nothing(columns: Iterable[str]) -> pa.Table:
 def with_codes(table: pa.Table) -> pa.Table:
     """Words as codes of one type, whatever they were: pieces differ, and words repeat."""
     for place, column in enumerate(table.columns):
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            column = column.cast(pa.string()).dictionary_encode()
-        elif pa.types.is_dictionary(column.type):
-            column = pa.chunked_array([_recoded(each) for each in column.chunks], CODES)
-        table = table.set_column(place, table.column_names[place], column)
+        kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary)
+        if any(is_one(column.type) for is_one in kinds):
+            table = table.set_column(place, table.column_names[place], _coded(column))
     return table
+
+
+def persons_of(column: pa.ChunkedArray) -> Persons:
+    """The numbers of people: one below 0 where there is none, or it is not whole, or too large."""
+    if pa.types.is_floating(column.type):
+        numbers = np.asarray(column.cast(pa.float64()))  # NaN where there is none
+        whole = (np.floor(numbers) == numbers) & (np.abs(numbers) < _EXACT)
+        return np.where(whole, numbers, NOBODY).astype(np.int64)
+    # What is beyond the largest number wraps round, and is below 0.
+    found = column.cast(pa.int64(), safe=not pa.types.is_integer(column.type))
+    return np.asarray(pc.fill_null(found, NOBODY), np.int64)
+
+
+def _together(tables: Sequence[pa.Table]) -> pa.Table:
+    """Dictionaries are made one before rows of them are mixed."""
+    some = [table for table in tables if len(table)] or [*tables[:1]]
+    return pa.concat_tables(some, promote_options="permissive").unify_dictionaries()
+
+
+def _number(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Flags stay as small as they are."""
+    if pa.types.is_uint8(column.type):
+        return column
+    return column.cast(pa.uint8() if pa.types.is_boolean(column.type) else pa.float64())
+
+
+def _coded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_dictionary(column.type):
+        return pa.chunked_array([_recoded(each) for each in column.chunks], CODES)
+    return column.cast(pa.string()).dictionary_encode()
 
 
 def _recoded(chunk: pa.DictionaryArray) -> pa.DictionaryArray:
@@ -92,4 +142,4 @@ def _recoded(chunk: pa.DictionaryArray) -> pa.DictionaryArray:
 
 
 def _persons(table: pa.Table) -> Persons:
-    return np.asarray(pc.fill_null(table[PERSON].cast(pa.int64()), NOBODY), np.int64)
+    return persons_of(table[PERSON])

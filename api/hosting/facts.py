@@ -1,5 +1,6 @@
 """What is public about a platform, as its adapter tells it: one JSON document."""
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
@@ -7,7 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 from api.hosting.wire import PROTOCOL
 from api.platform import Log, Platform, Ranking, Traffic
 
-Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
+DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+Digest = Annotated[str, Field(pattern=rf"^{DIGEST.pattern}$")]
 Range = tuple[FiniteFloat, FiniteFloat]
 Count = Annotated[int, Field(ge=0)]
 

@@ -14,8 +14,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from api.adapters import PlatformDownError
+from api.directory import usable
 from api.hosting.content import packed_content
-from api.hosting.facts import PoliciesFacts, ScoresFacts
+from api.hosting.facts import DIGEST, PoliciesFacts, ScoresFacts
 from api.hosting.line import CallFailedError, Line, LineOptions
 from api.hosting.model import AnsweringModel
 from api.hosting.wire import Message
@@ -77,7 +78,7 @@ class HttpPeople:
         return {value: persons[np.asarray(pc.equal(values, value))] for value in sizes}
 
     def confirmed(self, code: str) -> Persons:
-        found = self._line.ask("confirmed", Message(_nothing(), {"code": code}), 0).columns
+        found = self._line.ask("confirmed", Message(_nothing(), {"code": code}), None).columns
         return np.unique(_whole(found, "person"))
 
 
@@ -103,8 +104,15 @@ class HttpScores:
     ) -> NDArray[np.float64]:
         ask = {"content": packed_content(content), "context": dict(context)}
         columns = pa.table({"person": persons})
-        answers = _asked(self._line, "score", columns, ask, model=self._model)
-        return _joined([_numbers(each, "score") for each in answers], np.float64)
+        answers = _answers(self._line, "score", columns, ask)
+        return _joined([self._of_the_model(each, ask) for each in answers], np.float64)
+
+    def _of_the_model(self, answer: Message, ask: Mapping[str, Any]) -> NDArray[np.float64]:
+        if not self._model.is_of(_model_of(answer)):
+            nobody = pa.table({"person": np.empty(0, np.int64)})
+            self._model.require(_model_of(self._line.ask("score", Message(nobody, ask), 0)))
+            raise CallFailedError("score", "the answer is of another model than that about nobody")
+        return _numbers(answer.columns, "score")
 
     @property
     def _facts(self) -> ScoresFacts:
@@ -159,30 +167,37 @@ class HttpDirectory:
     def __init__(self, line: Line) -> None:
         self._line = line
 
-    def held(self, kind: str) -> tuple[Persons, pa.Array]:
-        found = self._line.ask("held", Message(_nothing(), {"kind": kind}), 0).columns
-        return _whole(found, "person"), _column(found, "identifier")
+    def held(self, kind: str, most: int | None = None) -> tuple[Persons, pa.Array]:
+        """Everybody, or `most` people, without the rest being sent."""
+        asked = Message(_nothing(), {"kind": kind})
+        found = self._line.ask("held", asked, None, most).columns[:most]
+        return usable(kind, _whole(found, "person"), _column(found, "identifier"))
 
 
 def _asked(
-    line: Line,
-    call: str,
-    columns: pa.Table,
-    ask: Mapping[str, Any],
-    *,
-    one_each: bool = True,
-    model: AnsweringModel | None = None,
+    line: Line, call: str, columns: pa.Table, ask: Mapping[str, Any], *, one_each: bool = True
 ) -> Iterator[pa.Table]:
+    for answer in _answers(line, call, columns, ask, one_each=one_each):
+        yield answer.columns
+
+
+def _answers(
+    line: Line, call: str, columns: pa.Table, ask: Mapping[str, Any], *, one_each: bool = True
+) -> Iterator[Message]:
     """The answers about all rows, some rows a call; about none there is one call too."""
     size = line.options.people_per_call
     for start in range(0, max(1, len(columns)), size):
         part = columns.slice(start, size)
         answer = line.ask(call, Message(part, ask), len(part))
-        if model is not None:
-            model.require(answer.model_digest or "")
         if one_each and len(answer.columns) != len(part):
             raise CallFailedError(call, "the answer has not one row for each that was sent")
-        yield answer.columns
+        yield answer
+
+
+def _model_of(answer: Message) -> str:
+    if answer.model_digest is None or not DIGEST.fullmatch(answer.model_digest):
+        raise CallFailedError("score", "the answer does not say which model it is of")
+    return answer.model_digest
 
 
 def _column(table: pa.Table, name: str) -> pa.Array:

@@ -24,7 +24,7 @@ from api import traces
 from api.hosting import wire
 from api.hosting.breaker import Breaker
 from api.hosting.facts import Facts
-from api.hosting.wire import Message, WireError
+from api.hosting.wire import Message, TooLargeError, WireError
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +37,13 @@ class CallFailedError(Exception):
     def __init__(self, call: str, how: str) -> None:
         super().__init__(f"{call}: {how}")
         self.call, self.how = call, how
+
+
+class AnswerTooLargeError(CallFailedError):
+    """It is larger than the memory that so many people are given. Asked again, it would be too."""
+
+    def __init__(self, call: str) -> None:
+        super().__init__(call, "the answer is larger than it may be about so many people")
 
 
 class LineOptions(BaseModel):
@@ -58,6 +65,9 @@ class LineOptions(BaseModel):
     # A call about n people is given up after call_seconds + n · person_seconds.
     call_seconds: Annotated[float, Field(gt=0, le=600)] = 10.0
     person_seconds: Annotated[float, Field(ge=0, le=1)] = 0.001
+    # Its answer may have call_bytes + n · person_bytes; that of a list of all people has its own.
+    call_bytes: Annotated[int, Field(ge=65_536)] = 64 << 20
+    person_bytes: Annotated[int, Field(ge=64)] = 1_024
     max_answer_bytes: Annotated[int, Field(ge=65_536)] = 1 << 30
     # The public facts are asked for again after so long.
     facts_seconds: Annotated[float, Field(ge=0, le=300)] = 5.0
@@ -83,6 +93,12 @@ class LineOptions(BaseModel):
         if self.token_file is not None:
             token = self.token_file.read_text().strip()
         return {"Authorization": f"Bearer {token}"} if token else {}
+
+    def answer_bytes(self, people: int | None) -> int:
+        """What an answer may have about so many people, or about however many there are."""
+        if people is None:
+            return self.max_answer_bytes
+        return min(self.call_bytes + people * self.person_bytes, self.max_answer_bytes)
 
     def tls(self) -> ssl.SSLContext | bool:
         if urlsplit(self.url).scheme != "https":
@@ -118,16 +134,23 @@ class Line:
                 return facts
         return self._require_up()
 
-    def ask(self, call: str, message: Message, people: int) -> Message:
-        """The answer to a call about so many people."""
+    def ask(
+        self, call: str, message: Message, people: int | None, rows: int | None = None
+    ) -> Message:
+        """The answer to a call about so many people, or about however many there are.
+
+        No more of it is read than has so many `rows`, where that is told.
+        """
         if self._breaker.is_open:
             self._require_up()
         try:
-            return self._ask_once(call, message, people)
+            return self._ask_once(call, message, people, rows)
+        except AnswerTooLargeError:
+            raise
         except CallFailedError as error:
             log.warning("platform.call_failed", extra={"route": error.call, "error": error.how})
             self._require_up()
-            return self._ask_once(call, message, people)
+            return self._ask_once(call, message, people, rows)
 
     def _require_up(self) -> Facts:
         return self._breaker.require_up(self._ask_facts, CallFailedError)
@@ -141,25 +164,29 @@ class Line:
         self._known = facts, time.monotonic()
         return facts
 
-    def _ask_once(self, call: str, message: Message, people: int) -> Message:
-        path = wire.CALLS + call
+    def _ask_once(
+        self, call: str, message: Message, people: int | None, rows: int | None
+    ) -> Message:
+        path, limit = wire.CALLS + call, self.options.answer_bytes(people)
         # With its length: many servers take nothing else.
         body = b"".join(wire.write(message))
         with self._answered("POST", path, people, body) as answer:
             try:
-                found = wire.read(io.BufferedReader(answer))
+                found = wire.read(io.BufferedReader(answer), limit, rows)
+            except TooLargeError:
+                raise AnswerTooLargeError(path) from None
             except WireError as error:
                 raise CallFailedError(path, str(error)) from None
-            if not answer.is_whole:
+            if rows is None and not answer.is_whole:
                 raise CallFailedError(path, "the answer ends too early")
         return found
 
     @contextmanager
     def _answered(
-        self, method: str, path: str, people: int, body: bytes | None = None
+        self, method: str, path: str, people: int | None, body: bytes | None = None
     ) -> "Iterator[Answer]":
         """An answer of status 200 to be read; whatever goes wrong is `CallFailedError`."""
-        seconds = self.options.call_seconds + people * self.options.person_seconds
+        seconds = self.options.call_seconds + (people or 0) * self.options.person_seconds
         timeout = httpx2.Timeout(seconds, connect=self.options.connect_seconds)
         headers = self.options.authorization() | ({"Content-Type": wire.MEDIA_TYPE} if body else {})
         try:
@@ -171,7 +198,7 @@ class Line:
             ):
                 if response.status_code != httpx2.codes.OK:
                     raise CallFailedError(path, f"status {response.status_code}")
-                limit, until = self.options.max_answer_bytes, time.monotonic() + seconds
+                limit, until = self.options.answer_bytes(people), time.monotonic() + seconds
                 yield Answer(path, response.iter_bytes(), limit, until)
         except httpx2.HTTPError as error:
             # What a library says may quote what was sent.
@@ -209,7 +236,7 @@ class Answer(io.RawIOBase):
                 raise CallFailedError(self._path, "the answer takes too long")
             self._left -= len(chunk)
             if self._left < 0:
-                raise CallFailedError(self._path, "the answer is larger than max_answer_bytes")
+                raise AnswerTooLargeError(self._path)
             if chunk:
                 self._chunk = memoryview(chunk)
                 self._tail = (self._tail + chunk)[-len(wire.END) :]

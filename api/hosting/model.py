@@ -32,8 +32,17 @@ class AnsweringModel:
                 self._become(told)
             return self._current
 
+    def is_of(self, digest: str) -> bool:
+        """Whether an answer that says so may be taken."""
+        with self._lock:
+            return digest == self._current
+
     def require(self, answered: str) -> None:
-        """Refuse what another model answered, and take answers of that one from now on."""
+        """Refuse what another model answered about nobody, and take its answers from now on.
+
+        No answer about somebody decides it: whoever makes the platform say another digest, or none,
+        would end everybody's audits (R2).
+        """
         with self._lock:
             if answered == self._current:
                 return

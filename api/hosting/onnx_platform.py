@@ -2,8 +2,9 @@
 
 The digest in every receipt is that of the files. What a person's score is does not depend on who
 else is scored, not even in its last bit: every run of the model has the same number of rows, filled
-up where there are fewer people, and a person stands at the same place in it, modulo `LANES`. Sums
-and exponentials come out differently by where in memory a row lies, and no further than that.
+up with zeros where there are fewer people, and a person stands at the same place in it, modulo
+`LANES`. Sums and exponentials come out differently by where in memory a row lies, and no further
+than that.
 """
 
 import hashlib
@@ -84,6 +85,8 @@ class OnnxScores:
             name: _shaped(table.features(columns, _type(inputs[name])), inputs[name])
             for name, columns in options.inputs.items()
         }
+        # The row that fills up runs. No person's may: the model might fail on it, for all (R2).
+        self._nobody = len(table.persons)
 
     @property
     def score_range(self) -> tuple[float, float]:
@@ -104,7 +107,7 @@ class OnnxScores:
         size = self._options.rows_per_run
         # About nobody, there is one run too.
         runs = int(places.max(initial=0)) // size + 1
-        stood = np.zeros(runs * size, np.intp)
+        stood = np.full(runs * size, self._nobody)
         stood[places] = rows[known]
         found = np.concatenate([self._run(each, told) for each in np.split(stood, runs)])
         scores = np.full(len(persons), np.nan)

@@ -70,15 +70,15 @@ class PeopleTable:
         return self._held[kind]
 
     def features(self, columns: Sequence[str], kind: np.dtype[np.generic]) -> NDArray[np.generic]:
-        """What a model sees: one row a person in the order of `persons`, one column each."""
+        """What a model sees: a row a person in the order of `persons`, and one of zeros: nobody."""
         if missing := sorted(set(columns) - set(self._names)):
             raise TableError(f"{self._path.name} has no column {', '.join(missing)}")
-        found = np.empty((len(self.persons), len(columns)), kind)
+        found = np.zeros((len(self.persons) + 1, len(columns)), kind)
         for place, name in enumerate(columns):
             column = self._column(name)
             if column.null_count and kind.kind != "f":
                 raise TableError(f"{name} has nulls, and is of whole numbers to the model")
-            found[:, place] = column.to_numpy(zero_copy_only=False)
+            found[:-1, place] = column.to_numpy(zero_copy_only=False)
         return found
 
     @cached_property
@@ -130,10 +130,13 @@ def _canonical(names: pa.Array) -> pa.Array:
     """As the codebook has it: NFKC, stripped, one leading @ dropped, case folded."""
     plain = pc.utf8_trim_whitespace(pc.utf8_normalize(names.cast(pa.string()), "NFKC"))
     bare = pc.replace_substring_regex(plain, "^@", "")
-    if pc.all(pc.fill_null(pc.string_is_ascii(bare), True)).as_py() is not False:
-        return pc.utf8_lower(bare)
-    # Arrow has no case folding; few columns need it.
-    return pa.array([None if each is None else each.casefold() for each in bare.to_pylist()])
+    folded = pc.utf8_lower(bare)
+    special = pc.fill_null(pc.invert(pc.string_is_ascii(bare)), False)
+    if not pc.any(special).as_py():
+        return folded
+    # Arrow has no case folding; few names need it.
+    rest = [name.casefold() for name in bare.filter(special).to_pylist()]
+    return pc.replace_with_mask(folded, special, pa.array(rest, folded.type))
 
 
 def _type_of(kind: str) -> pa.DataType:

@@ -28,6 +28,10 @@ class WireError(ValueError):
     """Bytes that are not what they should be; the message names no value."""
 
 
+class TooLargeError(WireError):
+    """There are more of them than there should be."""
+
+
 @dataclass(frozen=True)
 class Message:
     """One way of a call: columns, and what is said beside them."""
@@ -52,20 +56,38 @@ def write(message: Message, batches: Iterable[pa.RecordBatch] | None = None) -> 
     yield _taken(sink)
 
 
-def read(source: BinaryIO) -> Message:
-    """A message from its bytes, checked: Arrow itself believes the offsets that it is sent."""
+def read(source: BinaryIO, limit: int | None = None, rows: int | None = None) -> Message:
+    """A message from its bytes, checked: Arrow itself believes the offsets that it is sent.
+
+    No more than `limit` bytes of columns are held, and no batches read beyond so many `rows`.
+    """
     try:
         with pa.ipc.open_stream(source) as reader:
-            schema, batches = reader.schema, list(reader)
-        for batch in batches:
-            batch.validate(full=True)
+            schema, batches = reader.schema, list(_bounded(reader, limit, rows))
         said = schema.metadata or {}
         model = said.get(_MODEL)
         columns = pa.Table.from_batches(batches, schema.remove_metadata())
         ask = json.loads(said.get(_ASK, b"{}"))
         return Message(columns, ask, model.decode() if model is not None else None)
+    except TooLargeError:
+        raise
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         raise WireError("not an Arrow stream with what belongs in it") from error
+
+
+def _bounded(
+    reader: Iterable[pa.RecordBatch], limit: int | None, rows: int | None
+) -> Iterator[pa.RecordBatch]:
+    """Batches as they come."""
+    size = seen = 0
+    for batch in reader:
+        size, seen = size + batch.nbytes, seen + len(batch)
+        if limit is not None and size > limit:
+            raise TooLargeError("more than may be held")
+        batch.validate(full=True)
+        yield batch
+        if rows is not None and seen >= rows:
+            return
 
 
 def _taken(sink: BytesIO) -> bytes:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from sqlalchemy import bindparam
 from sqlmodel import Session, col, select
 
 from api.ceilings import PLATFORM_WINDOW_DAYS
@@ -20,6 +21,13 @@ AFFECT_PRIVACY = (
     "max_members",
 )
 
+_NEWEST = (
+    select(EntryRow.text)
+    .where(EntryRow.kind == bindparam("kind"))
+    .order_by(col(EntryRow.number).desc())
+    .limit(1)
+)
+
 
 def record_state(store: Store, settings: Settings, platform: Platform) -> None:
     """Write down what this process runs with, where it differs from what was written last."""
@@ -34,7 +42,6 @@ def record_state(store: Store, settings: Settings, platform: Platform) -> None:
 def record_change(session: Session, kind: str, facts: Mapping[str, Any]) -> None:
     """Append the facts unless the newest entry of their kind says the same."""
     lock(session)
-    query = select(EntryRow).where(EntryRow.kind == kind).order_by(col(EntryRow.number).desc())
-    newest = session.exec(query.limit(1)).first()
-    if newest is None or json.loads(newest.text)["facts"] != facts:
+    newest = session.exec(_NEWEST, params={"kind": kind}).first()
+    if newest is None or json.loads(newest)["facts"] != facts:
         append(session, kind, facts)

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, cast
 
-from sqlmodel import Session, select
+from sqlmodel import Session
 
 from api.clock import now
 from api.errors import IdempotencyConflictError, InvalidRequestError
 from api.ledger import tree
-from api.store import EntryRow, HeadRow, StatementRow
+from api.store import EntryRow, HeadRow, StatementRow, find
 from openapi.models import Entry
 from privacy.errors import EvidenceError
 from privacy.ledger.entries import encode
@@ -29,7 +29,6 @@ def lock(session: Session) -> datetime:
     head = _locked(session)
     head.latest = max(head.latest, now())
     session.add(head)
-    session.flush()
     return head.latest
 
 
@@ -83,7 +82,7 @@ def view(row: EntryRow) -> Entry:
 def _locked(session: Session) -> HeadRow:
     """Asked for once in a transaction: the lock stays until it ends."""
     if HeadRow not in session.info:
-        session.info[HeadRow] = session.exec(select(HeadRow).with_for_update()).one()
+        session.info[HeadRow] = find(session, HeadRow, lock=True)
     return cast("HeadRow", session.info[HeadRow])
 
 
@@ -100,7 +99,7 @@ def _readable(line: bytes) -> bytes:
 
 def _once(session: Session, statement: Statement, number: int) -> None:
     """A statement is made once: nobody else can repeat it for its maker."""
-    if earlier := session.get(StatementRow, (statement.by, statement.key)):
+    if earlier := find(session, StatementRow, by=statement.by, key=statement.key):
         raise IdempotencyConflictError(
             f"this key was used for entry {earlier.number} of the ledger; use a new one"
         )

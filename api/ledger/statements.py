@@ -11,7 +11,7 @@ from api.auth.caller import Caller
 from api.auth.registration import algorithms_of, import_public_jwk
 from api.clock import now
 from api.errors import UnsignedError
-from api.store import ResearcherRow
+from api.store import ResearcherRow, find
 from privacy.errors import StatementError
 from privacy.ledger import statements
 from privacy.ledger.statements import Statement
@@ -27,8 +27,8 @@ def read(
     origin: str,
 ) -> Statement:
     """The statement that the caller makes with this request, if the signature is theirs."""
-    row = session.get_one(ResearcherRow, caller.researcher_id)
-    if row.jwk is None:
+    row = find(session, ResearcherRow, id=caller.researcher_id)
+    if row is None or row.jwk is None:
         raise UnsignedError("no key of yours is registered: ask your regulator to register one")
     body = draft.model_dump(mode="json")
     stated = statements.condensed(body) if action == "charge" else stated_body(body)

@@ -1,11 +1,12 @@
 """Which models were behind what was released, and since when, as the ledger has it."""
 
 import json
-from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlmodel import Session, col, select
+from sqlalchemy import ColumnElement
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlmodel import Session, cast, col, func, select
 
 from api.codebook import log_offers
 from api.platform import Platform
@@ -64,11 +65,20 @@ def _history(session: Session) -> list[Used]:
 
 
 def _released(session: Session) -> list[Seen]:
-    """The newest first."""
-    query = select(EntryRow.text, EntryRow.at).where(EntryRow.kind == "release")
-    times: dict[str, list[datetime]] = defaultdict(list)
-    for text, at in session.exec(query.order_by(col(EntryRow.number))):
-        if digest := json.loads(text)["facts"].get("model_digest"):
-            times[digest].append(at)
-    seen = [Seen(digest, len(each), each[0], each[-1]) for digest, each in times.items()]
-    return sorted(seen, key=lambda each: each.last, reverse=True)
+    """The newest first; counted where they are: there may be millions."""
+    at, digest = col(EntryRow.at), _digest(session)
+    query = (
+        select(digest, func.count(), func.min(at), func.max(at))
+        .where(EntryRow.kind == "release", digest.is_not(None))
+        .group_by(digest)
+        .order_by(func.max(EntryRow.number).desc())
+    )
+    return [Seen(*row) for row in session.exec(query)]
+
+
+def _digest(session: Session) -> ColumnElement[str]:
+    """The digest in an entry, as either database reads JSON."""
+    if session.get_bind().dialect.name == "sqlite":
+        return func.json_extract(EntryRow.text, "$.facts.model_digest")
+    read: ColumnElement[str] = cast(EntryRow.text, JSONB)["facts"]["model_digest"].astext
+    return read

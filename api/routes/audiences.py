@@ -12,7 +12,7 @@ from sqlmodel import select
 
 from api.audiences import hidden, samples, sealing, uploads
 from api.audiences.erasure import erase
-from api.audiences.members import MEDIA_TYPES
+from api.audiences.members import MEDIA_TYPES, read_members
 from api.auth.access import AuditorDep
 from api.charging import lock_books
 from api.errors import (
@@ -145,10 +145,11 @@ async def put_members(
     """
 
     def keep(body: IO[bytes], digest: str) -> Part:
+        members = read_members(body, content_type)  # while others write
         with service.store.write() as session:
             audience = uploads.owned_open(session, caller, audience_id, label)
             return uploads.put_part(
-                session, audience, label, part, body, content_type, digest, service.settings
+                session, audience, label, part, members, digest, service.settings
             )
 
     def refuse_early() -> None:
@@ -163,7 +164,8 @@ async def put_members(
             body.write(chunk)
         _compare(content_digest, state.digest())
         body.seek(0)
-        return await run_in_threadpool(keep, body, f"sha256:{state.hexdigest()}")
+        async with service.uploads:
+            return await run_in_threadpool(keep, body, f"sha256:{state.hexdigest()}")
 
 
 @router.delete(
@@ -185,15 +187,20 @@ def empty_group(
     "/{audience_id}/seal",
     responses=responses(NotFoundError, AudienceSealedError, EmptyGroupError, body=True),
 )
-def seal_audience(
+async def seal_audience(
     audience_id: str, seal: Seal, caller: AuditorDep, service: ServiceDep
 ) -> Audience:
     """Close the audience for good. The answer commits you and the platform to what was uploaded."""
-    with service.store.write() as session:
-        audience = uploads.owned(session, caller, audience_id, lock="wait")
-        sealing.seal(session, audience, seal.salt, service.platform.people, service.settings)
-        session.flush()
-        return uploads.view(session, audience)
+
+    def close() -> Audience:
+        with service.store.write() as session:
+            audience = uploads.owned(session, caller, audience_id, lock="wait")
+            sealing.seal(session, audience, seal.salt, service.platform.people, service.settings)
+            session.flush()
+            return uploads.view(session, audience)
+
+    async with service.uploads:
+        return await run_in_threadpool(close)
 
 
 def _compare(header: str | None, received: bytes) -> None:

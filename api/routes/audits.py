@@ -41,7 +41,7 @@ from api.problems import responses
 from api.routes.parameters import CursorQuery, LimitQuery
 from api.routes.signed import REFUSALS, SignedDep
 from api.service import ReadDep, Service, ServiceDep
-from api.store import AuditRow, EntryRow, ReleaseRow
+from api.store import AuditRow, EntryRow, ReleaseRow, find
 from openapi.models import (
     EXAMPLES,
     Audit,
@@ -209,7 +209,7 @@ def prove_release(audit_id: str, caller: AuditorDep, session: ReadDep) -> Inclus
 
 def _released(session: Session, caller: Caller, audit_id: str) -> ReleaseRow:
     audit = submissions.owned(session, caller, audit_id)
-    release = session.get(ReleaseRow, audit_id)
+    release = find(session, ReleaseRow, audit_id=audit_id)
     if release is None:
         raise NotReleasedError(f"the audit is {audit.state}; wait for it to be released")
     return release

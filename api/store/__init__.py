@@ -3,6 +3,7 @@
 from api.store.accounts import AuditRow, ChargeRow, CourseRow, MandateRow, ReleaseRow
 from api.store.console import ConsoleSessionRow, SignInCodeRow
 from api.store.engine import UNAVAILABLE, Store
+from api.store.finding import find, find_all, find_one
 from api.store.identity import (
     AuditorRow,
     ResearcherRow,
@@ -69,4 +70,7 @@ __all__ = [
     "TreeHashRow",
     "UsedAssertionRow",
     "WebhookRow",
+    "find",
+    "find_all",
+    "find_one",
 ]

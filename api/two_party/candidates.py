@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from api.adapters import PlatformDownError
 from api.audiences.members import tokens
 from api.auth.seal import decode
+from api.directory import usable
 from api.metrics import LEFT_OUT
 from api.platform import Platform
 from api.settings import Settings
@@ -35,9 +36,9 @@ def candidates(
     if platform.directory is None:
         raise PlatformDownError("the platform has no directory any more")
     try:
-        persons, identifiers = platform.directory.held(kind)
-        held = tokens(kind, identifiers)
-        everybody = Candidates(held, np.asarray(persons, np.int64), _lot(settings, audit_id))
+        listed, named = platform.directory.held(kind)
+        persons, identifiers = usable(kind, np.asarray(listed, np.int64), named)
+        everybody = Candidates(tokens(kind, identifiers), persons, _lot(settings, audit_id))
     except Exception as error:  # an adapter may raise anything
         raise PlatformDownError("the platform does not list its people") from error
     if beyond := everybody.beyond(size):

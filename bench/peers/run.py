@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from statistics import median
@@ -30,104 +31,42 @@ BOOTSTRAPS = 100
 COUNTS = f"{ROWS:,} rows counted in {BINS} bins under differential privacy"
 
 
-def run() -> list[Figure]:
-    with tempfile.TemporaryDirectory() as folder:
-        return _run(Path(folder))
+@dataclass(frozen=True)
+class Given:
+    """What both sides are given: a folder with the same columns in files and here."""
+
+    folder: Path
+    scores: NDArray[np.float64]
+    groups: NDArray[np.int64]
+
+    @classmethod
+    def made(cls, folder: Path) -> "Given":
+        rng = np.random.default_rng(0)
+        given = cls(folder, rng.random(ROWS), rng.integers(0, 2, ROWS))
+        np.save(folder / "scores.npy", given.scores)
+        np.save(folder / "groups.npy", given.groups)
+        return given
 
 
-def _run(folder: Path) -> list[Figure]:
-    rng = np.random.default_rng(0)
-    scores, groups = rng.random(ROWS), rng.integers(0, 2, ROWS)
-    np.save(folder / "scores.npy", scores)
-    np.save(folder / "groups.npy", groups)
-
-    def peer(name: str, script: str, *given: object, needs: tuple[str, ...]) -> float:
-        return timed(environment(folder / name, *needs), script, *given)
-
-    rows = folder / "scores.npy"
-    comparisons: list[tuple[str, str, Callable[[], float], Callable[[], float]]] = [
-        (
-            f"{COUNTS}; beside diffprivlib",
-            "< 1",
-            lambda: _repeated(lambda: _counted(scores)),
-            lambda: peer(
-                "diffprivlib",
-                "diffprivlib_histogram",
-                rows,
-                ROUNDS,
-                needs=("diffprivlib==0.6.6", "scikit-learn<1.7"),
-            ),
-        ),
-        (
-            f"{COUNTS}; beside SmartNoise-SQL",
-            "< 1",
-            lambda: _repeated(lambda: _counted(scores)),
-            lambda: peer(
-                "smartnoise",
-                "smartnoise_histogram",
-                rows,
-                ROUNDS,
-                needs=("smartnoise-sql==1.0.10",),
-            ),
-        ),
-        (
-            f"{COUNTS}, asked and charged over HTTP; beside Lomas",
-            "≤ 0.1",
-            lambda: _audited(folder),
-            lambda: peer(
-                "lomas",
-                "lomas_histogram",
-                rows,
-                ROUNDS,
-                # What it imports and does not say.
-                needs=("lomas-server==0.4.1", "setuptools<80", "scikit-learn<1.7"),
-            ),
-        ),
-        (
-            f"gap of two groups of {ROWS:,} people with its interval; beside Fairlearn's "
-            f"MetricFrame with {BOOTSTRAPS} bootstraps",
-            "< 1",
-            lambda: _repeated(lambda: _gap(scores, groups)),
-            lambda: peer(
-                "fairlearn",
-                "fairlearn_gap",
-                rows,
-                folder / "groups.npy",
-                BOOTSTRAPS,
-                needs=("fairlearn==0.13.0",),
-            ),
-        ),
-    ]
-    return [each for asked in comparisons if (each := _beside(*asked)) is not None]
-
-
-def _beside(
-    name: str, goal: str, ours: Callable[[], float], theirs: Callable[[], float]
-) -> Figure | None:
-    try:
-        its = theirs()
-    except PeerMissingError as error:
-        Console().print(f"skipped: {name}: {error}")
-        return None
-    mine = ours()
-    return Figure(name, mine, its, mine / its, goal, COMMAND)
-
-
-def _repeated(work: Callable[[], object]) -> float:
-    return median(seconds(work) for _ in range(ROUNDS))
-
-
-def _counted(scores: NDArray[np.float64]) -> None:
+def counted(given: Given) -> float:
     """The bins of a column, their counts, and a release by the waist."""
-    bounds = Bounds.counts((BINS + 1,), 1)
-    edges = Edges(edges=np.linspace(0, 1, BINS + 1).tolist())
-    table = Table.tally(bounds, bin_of(scores, edges))
-    DiscreteLaplace(bounds, Fraction(1)).release(table)
+
+    def once() -> None:
+        bounds = Bounds.counts((BINS + 1,), 1)
+        edges = Edges(edges=np.linspace(0, 1, BINS + 1).tolist())
+        table = Table.tally(bounds, bin_of(given.scores, edges))
+        DiscreteLaplace(bounds, Fraction(1)).release(table)
+
+    return _repeated(once)
 
 
-def _audited(folder: Path) -> float:
+def audited(given: Given) -> float:
     """Audits by one researcher, one after the other: from the signed request to the release."""
-    with served(folder, sqlite_url(folder), 1, ROWS) as (service, urls):
+    settings = {
+        "platform": "bench.peers.column:platform",
+        "platform_options": {"path": str(given.folder / "scores.npy")},
+    }
+    with served(given.folder, sqlite_url(given.folder), 1, settings) as (service, urls):
         everybody = np.arange(ROWS, dtype=np.int64)
         host = vetted(service, first_regulator(service))
         first, *rest = signed_requests(host, urls[0], everybody, ROUNDS + 1, BINS)
@@ -137,10 +76,79 @@ def _audited(folder: Path) -> float:
         return median(done.took)
 
 
-def _gap(scores: NDArray[np.float64], groups: NDArray[np.int64]) -> None:
+def gap(given: Given) -> float:
     """From scores to the gap and its interval, with the noise counted."""
-    edges = Edges(edges=[0, 0.5, 1])
-    bounds = Bounds.counts((2, 3), 1)
-    table = Table.tally(bounds, bin_of(scores, edges) + 3 * groups)
-    noisy = DiscreteLaplace(bounds, Fraction(1)).release(table)
-    fairness_gap({str(group): row[:2].tolist() for group, row in enumerate(noisy)}, epsilon=1)
+
+    def once() -> None:
+        bounds = Bounds.counts((2, 3), 1)
+        cells = bin_of(given.scores, Edges(edges=[0, 0.5, 1])) + 3 * given.groups
+        noisy = DiscreteLaplace(bounds, Fraction(1)).release(Table.tally(bounds, cells))
+        fairness_gap({str(group): row[:2].tolist() for group, row in enumerate(noisy)}, epsilon=1)
+
+    return _repeated(once)
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Whose script runs in which environment, with what after the folder, beside what of ours."""
+
+    name: str
+    script: str
+    needs: tuple[str, ...]
+    ours: Callable[[Given], float]
+    goal: str = "< 1"
+    asked: int = ROUNDS
+
+
+PEERS = (
+    Peer(
+        f"{COUNTS}; beside diffprivlib",
+        "diffprivlib_histogram",
+        ("diffprivlib==0.6.6", "scikit-learn<1.7"),
+        counted,
+    ),
+    Peer(
+        f"{COUNTS}; beside SmartNoise-SQL",
+        "smartnoise_histogram",
+        ("smartnoise-sql==1.0.10",),
+        counted,
+    ),
+    Peer(
+        f"{COUNTS}, asked and charged over HTTP; beside Lomas",
+        "lomas_histogram",
+        # The last two it imports and does not say.
+        ("lomas-server==0.4.1", "setuptools<80", "scikit-learn<1.7"),
+        audited,
+        "≤ 0.1",
+    ),
+    Peer(
+        f"gap of two groups of {ROWS:,} people with its interval; beside Fairlearn's MetricFrame "
+        f"with {BOOTSTRAPS} bootstraps",
+        "fairlearn_gap",
+        ("fairlearn==0.13.0",),
+        gap,
+        asked=BOOTSTRAPS,
+    ),
+)
+
+
+def run() -> list[Figure]:
+    with tempfile.TemporaryDirectory() as folder:
+        given = Given.made(Path(folder))
+        return [each for peer in PEERS if (each := _beside(peer, given)) is not None]
+
+
+def _beside(peer: Peer, given: Given) -> Figure | None:
+    try:
+        python = environment(given.folder / peer.script, *peer.needs)
+        its = timed(python, peer.script, given.folder, peer.asked)
+    except PeerMissingError as error:
+        Console().print(f"skipped: {peer.name}: {error}")
+        return None
+    mine = peer.ours(given)
+    return Figure(peer.name, mine, its, mine / its, peer.goal, COMMAND)
+
+
+def _repeated(work: Callable[[], object]) -> float:
+    work()  # theirs are warm, too
+    return median(seconds(work) for _ in range(ROUNDS))

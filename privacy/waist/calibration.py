@@ -46,8 +46,9 @@ def scale_of(wanted: Calibrated) -> float:
     return scale
 
 
+@lru_cache(maxsize=4_096)
 def made(wanted: Calibrated) -> Any:
-    """OpenDP's mechanism at that scale, which vouches for the price each time it is made."""
+    """OpenDP's mechanism at that scale, which vouches for the price; it holds no state."""
     mechanism = wanted.make(scale_of(wanted))
     if not wanted.within_price(mechanism):
         raise UnderpaidError("OpenDP does not say that this is within price")

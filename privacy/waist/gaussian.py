@@ -11,7 +11,6 @@ added or removed, and (changed² / 2σ²)-zCDP when one person's data change. It
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -57,11 +56,7 @@ class DiscreteGaussian:
     def noise(self) -> Cells:
         """Fresh noise for every cell, from OpenDP's generator, which nobody can seed (R6)."""
         zeros = np.zeros(math.prod(self.bounds.shape), np.int64)
-        return np.asarray(self._made(zeros), np.int64).reshape(self.bounds.shape)
-
-    @cached_property
-    def _made(self) -> Any:
-        return made(self)
+        return np.asarray(made(self)(zeros), np.int64).reshape(self.bounds.shape)
 
     @property
     def least(self) -> float:

@@ -12,7 +12,6 @@ or removed, and (changed / b)-DP when one person's data change. The scale is add
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -59,15 +58,11 @@ class DiscreteLaplace:
     def noise(self) -> Cells:
         """Fresh noise for every cell, from OpenDP's generator, which nobody can seed (R6)."""
         zeros = np.zeros(math.prod(self.bounds.shape), np.int64)
-        return np.asarray(self._made(zeros), np.int64).reshape(self.bounds.shape)
+        return np.asarray(made(self)(zeros), np.int64).reshape(self.bounds.shape)
 
     @property
     def _q(self) -> float:
         return math.exp(-1 / self.scale)
-
-    @cached_property
-    def _made(self) -> Any:
-        return made(self)
 
     @property
     def least(self) -> float:

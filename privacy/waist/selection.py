@@ -11,7 +11,6 @@ Guarantee: at scale b the choice is (2 · added / b)-DP when a person is added o
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar
 
 from opendp.measurements import make_noisy_max
@@ -56,11 +55,7 @@ class NoisyMax:
 
     def release(self, table: Table) -> int:
         """The index that was chosen."""
-        return int(self._made(table.cells))
-
-    @cached_property
-    def _made(self) -> Any:
-        return made(self)
+        return int(made(self)(table.cells))
 
     @property
     def least(self) -> float:

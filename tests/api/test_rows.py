@@ -1,5 +1,6 @@
 """Rows from an adapter that is wrong about some people: they are cut, and nobody else."""
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -131,6 +132,16 @@ def test_rows_in_any_order_and_of_strangers() -> None:
     assert read(Adapter(answer)) == sound(40)
 
 
+@pytest.mark.parametrize("odd", [2.5, None, 2**63 + 2])
+def test_a_row_of_half_a_person_is_nobodys(odd: float | None) -> None:
+    def answer(persons: Persons, columns: Columns) -> Columns:
+        kind = pa.uint64() if odd == 2**63 + 2 else pa.float64()
+        person = pa.array([odd if n == 7 else n for n in columns["person"].tolist()], kind)
+        return columns | {"person": person}
+
+    assert read(Adapter(answer)) == sound(40, {7})
+
+
 @pytest.mark.parametrize("numbers", [np.int8, np.uint64, np.float32, np.bool_])
 def test_numbers_of_any_type(numbers: type[np.generic]) -> None:
     def answer(persons: Persons, columns: Columns) -> Columns:
@@ -163,6 +174,22 @@ def quoting(columns: Columns) -> list[str]:
 def test_an_answer_of_the_wrong_shape_or_type_is_never_raised(answer: Answer) -> None:
     found = read(Adapter(answer))
     assert found.keys() >= set(range(40)) - {9}
+
+
+def test_rows_beyond_what_memory_holds_are_read_in_halves_and_rows_without_end_are_nobodys() -> (
+    None
+):
+    many = 2**20
+    rows = {"score": np.full(many, 0.5), "week": ["1"] * many}
+    stranger = pa.RecordBatch.from_pydict({"person": np.full(many, -1)} | rows)
+
+    def answer(persons: Persons, columns: Columns) -> Any:
+        mine = pa.RecordBatch.from_pydict(columns)
+        if 7 in persons:
+            return itertools.chain([mine], itertools.repeat(stranger))
+        return [mine]
+
+    assert read(Adapter(answer)) == sound(40, {7})
 
 
 def test_a_platform_that_has_no_rows_of_nobody_is_down() -> None:

@@ -103,5 +103,22 @@ def test_a_platform_that_cannot_score_nobody_is_down() -> None:
     assert "no route" not in str(told.value)
 
 
+def test_a_platform_that_is_said_to_be_down_because_of_somebody_is_not() -> None:
+    def answer(persons: Persons) -> Any:
+        if 7 in persons:
+            raise PlatformDownError("person 7 is not to be had")
+        return persons / 100
+
+    np.testing.assert_array_equal(scored(Adapter(answer)), hundredths(40, {7}))
+
+
+def test_a_platform_that_says_of_nobody_that_it_is_down_is_believed() -> None:
+    def answer(persons: Persons) -> Any:
+        raise PlatformDownError("it is left alone a while")
+
+    with pytest.raises(PlatformDownError, match="left alone"):
+        scored(Adapter(answer))
+
+
 def test_no_people_are_no_calls_that_matter() -> None:
     assert scored(Adapter(), 0) == []

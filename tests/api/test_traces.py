@@ -1,11 +1,15 @@
 """What traces say: how the service is doing, and nothing about anybody."""
 
+import gzip
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -14,8 +18,9 @@ from api import traces
 from api.platform import Platform
 from platform_sim import SOFTWARE_JOB, SimulatedPlatform
 from tests.api.hosting.adapters import over_http
+from tests.receivers import Received, receiving
 from tests.system.raw import raw, request_for, usernames
-from tests.world import deployed, sqlite_url
+from tests.world import deployed, make_settings, sqlite_url
 
 SECRET = "a title nobody may see"
 
@@ -77,6 +82,33 @@ def test_what_is_not_on_the_list_is_not_said(spans: InMemorySpanExporter) -> Non
     with pytest.raises(ValueError, match="people"), traces.span("audit", people="17"):
         pass
     assert "17" not in [*(spans.get_finished_spans()[0].attributes or {}).values()]
+
+
+def test_a_collector_receives_what_the_service_did(tmp_path: Path) -> None:
+    """By OTLP over HTTP, as the settings say: the bytes that a collector reads."""
+    with receiving() as collector:
+        url = collector.url.replace("/hook?for=me", "/v1/traces")
+        traces.start(make_settings(sqlite_url(tmp_path), "http://127.0.0.1", traces_endpoint=url))
+        with traces.span("audit", audit="audit_1", kind="score-cdf"):
+            pass
+        traces.stop()
+        [sent] = collector.wait(1)
+    assert sent.path == "/v1/traces"
+    assert sent.headers["content-type"] == "application/x-protobuf"
+    [told] = ExportTraceServiceRequest.FromString(_unpacked(sent)).resource_spans
+    resource = {each.key: each.value.string_value for each in told.resource.attributes}
+    assert resource == {
+        "service.name": "platform-auditor",
+        "service.version": version("platform-auditor"),
+    }
+    [[span]] = [scope.spans for scope in told.scope_spans]
+    said = {each.key: each.value.string_value for each in span.attributes}
+    assert (span.name, said) == ("audit", {"audit": "audit_1", "kind": "score-cdf"})
+
+
+def _unpacked(sent: Received) -> bytes:
+    packed = sent.headers.get("content-encoding") == "gzip"
+    return gzip.decompress(sent.body) if packed else sent.body
 
 
 def test_without_a_collector_nothing_is_kept() -> None:

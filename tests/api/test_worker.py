@@ -1,10 +1,16 @@
 """What a worker does with an audit that will not finish."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from api import worker
 from api.platform import Platform
 from api.store import AuditRow
+from tests.one_model import OneModel
 from tests.world import deployed, sqlite_url
 
 
@@ -29,6 +35,30 @@ def test_an_audit_that_kills_its_workers_fails_at_last(tmp_path: Path, platform:
         assert auditor.audits.state(fine.id).finished_at is not None
         [mandate] = auditor.budget().mandates
         assert mandate.spent == poison.price.debit + fine.price.debit
+
+
+def test_an_audit_that_was_given_back_keeps_none_of_its_auditors_others(
+    tmp_path: Path, platform: Platform
+) -> None:
+    """One worker lives, so that one audit of an auditor may run at a time."""
+
+    class Down(OneModel):
+        def score(self, *asked: Any) -> NDArray[np.float64]:
+            raise ConnectionError
+
+    with deployed(
+        sqlite_url(tmp_path), platform, embedded_worker=False, lease_seconds=60
+    ) as deployment:
+        auditor = deployment.auditor()
+        content = auditor.contents.upload(kind="job", title="Engineer")
+        audience = auditor.audiences.sample("gender", {"woman": 20, "man": 20})
+        request = auditor.audits.request(content, audience, bins=2, epsilon=0.1)
+        first, second = (auditor.audits.submit(request) for _ in range(2))
+        at_work = deployment.service.worker()
+        assert replace(at_work, platform=replace(platform, scores=Down())).run_one()
+        assert auditor.audits.state(first.id).state == "running"
+        assert at_work.run_one()
+        assert auditor.audits.state(second.id).state == "released"
 
 
 def test_what_is_shown_of_the_end_of_an_audit_is_whole_seconds(

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pytest
 
 from api.audiences import members, sealing
-from api.audiences.members import ARROW, CSV, JSON_LINES, read_members
+from api.audiences.members import ARROW, CSV, JSON_LINES, Members, read_members
 from api.errors import MalformedMembersError
 from privacy.commitment import group_digest
 from tests.system.raw import Raw, raw, refused, unchanged
@@ -185,7 +185,7 @@ def test_a_reader_that_looks_at_no_characters_keeps_what_would_drive_a_terminal(
 
 
 def test_sealing_many_short_names_takes_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = [("username", pa.array([f"{number:x}" for number in range(400_000)]))]
+    parts = [Members("username", pa.array([f"{number:x}" for number in range(400_000)]))]
     ours, digest = peak(parts)
     monkeypatch.setattr(sealing, "_AT_ONCE", len(parts[0][1]))
     twins, same = peak(parts)
@@ -193,7 +193,7 @@ def test_sealing_many_short_names_takes_little_memory(monkeypatch: pytest.Monkey
     assert ours < twins / 3
 
 
-def peak(parts: list[tuple[str, pa.Array]]) -> tuple[int, bytes]:
+def peak(parts: list[Members]) -> tuple[int, bytes]:
     """The most bytes that Python held while committing to these, and the commitment."""
     tracemalloc.start()
     digest = group_digest(sealing._tokens(parts))

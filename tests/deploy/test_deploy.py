@@ -1,10 +1,13 @@
 """The example of a hardened deployment: linted by the programs that would run it."""
 
+import json
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,7 @@ has_systemd = pytest.mark.skipif(
     shutil.which("systemd-analyze") is None, reason="there is no systemd here"
 )
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+BY_NAME = {check.name: check for check in CHECKS}
 # Of 10: what systemd calls "OK" ends at 3.
 EXPOSURE = 20
 
@@ -52,6 +56,23 @@ def test_the_proxy_takes_its_configuration(tmp_path: Path) -> None:
     assert "Valid configuration" in run(BIN / "caddy", "validate", *options, **home)
     formatted = run(BIN / "caddy", "fmt", DEPLOY / "Caddyfile", **home)
     assert formatted == (DEPLOY / "Caddyfile").read_text()
+
+
+def test_the_proxy_sends_messages_of_a_run_to_one_process() -> None:
+    options = ("--config", DEPLOY / "Caddyfile", "--adapter", "caddyfile")
+    # What it thinks of the file follows in lines of its own.
+    adapted = run(BIN / "caddy", "adapt", *options).splitlines()[0]
+    [server] = json.loads(adapted)["apps"]["http"]["servers"].values()
+    [site] = [each for route in server["routes"] for each in route["handle"]]
+    [exchange, rest] = [
+        (route.get("match"), handler.get("load_balancing"))
+        for route in site["routes"]
+        for handler in route["handle"]
+        if handler["handler"] == "reverse_proxy"
+    ]
+    assert exchange[0] == [{"path": ["/v1/audits/*/exchange"]}]
+    assert exchange[1] == {"selection_policy": {"policy": "uri_hash"}}
+    assert rest == (None, None)
 
 
 @pytest.fixture
@@ -89,11 +110,23 @@ def _names(parameter: Any) -> list[str]:
     return [*parameter.opts, *parameter.secondary_opts]
 
 
-def test_the_settings_are_good_but_for_their_key(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def patient() -> Iterator[Patient]:
     settings = load_settings(DEPLOY / "platform-auditor.toml")
-    assert LineOptions(**settings.platform_options).token_file is not None
     store = Store("sqlite://")
-    patient = Patient(settings, store)
-    [key] = [check for check in CHECKS if check.name == "sealing-key-is-random"]
-    assert key(patient).outcome == "wrong"
+    yield Patient(settings, store)
     store.close()
+
+
+def test_the_settings_are_good_but_for_their_key(patient: Patient) -> None:
+    assert LineOptions(**patient.settings.platform_options).token_file is not None
+    assert BY_NAME["sealing-key-is-random"](patient).outcome == "wrong"
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_an_audit_that_is_taken_fits_into_the_memory_of_the_unit(
+    patient: Patient, name: str
+) -> None:
+    [gib] = re.findall(r"^MemoryMax=(\d+)G$", (DEPLOY / name).read_text(), re.MULTILINE)
+    allowed = replace(patient, memory=lambda: int(gib) << 30)
+    assert BY_NAME["memory-is-enough"](allowed).outcome == "right"

@@ -1,7 +1,7 @@
 """A platform whose scoring a test can hold up and watch, from outside of the process.
 
 Everybody scores .5. In its folder, every call to score somebody leaves a file
-`began-<process>-<n>`; while there is a file `hold`, calls wait.
+`began-<process>-<n>`; while there is a file `hold`, calls wait, and leave a file `held-<process>`.
 
 What people are shown pleases them every other time, whosever it is. A call to show them something
 leaves a line for each step in `steps-<process>`; while there is a file `hold-<step>`, that step
@@ -54,6 +54,7 @@ class SlowPlatform(OneModel):
         (self.folder / f"began-{os.getpid()}-{next(self.calls)}").touch()
         time.sleep(self.seconds)
         while (self.folder / "hold").exists():
+            (self.folder / f"held-{os.getpid()}").touch()
             time.sleep(0.02)
         return np.full(len(persons), 0.5)
 

@@ -13,11 +13,13 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
+from sqlmodel import col, func, select
 
 from api.auth.keys import SigningKeys
 from api.ceilings import PERSON_LIFETIME_RHO
 from api.ledger.checkpoints import Checkpointer
 from api.settings import ledger_origin, load_settings
+from api.store import AuditRow
 from auditor_client import Regulator
 from auditor_client.ledger import make_trust, verify_file
 from tests.conftest import new_postgresql
@@ -72,15 +74,18 @@ def test_one_of_each_killed_under_load_breaks_no_promise(host: Host, tmp_path: P
         numbers = range(AUDITORS * EACH)
         with ThreadPoolExecutor(2 * AUDITORS) as clients:
             under_way = [clients.submit(audit, number) for number in numbers]
-            until(lambda: str(workers[0].pid) in host.scorers(), "the worker to be at it")
             until(lambda: host.began() >= 6, "the load to be on")
+            host.hold()
+            until((host.folder / f"held-{workers[0].pid}").exists, "the worker to be at an audit")
             forked.kill(workers[0])
             forked.kill(apis[0])
+            host.let_go()
             first = [each.result() for each in under_way]
         assert all(process.is_alive() for process in (apis[1], workers[1]))
         # Asked again, every key gets the audit and the bytes that it got.
         assert [audit(number) for number in numbers] == first
 
+        assert taken_over(host)
         books = Books.of(host.store)
         books.check()
         assert sorted(books.states) == sorted(audit_id for audit_id, _ in first)
@@ -89,6 +94,13 @@ def test_one_of_each_killed_under_load_breaks_no_promise(host: Host, tmp_path: P
         assert [mandate.spent for mandate in books.mandates] == [EACH * PRICE] * AUDITORS
         assert list(Replayed.of(host.store).violations(Fraction(PERSON_LIFETIME_RHO))) == []
         verified(host, tmp_path)
+
+
+def taken_over(host: Host) -> int:
+    """How many audits were begun by one worker and finished by another."""
+    with host.store.read() as session:
+        query = select(func.count()).select_from(AuditRow).where(col(AuditRow.claims) > 1)
+        return session.exec(query).one()
 
 
 def verified(host: Host, folder: Path) -> None:

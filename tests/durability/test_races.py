@@ -226,18 +226,19 @@ def test_workers_share_the_queue_and_run_every_audit_once(postgresql_host: Host)
     host = postgresql_host
     host.hold()
     workers = [host.worker() for _ in range(3)]
-    auditor = host.auditor()
-    asked = request(auditor)
-    audits = [auditor.audits.submit(asked) for _ in range(20)]
+    # One auditor alone has two of three.
+    both = [host.auditor(), host.auditor()]
+    asked = [(auditor, request(auditor)) for auditor in both]
+    audits = [(auditor, auditor.audits.submit(about)) for auditor, about in asked * 10]
     until(lambda: len(host.scorers()) == 3, "three workers to score")
     host.let_go()
-    for audit in audits:
+    for auditor, audit in audits:
         auditor.audits.wait(audit.id, progress=False)
     books = Books.of(host.store)
     books.check()
     assert set(books.states.values()) == {"released"}
     assert len(books.releases) == 20
-    assert books.mandates[0].spent == 20 * PRICE
+    assert [mandate.spent for mandate in books.mandates] == [10 * PRICE] * 2
     # Two groups are two calls: nothing was scored a second time.
     assert host.began() == 40
     assert {int(pid) for pid in host.scorers()} == {worker.pid for worker in workers}

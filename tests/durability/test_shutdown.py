@@ -1,16 +1,31 @@
 """Told to stop, a worker finishes what it is at, or leaves it to another at once."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from api.clock import now
 from api.shift import Shift
 from api.store import AuditRow
-from tests.durability.processes import PATIENCE, PRICE, Books, Host, hosted, request, until
+from auditor_client import Auditor
+from tests.durability.processes import (
+    PATIENCE,
+    PRICE,
+    Books,
+    Host,
+    Process,
+    hosted,
+    request,
+    until,
+)
 from tests.world import sqlite_url
+
+# In order, or by the signal itself when all is done.
+ENDED = (0, -signal.SIGTERM)
 
 
 @pytest.fixture
@@ -47,6 +62,61 @@ def test_sigterm_parks_an_audit_that_takes_too_long(patient: Host) -> None:
         host.let_go()
         assert service.worker().run_one()
     released_once(host, audit.id)
+
+
+@contextmanager
+def with_its_own_worker(folder: Path, shutdown_seconds: float) -> Iterator[tuple[Host, Process]]:
+    """The API as it is started by default."""
+    told = {"embedded_worker": True, "lease_seconds": 600, "shutdown_seconds": shutdown_seconds}
+    with hosted(folder, sqlite_url(folder), **told) as host:
+        yield host, host.serve()
+
+
+def followed(auditor: Auditor, audit_id: str) -> Generator[object]:
+    """A stream that is open: its first event was read."""
+    events = auditor._transport.events(f"/v1/audits/{audit_id}/events")
+    assert isinstance(events, Generator)
+    next(events)
+    return events
+
+
+def test_sigterm_to_the_api_parks_an_audit_and_waits_for_no_stream(tmp_path: Path) -> None:
+    with with_its_own_worker(tmp_path, 0.2) as (host, api):
+        auditor = host.auditor()
+        host.hold()
+        audit = auditor.audits.submit(request(auditor))
+        until(host.began, "the worker to score")
+        events = followed(auditor, audit.id)
+        api.send_signal(signal.SIGTERM)
+        # Far less than it once waited for streams alone.
+        assert api.wait(8) in ENDED
+        with pytest.raises(httpx2.TransportError):
+            list(events)
+        with host.store.read() as session:
+            row = session.get_one(AuditRow, audit.id)
+        assert (row.state, row.claim, row.attempts) == ("running", None, 0)
+        host.let_go()
+        with host.serving():
+            auditor.audits.wait(audit.id, progress=False)
+        released_once(host, audit.id)
+
+
+def test_sigterm_to_the_api_finishes_an_audit_and_takes_up_no_other(tmp_path: Path) -> None:
+    with with_its_own_worker(tmp_path, 5) as (host, api):
+        auditor = host.auditor()
+        host.hold()
+        first, second = (auditor.audits.submit(request(auditor)) for _ in range(2))
+        until(host.began, "the worker to score")
+        # Of an audit that does not move: nothing but time ends it.
+        events = followed(auditor, second.id)
+        api.send_signal(signal.SIGTERM)
+        until(lambda: not host.ready(api), "the API to be told")
+        host.let_go()
+        assert api.wait(PATIENCE) in ENDED
+        events.close()
+        books = Books.of(host.store)
+        books.check()
+        assert books.states == {first.id: "released", second.id: "charged"}
 
 
 def test_what_can_be_finished_in_time_is_finished(patient: Host) -> None:

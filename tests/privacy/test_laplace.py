@@ -2,9 +2,10 @@
 
 import math
 import random
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -15,9 +16,11 @@ from opendp.measurements import make_laplace
 from opendp.metrics import l1_distance
 from scipy.stats import chi2
 
+from privacy.errors import UnderpaidError
 from privacy.price import ADD_REMOVE, CHANGE_ONE, Relation
 from privacy.table import Bounds, Reach
 from privacy.waist import DiscreteLaplace
+from privacy.waist.calibration import made, scale_of
 
 MICRO = 1_000_000
 # Every epsilon the wire can carry, and every reach an audience can have.
@@ -142,3 +145,29 @@ def _beyond(scale: float, t: int) -> Decimal:
         context.prec = 50
         q = (-1 / Decimal(scale)).exp()
         return 2 * q ** (t + 1) / (1 + q)
+
+
+def test_equal_mechanisms_are_made_once_and_draw_from_many_threads_at_once() -> None:
+    cells, draws = 50, 400
+    first, second = (mechanism(Fraction(1, 1000), cells=cells) for _ in range(2))
+    assert made(first) is made(second)
+    assert made(first) is not made(mechanism(Fraction(1, 999), cells=cells))
+    with ThreadPoolExecutor(8) as pool:
+        found = np.array(list(pool.map(lambda _: first.noise(), range(draws))))
+    # Two equal rows of fifty cells at scale 1000: far below 1e-100.
+    assert len(np.unique(found, axis=0)) == draws
+    # The mean of 20,000 cells is within six of its standard deviations but once in 5e8.
+    assert abs(found.mean()) < 6 * first.standard_deviation / math.sqrt(found.size)
+
+
+def test_a_mechanism_that_opendp_does_not_vouch_for_is_not_made() -> None:
+    class Cheap(DiscreteLaplace):
+        def within_price(self, mechanism: Any) -> bool:
+            return self.tries.pop()
+
+        tries: ClassVar = [False, True]
+
+    cheap = Cheap(Bounds.counts((1,), 1), Fraction(1))
+    assert scale_of(cheap) == cheap.least
+    with pytest.raises(UnderpaidError, match="within price"):
+        made(cheap)

@@ -10,7 +10,7 @@ from joserfc import jws
 from joserfc.jwk import KeySet, OctKey, OKPKey
 from joserfc.util import urlsafe_b64decode, urlsafe_b64encode
 
-from privacy.receipts import ReceiptError, canonical, digest, sign, verify
+from privacy.receipts import ReceiptError, canonical, digest, receipted, sign, verify
 
 STATEMENT = {"b": [1, -2], "a": {"ε": "1.25", "n": 10}, "c": None}
 
@@ -48,6 +48,13 @@ def test_a_receipt_gives_back_the_canonical_bytes_that_were_signed() -> None:
 def test_a_receipt_verifies_with_the_public_keys_alone_and_among_others() -> None:
     public = OKPKey.import_key(KEY.as_dict(private=False))
     assert verify(RECEIPT, KeySet([new_key(), public])) == canonical(STATEMENT)
+
+
+# Beyond the first plane of Unicode, UTF-16 sorts otherwise than code points do.
+@pytest.mark.parametrize("more", [{}, {"z": 0.5, "": "", "\U0001f600": 1, "\ufb33": 2, '"': [{}]}])
+def test_a_statement_with_its_receipt_has_the_bytes_of_both_together(more: dict[str, Any]) -> None:
+    stated = STATEMENT | more
+    assert receipted(stated, KEY) == canonical(stated | {"receipt": sign(stated, KEY)})
 
 
 def test_the_same_statement_has_the_same_bytes_in_any_order() -> None:

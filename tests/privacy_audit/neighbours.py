@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from api.audiences.members import Members
 from api.audiences.sealing import _match
 from api.platform import NOBODY, Log, Persons, Platform, Traffic
 from privacy.membership import Membership
@@ -99,7 +100,7 @@ class World:
 
     def membership(self, groups_per_person: int) -> Membership:
         """Matched and cut as in sealing."""
-        matched = [_match(self.people, parts) for parts in self.upload]
+        matched = [_match(self.people, [Members(*part) for part in parts]) for parts in self.upload]
         return Membership.cut(matched, groups_per_person)
 
     def fixed(self) -> AbstractContextManager[None]:

@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from api.adapters import PlatformDownError
 from api.compose import simulated
 from api.platform import Persons, Platform, Scores
 from platform_sim import SimulatedPlatform
@@ -59,6 +60,26 @@ class Faulty(Watched):
         return scores
 
 
+@dataclass
+class Mislabelled(Watched):
+    """Whose answers about one person name another model, or none."""
+
+    label: str = ""
+    victim: int = 0
+    about_one: bool = False
+
+    @property
+    def model_digest(self) -> str:
+        about_one, self.about_one = self.about_one, False
+        return self.label if about_one else self.inner.model_digest
+
+    def score(
+        self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
+    ) -> NDArray[np.float64]:
+        self.about_one = self.victim in persons
+        return super().score(content, persons, context)
+
+
 def _raise(error: Exception) -> Any:
     raise error
 
@@ -67,6 +88,7 @@ def _raise(error: Exception) -> Any:
 FAULTS: Mapping[str, Callable[[Any, Any], Any]] = {
     "raises": lambda scores, odd: _raise(KeyError(GOSSIP)),
     "runs out of memory": lambda scores, odd: _raise(MemoryError(GOSSIP)),
+    "says that it is down": lambda scores, odd: _raise(PlatformDownError(GOSSIP)),
     "not a number": lambda scores, odd: np.where(odd, np.nan, scores),
     "infinity": lambda scores, odd: np.where(odd, np.inf, scores),
     "beyond the range": lambda scores, odd: np.where(odd, 1e300, scores),

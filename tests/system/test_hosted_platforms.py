@@ -4,9 +4,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,8 @@ from api.hosting import OnnxPlatform, digest_of
 from api.platform import Platform
 from platform_sim import SOFTWARE_JOB, SimulatedPlatform, recruit
 from tests.api.hosting.adapters import over_http
+from tests.system.adapters import GOSSIP
+from tests.system.raw import raw, refused
 from tests.world import deployed, sqlite_url
 
 
@@ -53,6 +56,51 @@ def test_the_verdicts_are_those_of_the_demo(
         assert audit.fairness_gap(delta=0.05).verdict(alpha=0.2) == verdict
         assert hosted.scores
         assert audit.release.model_digest == hosted.scores.model_digest
+
+
+class Refusing:
+    """People who are not sampled, in one way or another."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner, self.how = inner, ""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def offers(self) -> Any:
+        if self.how == "offers":
+            raise OSError(GOSSIP)
+        return self.inner.offers()
+
+    def sample(self, attribute: str, sizes: Any, rng: Any) -> Any:
+        if self.how == "sample":
+            raise OSError(GOSSIP)
+        drawn = self.inner.sample(attribute, sizes, rng)
+        return {"woman": drawn["woman"]} if self.how == "half of it" else drawn
+
+
+@pytest.mark.parametrize("way", ["http", "in process"])
+def test_a_sample_that_the_platform_does_not_draw_is_an_outage(
+    way: str, platform: Platform, tmp_path: Path
+) -> None:
+    refusing = Refusing(platform.people)
+    few = replace(platform, people=refusing, logs=None, policies=None)
+    body = {
+        "attribute": "gender",
+        "groups": [
+            {"label": f"g{n}", "value": v, "size": 9} for n, v in enumerate(("woman", "man"))
+        ],
+    }
+    with ExitStack() as stack:
+        far = stack.enter_context(over_http(few, facts_seconds=0)) if way == "http" else few
+        deployment = stack.enter_context(deployed(sqlite_url(tmp_path), far, console=False))
+        me = raw(deployment, deployment.auditor())
+        assert me.post("/v1/audiences/samples", body).is_success
+        for refusing.how in ("sample", "half of it", "offers"):
+            answer = me.post("/v1/audiences/samples", body)
+            refused(answer, "unavailable")
+            assert GOSSIP not in answer.text
+            assert "retry-after" in answer.headers
 
 
 @pytest.mark.long

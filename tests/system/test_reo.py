@@ -78,7 +78,9 @@ def test_an_audit_finds_the_lean_and_who_gains_by_it(
     truth = whole(impressions, world, 1_500)
     # An interval at a confidence of one in a million; it is over viewers, the truth over rows.
     assert ours.low < truth.penalty < ours.high
-    assert ours.relative["yes"] > 0 > ours.relative["no"]
+    gains, sure = truth.relative["yes"], ours.delta_u["yes"]
+    assert gains > 0 > truth.relative["no"]
+    assert sure.low < gains < sure.high
     changed = found.difference("boosted", "default", delta=1e-6)
     gained = whole(impressions, world, 1_500, "boosted").penalty - truth.penalty
     assert changed.low < gained < changed.high

@@ -43,7 +43,7 @@ def run(*words: str | Path, code: int = 0, **options: Any) -> Result:
 def service(tmp_path_factory: pytest.TempPathFactory, platform: Platform) -> Iterator[Deployment]:
     """Heads are signed often: a run waits for those that cover what it did."""
     url = sqlite_url(tmp_path_factory.mktemp("sqlite"))
-    with deployed(url, platform, checkpoint_seconds=0.1) as running:
+    with deployed(url, platform) as running:
         yield running
 
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
 
+from api.operation.presence import SILENCE
 from api.platform import Platform
-from api.store import AuditRow, Store
+from api.store import AuditRow, ProcessRow, Store
 from platform_sim import World
 from tests.system.raw import Raw, raw, refused, request_for, unchanged, usernames
 from tests.world import Deployment, deployed
@@ -35,17 +37,17 @@ class Someone:
         return [answer.json()["id"] for answer in answers]
 
 
+def arrived(deployment: Deployment, world: World, members: int = 4) -> Someone:
+    me = raw(deployment, deployment.auditor(kinds=["score-histogram"]))
+    names = usernames(world, members)
+    sealed = me.audience({"g0": names[::2], "g1": names[1::2]})
+    return Someone(me, request_for(me.content(), sealed))
+
+
 @pytest.fixture
 def comes(line: Deployment, world: World) -> Iterator[Callable[[int], Someone]]:
     """Makes researchers; the line is empty before and after."""
-
-    def make(members: int = 4) -> Someone:
-        me = raw(line, line.auditor(kinds=["score-histogram"]))
-        names = usernames(world, members)
-        sealed = me.audience({"g0": names[::2], "g1": names[1::2]})
-        return Someone(me, request_for(me.content(), sealed))
-
-    yield make
+    yield partial(arrived, line, world)
     while line.service.worker().run_one():
         pass
 
@@ -98,6 +100,41 @@ def test_nobody_has_all_workers(line: Deployment, comes: Callable[[], Someone]) 
     for worker, row in ((workers[1], claimed[1]), (workers[2], again)):
         worker.current = row
         worker.park()
+
+
+def test_with_few_workers_one_is_left_to_others(
+    new_database: Callable[[], str], platform: Platform, world: World
+) -> None:
+    """As the settings come: huge audits that run do not keep the small one of somebody else."""
+    with deployed(new_database(), platform, embedded_worker=False, lease_seconds=600.0) as running:
+        for _ in range(2):
+            running.service.presence(serves=False).tell()
+        greedy, modest = arrived(running, world, 40), arrived(running, world, 4)
+        [first, *_] = greedy.submit(3)
+        workers = [running.service.worker() for _ in range(2)]
+        claimed = [worker._claim() for worker in workers]
+        assert [row.id if row else None for row in claimed] == [first, None]
+        [small] = modest.submit()
+        assert workers[1].run_one()
+        assert states(running.service.store, [small]) == ["released"]
+
+
+def test_processes_that_died_are_not_workers(
+    new_database: Callable[[], str], platform: Platform, world: World
+) -> None:
+    with deployed(new_database(), platform, embedded_worker=False, lease_seconds=600.0) as running:
+        beside = [running.service.presence(serves=False) for _ in range(5)]
+        for each in beside:
+            each.tell()
+        with running.service.store.write() as session:
+            silent = session.get_one(ProcessRow, beside[0].id)
+            silent.seen_at -= 2 * SILENCE
+            session.add(silent)
+        beside[1].leave()
+        arrived(running, world).submit(4)
+        claimed = [running.service.worker()._claim() for _ in range(3)]
+        # Three are left, and one of them is for others.
+        assert [row is not None for row in claimed] == [True, True, False]
 
 
 def test_a_full_line_takes_no_more_and_charges_nothing(

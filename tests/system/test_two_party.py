@@ -47,7 +47,7 @@ def service(
     tmp_path_factory: pytest.TempPathFactory, biased_platform: Platform
 ) -> Iterator[Deployment]:
     url = sqlite_url(tmp_path_factory.mktemp("two-party"))
-    with deployed(url, biased_platform, checkpoint_seconds=0.1) as running:
+    with deployed(url, biased_platform) as running:
         yield running
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from typing import cast
 
 import httpx2
 import pyarrow as pa
@@ -15,12 +16,14 @@ import pytest
 from sqlalchemy import MetaData, select, text
 from sqlmodel import col
 
+from api.adapters import PlatformDownError
 from api.audiences import sealing, uploads
 from api.audiences.erasure import erase
 from api.auth.caller import Caller
 from api.clock import now
+from api.errors import UnavailableError
 from api.housekeeping import tidy
-from api.platform import Platform
+from api.platform import People, Persons, Platform
 from api.store import AudienceRow, EntryRow, GroupRow, Store
 from auditor_client import Auditor
 from auditor_client.errors import ConflictError
@@ -42,6 +45,7 @@ from tests.system.raw import (
     raw,
     refused,
     request_for,
+    unchanged,
     usernames,
 )
 from tests.system.scene import wait
@@ -235,6 +239,40 @@ def test_sealing_forgets_the_identifiers(deployment: Deployment, kind: str) -> N
         with open(store.engine.url.database or "", "rb") as file:
             written = file.read()
         assert not [needle for needle in needles if needle in written]
+
+
+class Leaving:
+    """A platform that answers about one part, and is gone."""
+
+    def __init__(self, people: People) -> None:
+        self._people = people
+        self._asked = 0
+
+    def match(self, kind: str, identifiers: pa.Array) -> Persons:
+        self._asked += 1
+        if self._asked > 1:
+            raise PlatformDownError("gone")
+        return self._people.match(kind, identifiers)
+
+
+def test_a_sealing_that_fails_forgets_nothing(deployment: Deployment) -> None:
+    service, auditor = deployment.service, deployment.auditor()
+    me = raw(deployment, auditor)
+    opened = me.audience({"g0": ["ada"], "g1": ["grace"]}, seal=False)
+    caller = Caller(
+        auditor._researcher_id, "Ada", "auditor", auditor.budget().mandates[0].auditor_id
+    )
+    people = cast("People", Leaving(service.platform.people))
+
+    def seal() -> None:
+        with service.store.write() as session:
+            row = uploads.owned(session, caller, opened["id"], lock="wait")
+            sealing.seal(session, row, b64decode(SALT), people, service.settings)
+
+    with unchanged(service.store), pytest.raises(UnavailableError, match="still open"):
+        seal()
+    sent = {"g0": pa.array(["ada"]), "g1": pa.array(["grace"])}
+    assert me.seal(opened["id"])["commitment"] == commitment(b64decode(SALT), "username", sent)
 
 
 def move_expiry(store: Store, audience_id: str, at: datetime) -> None:

@@ -1,14 +1,15 @@
-"""Runs where diffprivlib is: `… SCORES.npy ROUNDS`."""
+"""Runs where diffprivlib is: `… FOLDER ROUNDS`."""
 
 import json
 import statistics
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 from diffprivlib.tools import histogram
 
-scores, rounds = np.load(sys.argv[1]), int(sys.argv[2])
+scores, rounds = np.load(Path(sys.argv[1]) / "scores.npy"), int(sys.argv[2])
 times = []
 for _ in range(rounds):
     started = time.perf_counter()

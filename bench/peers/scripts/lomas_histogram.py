@@ -1,4 +1,4 @@
-"""Runs where Lomas is: `… SCORES.npy ROUNDS`: its server on loopback with a YAML database."""
+"""Runs where Lomas is: `… FOLDER ROUNDS`: its server on loopback with a YAML database."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-scores, rounds = np.load(sys.argv[1]), int(sys.argv[2])
+scores, rounds = np.load(Path(sys.argv[1]) / "scores.npy"), int(sys.argv[2])
 folder = Path(tempfile.mkdtemp())
 with socket.socket() as probe:
     probe.bind(("127.0.0.1", 0))

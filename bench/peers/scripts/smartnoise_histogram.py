@@ -1,15 +1,16 @@
-"""Runs where SmartNoise-SQL is: `… SCORES.npy ROUNDS`."""
+"""Runs where SmartNoise-SQL is: `… FOLDER ROUNDS`."""
 
 import json
 import statistics
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from snsql import Privacy, from_df
 
-scores, rounds = np.load(sys.argv[1]), int(sys.argv[2])
+scores, rounds = np.load(Path(sys.argv[1]) / "scores.npy"), int(sys.argv[2])
 frame = pd.DataFrame({"person": np.arange(len(scores)), "bin": (scores * 10).astype(int)})
 columns = {
     "person": {"type": "int", "private_id": True},

@@ -4,8 +4,10 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from pydantic import SecretStr
 from starlette.responses import Response
@@ -13,17 +15,18 @@ from typer.testing import CliRunner
 
 from api.cli import app
 from api.conformance import CHECKS, Subject, examine, subject_of
+from api.doctor.adapter import examine_adapter
 from api.findings import Check
 from api.hosting import served
 from api.hosting.line import LineOptions
 from api.platform import Platform
-from tests.api.conformance.twins import TWINS
-from tests.api.hosting.adapters import connected, hosted
-from tests.system.adapters import GOSSIP
+from tests.api.conformance.twins import TWINS, Twin
+from tests.api.hosting.adapters import connected, hosted, there
+from tests.system.adapters import GOSSIP, Mislabelled
 
 BY_NAME = {check.name: check for check in CHECKS}
 # In process: what a line between would mend, or refuse, is not seen by these checks.
-OF_THE_LINE = {"strangers-are-refused", "garbage-is-refused"}
+OF_THE_LINE = {"strangers-are-refused", "garbage-is-refused", "scores-say-their-model"}
 # A simulated platform holds nobody who is gone.
 KNOWN = {"score-answers-people-who-are-gone"}
 
@@ -93,6 +96,72 @@ def test_an_adapter_that_takes_anything_is_told(subject: Subject, token: Path) -
         line = LineOptions(url=careless, token_file=token)
         subject = replace(subject, line=line)
         assert BY_NAME["garbage-is-refused"](subject).outcome == "wrong"
+
+
+def _broken(*_: Any) -> Any:
+    raise OSError(GOSSIP)
+
+
+@pytest.mark.parametrize(
+    ("capability", "call", "told"),
+    [
+        ("directory", "held", "directory-agrees-with-match"),
+        ("people", "offers", "offers-are-figures"),
+        ("people", "sample", "sample-has-the-size"),
+        ("people", "match", "match-answers-nobody"),
+    ],
+)
+def test_a_call_that_fails_is_a_finding(
+    good: Platform, capability: str, call: str, told: str
+) -> None:
+    broken: Any = {capability: Twin(getattr(good, capability), **{call: _broken})}
+    found = list(examine(subject_of(replace(good, **broken))))
+    assert told in {each.check for each in found if each.outcome == "wrong"}
+    assert GOSSIP not in repr(found)
+
+
+def test_a_directory_that_fails_over_http_is_told_by_the_command_and_the_doctor(
+    good: Platform,
+) -> None:
+    unlisted = replace(good, directory=cast("Any", Twin(good.directory, held=_broken)))
+    with hosted(served(unlisted)) as url:
+        done = CliRunner().invoke(app, ["conformance", url, "--json"])
+        with connected(url) as far:
+            quick = examine_adapter(lambda: far)
+    assert done.exit_code == 1, done.output
+    wrong = {each["check"] for each in json.loads(done.output) if each["outcome"] == "wrong"}
+    assert "directory-agrees-with-match" in wrong
+    assert {each.outcome for each in quick} <= {"right", "advice"}
+
+
+def test_a_large_directory_is_not_fetched_whole(good: Platform) -> None:
+    """What is listed does not fit into an answer, and the first of it is enough."""
+    persons, names = there(good.directory).held("username")
+    many = 200_000
+    listed = (
+        np.concatenate([persons, np.arange(many) + 10**6]),
+        pa.concat_arrays([names, pa.array([f"stranger_{n}" for n in range(many)])]),
+    )
+    large = replace(good, directory=cast("Any", Twin(good.directory, held=lambda kind: listed)))
+    with hosted(served(large)) as url, connected(url, max_answer_bytes=2**21) as far:
+        subject = subject_of(far)
+        assert len(subject.known["username"])
+        assert BY_NAME["match-is-stable"](subject).outcome == "right"
+
+
+@pytest.mark.parametrize("label", ["", "sha256:" + "0" * 64])
+def test_an_adapter_that_names_another_model_about_somebody_is_told(
+    good: Platform, label: str
+) -> None:
+    subject = subject_of(good)
+    victim = int(subject.people()[3])
+    odd = replace(good, scores=Mislabelled(there(good.scores), label=label, victim=victim))
+    with hosted(served(odd)) as url, connected(url) as far:
+        finding = BY_NAME["scores-say-their-model"](
+            replace(subject, platform=far, line=LineOptions(url=url))
+        )
+    assert finding.outcome == "wrong"
+    assert "model" in finding.what
 
 
 def test_what_the_adapter_says_of_people_is_not_repeated() -> None:

@@ -36,10 +36,12 @@ from tests.world import sqlite_url
 
 BY_NAME = {check.name: check for check in CHECKS}
 SKIPPED_ON_SQLITE = {
+    "commits-are-durable",
     "clock-agrees-with-the-database",
     "ledger-continues-the-head",
     "adapter-token-is-private",
 }
+PLENTY = 1 << 60
 
 
 def settle(folder: Path, url: str, **options: Any) -> Patient:
@@ -54,7 +56,7 @@ def settle(folder: Path, url: str, **options: Any) -> Patient:
     auth.keys.published()
     register_first(store, "regulator", _public_key())
     Checkpointer(store, auth.keys, ledger_origin(settings), 5).once()
-    return Patient(settings, store, config, free_bytes=1)
+    return Patient(settings, store, config, free_bytes=1, memory=lambda: PLENTY)
 
 
 def _public_key() -> dict[str, Any]:
@@ -77,7 +79,8 @@ def patient(settled: Path, tmp_path: Path) -> Iterator[Patient]:
     config = folder / "settings.toml"
     config.write_text(config.read_text().replace(str(settled), str(folder)))
     settings = load_settings(config)
-    found = Patient(settings, Store(settings.database_url), config, free_bytes=1)
+    store = Store(settings.database_url)
+    found = Patient(settings, store, config, free_bytes=1, memory=lambda: PLENTY)
     yield found
     found.store.close()
 
@@ -115,13 +118,6 @@ def _execute(patient: Patient, statement: str) -> Patient:
     return patient
 
 
-def _forgetful(patient: Patient) -> Patient:
-    patient.store.close()
-    store = Store(patient.settings.database_url)
-    event.listen(store.engine, "connect", lambda c, _: c.execute("PRAGMA synchronous=OFF"))
-    return replace(patient, store=store)
-
-
 def _read_only(patient: Patient) -> Patient:
     patient.store.close()
     store = Store(patient.settings.database_url)
@@ -139,8 +135,8 @@ def _damaged(patient: Patient) -> Patient:
     return patient
 
 
-def _older(patient: Patient) -> Patient:
-    return _execute(patient, f"UPDATE alembic_version SET version_num = '{revisions()[-2]}'")
+def _at(patient: Patient, revision: str) -> Patient:
+    return _execute(patient, f"UPDATE alembic_version SET version_num = '{revision}'")
 
 
 def _open(patient: Patient) -> Patient:
@@ -204,10 +200,10 @@ BROKEN: dict[str, Callable[[Patient], Patient]] = {
         well,
         settings=well.settings.model_copy(update={"database_url": "sqlite:////nowhere/x.sqlite"}),
     ),
-    "commits-are-durable": _forgetful,
     "database-can-be-written": _read_only,
     "database-is-whole": _damaged,
-    "schema-is-the-newest": _older,
+    "schema-is-known": lambda well: _at(well, "of-another-time"),
+    "schema-is-the-newest": lambda well: _at(well, revisions()[-2]),
     "ledger-is-whole": lambda well: _execute(well, "DELETE FROM ledger WHERE number = 1"),
     "ledger-continues-the-head": _head_of_a_longer_ledger,
     "settings-are-private": _open,
@@ -225,11 +221,15 @@ BROKEN: dict[str, Callable[[Patient], Patient]] = {
     ),
     "chance-is-random": lambda well: replace(well, draw=bytes),
     "disk-has-room": lambda well: replace(well, free_bytes=1 << 80),
+    "memory-is-enough": lambda well: replace(
+        well, memory=lambda: 2 * well.settings.audit_memory_bytes - 1
+    ),
 }
 
 
 def test_every_check_has_a_broken_twin() -> None:
-    assert BROKEN.keys() | {"clock-agrees-with-the-database"} == BY_NAME.keys()
+    on_postgresql_alone = {"clock-agrees-with-the-database", "commits-are-durable"}
+    assert BROKEN.keys() | on_postgresql_alone == BY_NAME.keys()
 
 
 @pytest.mark.parametrize("name", sorted(BROKEN))
@@ -268,6 +268,11 @@ def test_nothing_is_made_where_there_is_no_database(patient: Patient, tmp_path: 
     assert not missing.exists()
 
 
+def test_room_is_looked_for_where_something_is_written(on_postgresql: Patient) -> None:
+    """Settings may lie where nothing can be written, as systemd's credentials do."""
+    assert outcome("disk-has-room", replace(on_postgresql, config=Path("/proc/version"))) == "right"
+
+
 # --- the adapter, and the command
 
 
@@ -301,3 +306,41 @@ def test_the_command_exits_by_what_it_finds(patient: Patient) -> None:
     assert ill.exit_code == 1
     assert "✗ settings-are-private: others can read settings.toml: mode 440" in ill.output
     assert "chmod 600" in ill.output
+
+
+# --- as systemd starts it: deploy/platform-auditor.service
+
+
+def _as_a_credential(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The command of the unit; systemd shows what it hands to another account as mode 440."""
+    assert patient.config
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(patient.config.parent))
+    patient.config.chmod(0o440)
+    return ["doctor", "--config", str(patient.config), "--no-adapter"]
+
+
+def test_credentials_of_systemd_are_private(
+    patient: Patient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = _as_a_credential(patient, monkeypatch)
+    started = CliRunner().invoke(app, command)
+    assert started.exit_code == 0, started.output
+    assert patient.config
+    patient.config.chmod(0o444)
+    assert CliRunner().invoke(app, command).exit_code == 1
+
+
+@pytest.mark.parametrize("revision", [each for each in revisions() if each >= "0007"][:-1])
+def test_an_upgrade_is_begun_on_every_schema_that_it_migrates(
+    patient: Patient, monkeypatch: pytest.MonkeyPatch, revision: str
+) -> None:
+    """No check asks for what only the newest schema has: the service could not start to migrate."""
+    patient.store.close()
+    patient.file.unlink()
+    store = Store(patient.settings.database_url)
+    migrate(store, revision)
+    register_first(store, "regulator", _public_key())
+    store.close()
+    told = CliRunner().invoke(app, _as_a_credential(patient, monkeypatch))
+    assert told.exit_code == 0, told.output
+    assert f"! schema-is-the-newest: it is at {revision}" in told.output

@@ -3,17 +3,20 @@
 A score follows from the person's number alone; nobody's can be had of some, and others have none.
 Logs are Parquet files in which rows lie anywhere. In its folder every call to score somebody leaves
 a file `began-<process>`; while there is a file `hold`, calls wait; while there is a file `down`,
-they fail, whoever is asked about.
+they fail, whoever is asked about; a file `model` has its digest. While there is a file `touchy`,
+pieces cannot be scanned for the sake of person 13, whose rows cannot be read either.
 """
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from api.hosting.parquet_logs import ParquetLogs
@@ -33,9 +36,18 @@ FEED = Log(
 )
 
 
+def digest(folder: Path) -> str:
+    file = folder / "model"
+    return "sha256:" + (file.read_text() if file.exists() else "0") * 64
+
+
 class Numbered(OneModel):
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    @property
+    def model_digest(self) -> str:
+        return digest(self.folder)
 
     def score(
         self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
@@ -52,9 +64,23 @@ class Numbered(OneModel):
         return np.where(persons % 100 == 7, np.nan, found)
 
 
+class Touchy(ParquetLogs):
+    def scan(self, log: str, piece: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        for batch in super().scan(log, piece, columns):
+            if (self.folder / "touchy").exists() and 13 in batch["person"].to_pylist():
+                raise ValueError("nobody reads of person 13")
+            yield batch
+
+    def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
+        if (self.folder / "touchy").exists() and 13 in persons:
+            raise ValueError("nobody reads of person 13")
+        return super().read(log, persons, columns)
+
+
 def make(folder: str) -> Platform:
     numbered, people = Numbered(Path(folder)), Anybody()
-    logs = ParquetLogs(Path(folder), {"feed": FEED})
+    feed = replace(FEED, model_digest=digest(Path(folder)))
+    logs = Touchy(Path(folder), {"feed": feed})
     return Platform("numbered", people=people, scores=numbered, logs=logs, pieces=logs)
 
 

@@ -1,11 +1,16 @@
 """Rows and people that lie anywhere come together by person, in order, none lost and none twice."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pytest
 
+from api.audits.rows import Selection, drawn, new_secret
 from api.engine import partitions
 from api.engine.exchange import Gathered, scattered
 from api.platform import Wanted
@@ -55,7 +60,9 @@ def test_rows_of_a_person_come_together_in_the_order_of_the_pieces(tmp_path: Pat
     write_feed(tmp_path)
     pieces, everyone = make(str(tmp_path)).pieces, np.arange(0, PEOPLE, 2)
     assert pieces is not None
-    shares = [scattered(pieces, WANTED, piece, everyone, COUNT) for piece in pieces.pieces("feed")]
+    shares = [
+        scattered(pieces, FEED, WANTED, piece, everyone, COUNT) for piece in pieces.pieces("feed")
+    ]
     assert len(shares) == FILES
     files = [pl.read_parquet(tmp_path / "feed" / f"{number}.parquet") for number in range(FILES)]
     columns = ["person", "score", "strategy"]
@@ -73,15 +80,92 @@ def test_rows_of_a_person_come_together_in_the_order_of_the_pieces(tmp_path: Pat
     assert seen == len(every)
 
 
+@dataclass
+class Batches:
+    """One piece, of batches as they are."""
+
+    batches: list[Any]
+
+    def pieces(self, log: str) -> list[str]:
+        return ["one"]
+
+    def scan(self, log: str, piece: str, columns: object) -> list[Any]:
+        return self.batches
+
+
+def gathered_scores(batches: list[Any], people: int = 40) -> dict[int, list[float]]:
+    """Scores of the rows that are used after an exchange, by person."""
+    everyone = np.arange(people)
+    shares = scattered(Batches(batches), FEED, WANTED, "one", everyone, COUNT)
+    asked = Selection("feed", ("score",), {"strategy": ("usual", "random")}, 9)
+    found: dict[int, list[float]] = {}
+    for share in shares:
+        logs = Gathered.of({"feed": FEED}, WANTED, [share])
+        for _, rows in drawn(logs, asked, Membership((everyone,), 1), new_secret()):
+            for person, score in zip(rows.person, rows.numbers["score"], strict=True):
+                found.setdefault(int(person), []).append(float(score))
+    return found
+
+
+def batch(**changes: Any) -> pa.RecordBatch:
+    """A row of each of forty people."""
+    rows = {"person": np.arange(40), "score": np.arange(40) / 100, "strategy": ["usual"] * 40}
+    return pa.RecordBatch.from_pydict(rows | changes)
+
+
+def but_9(odd: Any, usual: Callable[[int], Any]) -> list[Any]:
+    return [odd if n == 9 else usual(n) for n in range(40)]
+
+
+ODD: dict[str, pa.RecordBatch] = {
+    "half a person": batch(person=but_9(2.5, float)),
+    "no number": batch(person=but_9(np.nan, float)),
+    "endless": batch(person=but_9(np.inf, float)),
+    "nobody": batch(person=pa.array(but_9(None, int), pa.int64())),
+    "too large": batch(person=pa.array(but_9(2**63 + 9, int), pa.uint64())),
+    "words for people": batch(person=but_9("person 9", str)),
+    "words for numbers": batch(score=but_9("person 9", lambda n: str(n / 100))),
+    "no score": batch(score=pa.array(but_9(None, lambda n: n / 100), pa.float64())),
+    "another word": batch(strategy=but_9("never", lambda n: "usual")),
+    "no word": batch(strategy=pa.array(but_9(None, lambda n: "random"), pa.string())),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_row_that_cannot_be_used_is_dropped_and_no_other(odd: str) -> None:
+    assert gathered_scores([ODD[odd]]) == {n: [n / 100] for n in range(40) if n != 9}
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        batch().drop_columns(["score"]),
+        batch().drop_columns(["person"]),
+        batch(person=[[n] for n in range(40)]),
+        batch(score=[{"is": n} for n in range(40)]),
+        object(),
+        None,
+    ],
+    ids=["no score", "no person", "lists", "records", "an object", "nothing"],
+)
+def test_a_batch_that_cannot_be_used_takes_no_other_along(odd: Any) -> None:
+    assert gathered_scores([odd, batch(), odd]) == {n: [n / 100] for n in range(40)}
+
+
+def test_batches_may_be_of_other_types() -> None:
+    codes = pa.array(["random"] * 40).dictionary_encode()
+    kinds = [
+        batch(),
+        batch(score=np.ones(40, np.bool_), person=np.arange(40, dtype=np.uint16)),
+        batch(score=np.ones(40, np.float32), strategy=codes),
+        batch(score=np.ones(40, np.uint64), person=[float(n) for n in range(40)]),
+        batch(score=["1"] * 40, extra=np.arange(40)),
+    ]
+    assert gathered_scores(kinds) == {n: [n / 100, 1.0, 1.0, 1.0, 1.0] for n in range(40)}
+
+
 def test_pieces_without_rows_are_rows_of_nobody() -> None:
-    class Empty:
-        def pieces(self, log: str) -> list[str]:
-            return ["one"]
-
-        def scan(self, log: str, piece: str, columns: object) -> list[pa.RecordBatch]:
-            return []
-
-    shares = scattered(Empty(), WANTED, "one", np.arange(3), 2)
+    shares = scattered(Batches([]), FEED, WANTED, "one", np.arange(3), 2)
     gathered = Gathered.of({"feed": FEED}, WANTED, shares)
     assert sum(map(len, gathered.read("feed", np.arange(3), ["score"]))) == 0
     assert sum(map(len, gathered.read("feed", np.empty(0, np.int64), ["score"]))) == 0

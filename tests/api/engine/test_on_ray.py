@@ -219,6 +219,67 @@ def test_an_outage_is_one_there_too(there: Platform, folder: Path) -> None:
         )
 
 
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    """What processes of the cluster have, apart from what the worker has."""
+    write_feed(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("kind", ["score-histogram", "log-cdf", "bias-size"])
+def test_another_model_in_the_cluster_than_in_the_worker_scores_nobody(
+    here: Platform, cluster: RayCluster, elsewhere: Path, kind: str
+) -> None:
+    (elsewhere / "model").write_text("b")
+    engine = OnRay(here, partial(make, str(elsewhere)), cluster)
+    with pytest.raises(PlatformDownError, match="another model"):
+        reduced(kind, replace(here, engine=engine), HALVES)
+
+
+def test_a_model_that_changes_in_the_cluster_while_it_scores_is_noticed(
+    here: Platform, cluster: RayCluster, elsewhere: Path
+) -> None:
+    engine = OnRay(here, partial(make, str(elsewhere)), cluster)
+    (elsewhere / "hold").touch()
+
+    def change() -> None:
+        until(lambda: list(elsewhere.glob("began-*")), "somebody to score")
+        (elsewhere / "model").write_text("b")
+        (elsewhere / "hold").unlink()
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        with pytest.raises(PlatformDownError, match="another model"):
+            reduced("score-histogram", replace(here, engine=engine), BOTH)
+    finally:
+        thread.join()
+
+
+@pytest.mark.parametrize("kind", ["log-cdf", "outcome-test"])
+def test_a_person_because_of_whom_pieces_cannot_be_scanned_is_cut_and_nobody_else(
+    here: Platform, there: Platform, folder: Path, same_rows: None, kind: str
+) -> None:
+    (folder / "touchy").touch()
+    try:
+        found, expected = reduced(kind, there, HALVES), reduced(kind, here, HALVES)
+    finally:
+        (folder / "touchy").unlink()
+    assert found.cells.tolist() == expected.cells.tolist()
+    assert found.cells.tolist() != reduced(kind, here, HALVES).cells.tolist()
+
+
+def test_a_resource_that_no_machine_has_is_an_outage(
+    here: Platform, there: Platform, folder: Path, cluster: RayCluster
+) -> None:
+    told = {"resource": "nobody_has_it", "patience_seconds": 1.0}
+    engine = OnRay(here, partial(make, str(folder)), cluster.model_copy(update=told))
+    for kind in ("score-histogram", "log-cdf"):
+        with pytest.raises(PlatformDownError, match="does not get anything done"):
+            reduced(kind, replace(here, engine=engine), BOTH)
+    assert reduced("score-histogram", there, BOTH).cells.any()
+
+
 def test_settings_name_the_engine_and_only_the_adapter_goes_to_the_cluster(tmp_path: Path) -> None:
     file, key = tmp_path / "settings.toml", b"a-key-that-seals-all-other-keys"
     options, adapter = {"folder": str(tmp_path)}, "tests.api.engine.adapter:make"

@@ -1,12 +1,14 @@
 """A platform behind HTTP is the same platform: what it says, gets wrong, and when it is down."""
 
+import io
+import itertools
 import secrets
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -17,12 +19,13 @@ from pydantic import SecretStr, ValidationError
 from api.adapters import PlatformDownError, answers_or_cut
 from api.audits.scoring import score_or_cut
 from api.hosting import HttpPlatform, served
-from api.hosting.line import CallFailedError, LineOptions
+from api.hosting.http_platform import HttpDirectory
+from api.hosting.line import AnswerTooLargeError, CallFailedError, LineOptions
 from api.hosting.wire import END
 from api.platform import Log, Logs, Persons, Platform
 from platform_sim import SOFTWARE_JOB
 from tests.api.hosting.adapters import IMPATIENT, NOON, altered, connected, hosted, over_http, there
-from tests.system.adapters import FAULTS, GOSSIP, Faulty, Watched
+from tests.system.adapters import FAULTS, GOSSIP, Faulty, Mislabelled, Watched
 from tests.world import free_port, listening
 
 SOME = np.arange(0, 600, 3)
@@ -192,22 +195,30 @@ def test_rows_of_everybody_else_are_read(platform: Platform) -> None:
 
 @dataclass
 class Slow(Watched):
-    """Takes too long about one person."""
+    """Does not answer about one person until it is told to."""
+
+    told: threading.Event = field(default_factory=threading.Event)
 
     def score(
         self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
     ) -> NDArray[np.float64]:
         if VICTIM in persons:
-            time.sleep(0.4)
+            self.told.wait(60)
         return super().score(content, persons, context)
 
 
 def test_whoever_takes_too_long_is_cut(platform: Platform) -> None:
-    slow = replace(platform, scores=Slow(there(platform.scores)))
-    few = np.arange(VICTIM - 1, VICTIM + 2)
-    with over_http(slow, call_seconds=0.15, person_seconds=0.0) as far:
-        scores = score_or_cut(there(far.scores), SOFTWARE_JOB, few, NOON)
-    assert list(np.isnan(scores)) == [False, True, False]
+    """Two people, so that few calls are waited for, each as long as a busy machine may need."""
+    slow = Slow(there(platform.scores))
+    limits = {"call_seconds": 1.0, "person_seconds": 0.0}
+    with over_http(replace(platform, scores=slow), **limits) as far:
+        try:
+            scores = score_or_cut(
+                there(far.scores), SOFTWARE_JOB, np.array([VICTIM, VICTIM + 1]), NOON
+            )
+        finally:
+            slow.told.set()
+    assert list(np.isnan(scores)) == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -239,9 +250,117 @@ def test_an_answer_without_end_is_not_read_for_ever(platform: Platform) -> None:
     with (
         hosted(app) as url,
         connected(url, max_answer_bytes=70_000) as far,
-        pytest.raises(CallFailedError, match="larger than max_answer_bytes"),
+        pytest.raises(AnswerTooLargeError, match="/v1/held"),
     ):
         there(far.directory).held("username")
+
+
+class Talkative:
+    """Logs with so many rows of everybody, in batches of a hundred; of one person without end."""
+
+    def __init__(self, rows: int, endless: int | None = None) -> None:
+        self.rows, self.endless, self.batches = rows, endless, 0
+
+    def logs(self) -> Mapping[str, Log]:
+        return {"long": Log("viewer", {"score": (0.0, 1.0)})}
+
+    def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        for person in persons.tolist():
+            turns = itertools.repeat(0) if person == self.endless else range(self.rows // 100)
+            for _ in turns:
+                self.batches += 1
+                rows = {"person": np.full(100, person), "score": np.full(100, 0.5)}
+                yield pa.RecordBatch.from_pydict(rows)
+
+
+def test_rows_that_are_too_many_for_one_call_come_in_several(platform: Platform) -> None:
+    logs = Talkative(rows=2_000)  # 32 kB a person
+    limits = {"call_bytes": 2**17, "person_bytes": 64}
+    with over_http(replace(platform, logs=logs), **limits) as far:
+        answers = answers_or_cut(
+            lambda start, stop: list(
+                there(far.logs).read("long", np.arange(start, stop), ["score"])
+            ),
+            12,
+        )
+        sizes = [sum(map(len, batches)) for _, _, batches in answers]
+    assert sum(sizes) == 12 * 2_000
+    assert max(sizes) < 2**17 / 16 + 2_000
+
+
+def test_whose_rows_have_no_end_is_cut_and_nobody_else(platform: Platform) -> None:
+    logs = Talkative(rows=200, endless=2)
+    limits = {"call_bytes": 2**17, "person_bytes": 64}
+    with over_http(replace(platform, logs=logs), **limits) as far:
+        found = dict.fromkeys(range(4), 0)
+        for start, stop, batches in answers_or_cut(
+            lambda start, stop: list(
+                there(far.logs).read("long", np.arange(start, stop), ["score"])
+            ),
+            4,
+        ):
+            assert stop - start <= 2
+            for batch in batches:
+                found[batch["person"][0].as_py()] += len(batch)
+    assert found == {0: 200, 1: 200, 2: 0, 3: 200}
+
+
+def test_an_answer_that_is_small_only_on_the_line_is_refused_too(platform: Platform) -> None:
+    """Compressed, which is not allowed: half a megabyte of the same number."""
+    sink = io.BytesIO()
+    rows = pa.table({"person": np.zeros(2**16, np.int64)})
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    with pa.ipc.new_stream(sink, rows.schema, options=options) as writer:
+        writer.write_table(rows, max_chunksize=2**12)
+    packed = sink.getvalue()
+    assert len(packed) < 2**16
+    app = altered(served(platform), lambda path, body: packed if path == "/v1/match" else body)
+    with (
+        hosted(app) as url,
+        connected(url, call_bytes=2**16) as far,
+        pytest.raises(AnswerTooLargeError),
+    ):
+        far.people.match("username", pa.array(["ada"]))
+
+
+def test_some_of_a_directory_are_had_without_the_rest(platform: Platform) -> None:
+    class Endless:
+        def held(self, kind: str) -> Any:
+            return np.arange(10**6), pa.array([f"name_{n}" for n in range(10**6)])
+
+    with over_http(replace(platform, directory=Endless()), max_answer_bytes=2**21) as far:
+        with pytest.raises(AnswerTooLargeError):
+            there(far.directory).held("username")
+        persons, names = cast("HttpDirectory", far.directory).held("username", 300)
+    assert persons.tolist() == list(range(300))
+    assert names[299].as_py() == "name_299"
+
+
+class Listing:
+    """A directory as it is written down here."""
+
+    def __init__(self, persons: pa.Array, identifiers: pa.Array) -> None:
+        self.listed = persons, identifiers
+
+    def held(self, kind: str) -> Any:
+        return self.listed
+
+
+@pytest.mark.parametrize("binary", [pa.binary(), pa.large_binary(), pa.binary(32)])
+def test_listed_hashes_are_of_32_bytes(platform: Platform, binary: pa.DataType) -> None:
+    rows = [b"a" * 32, None, b"c" * 32] + ([b"short"] if binary != pa.binary(32) else [])
+    listing = Listing(pa.array(range(len(rows))), pa.array(rows, binary))
+    with over_http(replace(platform, directory=listing)) as far:
+        persons, identifiers = there(far.directory).held("email_sha256")
+    assert persons.tolist() == [0, 2]
+    assert identifiers.equals(pa.array([b"a" * 32, b"c" * 32], pa.binary(32)))
+
+
+def test_whoever_is_listed_without_a_name_or_a_number_is_not(platform: Platform) -> None:
+    listing = Listing(pa.array([4, 5, None, -1]), pa.array(["ada", None, "grace", "mary"]))
+    with over_http(replace(platform, directory=listing)) as far:
+        persons, identifiers = there(far.directory).held("username")
+    assert (persons.tolist(), identifiers.to_pylist()) == ([4], ["ada"])
 
 
 # --- when it is down
@@ -254,7 +373,7 @@ def test_down_is_noticed_left_alone_and_noticed_when_it_is_over(platform: Platfo
             url = f"http://127.0.0.1:{port}"
             far = line.enter_context(connected(url, rest_seconds=0.5))
         with pytest.raises(PlatformDownError, match=r"does not answer$"):
-            score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)
+            there(far.scores).score(SOFTWARE_JOB, SOME, NOON)
         with pytest.raises(PlatformDownError, match="left alone"):
             score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)
         time.sleep(0.5)
@@ -307,23 +426,49 @@ class Replaced(Watched):
 
 
 def test_two_models_never_answer_one_audit(platform: Platform) -> None:
-    """Calls 1 and 3 are of model a, call 2 is of b: before and after, the digest says a."""
-    turns = Replaced(there(platform.scores), digests=("a", "a", "b", "a", "b"))
+    """Calls 1, 4 and 5 are of model a, calls 2 and 3 of b: before and after, it says a."""
+    turns = Replaced(there(platform.scores), digests=("a", "a", "b", "b", "a"))
     with over_http(replace(platform, scores=turns), facts_seconds=0.0) as far:
-        before = there(far.scores).model_digest
         there(far.scores).score(SOFTWARE_JOB, SOME, NOON)
         with pytest.raises(PlatformDownError, match="the model changed"):
-            score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)
-        assert there(far.scores).model_digest != before
+            there(far.scores).score(SOFTWARE_JOB, SOME, NOON)
+        assert there(far.scores).model_digest == "sha256:" + 64 * "b"
+        # What was left is not taken back, and another is no answer of one person's.
         with pytest.raises(PlatformDownError, match="the model changed"):
             score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)
+        assert there(far.scores).model_digest == "sha256:" + 64 * "b"
+
+
+def test_scores_of_the_new_model_are_told_apart_by_the_digest_afterwards(
+    platform: Platform,
+) -> None:
+    """As `produce` does: reading goes on with the new model, and what was read is not used."""
+    turns = Replaced(there(platform.scores), digests=("a", "b"))
+    with over_http(replace(platform, scores=turns), facts_seconds=0.0) as far:
+        before = there(far.scores).model_digest
+        assert np.isfinite(score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)).all()
         assert there(far.scores).model_digest != before
 
 
-def test_an_answer_that_does_not_say_which_model_it_is_of_is_refused(platform: Platform) -> None:
+@pytest.mark.parametrize("label", ["", "v17", "sha256:" + "0" * 63, "sha256:" + "0" * 64])
+def test_whoever_is_answered_about_by_another_model_is_cut(platform: Platform, label: str) -> None:
+    odd = Mislabelled(there(platform.scores), label=label, victim=VICTIM)
+    with over_http(replace(platform, scores=odd), rest_seconds=60) as far:
+        digest = there(far.scores).model_digest
+        scores = score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)
+        assert list(SOME[np.isnan(scores)]) == [VICTIM]
+        # Everybody else's audits go on.
+        assert there(far.scores).model_digest == digest
+        assert np.isfinite(score_or_cut(there(far.scores), SOFTWARE_JOB, SOME[:9], NOON)).all()
+
+
+def test_an_adapter_that_never_says_which_model_it_is_of_is_down(platform: Platform) -> None:
     app = altered(
         served(platform),
         lambda path, body: body.replace(b"sha256", b"sha999") if path == "/v1/score" else body,
     )
-    with hosted(app) as url, connected(url) as far, pytest.raises(PlatformDownError):
-        there(far.scores).score(SOFTWARE_JOB, SOME, NOON)
+    with hosted(app) as url, connected(url) as far:
+        digest = there(far.scores).model_digest
+        with pytest.raises(PlatformDownError):
+            score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)
+        assert there(far.scores).model_digest == digest

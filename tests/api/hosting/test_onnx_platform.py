@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from onnx import TensorProto, helper, save
 
+from api.audits.scoring import score_or_cut
 from api.compose import exported
 from api.hosting import OnnxPlatform
 from api.hosting.people_table import PeopleTable, TableError
@@ -120,6 +121,45 @@ def test_a_model_in_single_precision_that_reads_no_words(tmp_path: Path) -> None
     assert list(tiny.people.confirmed("b")) == [4, 9]
     assert list(tiny.people.confirmed("a")) == [9]
     assert list(tiny.people.match("phone_sha256", pa.array([b"0" * 32]))) == [-1]
+
+
+def test_a_model_that_fails_on_the_first_person_is_down_for_nobody_else(tmp_path: Path) -> None:
+    """It looks up a band of ages, and there is none for person 4."""
+    band = helper.make_tensor_value_info("band", TensorProto.INT64, ["people"])
+    score = helper.make_tensor_value_info("score", TensorProto.FLOAT, ["people"])
+    known = helper.make_tensor("known", TensorProto.FLOAT, [3], [0.25, 0.5, 0.75])
+    nodes = [helper.make_node("Gather", ["known", "band"], ["score"])]
+    graph = helper.make_graph(nodes, "bands", [band], [score], [known])
+    opsets = [helper.make_opsetid("", 18)]
+    save(helper.make_model(graph, opset_imports=opsets, ir_version=9), tmp_path / "m.onnx")
+    pq.write_table(pa.table({"person": [4, 5, 6], "band": [99, 1, 2]}), tmp_path / "p.parquet")
+    scores = there(
+        OnnxPlatform.load(
+            model=tmp_path / "m.onnx",
+            people=tmp_path / "p.parquet",
+            inputs={"band": ["band"]},
+            score_range=(0, 1),
+        ).scores
+    )
+    assert len(scores.score(SOFTWARE_JOB, np.empty(0, np.int64), {})) == 0
+    found = score_or_cut(scores, SOFTWARE_JOB, np.array([4, 5, 6]), {})
+    assert np.array_equal(found, [np.nan, 0.5, 0.75], equal_nan=True)
+
+
+def test_a_table_of_nobody_is_served(tmp_path: Path, files: dict[str, Any]) -> None:
+    people = pq.read_table(files["people"]).slice(0, 0)
+    pq.write_table(people, tmp_path / "p.parquet")
+    nobody = OnnxPlatform.load(**(files | {"people": tmp_path / "p.parquet", "offers": {}}))
+    assert np.isnan(there(nobody.scores).score(SOFTWARE_JOB, np.array([3]), NOON)).all()
+
+
+def test_names_in_other_scripts_are_folded_and_all_others_found(tmp_path: Path) -> None:
+    names = ["Ada", None, "STRASSE", "Großmann", "ΣΊΣΥΦΟΣ"]
+    people = pa.table({"person": np.arange(5), "username": names})
+    pq.write_table(people, tmp_path / "people.parquet")
+    table = PeopleTable(tmp_path / "people.parquet", {})
+    asked = pa.array(["@ada", "straße", "grossmann", "σίσυφος", "nobody", None])
+    assert table.match("username", asked).tolist() == [0, 2, 3, 4, -1, -1]
 
 
 @pytest.mark.parametrize(

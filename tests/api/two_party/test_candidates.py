@@ -91,6 +91,17 @@ def test_one_person_too_many_changes_nothing_that_can_be_seen(
     assert seen[0] == seen[1]
 
 
+def test_somebody_who_is_listed_without_a_name_stops_no_run(
+    service: Deployment, auditor: Auditor, some: Some, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    some.people = 10
+    listed = pa.array([*some.names[:9].to_pylist(), None])
+    monkeypatch.setattr(some, "held", lambda kind: (some.persons[:10], listed))
+    talk = talk_of(service, auditor, some, 10)
+    assert talk.talk(talk.party()) is None
+    assert borne_by(talk) == sorted(some.persons[:9].tolist())
+
+
 def test_who_has_a_place_is_drawn_once_for_a_charge_and_anew_for_the_next(
     service: Deployment, auditor: Auditor, some: Some
 ) -> None:

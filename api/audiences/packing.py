@@ -1,0 +1,19 @@
+"""Identifiers while their audience is open: Arrow streams, which are read where they lie."""
+
+import pyarrow as pa
+
+from api.audiences.members import Members, in_one
+
+
+def pack(members: Members) -> bytes:
+    kind, identifiers = members
+    sink = pa.BufferOutputStream()
+    batch = pa.record_batch({kind: identifiers})
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+def unpack(kind: str, data: bytes) -> Members:
+    column = pa.ipc.open_stream(pa.py_buffer(data)).read_all().column(0)
+    return Members(kind, in_one(column))

@@ -1,0 +1,43 @@
+"""How much memory this process may have: the smallest limit of its control groups, or the machine.
+
+Either version of control groups. Nothing outside of /proc/self is read of /proc: a sandboxed unit
+does not see the rest.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def allowed_bytes(root: Path = Path("/")) -> int:
+    """`root` is where /proc and /sys are."""
+    return min([machine_bytes(), *_limits(root)])
+
+
+def machine_bytes() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _limits(root: Path) -> Iterator[int]:
+    for folder, file in _groups(root):
+        path = folder / file
+        # A limit is a number; `max` is none.
+        if path.is_file() and (text := path.read_text().strip()).isdigit():
+            yield int(text)
+
+
+def _groups(root: Path) -> Iterator[tuple[Path, str]]:
+    """The folders of the groups this process is in, up to the topmost, and the file to look for."""
+    told, top = root / "proc/self/cgroup", root / "sys/fs/cgroup"
+    for line in told.read_text().splitlines() if told.is_file() else ():
+        # hierarchy:controllers:path   cgroups(7)
+        _, controllers, path = line.split(":", 2)
+        if not controllers:
+            mounted, file = top, "memory.max"
+        elif "memory" in controllers.split(","):
+            mounted, file = top / "memory", "memory.limit_in_bytes"
+        else:
+            continue
+        group = Path(path.strip("/"))
+        for each in (group, *group.parents):
+            yield mounted / each, file

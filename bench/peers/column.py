@@ -1,0 +1,27 @@
+"""A platform whose scores are a stored column: the same numbers that a peer is given as a file."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.compose import simulated
+from api.platform import Persons, Platform
+from tests.one_model import OneModel
+
+
+class Column(OneModel):
+    def __init__(self, path: str) -> None:
+        self.scores = np.load(path)
+
+    def score(
+        self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
+    ) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = self.scores[persons]
+        return found
+
+
+def platform(path: str) -> Platform:
+    """Who is there does not matter: audiences are sealed by the bench."""
+    return Platform("a column", people=simulated(people=1_000).people, scores=Column(path))

@@ -1,0 +1,169 @@
+"""Streams that wait for the next state: told soon, by few looks, and nothing is left behind."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Collection, Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from api import following
+from api.following import Following
+
+# Seconds after which something that was to happen has not.
+PATIENCE = 20.0
+
+
+class GoneError(Exception):
+    pass
+
+
+@dataclass
+class Books:
+    """Where states are read: what was asked for is kept, and a reading may fail."""
+
+    states: dict[str, str]
+    looks: list[set[str]] = field(default_factory=list)
+    failing: bool = False
+
+    def read(self, names: Collection[str]) -> dict[str, str]:
+        self.looks.append(set(names))
+        if self.failing:
+            raise GoneError
+        return {name: self.states[name] for name in names}
+
+
+def run(test: Coroutine[Any, Any, None]) -> None:
+    async def bounded() -> None:
+        async with asyncio.timeout(PATIENCE):
+            await test
+
+    asyncio.run(bounded())
+
+
+async def until(condition: Callable[[], object]) -> None:
+    while not condition():
+        await asyncio.sleep(0.005)
+
+
+def left_behind(streams: Following) -> bool:
+    return bool(streams._waiting) or (streams._looking is not None and not streams._looking.done())
+
+
+@pytest.fixture
+def no_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody looks by themselves for as long as a test may take."""
+    monkeypatch.setattr(following, "_SOON", 10 * PATIENCE)
+    monkeypatch.setattr(following, "_LATE", 10 * PATIENCE)
+
+
+def test_a_state_that_changes_is_told() -> None:
+    async def test() -> None:
+        books = Books({"a": "charged"})
+        streams = Following(books.read)
+        stream = asyncio.create_task(streams.after("a", "charged"))
+        await until(lambda: len(books.looks) > 1)
+        assert not stream.done()
+        books.states["a"] = "running"
+        assert await stream == "running"
+        # What has changed since it was shown is told as well.
+        assert await streams.after("a", "charged") == "running"
+
+    run(test())
+
+
+def test_one_look_serves_many_streams(no_looks: None) -> None:
+    async def test() -> None:
+        books = Books({"a": "running", "b": "released"})
+        streams = Following(books.read)
+        following_a = [asyncio.create_task(streams.after("a", "charged")) for _ in range(50)]
+        following_b = [asyncio.create_task(streams.after("b", "running")) for _ in range(50)]
+        await until(lambda: len(streams._waiting) == 100)
+        streams.moved()
+        assert await asyncio.gather(*following_a, *following_b) == (
+            ["running"] * 50 + ["released"] * 50
+        )
+        assert books.looks == [{"a", "b"}]
+
+    run(test())
+
+
+def test_the_word_of_a_worker_wakes_at_once(no_looks: None) -> None:
+    async def test() -> None:
+        books = Books({"a": "charged"})
+        streams = Following(books.read)
+        stream = asyncio.create_task(streams.after("a", "charged"))
+        await until(lambda: streams._waiting)
+        assert books.looks == []
+        books.states["a"] = "running"
+        threading.Thread(target=streams.moved).start()
+        assert await stream == "running"
+
+    run(test())
+
+
+def test_a_word_that_comes_during_a_look_is_not_lost(no_looks: None) -> None:
+    async def test() -> None:
+        books = Books({"a": "charged"})
+
+        def read(names: Collection[str]) -> dict[str, str]:
+            found = books.read(names)
+            if len(books.looks) == 1:  # what was read is old before it is told
+                books.states["a"] = "running"
+                streams.moved()
+            return found
+
+        streams = Following(read)
+        stream = asyncio.create_task(streams.after("a", "charged"))
+        await until(lambda: streams._waiting)
+        streams.moved()
+        assert await stream == "running"
+        assert len(books.looks) == 2
+
+    run(test())
+
+
+def test_looks_that_fail_end_every_stream_and_later_ones_work() -> None:
+    async def test() -> None:
+        books = Books({"a": "charged", "b": "charged"}, failing=True)
+        streams = Following(books.read)
+        ended = await asyncio.gather(
+            *(streams.after(name, "charged") for name in "ab"), return_exceptions=True
+        )
+        assert [type(each) for each in ended] == [GoneError, GoneError]
+        books.failing = False
+        books.states["a"] = "running"
+        assert await streams.after("a", "charged") == "running"
+
+    run(test())
+
+
+def test_a_stream_that_is_cut_off_leaves_nothing_behind() -> None:
+    async def test() -> None:
+        books = Books({"a": "charged", "b": "charged"})
+        streams = Following(books.read)
+        cut, kept = (asyncio.create_task(streams.after(name, "charged")) for name in "ab")
+        await until(lambda: {"a", "b"} in books.looks)
+        cut.cancel()
+        await until(lambda: books.looks[-1] == {"b"})
+        kept.cancel()
+        await until(lambda: not left_behind(streams))
+        looks = len(books.looks)
+        await asyncio.sleep(3 * following._SOON)
+        assert len(books.looks) == looks
+
+    run(test())
+
+
+def test_a_word_when_nobody_listens_or_the_loop_is_gone_does_no_harm() -> None:
+    books = Books({"a": "running"})
+    streams = Following(books.read)
+    streams.moved()
+
+    async def listen() -> None:
+        assert await streams.after("a", "charged") == "running"
+
+    run(listen())
+    streams.moved()
+    run(listen())  # and another loop, as tests have them, begins anew

@@ -1,0 +1,74 @@
+"""Many who upload and seal at once wait for each other, and nobody else waits for them."""
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx2
+import pyarrow as pa
+import pytest
+
+from api.platform import Persons, Platform
+from tests.conftest import new_postgresql
+from tests.durability.processes import until
+from tests.durability.slow_platform import SlowPlatform
+from tests.system.raw import Raw, raw
+from tests.world import Deployment, deployed
+
+# More than the server has threads.
+MANY, AT_ONCE = 44, 2
+
+
+class HeldPeople(SlowPlatform):
+    """Matching waits until it is let go; how many wait is counted."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, 0.0)
+        self.let_go = threading.Event()
+        self.lock = threading.Lock()
+        self.now = self.most = 0
+
+    def match(self, kind: str, identifiers: pa.Array) -> Persons:
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+        assert self.let_go.wait(60)
+        with self.lock:
+            self.now -= 1
+        return super().match(kind, identifiers)
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> HeldPeople:
+    return HeldPeople(tmp_path)
+
+
+@pytest.fixture
+def busy(postgresql: str, people: HeldPeople) -> Iterator[Deployment]:
+    """On PostgreSQL, where writers do not wait for each other anyhow."""
+    platform = Platform("held", people=people, scores=people)
+    settings = {"uploads_at_once": AT_ONCE, "console": False, "embedded_worker": False}
+    with deployed(new_postgresql(postgresql), platform, **settings) as running:
+        yield running
+
+
+def test_who_seals_waits_in_line_and_others_are_answered(
+    busy: Deployment, people: HeldPeople
+) -> None:
+    me = raw(busy, busy.auditor())
+    wide = httpx2.Limits(max_connections=None)
+    headers, patience = me.http.headers, httpx2.Timeout(60)
+    with (
+        httpx2.Client(base_url=busy.url, headers=headers, timeout=patience, limits=wide) as many,
+        ThreadPoolExecutor(MANY) as clients,
+    ):
+        made = [me.audience({"g0": ["ada"]}, seal=False)["id"] for _ in range(MANY)]
+        sealing = [clients.submit(Raw(many).seal, each) for each in made]
+        try:
+            until(lambda: people.now == AT_ONCE, "some to be sealed")
+            assert len(me.get("/v1/audiences").json()["items"]) == MANY
+        finally:
+            people.let_go.set()
+        assert {each.result()["state"] for each in sealing} == {"sealed"}
+    assert people.most == AT_ONCE
