@@ -7,7 +7,7 @@ service that runs a few audits. Everything else is an assumption, and is named a
 import json
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +34,8 @@ AUDITS = 10_000
 SIZES = {2_000: 0.90, 100_000: 0.09, 1_000_000: 0.009, 20_000_000: 0.001}
 # Of how many audits an audience is used.
 AUDITS_PER_AUDIENCE = 4
+# Everybody of an audience is in a block of balances of their own, as far as there are blocks.
+SCATTERED = True
 # What reading one person takes beside ours: seconds of the platform's model, or rows of a log.
 MODELS = {
     "scores, the demo's model": (0.0, 0),
@@ -86,6 +88,11 @@ UNITS = {
         "a logged row, read to counted",
         r"outcome moments of ([\d,]+) logged rows, 1 a person",
         6e-8,
+    ),
+    "block": Unit(
+        "a person, scattered over 500 M, charged: a block rewritten under the lock",
+        r"charge of ([\d,]+) people scattered over",
+        7e-5,
     ),
     "entry": Unit("an entry of the ledger", r"([\d,]+) entries appended and signed", 2e-3),
 }
@@ -143,6 +150,10 @@ class Model:
         person = self.units["person"][0] + own + rows * self.units["row"][0]
         return self.units["audit"][0] + people * person
 
+    def locked(self, people: int) -> float:
+        """How long one audit holds the lock that orders all charges: its two entries and blocks."""
+        return 2 * self.units["entry"][0] + blocks(people) * self.units["block"][0]
+
     def jobs(self, model: str, seed: int = 1) -> list[day.Job]:
         rng = np.random.default_rng(seed)
         people = rng.choice(list(SIZES), AUDITS, p=list(SIZES.values()))
@@ -162,6 +173,16 @@ class Model:
             if found[int(0.99 * len(found))] <= PATIENCE or workers >= limit:
                 return workers, found
             workers *= 2
+
+
+def blocks(people: int) -> int:
+    """Of balances, that a charge of so many people rewrites."""
+    return min(people if SCATTERED else -(-people // BLOCK), PEOPLE // BLOCK)
+
+
+def mean(of: Callable[[int], float]) -> float:
+    """Of an audit, by its people."""
+    return sum(share * of(size) for size, share in SIZES.items())
 
 
 def tables(model: Model) -> str:
@@ -197,13 +218,22 @@ def _day(model: Model) -> str:
 
 def _ceiling(model: Model) -> str:
     """Charges and releases take one lock, one after the other."""
-    most = 86_400 / (2 * model.units["entry"][0])
-    rows = [(f"{AUDITS:,}", f"{most:,.0f}", f"{AUDITS / most:.2%}")]
-    return _table(("audits a day", "that one ledger takes at most", "of it"), rows)
+
+    def written(people: int) -> float:
+        return blocks(people) * BLOCK * model.sizes.balance
+
+    rows = [
+        (f"of {people:,} people", _seconds(model.locked(people)), _bytes(written(people)), "")
+        for people in SIZES
+    ]
+    held, whole = AUDITS * mean(model.locked), AUDITS * mean(written)
+    rows.append((f"{AUDITS:,} a day", f"{held:,.0f} s", _bytes(whole), f"{held / 86_400:.1%}"))
+    head = ("audits", "hold the lock for", "balances rewritten at most", "of the day")
+    return _table(head, rows)
 
 
 def _people_a_day() -> float:
-    return AUDITS * sum(size * share for size, share in SIZES.items())
+    return AUDITS * mean(float)
 
 
 def _storage(model: Model) -> str:
@@ -227,10 +257,11 @@ def _money(model: Model) -> str:
     kept = 365 * AUDITS * model.sizes.audit + PEOPLE * model.sizes.balance
     storage = kept / 1e9 * GIGABYTE_MONTH * 12 / 365 / AUDITS
     upload = _people_a_day() / AUDITS_PER_AUDIENCE * model.units["identifier"][0] / 3600 / AUDITS
+    charging = mean(model.locked) / 3600
     rows = []
     for name in MODELS:
         jobs = model.jobs(name)
-        used = sum(job.seconds for job in jobs) / 3600 / AUDITS + upload
+        used = sum(job.seconds for job in jobs) / 3600 / AUDITS + upload + charging
         rented = (model.workers(jobs)[0] + 4) * 24 / AUDITS
         cost = [used * CORE_HOUR, rented * CORE_HOUR + storage]
         rows.append((name, *(f"{1_000 * each:.3f} €" for each in cost)))

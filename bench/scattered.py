@@ -1,7 +1,7 @@
 """A charge of people all over a large platform, who have a block of balances each.
 
 Beside a charge of as many neighbours, who share a few: what is rewritten under the lock that orders
-all charges is whole blocks.
+all charges is whole blocks. All balances in them are different: there is nothing to compress.
 """
 
 import tempfile
@@ -10,9 +10,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from api import persons
-from api.blocks import BLOCK
+from api.blocks import BLOCK, Blocks, numbers_of
 from api.store import Store
 from api.store.schema import migrate
 from bench.harness import Figure, compare
@@ -30,12 +31,20 @@ def figure(command: str, people: int = 10_000) -> Figure:
         store = Store(sqlite_url(Path(folder)))
         migrate(store)
         far, near = _charge(store, everywhere), _charge(store, np.arange(people))
-        far()  # blocks are there from now on
-        near()
+        for some in (everywhere, np.arange(people)):
+            _fill(store, numbers_of(some))
         told = f"charge of {people:,} people scattered over {PLATFORM:,}; beside as many neighbours"
         taken = compare(told, far, near, goal="—", command=command)
         store.close()
     return taken
+
+
+def _fill(store: Store, numbers: NDArray[np.int64]) -> None:
+    rng = np.random.default_rng(0)
+    with store.write() as session:
+        for blocks in Blocks.in_turn(session, numbers, ("spent",)):
+            blocks["spent"][:] = rng.integers(0, 10**11, len(blocks["spent"]))
+            blocks.save(session)
 
 
 def _charge(store: Store, people: Persons) -> Callable[[], None]:

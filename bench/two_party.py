@@ -147,8 +147,8 @@ def _beside_paillier(size: int = 32_764) -> list[Figure]:
     ours, peer = encrypting + summing, theirs["encrypt"] + theirs["sum"]
     return [
         Figure(
-            f"weighted sum, per million values, {per_value:.0f} bytes each; beside "
-            f"python-paillier, {theirs['bytes']} bytes each",
+            f"weighted sum, per million values of {per_value:.0f} bytes, scaled up from {size:,}; "
+            f"beside python-paillier, {theirs['bytes']} bytes, scaled up from {theirs['values']}",
             ours * 1e6,
             peer * 1e6,
             ours / peer,
