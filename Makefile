@@ -16,10 +16,10 @@ serve: $(READY) ## the same, and left running
 	@$(BIN)/platform-auditor demo --serve
 
 test: $(READY) ## everything that proves it
-	$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not long"
+	$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 -m "not long"
 
 test-all: $(READY) ## and what takes minutes
-	$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 	$(BIN)/python -m tests.faults --long
 	$(BIN)/python -m tests.privacy_audit --long
 

@@ -4,13 +4,17 @@ What goes to the cluster is what an adapter is told anyway (contents, person num
 the reduction; what comes back are bounded tables, which are private until they have passed the
 waist. Keys, the database and noise never leave the worker. A process of the cluster that dies takes
 nothing with it: what it did is a function of its input, and is done again.
+
+Tasks of an audit that was given up are not cancelled: where a cancellation meets the end of its
+task, Ray ends the process that asked for it (ADR 14). They run to their end, and nothing else is
+begun before, so that what nobody waits for does not pile up.
 """
 
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from typing import Any
@@ -40,6 +44,7 @@ class OnRay:
     platform: Platform
     make: Callable[[], Platform]
     cluster: RayCluster
+    given_up: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def total(
         self,
@@ -47,7 +52,7 @@ class OnRay:
         reduce: Callable[[Platform, Membership], Table],
         wanted: Wanted | None = None,
     ) -> Table:
-        with _at(self.cluster) as begun:
+        with self._connected() as begun:
             work, task = ray.put(reduce), self._task(_REDUCED, begun)
             people = self._people(membership, wanted, begun)
             return self._added([task(work, *each) for each in people])
@@ -60,7 +65,7 @@ class OnRay:
         reduce: Callable[[Columns], Table],
         wanted: Wanted | None = None,
     ) -> Table:
-        with _at(self.cluster) as begun:
+        with self._connected() as begun:
             count, work = self.cluster.partitions, ray.put(read)
             task = self._task(_APART, begun, returns=count)
             people = self._people(membership, wanted, begun)
@@ -99,38 +104,32 @@ class OnRay:
 
         return begin
 
-    def _added(self, waiting: list[Any]) -> Table:
-        """All tables, each as it comes; that none comes for so long is an outage."""
-        got: list[Table] = []
-        while waiting:
-            done, waiting = ray.wait(waiting, timeout=self.cluster.patience_seconds)
-            if not done:
+    def _added(self, tables: list[Any]) -> Table:
+        added: Table = reduce(add, (ray.get(table) for table in self._as_they_end(tables)))
+        return added
+
+    def _as_they_end(self, tasks: list[Any]) -> Iterator[Any]:
+        """That none ends for so long is an outage."""
+        while tasks:
+            ended, tasks = ray.wait(tasks, timeout=self.cluster.patience_seconds)
+            if not ended:
                 raise PlatformDownError("the cluster does not get anything done")
-            got = [reduce(add, [*got, *ray.get(done)])]
-        return got[0]
+            yield from ended
 
-
-@contextmanager
-def _at(cluster: RayCluster) -> Iterator[list[Any]]:
-    """Connected; whatever is wrong with the cluster itself is an outage, whoever is asked about.
-
-    What was begun is given up with the audit.
-    """
-    _connect(cluster)
-    begun: list[Any] = []
-    try:
-        yield begun
-    except (RayTaskError, PlatformDownError):
-        _give_up(begun)
-        raise  # what was raised within a task is of its class too
-    except (RayError, ConnectionError) as error:
-        raise PlatformDownError("the cluster does not answer") from error
-
-
-def _give_up(begun: list[Any]) -> None:
-    for each in begun:
-        with suppress(Exception):  # the cluster may be gone, and what is done is done
-            ray.cancel(each)
+    @contextmanager
+    def _connected(self) -> Iterator[list[Any]]:
+        """Tasks that are begun go here; what is wrong with the cluster itself is an outage."""
+        _connect(self.cluster)
+        begun: list[Any] = []
+        try:
+            for ended in self._as_they_end(self.given_up.copy()):
+                self.given_up.remove(ended)
+            yield begun
+        except (RayTaskError, PlatformDownError):
+            self.given_up.extend(begun)
+            raise  # what was raised within a task is of its class too
+        except (RayError, ConnectionError) as error:
+            raise PlatformDownError("the cluster does not answer") from error
 
 
 def _connect(cluster: RayCluster) -> None:

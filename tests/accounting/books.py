@@ -1,5 +1,6 @@
 """A real SQLite with one auditor, some mandates and some audiences, and a clock to turn."""
 
+import atexit
 import base64
 import secrets
 import shutil
@@ -53,7 +54,9 @@ MAKER = Maker("researcher_" + "0" * 30)
 @cache
 def template() -> tuple[Path, str, str]:
     """A migrated database with a regulator and an auditor, whose identifiers are given."""
-    path = Path(tempfile.mkdtemp(prefix="accounting-")) / "template.sqlite"
+    folder = Path(tempfile.mkdtemp(prefix="accounting-"))
+    atexit.register(shutil.rmtree, folder)
+    path = folder / "template.sqlite"
     store = Store(f"sqlite:///{path}")
     prepare(store)
     key = OKPKey.generate_key("Ed25519").as_dict(private=False)

@@ -280,6 +280,23 @@ def test_a_resource_that_no_machine_has_is_an_outage(
     assert reduced("score-histogram", there, BOTH).cells.any()
 
 
+def test_nothing_is_begun_before_what_was_given_up_has_ended(
+    here: Platform, elsewhere: Path, cluster: RayCluster
+) -> None:
+    """So a cluster that is stuck is not given the same work again and again."""
+    brisk = cluster.model_copy(update={"patience_seconds": 1.0})
+    engine = OnRay(here, partial(make, str(elsewhere)), brisk)
+    there = replace(here, engine=engine)
+    (elsewhere / "hold").touch()
+    for _ in range(2):
+        with pytest.raises(PlatformDownError, match="does not get anything done"):
+            reduced("score-histogram", there, BOTH)
+        assert len(engine.given_up) == cluster.partitions
+    (elsewhere / "hold").unlink()
+    assert reduced("score-histogram", there, BOTH).cells.any()
+    assert not engine.given_up
+
+
 def test_settings_name_the_engine_and_only_the_adapter_goes_to_the_cluster(tmp_path: Path) -> None:
     file, key = tmp_path / "settings.toml", b"a-key-that-seals-all-other-keys"
     options, adapter = {"folder": str(tmp_path)}, "tests.api.engine.adapter:make"
