@@ -1,4 +1,8 @@
-"""What is forgotten, and when: abandoned uploads, members after their time, spent tokens."""
+"""What is forgotten, and when: abandoned uploads, members after their time, spent tokens.
+
+Identifiers are overwritten when they are sealed, people when they are erased; in SQLite's log they
+stay until it is cut.
+"""
 
 from sqlmodel import col, select
 
@@ -20,7 +24,8 @@ def tidy(store: Store) -> None:
     for audience_id in found:
         with store.write() as session:
             lock_books(session)
-            audience = uploads.locked(session, audience_id, skip=True)
+            audience = uploads.locked(session, audience_id)
             due = audience is not None and audience.expires_at < now()
             if audience and due and not uploads.pending(session, audience_id):
                 erase(session, audience)
+    store.cut_log()

@@ -1,6 +1,7 @@
 """Send the members of an audience in parts, skipping those that arrived already."""
 
 import secrets
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -14,6 +15,8 @@ from auditor_client.transport import Transport
 from openapi.models import Audience, AudienceDraft, Catalogue, Group
 
 PATH = "/v1/audiences"
+# While one part is on its way, the service keeps another.
+PARTS_AT_ONCE = 2
 
 
 @dataclass(frozen=True)
@@ -63,10 +66,17 @@ class Upload:
         if arrived and max(arrived) >= len(parts):  # of another frame, or cut in another way
             self.transport.send("DELETE", path)
             arrived = {}
-        for part in parts:
-            if arrived.get(part.number) != part.digest:
-                self._put(path, part)
-            line.advance(part.rows)
+        missing = [part for part in parts if arrived.get(part.number) != part.digest]
+        line.advance(len(array) - sum(part.rows for part in missing))
+        with ThreadPoolExecutor(PARTS_AT_ONCE) as pool:
+            sending = [(part, pool.submit(self._put, path, part)) for part in missing]
+            try:
+                for part, sent in sending:
+                    sent.result()
+                    line.advance(part.rows)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
 
     def _put(self, path: str, part: PartBody) -> None:
         headers = {"content-type": MEDIA_TYPE, "content-digest": part.content_digest}

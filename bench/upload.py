@@ -10,6 +10,7 @@ import io
 import secrets
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from api.audiences import sealing, uploads
 from api.audiences.members import ARROW, CSV, JSON_LINES, read_members
 from api.compose import simulated
 from auditor_client.parts import ROWS_PER_PART
+from auditor_client.uploading import PARTS_AT_ONCE
 from bench.harness import Figure, compare
 from bench.hosted import Hosted, hosted
 from openapi.models import AudienceDraft
@@ -46,7 +48,7 @@ def _figure(host: Hosted, media_type: str, rows: int) -> Figure:
     assert directory is not None
     numbers, held = (each[:rows] for each in directory.held(KIND))
     mixed = held.take(pa.array(np.random.default_rng(0).permutation(rows)))
-    # Cut as the SDK cuts them.
+    # Cut as the SDK cuts them, and sent as many at a time.
     pieces = [mixed.slice(start, ROWS_PER_PART) for start in range(0, rows, ROWS_PER_PART)]
     parts = [_written(piece, media_type) for piece in pieces]
     known = pa.table({KIND: held if media_type == ARROW else _digits(held), "person": numbers})
@@ -65,16 +67,18 @@ def _ours(host: Hosted, parts: list[bytes], media_type: str) -> None:
     with service.store.write() as session:
         draft = AudienceDraft(groups=["g0"])
         audience = uploads.create(session, host.auditor, draft, service.settings)
-    for number, part in enumerate(parts):
+
+    def put(number: int, part: bytes) -> None:
         digest = f"sha256:{sha256(part).hexdigest()}"
         members = read_members(io.BytesIO(part), media_type)
         with service.store.write() as session:
-            row = uploads.owned_open(session, host.auditor, audience.id, "g0")
+            row = uploads.owned_open(session, host.auditor, audience.id)
             uploads.put_part(session, row, "g0", number, members, digest, service.settings)
-    with service.store.write() as session:
-        row = uploads.owned(session, host.auditor, audience.id, lock="wait")
-        salt = secrets.token_bytes(32)
-        sealing.seal(session, row, salt, service.platform.people, service.settings)
+
+    with ThreadPoolExecutor(PARTS_AT_ONCE) as pool:
+        list(pool.map(put, range(len(parts)), parts))
+    people, salt = service.platform.people, secrets.token_bytes(32)
+    sealing.seal(service.store, host.auditor, audience.id, salt, people, service.settings)
 
 
 def _floor(

@@ -14,6 +14,7 @@ def pack(members: Members) -> bytes:
     return bytes(sink.getvalue())
 
 
-def unpack(kind: str, data: bytes) -> Members:
-    column = pa.ipc.open_stream(pa.py_buffer(data)).read_all().column(0)
-    return Members(kind, in_one(column))
+def unpack(data: bytes) -> Members:
+    table = pa.ipc.open_stream(pa.py_buffer(data)).read_all()
+    [kind] = table.column_names
+    return Members(kind, in_one(table.column(0)))

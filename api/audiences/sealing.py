@@ -16,53 +16,77 @@ from sqlalchemy import bindparam
 from sqlmodel import Session, col, delete, select
 
 from api.adapters import call_or_cut
+from api.audiences import uploads
 from api.audiences.members import Members, tokens
 from api.audiences.packing import unpack
-from api.audiences.uploads import groups_of, order
+from api.auth.caller import Caller
 from api.clock import now
-from api.errors import AudienceSealedError, EmptyGroupError, UnavailableError
+from api.errors import AudienceSealedError, ConflictError, EmptyGroupError, UnavailableError
 from api.insight import sketches
 from api.ledger import append
 from api.platform import NOBODY, People, Persons
 from api.settings import Settings
-from api.store import AudienceRow, GroupRow, OrderRow, PartRow
+from api.store import AudienceRow, GroupRow, OrderRow, PartRow, Store
+from openapi.models import Audience
 from privacy.commitment import commit, group_digest
 from privacy.membership import Membership
 
 _AT_ONCE = 16_384
+# A part: the label of its group, its number, and the digest of what was sent.
+_Part = tuple[str, int, str]
+_OF_AUDIENCE = col(PartRow.audience_id) == bindparam("audience")
+_PARTS = (
+    select(PartRow.label, PartRow.number, PartRow.digest, PartRow.data)
+    .where(_OF_AUDIENCE)
+    .order_by(col(PartRow.number))
+)
+_FORGOTTEN = (
+    delete(PartRow)
+    .where(_OF_AUDIENCE)
+    .returning(col(PartRow.label), col(PartRow.number), col(PartRow.digest))
+)
 _REACHED = select(GroupRow.label, GroupRow.people, GroupRow.members).where(
     GroupRow.audience_id == bindparam("audience")
 )
 
 
 def seal(
-    session: Session, audience: AudienceRow, salt: bytes, people: People, settings: Settings
-) -> None:
-    """Commit, match, cut, and forget the identifiers."""
-    if audience.state != "open":
-        raise AudienceSealedError("the audience is sealed already")
-    groups = groups_of(session, audience.id)
-    if empty := [group.label for group in groups if group.members == 0]:
-        raise EmptyGroupError(f"nothing was uploaded for {', '.join(empty)}", groups=empty)
-    digests, matched, sketch = {}, [], sketches.new_sketch(settings)
+    store: Store, caller: Caller, audience_id: str, salt: bytes, people: People, settings: Settings
+) -> Audience:
+    """Commit, match, cut, and forget the identifiers.
+
+    The platform is asked while nothing is locked, for it may take its time. What was read then is
+    what is sealed, or nothing is.
+    """
+    with store.snapshot() as session:
+        audience = _opened(uploads.owned(session, caller, audience_id))
+        groups = uploads.groups_of(session, audience_id)
+        if empty := [group.label for group in groups if group.members == 0]:
+            raise EmptyGroupError(f"nothing was uploaded for {', '.join(empty)}", groups=empty)
+        uploaded, parts = _read(session, groups)
+    sketch = sketches.new_sketch(settings)
     with ThreadPoolExecutor(1) as beside:
-        for group in groups:
-            parts = _parts(session, group)
-            digest = beside.submit(group_digest, sketch.watch(_tokens(parts)))
-            # While they are hashed, the database overwrites them; if sealing fails, it did not.
-            _forget(session, group)
-            matched.append(_match(people, parts))
-            digests[group.label] = digest.result()
-    known = audience.participation_code is not None
-    if known:
-        takes_part = _answer(lambda: people.confirmed(audience.participation_code or ""))
-        matched = [persons[np.isin(persons, takes_part)] for persons in matched]
-    if audience.ordered:
-        [persons] = matched
-        session.add(OrderRow(audience_id=audience.id, persons=persons.astype("<i8").tobytes()))
-    membership = Membership.cut(matched, audience.groups_per_person)
-    sketches.keep(session, audience.id, sketch)
-    close(session, audience, groups, membership, commit(salt, digests), settings, known=known)
+        digests = {
+            label: beside.submit(group_digest, sketch.watch(_tokens(members)))
+            for label, members in uploaded.items()
+        }
+        matched = _confirmed(people, audience, [_match(people, each) for each in uploaded.values()])
+        membership = Membership.cut(matched, audience.groups_per_person)
+        with store.write() as session:
+            audience = _opened(uploads.owned(session, caller, audience_id, lock="wait"))
+            # What is still to be hashed is hashed while the database overwrites it.
+            _forget(session, audience_id, parts)
+            if audience.ordered:
+                [persons] = matched
+                row = OrderRow(audience_id=audience_id, persons=persons.astype("<i8").tobytes())
+                session.add(row)
+            commitment = commit(salt, {label: each.result() for label, each in digests.items()})
+            sketches.keep(session, audience_id, sketch)
+            groups = uploads.groups_of(session, audience_id)
+            known = audience.participation_code is not None
+            close(session, audience, groups, membership, commitment, settings, known=known)
+            session.flush()
+            return uploads.view(session, audience)
 
 
 def close(
@@ -115,25 +139,32 @@ class Reached:
 
 def reached(session: Session, audience: AudienceRow) -> Reached:
     rows = session.exec(_REACHED, params={"audience": audience.id}).all()
-    labels, people, members = zip(*sorted(rows, key=lambda row: order(row[0])), strict=True)
+    labels, people, members = zip(*sorted(rows, key=lambda row: uploads.order(row[0])), strict=True)
     groups = tuple(np.frombuffer(each or b"", "<i8") for each in people)
     return Reached(list(labels), Membership(groups, audience.groups_per_person), sum(members))
 
 
-def _parts(session: Session, group: GroupRow) -> list[Members]:
-    query = select(PartRow.kind, PartRow.data).where(
-        PartRow.audience_id == group.audience_id, PartRow.label == group.label
-    )
-    parts = session.exec(query.order_by(col(PartRow.number)))
-    return [unpack(kind, data) for kind, data in parts]
+def _opened(audience: AudienceRow) -> AudienceRow:
+    if audience.state != "open":
+        raise AudienceSealedError("the audience is sealed already")
+    return audience
 
 
-def _forget(session: Session, group: GroupRow) -> None:
-    session.exec(
-        delete(PartRow).where(
-            col(PartRow.audience_id) == group.audience_id, col(PartRow.label) == group.label
-        )
-    )
+def _read(session: Session, groups: list[GroupRow]) -> tuple[dict[str, list[Members]], set[_Part]]:
+    """The members by group, in the order of its parts; and which parts these were."""
+    members: dict[str, list[Members]] = {group.label: [] for group in groups}
+    parts = set()
+    rows = session.exec(_PARTS, params={"audience": groups[0].audience_id})
+    for label, number, digest, data in rows:
+        members[label].append(unpack(data))
+        parts.add((label, number, digest))
+    return members, parts
+
+
+def _forget(session: Session, audience_id: str, read: set[_Part]) -> None:
+    forgotten = session.exec(_FORGOTTEN, params={"audience": audience_id})
+    if {tuple(part) for part in forgotten} != read:
+        raise ConflictError("a part arrived while the audience was being sealed; seal it again")
 
 
 def _tokens(parts: list[Members]) -> Iterator[bytes]:
@@ -146,6 +177,15 @@ def _tokens(parts: list[Members]) -> Iterator[bytes]:
 def _match(people: People, parts: list[Members]) -> Persons:
     found = [_match_or_cut(people, kind, column) for kind, column in parts]
     return np.concatenate([*found, np.empty(0, np.int64)])
+
+
+def _confirmed(people: People, audience: AudienceRow, matched: list[Persons]) -> list[Persons]:
+    """Those who said on the platform that they take part, where that is asked of them."""
+    code = audience.participation_code
+    if code is None:
+        return matched
+    takes_part = _answer(lambda: people.confirmed(code))
+    return [persons[np.isin(persons, takes_part)] for persons in matched]
 
 
 def _match_or_cut(people: People, kind: str, identifiers: pa.Array) -> Persons:

@@ -6,7 +6,7 @@ from typing import Any, Literal, cast
 
 from sqlalchemy import bindparam
 from sqlalchemy.orm import defer
-from sqlmodel import Session, col, delete, func, select
+from sqlmodel import Session, col, delete, select
 
 from api.audiences.members import Members
 from api.audiences.packing import pack
@@ -21,13 +21,28 @@ from api.errors import (
 )
 from api.ids import new_id
 from api.settings import Settings
-from api.store import AudienceRow, AuditRow, GroupRow, PartRow, find
+from api.store import AudienceRow, AuditRow, GroupRow, PartRow
 from openapi.models import Audience, AudienceDraft, Group, Part
 
+_OWNED = select(AudienceRow).where(
+    AudienceRow.id == bindparam("audience"), AudienceRow.auditor_id == bindparam("auditor")
+)
+# A charge refers to the audience while it holds the books, for which a sealing may wait: a lock
+# that lets it refer keeps the two from waiting for each other.
+_WAITED = _OWNED.with_for_update(key_share=True).execution_options(populate_existing=True)
 _GROUPS = (
     select(GroupRow)
     .where(GroupRow.audience_id == bindparam("audience"))
     .options(defer(cast("Any", GroupRow.people)))
+)
+_DROPPED = (
+    delete(PartRow)
+    .where(
+        col(PartRow.audience_id) == bindparam("audience"),
+        col(PartRow.label) == bindparam("group"),
+        col(PartRow.number) == bindparam("part"),
+    )
+    .returning(col(PartRow.rows))
 )
 
 
@@ -64,32 +79,27 @@ def owned(
     lock: Literal["wait", "skip", "no"] = "no",
 ) -> AudienceRow:
     """The auditor's own audience; another auditor's is not there."""
-    row = find(session, AudienceRow, id=audience_id, auditor_id=caller.auditor)
+    mine = {"audience": audience_id, "auditor": caller.auditor}
+    row = session.exec(_WAITED if lock == "wait" else _OWNED, params=mine).first()
     if row is None:
         raise NotFoundError(f"no audience {audience_id}: make one with POST /v1/audiences")
-    if lock != "no" and not (row := locked(session, audience_id, skip=lock == "skip")):
+    if lock == "skip" and not locked(session, audience_id):
         raise ConflictError("the audience is being changed at this moment; try again")
     return row
 
 
-def locked(session: Session, audience_id: str, *, skip: bool = False) -> AudienceRow | None:
-    """The audience, locked; who holds the books must `skip` one that is being sealed.
-
-    A charge refers to the audience while it holds the books, for which a sealing may wait: a lock
-    that lets it refer keeps the two from waiting for each other.
-    """
+def locked(session: Session, audience_id: str) -> AudienceRow | None:
+    """The audience, locked, for who holds the books: none if it is being changed."""
     query = select(AudienceRow).where(AudienceRow.id == audience_id)
-    query = query.with_for_update(key_share=True, skip_locked=skip)
+    query = query.with_for_update(key_share=True, skip_locked=True)
     return session.exec(query.execution_options(populate_existing=True)).first()
 
 
-def owned_open(session: Session, caller: Caller, audience_id: str, label: str) -> AudienceRow:
-    """The auditor's audience, if it can still be changed and has the group."""
+def owned_open(session: Session, caller: Caller, audience_id: str) -> AudienceRow:
+    """The auditor's audience, if it can still be changed."""
     audience = owned(session, caller, audience_id, lock="wait")
     if audience.state != "open":
         raise AudienceSealedError("the audience is sealed; make a new one to change its members")
-    if session.get(GroupRow, (audience_id, label)) is None:
-        raise NotFoundError(f"the audience has no group {label}")
     return audience
 
 
@@ -103,11 +113,12 @@ def put_part(
     settings: Settings,
 ) -> Part:
     """Keep one part of a group, in place of what had its number."""
+    groups = groups_of(session, audience.id)
+    group = named(groups, label)
+    where = {"audience": audience.id, "group": label, "part": number}
+    replaced: int = session.exec(_DROPPED, params=where).scalar() or 0
     rows = len(members.identifiers)
-    parts = delete(PartRow).where(col(PartRow.audience_id) == audience.id)
-    session.exec(parts.where(col(PartRow.label) == label, col(PartRow.number) == number))
-    kept = _rows_by_label(session, audience.id)
-    _refuse_too_many(sum(kept.values()) + rows, settings)
+    _refuse_too_many(sum(each.members for each in groups) - replaced + rows, settings)
     row = PartRow(
         audience_id=audience.id,
         label=label,
@@ -118,15 +129,18 @@ def put_part(
         data=pack(members),
     )
     session.add(row)
-    _touch(session, audience, label, kept.get(label, 0) + rows, settings)
+    group.members += rows - replaced
+    _keep(session, audience, group, settings)
     return Part(number=number, rows=rows, digest=digest)
 
 
 def empty_group(session: Session, audience: AudienceRow, label: str, settings: Settings) -> None:
+    group = named(groups_of(session, audience.id), label)
     session.exec(
         delete(PartRow).where(col(PartRow.audience_id) == audience.id, col(PartRow.label) == label)
     )
-    _touch(session, audience, label, 0, settings)
+    group.members = 0
+    _keep(session, audience, group, settings)
 
 
 def pending(session: Session, audience_id: str) -> bool:
@@ -141,6 +155,13 @@ def groups_of(session: Session, audience_id: str) -> list[GroupRow]:
     """The groups in their order, not yet their people."""
     rows = session.exec(_GROUPS, params={"audience": audience_id})
     return sorted(rows, key=lambda group: order(group.label))
+
+
+def named(groups: list[GroupRow], label: str) -> GroupRow:
+    for group in groups:
+        if group.label == label:
+            return group
+    raise NotFoundError(f"the audience has no group {label}")
 
 
 def order(label: str) -> int:
@@ -163,11 +184,6 @@ def view(session: Session, row: AudienceRow) -> Audience:
     return Audience(**fields, groups=groups)
 
 
-def _rows_by_label(session: Session, audience_id: str) -> dict[str, int]:
-    query = select(PartRow.label, func.sum(PartRow.rows)).where(PartRow.audience_id == audience_id)
-    return dict(session.exec(query.group_by(PartRow.label)).all())
-
-
 def _refuse_too_many(total: int, settings: Settings) -> None:
     if total > settings.max_members:
         raise AudienceTooLargeError(
@@ -176,11 +192,7 @@ def _refuse_too_many(total: int, settings: Settings) -> None:
         )
 
 
-def _touch(
-    session: Session, audience: AudienceRow, label: str, members: int, settings: Settings
-) -> None:
-    """Say how many the group has now, and keep the upload alive for another while."""
-    group = session.get_one(GroupRow, (audience.id, label))
-    group.members = members
+def _keep(session: Session, audience: AudienceRow, group: GroupRow, settings: Settings) -> None:
+    """Keep the upload alive for another while."""
     audience.expires_at = now() + timedelta(hours=settings.upload_kept_hours)
     session.add_all([group, audience])

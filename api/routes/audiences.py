@@ -147,14 +147,15 @@ async def put_members(
     def keep(body: IO[bytes], digest: str) -> Part:
         members = read_members(body, content_type)  # while others write
         with service.store.write() as session:
-            audience = uploads.owned_open(session, caller, audience_id, label)
+            audience = uploads.owned_open(session, caller, audience_id)
             return uploads.put_part(
                 session, audience, label, part, members, digest, service.settings
             )
 
     def refuse_early() -> None:
         with service.store.read() as session:
-            uploads.owned_open(session, caller, audience_id, label)
+            audience = uploads.owned_open(session, caller, audience_id)
+            uploads.named(uploads.groups_of(session, audience.id), label)
 
     await run_in_threadpool(refuse_early)
     with SpooledTemporaryFile(_IN_MEMORY) as body:
@@ -178,29 +179,26 @@ def empty_group(
 ) -> Response:
     """Take back everything uploaded for a group, to upload it again."""
     with service.store.write() as session:
-        audience = uploads.owned_open(session, caller, audience_id, label)
+        audience = uploads.owned_open(session, caller, audience_id)
         uploads.empty_group(session, audience, label, service.settings)
     return Response(status_code=204)
 
 
 @router.post(
     "/{audience_id}/seal",
-    responses=responses(NotFoundError, AudienceSealedError, EmptyGroupError, body=True),
+    responses=responses(
+        NotFoundError, AudienceSealedError, ConflictError, EmptyGroupError, body=True
+    ),
 )
 async def seal_audience(
     audience_id: str, seal: Seal, caller: AuditorDep, service: ServiceDep
 ) -> Audience:
     """Close the audience for good. The answer commits you and the platform to what was uploaded."""
-
-    def close() -> Audience:
-        with service.store.write() as session:
-            audience = uploads.owned(session, caller, audience_id, lock="wait")
-            sealing.seal(session, audience, seal.salt, service.platform.people, service.settings)
-            session.flush()
-            return uploads.view(session, audience)
-
+    people, settings = service.platform.people, service.settings
     async with service.uploads:
-        return await run_in_threadpool(close)
+        return await run_in_threadpool(
+            sealing.seal, service.store, caller, audience_id, seal.salt, people, settings
+        )
 
 
 def _compare(header: str | None, received: bytes) -> None:

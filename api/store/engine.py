@@ -6,7 +6,7 @@ are locked by `for_update`.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from threading import Lock
 from typing import Any
 
@@ -20,6 +20,11 @@ from sqlmodel import Session
 UNAVAILABLE = (OperationalError, InterfaceError, PoolTimeoutError)
 # Seconds that a writer waits for others on SQLite.
 _PATIENCE = 30.0
+# Milliseconds that cutting SQLite's log waits for readers: writers wait for it meanwhile.
+_READERS_MS = 200
+# Pages (of 4 KiB) in SQLite's log from which a commit brings them into the database. Few would
+# write an upload three times: into the log, into the database, and overwritten.
+_LOG_PAGES = 32_768
 # Seconds (and milliseconds) after which a PostgreSQL that is unreachable is given up.
 _IMPATIENCE = {
     "connect_timeout": 5,
@@ -77,6 +82,19 @@ class Store:
             if mine:
                 self._writers.release()
 
+    def cut_log(self) -> None:
+        """SQLite's log goes into the database, and nothing that was overwritten stays in it.
+
+        Where somebody reads what is still in the log, it is left for the next time.
+        """
+        if self._writers is None:
+            return
+        with self._turn(), closing(self.engine.raw_connection()) as connection:
+            cursor = connection.cursor()
+            cursor.execute(f"PRAGMA busy_timeout={_READERS_MS}")
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            cursor.execute(f"PRAGMA busy_timeout={round(1000 * _PATIENCE)}")
+
     def close(self) -> None:
         self.engine.dispose()
 
@@ -97,7 +115,13 @@ def _engine(url: str) -> Engine:
 def _prepare_sqlite(connection: Any, _entry: ConnectionPoolEntry) -> None:
     # The driver must not begin transactions by itself: `_begin_sqlite` does.
     connection.isolation_level = None
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "foreign_keys=ON",
+        "secure_delete=ON",
+        f"wal_autocheckpoint={_LOG_PAGES}",
+    ):
         connection.execute(f"PRAGMA {pragma}")
 
 

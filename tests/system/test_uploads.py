@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from pathlib import Path
 from typing import cast
 
 import httpx2
 import pyarrow as pa
 import pytest
-from sqlalchemy import MetaData, select, text
+from sqlalchemy import MetaData, select
 from sqlmodel import col
 
 from api.adapters import PlatformDownError
@@ -21,7 +22,8 @@ from api.audiences import sealing, uploads
 from api.audiences.erasure import erase
 from api.auth.caller import Caller
 from api.clock import now
-from api.errors import UnavailableError
+from api.errors import AudienceSealedError, UnavailableError
+from api.errors import ConflictError as ApiConflictError
 from api.housekeeping import tidy
 from api.platform import People, Persons, Platform
 from api.store import AudienceRow, EntryRow, GroupRow, Store
@@ -233,12 +235,16 @@ def test_sealing_forgets_the_identifiers(deployment: Deployment, kind: str) -> N
     assert holds(store, needles)
     me.seal(audience["id"])
     assert not holds(store, needles)
-    if store.url.startswith("sqlite"):  # not even in pages that nobody reads any more
-        with store.engine.connect() as connection:
-            connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
-        with open(store.engine.url.database or "", "rb") as file:
-            written = file.read()
+    if on_sqlite(store):  # not even in pages that nobody reads any more, or in the log
+        tidy(store)
+        file = Path(store.engine.url.database or "")
+        written = file.read_bytes() + Path(f"{file}-wal").read_bytes()
         assert not [needle for needle in needles if needle in written]
+
+
+def caller_of(auditor: Auditor) -> Caller:
+    mandate = auditor.budget().mandates[0]
+    return Caller(auditor._researcher_id, "Ada", "auditor", mandate.auditor_id)
 
 
 class Leaving:
@@ -259,18 +265,17 @@ def test_a_sealing_that_fails_forgets_nothing(deployment: Deployment) -> None:
     service, auditor = deployment.service, deployment.auditor()
     me = raw(deployment, auditor)
     opened = me.audience({"g0": ["ada"], "g1": ["grace"]}, seal=False)
-    caller = Caller(
-        auditor._researcher_id, "Ada", "auditor", auditor.budget().mandates[0].auditor_id
-    )
     people = cast("People", Leaving(service.platform.people))
 
-    def seal() -> None:
-        with service.store.write() as session:
-            row = uploads.owned(session, caller, opened["id"], lock="wait")
-            sealing.seal(session, row, b64decode(SALT), people, service.settings)
-
     with unchanged(service.store), pytest.raises(UnavailableError, match="still open"):
-        seal()
+        sealing.seal(
+            service.store,
+            caller_of(auditor),
+            opened["id"],
+            b64decode(SALT),
+            people,
+            service.settings,
+        )
     sent = {"g0": pa.array(["ada"]), "g1": pa.array(["grace"])}
     assert me.seal(opened["id"])["commitment"] == commitment(b64decode(SALT), "username", sent)
 
@@ -392,32 +397,64 @@ def test_nobody_pays_for_an_audience_that_is_being_erased(
     assert me.get("/v1/budget").json()["mandates"][0]["spent"] == "0"
 
 
-def test_an_audience_that_is_being_sealed_is_deleted_later_or_not_at_all(
+def test_an_audience_that_is_being_written_to_is_deleted_later_or_not_at_all(
     deployment: Deployment, world: World
 ) -> None:
-    """In the middle of a sealing, before it writes to the ledger: on SQLite others wait for it."""
+    """On SQLite others wait for whoever writes."""
     service, auditor = deployment.service, deployment.auditor()
     me = raw(deployment, auditor)
     opened = me.audience({"g0": usernames(world, 5)}, seal=False)
-    caller = Caller(
-        auditor._researcher_id, "Ada", "auditor", auditor.budget().mandates[0].auditor_id
-    )
     answers: list[httpx2.Response] = []
     path = f"/v1/audiences/{opened['id']}"
     deleting = threading.Thread(target=lambda: answers.append(me.call("DELETE", path)))
     with service.store.write() as session:
-        row = uploads.owned(session, caller, opened["id"], lock="wait")
+        uploads.owned_open(session, caller_of(auditor), opened["id"])
         deleting.start()
         deleting.join(0.5 if on_sqlite(service.store) else None)
-        sealing.seal(session, row, b64decode(SALT), service.platform.people, service.settings)
     deleting.join()
-    if on_sqlite(service.store):
-        assert answers[0].status_code == 204
-    else:
-        refused(answers[0], "conflict", "try again")
-        assert me.get(path).json()["state"] == "sealed"
-        assert me.call("DELETE", path).status_code == 204
+    if not on_sqlite(service.store):
+        refused(answers.pop(), "conflict", "try again")
+        answers.append(me.call("DELETE", path))
+    assert answers[0].status_code == 204
     assert me.get(path).json()["state"] == "erased"
+
+
+class Meddled:
+    """A platform that takes its time to answer, in which something else is done."""
+
+    def __init__(self, people: People, meanwhile: Callable[[], object]) -> None:
+        self._people = people
+        self._meanwhile = meanwhile
+
+    def match(self, kind: str, identifiers: pa.Array) -> Persons:
+        self._meanwhile()
+        return self._people.match(kind, identifiers)
+
+
+@pytest.mark.parametrize("left", ["open", "sealed", "erased"])
+def test_what_changes_while_the_platform_is_asked_is_not_sealed_unread(
+    deployment: Deployment, left: str
+) -> None:
+    """Nor does anybody wait for the platform who wants to write."""
+    service, auditor = deployment.service, deployment.auditor()
+    me = raw(deployment, auditor)
+    opened = me.audience({"g0": ["ada"]}, seal=False)["id"]
+    path = f"/v1/audiences/{opened}"
+    meanwhile: dict[str, Callable[[], object]] = {
+        "open": lambda: me.put(opened, "g0", csv(["grace"], "username")),
+        "sealed": lambda: me.seal(opened),
+        "erased": lambda: me.call("DELETE", path),
+    }
+    people = cast("People", Meddled(service.platform.people, meanwhile[left]))
+    with pytest.raises((ApiConflictError, AudienceSealedError)) as raised:
+        sealing.seal(
+            service.store, caller_of(auditor), opened, b64decode(SALT), people, service.settings
+        )
+    assert me.get(path).json()["state"] == left
+    if left == "open":
+        assert "seal it again" in str(raised.value)
+        sent = {"g0": pa.array(["grace"])}
+        assert me.seal(opened)["commitment"] == commitment(b64decode(SALT), "username", sent)
 
 
 def test_sealing_deleting_and_tidying_at_once_never_stop_each_other(
