@@ -39,7 +39,12 @@ def make_platform(name: str, options: Mapping[str, Any]) -> Platform:
     if name in known:
         return known[name](**options)
     module, _, factory = name.partition(":")
-    make = getattr(import_module(module), factory)
+    if not (module and factory):
+        raise ValueError(f"an adapter is {', '.join(known)} or module:factory, not {name!r}")
+    try:
+        make = getattr(import_module(module), factory)
+    except (ModuleNotFoundError, AttributeError) as error:
+        raise ValueError(f"the adapter {name!r} is not there") from error
     return cast("Platform", make(**options))
 
 

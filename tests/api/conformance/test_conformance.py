@@ -199,6 +199,20 @@ def unsound() -> Platform:
     return TWINS["match-keeps-the-order"](few)
 
 
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("nonsense", "module:factory"),
+        ("no_such_module:make", "No module named"),
+        ("api.compose:nobody", "no attribute"),
+    ],
+)
+def test_the_command_says_which_adapter_is_not_there(target: str, said: str) -> None:
+    done = CliRunner().invoke(app, ["conformance", target])
+    assert done.exit_code == 2
+    assert said in done.stderr
+
+
 def test_identifiers_of_test_accounts_are_read_from_a_file(
     good: Platform, url: str, token: Path, tmp_path: Path
 ) -> None:
