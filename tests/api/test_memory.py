@@ -1,7 +1,6 @@
 """What an audit takes is not more than what was said of it, by what was declared alone."""
 
-import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from openapi.models import REQUEST
 from privacy.membership import BATCH, Membership
 from tests.api.test_bias_size import LOG, asked
 from tests.logs.parquet import ParquetLogs
+from tests.memory import peak
 from tests.world import sqlite_url
 
 
@@ -34,15 +34,6 @@ def store(tmp_path: Path) -> Iterator[Store]:
     migrate(store)
     yield store
     store.close()
-
-
-def peak(work: Callable[[], object]) -> int:
-    tracemalloc.start()
-    try:
-        work()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 def test_rows_that_are_compared_are_counted_in_full(tmp_path: Path) -> None:
