@@ -31,7 +31,7 @@ from api.inspection import inspect
 from api.settings import Settings, load_settings
 from api.shift import Shift
 from api.store import Store
-from api.store.schema import migrate
+from api.store.schema import NewerSchemaError, migrate
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 persons = typer.Typer(no_args_is_help=True, help="What people have borne.")
@@ -224,8 +224,13 @@ def _ready(config: Path | None) -> Settings:
     logs.configure(settings.log_level)
     traces.start(settings)
     store = Store(settings.database_url)
-    migrate(store)
-    store.close()
+    try:
+        migrate(store)
+    except NewerSchemaError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
+    finally:
+        store.close()
     return settings
 
 

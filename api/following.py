@@ -70,8 +70,9 @@ class Following:
 
 def _tell(asked: Collection[_Waiting], states: States) -> None:
     for each in asked:
-        if states[each.name] != each.shown and not each.found.done():
-            each.found.set_result(states[each.name])
+        state = states.get(each.name, each.shown)  # an audit that is not there stands still
+        if state != each.shown and not each.found.done():
+            each.found.set_result(state)
 
 
 def _fail(asked: Collection[_Waiting], error: Exception) -> None:

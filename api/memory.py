@@ -10,7 +10,8 @@ from api.errors import AuditTooLargeError
 from api.settings import Settings
 from privacy.waist import Question
 
-# Whatever is asked: a batch of people with their scores or rows, or some blocks of balances.
+# Whatever is asked: a batch of people with their scores, or some blocks of balances. Of rows of a
+# log more is held, which their kinds say (`api.audits.rows`).
 BATCH_BYTES = 128 * 2**20
 # One identifier: its person's number, sorted and together with all others, and what was borne.
 MEMBER_BYTES = 96

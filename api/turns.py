@@ -15,6 +15,7 @@ Nothing of this looks at people: how large an audience is counts by what was upl
 """
 
 from datetime import timedelta
+from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam
 from sqlmodel import Session, and_, col, func, or_, select
@@ -49,18 +50,23 @@ def running() -> ColumnElement[bool]:
     return and_(col(AuditRow.state) == "running", col(AuditRow.claim).is_not(None))
 
 
-def below_share() -> ColumnElement[bool]:
-    """Audits of auditors who do not have as many workers already as one may have.
+def has_share(running: Any, most: Any, workers: Any) -> Any:
+    """Whether an auditor has as many workers already as one may have; of numbers, or in SQL.
 
-    As many as the settings say, one fewer than there are, and one at least: who has none has less.
+    As many as the settings say, one fewer than there are, and one at least.
     """
+    return (running > 0) & ((running >= most) | (running >= workers - 1))
+
+
+def below_share() -> ColumnElement[bool]:
+    """Audits of auditors who may have one more worker."""
     live = and_(col(ProcessRow.works), col(ProcessRow.seen_at) > bindparam("heard"))
     workers = select(func.count()).select_from(ProcessRow).where(live).scalar_subquery()
     taken = (
         select(AuditRow.auditor_id)
         .where(running())
         .group_by(col(AuditRow.auditor_id))
-        .having(or_(func.count() >= bindparam("share"), func.count() >= workers - 1))
+        .having(has_share(func.count(), bindparam("share"), workers))
     )
     return col(AuditRow.auditor_id).not_in(taken)
 

@@ -1,8 +1,8 @@
 """A day of audits, simulated: who waits how long for how many workers, by the rule of `api.turns`.
 
 Audits come by chance, most of them in working hours. A worker takes the lowest place on the line
-whose auditor has fewer audits running than one may have, and is busy for as long as the audit
-takes. The line of arrival is there to compare with.
+whose auditor has fewer audits running than one may have (the service's own rule), and is busy for
+as long as the audit takes. The line of arrival is there to compare with.
 """
 
 import heapq
@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from api.settings import Settings
+from api.turns import has_share
 from privacy.membership import BATCH
 
-RUNNING_PER_AUDITOR = 4
+RUNNING_PER_AUDITOR: int = Settings.model_fields["running_per_auditor"].default
 
 
 @dataclass(frozen=True, order=True)
@@ -29,6 +31,7 @@ class Line:
     """Those that wait, by place; `fair` as `api.turns` has it, else in the order of arrival."""
 
     fair: bool
+    workers: int
     waiting: list[tuple[float, Job]] = field(default_factory=list)
     running: list[tuple[float, Job]] = field(default_factory=list)
 
@@ -44,8 +47,7 @@ class Line:
     def take(self) -> Job | None:
         """The next one, of an auditor who has fewer running than one may have."""
         share = Counter(job.auditor for _, job in self.running)
-        most = RUNNING_PER_AUDITOR if self.fair else len(self.running) + 1
-        able = [each for each in self.waiting if share[each[1].auditor] < most]
+        able = [each for each in self.waiting if self._may_run(share[each[1].auditor])]
         if not able:
             return None
         found = min(able)
@@ -53,13 +55,16 @@ class Line:
         self.running.append(found)
         return found[1]
 
+    def _may_run(self, running: int) -> bool:
+        return not (self.fair and has_share(running, RUNNING_PER_AUDITOR, self.workers))
+
     def leave(self, job: Job) -> None:
         self.running = [each for each in self.running if each[1] is not job]
 
 
 def waits(jobs: list[Job], workers: int, *, fair: bool = True) -> dict[Job, float]:
     """How long each audit waits for a worker."""
-    line, found = Line(fair), dict[Job, float]()
+    line, found = Line(fair, workers), dict[Job, float]()
     ends: list[tuple[float, Job]] = []
     coming = sorted(jobs)[::-1]
     while coming or ends:

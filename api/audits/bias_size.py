@@ -49,7 +49,7 @@ from numpy.typing import NDArray
 from api.audits import bins, logs
 from api.audits.drawing import runs_of
 from api.audits.kind import AudienceFacts
-from api.audits.rows import Rows, Selection, drawn, new_secret
+from api.audits.rows import HELD_BYTES, Rows, Selection, drawn, new_secret
 from api.engine import engine_of
 from api.errors import UnsupportedAuditError
 from api.platform import Columns, Platform
@@ -128,7 +128,7 @@ class BiasSize:
 
     def held_bytes(self, request: BiasSizeRequest, audience: AudienceFacts) -> int:
         """All rows, which are compared before any is counted."""
-        return ROW_BYTES * request.rows_per_person * audience.members
+        return HELD_BYTES + ROW_BYTES * request.rows_per_person * audience.members
 
     def present(
         self,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from api.audits import bins, logs
 from api.audits.kind import AudienceFacts
-from api.audits.rows import Groups, Rows, Selection, tabulated
+from api.audits.rows import HELD_BYTES, Groups, Rows, Selection, tabulated
 from api.platform import Platform
 from openapi.models import LogCdfRequest
 from privacy.membership import Membership
@@ -61,7 +61,7 @@ class LogCdf:
         return {TREE: tabulated(platform, asked, membership, bounds, reduce)}
 
     def held_bytes(self, request: LogCdfRequest, audience: AudienceFacts) -> int:
-        return 0
+        return HELD_BYTES
 
     def present(
         self,

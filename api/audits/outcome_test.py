@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from api.audits import bins, logs
 from api.audits.kind import AudienceFacts
-from api.audits.rows import Groups, Rows, Selection, tabulated
+from api.audits.rows import HELD_BYTES, Groups, Rows, Selection, tabulated
 from api.platform import Platform
 from openapi.models import GroupMoments, MomentUnits, OutcomeTestRequest
 from privacy.membership import Membership
@@ -102,7 +102,7 @@ class OutcomeTest:
         return {MOMENTS: tabulated(platform, asked, membership, bounds, reduce)}
 
     def held_bytes(self, request: OutcomeTestRequest, audience: AudienceFacts) -> int:
-        return 0
+        return HELD_BYTES
 
     def present(
         self,

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from api.audits import logs
 from api.audits.kind import AudienceFacts
-from api.audits.rows import Groups, Rows, Selection, tabulated
+from api.audits.rows import HELD_BYTES, Groups, Rows, Selection, tabulated
 from api.errors import UnsupportedAuditError
 from api.platform import Log, Platform, Traffic
 from openapi.models import GroupTraffics, ReoRequest, TrafficCounts
@@ -104,7 +104,7 @@ class Reo:
         return {COUNTS: tabulated(platform, asked, membership, bounds, reduce)}
 
     def held_bytes(self, request: ReoRequest, audience: AudienceFacts) -> int:
-        return 0
+        return HELD_BYTES
 
     def present(
         self,

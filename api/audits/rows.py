@@ -11,7 +11,7 @@ numbers are cut to their public range, and rows of people who were not asked abo
 """
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,9 +32,13 @@ from api.platform import Log, Logs, Persons, Platform, Wanted
 from privacy.membership import BATCH, Membership, among
 from privacy.table import Bounds, Table
 
-# Of a batch of people, half a gigabyte as numbers; where there are more, fewer people are read at
-# once, and nobody who has more alone.
-_MOST_VALUES = 2**26
+# Of a batch of people, as rows come; where there are more, fewer people are read at once, and
+# nobody who has more alone.
+_MOST_BYTES = 2**28
+# Rows that are converted, and reduced, at once.
+_PART, _REDUCED = 2**21, 2**19
+# What is held of a log at most, as numbers, in another order and of the batch before: measured.
+HELD_BYTES = 5 * _MOST_BYTES
 # The number of one group, or of that of each row.
 Groups = int | Places
 
@@ -65,9 +69,32 @@ class Rows:
     numbers: Mapping[str, NDArray[np.float64]]
     words: Mapping[str, NDArray[np.int32]]
 
+    @classmethod
+    def joined(cls, parts: Sequence["Rows"]) -> "Rows":
+        """Those of all parts, which have the same columns, in one."""
+        first, *others = parts
+        if not others:
+            return first
+        return cls(
+            np.concatenate([part.person for part in parts]),
+            {
+                name: np.concatenate([part.numbers[name] for part in parts])
+                for name in first.numbers
+            },
+            {name: np.concatenate([part.words[name] for part in parts]) for name in first.words},
+        )
+
     def take(self, which: NDArray[np.intp] | NDArray[np.bool_]) -> "Rows":
         if which.dtype == np.bool_:
             which = np.flatnonzero(which)  # once for all columns
+        return Rows(
+            self.person[which],
+            {name: column[which] for name, column in self.numbers.items()},
+            {name: column[which] for name, column in self.words.items()},
+        )
+
+    def part(self, which: slice) -> "Rows":
+        """Some that lie together, without a copy."""
         return Rows(
             self.person[which],
             {name: column[which] for name, column in self.numbers.items()},
@@ -155,8 +182,19 @@ def _added(
         for persons, few in batches:
             for group, rows in _grouped(membership, persons, few):
                 table += made.result()
-                made = pool.submit(reduce, group, rows)
+                made = pool.submit(_reduced, bounds, reduce, group, rows)
         return table + made.result()
+
+
+def _reduced(
+    bounds: Bounds, reduce: Callable[[Groups, Rows], Table], group: Groups, rows: Rows
+) -> Table:
+    """The table of some rows at a time: what is made of them on the way is larger than they are."""
+    table = Table.zeros(bounds)
+    for start in range(0, len(rows.person), _REDUCED):
+        part = slice(start, start + _REDUCED)
+        table += reduce(group if isinstance(group, int) else group[part], rows.part(part))
+    return table
 
 
 def _grouped(membership: Membership, persons: Persons, rows: Rows) -> Iterator[tuple[Groups, Rows]]:
@@ -197,24 +235,41 @@ def _read_or_cut(logs: Logs, log: Log, selection: Selection, persons: Persons) -
 def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Rows | None:
     """The usable rows of these people, ordered by person; None if they are too many to hold."""
     columns = selection.wanted.columns
-    batches, values = [], 0
-    for batch in logs.read(selection.log, persons, columns):
-        values += len(batch) * (1 + len(columns))
-        if values > _MOST_VALUES:
+    parts, size = list[Rows](), 0
+    for part in _parts(logs.read(selection.log, persons, columns)):
+        size += max(part.nbytes, 8 * len(part) * (1 + len(columns)))
+        if size > _MOST_BYTES:
             return None
-        batches.append(batch)
-    table = pa.Table.from_batches(batches) if batches else nothing(columns)
+        parts.append(_as_rows(part, selection, log))
+    rows = Rows.joined(parts or [_as_rows(nothing(columns), selection, log)])
+    del parts  # before everything is copied once more
+    if not _is_ordered(rows.person):
+        rows = rows.take(np.argsort(rows.person, kind="stable"))
+    return rows.of(persons)
+
+
+def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """What comes in small batches is put together before it is converted."""
+    waiting, rows = [], 0
+    for batch in batches:
+        waiting.append(batch)
+        rows += len(batch)
+        if rows >= _PART:
+            yield pa.Table.from_batches(waiting)
+            waiting, rows = [], 0
+    if waiting:
+        yield pa.Table.from_batches(waiting)
+
+
+def _as_rows(table: pa.Table, selection: Selection, log: Log) -> Rows:
+    """The usable rows, with numbers cut to their ranges."""
     person = persons_of(table[PERSON])
     numbers = {name: _numbers(table[name]) for name in selection.numbers}
     words = {name: _places(table[name], values) for name, values in selection.words.items()}
     clipped = {name: _clipped(each, *log.numbers[name]) for name, each in numbers.items()}
     rows = Rows(person, clipped, words)
     usable = _usable(rows, numbers, selection.optional)
-    if not usable.all():
-        rows = rows.take(usable)
-    if not _is_ordered(rows.person):
-        rows = rows.take(np.argsort(rows.person, kind="stable"))
-    return rows.of(persons)
+    return rows if usable.all() else rows.take(usable)
 
 
 def _usable(

@@ -146,6 +146,15 @@ def confirmed_is_sorted(subject: Subject) -> str | None:
     return None
 
 
+@PEOPLE.check("answer any code, and leave out whom you cannot read: it cannot be asked on halves")
+def confirmed_answers_every_code(subject: Subject) -> str | None:
+    for code in ("conformance", secrets.token_hex(8)):
+        found = np.asarray(subject.platform.people.confirmed(code))
+        if found.ndim != 1 or (len(found) and found.dtype.kind not in "iu"):
+            return f"a code got {found.shape} of {found.dtype}"
+    return None
+
+
 @PEOPLE.check("list each identifier with the person whom `match` finds by it")
 def directory_agrees_with_match(subject: Subject) -> str | None:
     for kind in KINDS:

@@ -4,13 +4,15 @@ Every call is an Arrow stream each way. What is asked beside columns is JSON in 
 schema, under `ask`; an answer may have metadata of its own.
 """
 
+import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from io import BytesIO
 from typing import Any, BinaryIO, Literal
 
 import pyarrow as pa
+
+from api.arrow_messages import compressed
 
 PROTOCOL: Literal[1] = 1
 MEDIA_TYPE = "application/vnd.apache.arrow.stream"
@@ -48,7 +50,7 @@ def write(message: Message, batches: Iterable[pa.RecordBatch] | None = None) -> 
         said[_MODEL] = message.model_digest.encode()
     schema = message.columns.schema.with_metadata(said)
     rows = message.columns.to_batches(ROWS) if batches is None else batches
-    sink = BytesIO()
+    sink = io.BytesIO()
     with pa.ipc.new_stream(sink, schema) as writer:
         for batch in rows:
             writer.write_batch(batch)
@@ -62,14 +64,14 @@ def read(source: BinaryIO, limit: int | None = None, rows: int | None = None) ->
     No more than `limit` bytes of columns are held, and no batches read beyond so many `rows`.
     """
     try:
-        with pa.ipc.open_stream(source) as reader:
+        with pa.ipc.open_stream(io.BufferedReader(_Uncompressed(source))) as reader:
             schema, batches = reader.schema, list(_bounded(reader, limit, rows))
         said = schema.metadata or {}
         model = said.get(_MODEL)
         columns = pa.Table.from_batches(batches, schema.remove_metadata())
         ask = json.loads(said.get(_ASK, b"{}"))
         return Message(columns, ask, model.decode() if model is not None else None)
-    except TooLargeError:
+    except WireError:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         raise WireError("not an Arrow stream with what belongs in it") from error
@@ -78,10 +80,10 @@ def read(source: BinaryIO, limit: int | None = None, rows: int | None = None) ->
 def _bounded(
     reader: Iterable[pa.RecordBatch], limit: int | None, rows: int | None
 ) -> Iterator[pa.RecordBatch]:
-    """Batches as they come."""
+    """Batches as they come. Rows of nothing take nothing until they are read as numbers."""
     size = seen = 0
     for batch in reader:
-        size, seen = size + batch.nbytes, seen + len(batch)
+        size, seen = size + max(batch.nbytes, 8 * len(batch)), seen + len(batch)
         if limit is not None and size > limit:
             raise TooLargeError("more than may be held")
         batch.validate(full=True)
@@ -90,7 +92,29 @@ def _bounded(
             return
 
 
-def _taken(sink: BytesIO) -> bytes:
+class _Uncompressed(io.RawIOBase):
+    """A stream message by message, of which one that is compressed is refused before it is read."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        super().__init__()
+        self._messages = iter(pa.ipc.MessageReader.open_stream(source))
+        self._message = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        if not self._message and (message := next(self._messages, None)):
+            if compressed(message):
+                raise WireError("compressed: it is to be sent without compression")
+            self._message = memoryview(message.serialize()).cast("B")
+        size = min(len(buffer), len(self._message))
+        buffer[:size] = self._message[:size]
+        self._message = self._message[size:]
+        return size
+
+
+def _taken(sink: io.BytesIO) -> bytes:
     written = sink.getvalue()
     sink.seek(0)
     sink.truncate()

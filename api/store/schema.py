@@ -17,6 +17,10 @@ _MIGRATIONS = Path(__file__).parent / "migrations"
 _POSTGRESQL_LOCK = 0x4D696772
 
 
+class NewerSchemaError(Exception):
+    """The database is of a newer version than this process."""
+
+
 def migrate(store: Store, revision: str = "head") -> None:
     """Bring the database to a revision; one that is there already is left as it is.
 
@@ -27,7 +31,18 @@ def migrate(store: Store, revision: str = "head") -> None:
     with connected as connection, connection.begin():
         if connection.dialect.name == "postgresql":
             connection.execute(select(func.pg_advisory_xact_lock(_POSTGRESQL_LOCK)))
+        _refuse_newer(connection)
         command.upgrade(_config(connection), revision)
+
+
+def _refuse_newer(connection: Connection) -> None:
+    """Nobody here can tell what a migration that is not known took away."""
+    found = MigrationContext.configure(connection).get_current_revision()
+    if found is not None and found not in revisions():
+        raise NewerSchemaError(
+            f"the schema of the database is at {found}, which this version does not know: a newer"
+            " one has migrated it. Nothing was changed; start that version."
+        )
 
 
 def revisions() -> list[str]:

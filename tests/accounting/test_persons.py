@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from sqlmodel import Session, select
 from typer.testing import CliRunner
 
-from api import blocks, persons
+from api import blocks, inspection, persons
 from api.cli import app
-from api.inspection import inspect
+from api.inspection import Inspection, inspect
 from api.store import PersonBlockRow
 from privacy.membership import Membership
 from tests.accounting.books import Books, at_time
 from tests.accounting.model import Cost, Mandate
+from tests.memory import peak
 
 CAP = Fraction(1)
 # Around the ends of blocks, neighbouring blocks and far ones.
@@ -177,6 +178,32 @@ def test_an_inspection_finds_balances_that_are_gone(books: Books) -> None:
     found = inspect(books.store, CAP)
     assert found.differing == 20
     assert not found.sound
+
+
+def test_an_inspection_finds_balances_that_are_gone_among_others(books: Books) -> None:
+    """Between blocks that are there, and behind them."""
+    books.grant(Mandate("m", "rho", Fraction(100), 0, 9_600))
+    books.seal("a0", {"g0": {0, 5_000, 10**6}, "g1": {1, 5_000, 10**9}}, 2)
+    _charge(books, Fraction(1, 2), "a0")
+    assert inspect(books.store, CAP).sound
+    for number in (5_000, 10**9):
+        with books.store.write() as session:
+            session.delete(session.get_one(PersonBlockRow, number // blocks.BLOCK))
+    assert inspect(books.store, CAP).differing == 2
+
+
+def test_an_inspection_holds_some_blocks_at_a_time(
+    books: Books, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scattered = set((np.arange(600) * 10**6).tolist())
+    books.grant(Mandate("m", "rho", Fraction(100), 0, 9_600))
+    books.seal("a0", {"g0": scattered}, 1, "sample")
+    _charge(books, Fraction(1, 2), "a0")
+    assert inspect(books.store, CAP).sound  # whatever is imported or kept at first
+    whole = peak(lambda: inspect(books.store, CAP))
+    monkeypatch.setattr(inspection, "AT_ONCE", 20)
+    assert inspect(books.store, CAP) == Inspection(600, 1, 0, 0)
+    assert peak(lambda: inspect(books.store, CAP)) < whole / 8
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ class Books:
         self.looks.append(set(names))
         if self.failing:
             raise GoneError
-        return {name: self.states[name] for name in names}
+        return {name: self.states[name] for name in names if name in self.states}
 
 
 def run(test: Coroutine[Any, Any, None]) -> None:
@@ -135,6 +135,21 @@ def test_looks_that_fail_end_every_stream_and_later_ones_work() -> None:
         books.failing = False
         books.states["a"] = "running"
         assert await streams.after("a", "charged") == "running"
+
+    run(test())
+
+
+def test_an_audit_that_is_gone_ends_no_stream() -> None:
+    async def test() -> None:
+        books = Books({"a": "charged"})
+        streams = Following(books.read)
+        kept, gone = (asyncio.create_task(streams.after(name, "charged")) for name in "ab")
+        await until(lambda: books.looks.count({"a", "b"}) > 1)
+        books.states["a"] = "running"
+        assert await kept == "running"
+        assert not gone.done()
+        gone.cancel()
+        await until(lambda: not left_behind(streams))
 
     run(test())
 

@@ -1,30 +1,33 @@
 """What an audit takes is not more than what was said of it, by what was declared alone."""
 
-import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from api import persons
-from api.audits import KINDS, AudienceFacts
+from api.audits import KINDS, AudienceFacts, rows
 from api.audits.envy import Terms, fleet_of
 from api.audits.envy_freeness import ARM_BYTES
+from api.audits.rows import HELD_BYTES
 from api.balances import Borne
 from api.compose import simulated
 from api.memory import BATCH_BYTES, CELL_BYTES, MEMBER_BYTES, needed_bytes
-from api.platform import Platform
+from api.platform import Log, Persons, Platform
 from api.store import Store
 from api.store.schema import migrate
 from bench.hosted import Hosted, hosted
 from openapi.models import REQUEST
 from privacy.membership import BATCH, Membership
 from tests.api.test_bias_size import LOG, asked
+from tests.api.test_outcome_test import asked as outcomes
 from tests.logs.parquet import ParquetLogs
+from tests.memory import peak
 from tests.world import sqlite_url
 
 
@@ -36,35 +39,65 @@ def store(tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
-def peak(work: Callable[[], object]) -> int:
-    tracemalloc.start()
-    try:
-        work()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
 def test_rows_that_are_compared_are_counted_in_full(tmp_path: Path) -> None:
     people, each = 30_000, 4
     rng = np.random.default_rng(1)
     count = people * each
-    rows = {
+    log = {
         "person": np.repeat(np.arange(people), each),
         "score": rng.random(count),
         "outcome": np.where(rng.random(count) < 0.5, 1.0, 0.0),
         "query": rng.integers(0, 9, count).astype(float),
     }
-    pl.DataFrame(rows).write_parquet(tmp_path / "jobs.parquet")
+    pl.DataFrame(log).write_parquet(tmp_path / "jobs.parquet")
     nobody: Any = None
     platform = Platform("logs", people=nobody, logs=ParquetLogs(tmp_path, {"jobs": LOG}))
     halves = Membership((np.arange(0, people, 2), np.arange(1, people, 2)), 1)
     request, kind = asked(rows_per_person=each, places=3), KINDS["bias-size"]
     facts = AudienceFacts(("g0", "g1"), 1, None, members=people)
     question = kind.question(request, facts)
-    needed = needed_bytes(kind, request, facts, question) - BATCH_BYTES
+    needed = needed_bytes(kind, request, facts, question) - BATCH_BYTES - HELD_BYTES
     taken = peak(lambda: kind.reduce(request, question, [], halves, platform))
     assert needed / 4 < taken < needed
+
+
+class LongLog:
+    """As many rows of each person as asked for, in no order, and not all of them usable."""
+
+    def __init__(self, each: int) -> None:
+        self.each = each
+
+    def logs(self) -> Mapping[str, Log]:
+        return {"jobs": LOG}
+
+    def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        rng = np.random.default_rng(1)
+        for _ in range(self.each):
+            found = {name: 1.01 * rng.random(len(persons)) for name in columns}
+            found[columns[0]][:1] = np.nan
+            yield pa.RecordBatch.from_pydict({"person": rng.permutation(persons)} | found)
+
+
+@pytest.mark.parametrize("drawn", [4, 40])
+def test_the_rows_of_a_batch_are_counted_in_full(
+    monkeypatch: pytest.MonkeyPatch, drawn: int
+) -> None:
+    """As many as may be held, a sixteenth of all sizes; others are read one after the other."""
+    most, each = rows._MOST_BYTES // 16, 40
+    people = most // (8 * 3 * each)
+    for name, size in {"_MOST_BYTES": most, "BATCH": people}.items():
+        monkeypatch.setattr(rows, name, size)
+    for name in ("_PART", "_REDUCED"):
+        monkeypatch.setattr(rows, name, getattr(rows, name) // 16)
+    nobody: Any = None
+    platform = Platform("logs", people=nobody, logs=LongLog(each))
+    halves = Membership((np.arange(0, 3 * people, 2), np.arange(1, 3 * people, 2)), 1)
+    request, kind = outcomes(rows_per_person=drawn), KINDS["outcome-test"]
+    facts = AudienceFacts(("g0", "g1"), 1, None, members=3 * people)
+    question = kind.question(request, facts)
+    assert kind.held_bytes(request, facts) == HELD_BYTES
+    taken = peak(lambda: kind.reduce(request, question, [], halves, platform))
+    assert HELD_BYTES / 4 < 16 * taken < HELD_BYTES
 
 
 def test_what_is_known_of_arms_is_counted_in_full() -> None:

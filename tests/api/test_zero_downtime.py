@@ -4,15 +4,21 @@ While one process after the other is replaced, old ones go on reading and writin
 know: every column of theirs is there, and what they do not write has a default.
 """
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from sqlalchemy import inspect
+from sqlalchemy import inspect, text
 
+from api.compose import simulated
 from api.store import Store
-from api.store.schema import migrate, revisions
-from tests.world import sqlite_url
+from api.store.schema import NewerSchemaError, migrate, revisions
+from bench.hosted import hosted
+from tests.world import make_settings, sqlite_url
 
 # Before it, deployments were stopped to be migrated.
 FIRST = "0007"
@@ -84,3 +90,61 @@ def test_a_migration_that_they_would_not_is_found(after: Any, complaint: str) ->
 
     [found] = breaks(schema({"audits": {"id": ("TEXT", True)}}), schema(after))
     assert found.startswith(complaint)
+
+
+def migrated_by_a_newer_version(store: Store) -> None:
+    """As the rules for migrations allow: a table more, and columns that nobody has to write."""
+    with store.write() as session:
+        for change in (
+            "CREATE TABLE of_tomorrow (id INTEGER PRIMARY KEY)",
+            "ALTER TABLE audits ADD COLUMN mood VARCHAR",
+            "ALTER TABLE ledger ADD COLUMN weight INTEGER NOT NULL DEFAULT 1",
+            "UPDATE alembic_version SET version_num = '9999'",
+        ):
+            session.execute(text(change))
+
+
+def test_a_process_that_runs_goes_on_when_a_newer_one_migrates(tmp_path: Path) -> None:
+    with hosted(tmp_path, simulated(people=1_000)) as old:
+        request, _ = old.sealed(np.arange(500))
+        old.audit(request)
+        newer = Store(old.service.store.url)
+        migrated_by_a_newer_version(newer)
+        newer.close()
+        old.audit(request)
+        old.audit(old.sealed(np.arange(700))[0])
+
+
+def test_one_that_starts_then_says_that_it_is_too_old(tmp_path: Path) -> None:
+    store = Store(sqlite_url(tmp_path))
+    migrate(store)
+    migrated_by_a_newer_version(store)
+    before = schema_of(store)
+    with pytest.raises(NewerSchemaError, match="9999"):
+        migrate(store)
+    assert schema_of(store) == before
+    store.close()
+
+
+def test_the_operator_is_told_so_in_a_sentence(tmp_path: Path) -> None:
+    settings = make_settings(sqlite_url(tmp_path), "http://127.0.0.1")
+    store = Store(settings.database_url)
+    migrate(store)
+    migrated_by_a_newer_version(store)
+    store.close()
+    given = {
+        "database_url": settings.database_url,
+        "issuer": settings.issuer,
+        "key_encryption_key": settings.key_encryption_key.get_secret_value(),
+    }
+    named = {f"PLATFORM_AUDITOR_{name.upper()}": value for name, value in given.items()}
+    started = subprocess.run(
+        [sys.executable, "-m", "api.cli", "worker"],
+        env=os.environ | named,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert started.returncode == 1
+    assert "start that version" in started.stderr
+    assert "Traceback" not in started.stderr

@@ -39,5 +39,7 @@ def test_auditors_take_turns_as_workers_have_it() -> None:
 def test_nobody_has_all_workers() -> None:
     flood = [Job(n / 1000, 1, 1, 100.0) for n in range(20)]
     late = Job(1.0, 2, 1, 1.0)
-    assert waits([*flood, late], 5)[late] == 0
+    for workers in (2, 3, 5, 8):
+        assert waits([*flood, late], workers)[late] == 0
+    assert waits([*flood, late], 1)[late] > 90
     assert waits([*flood, late], 5, fair=False)[late] > 100

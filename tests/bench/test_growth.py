@@ -14,7 +14,7 @@ from api.ledger import append
 from api.store import ChargeRow, CheckpointRow, EntryRow, MandateRow
 from bench import exports
 from bench.filling import A_DAY, fill
-from bench.growth import run
+from bench.growth import _slope, run
 from bench.hosted import hosted
 from privacy.ledger.merkle import root_of
 
@@ -58,3 +58,10 @@ def test_growth_is_measured_at_small_sizes(monkeypatch: pytest.MonkeyPatch) -> N
     figures = run(700)
     assert [figure.goal for figure in figures] == ["≤ 1.05", "≤ 1.05", "≥ 0.9", "≥ 0.9"]
     assert all("slope" in figure.name for figure in figures[:2])
+
+
+@pytest.mark.parametrize(("power", "fixed"), [(1.0, 0.0), (1.0, 0.02), (1.2, 0.02), (0.5, 1e-4)])
+def test_a_slope_is_that_of_what_is_above_the_fixed_part(power: float, fixed: float) -> None:
+    sizes = [10**3, 10**4, 10**5, 10**6, 10**7]
+    took = [fixed + 1e-7 * size**power for size in sizes]
+    assert _slope("work", sizes, took, fixed).ratio == pytest.approx(power)

@@ -101,6 +101,12 @@ def _sampling(change: Callable[[Any, Mapping[str, int]], Any]) -> Callable[[Plat
     return people(make)
 
 
+def _known_studies(good: Any) -> dict[str, Any]:
+    """As a platform may have it that has a table of its studies."""
+    studies = {"conformance": good.confirmed("conformance")}
+    return {"confirmed": lambda code: studies[code]}
+
+
 def _short(draw: Any, sizes: Mapping[str, int]) -> Any:
     return {value: persons[:-1] for value, persons in draw(np.random.default_rng()).items()}
 
@@ -220,6 +226,7 @@ TWINS: Mapping[str, Callable[[Platform], Platform]] = {
     "confirmed-is-sorted": people(
         lambda good: {"confirmed": lambda code: good.confirmed(code)[::-1]}
     ),
+    "confirmed-answers-every-code": people(_known_studies),
     "directory-agrees-with-match": lambda good: replace(
         good, directory=cast("Any", Twin(good.directory, **_agreeing(good.directory)))
     ),

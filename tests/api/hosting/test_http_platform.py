@@ -305,21 +305,49 @@ def test_whose_rows_have_no_end_is_cut_and_nobody_else(platform: Platform) -> No
     assert found == {0: 200, 1: 200, 2: 0, 3: 200}
 
 
-def test_an_answer_that_is_small_only_on_the_line_is_refused_too(platform: Platform) -> None:
-    """Compressed, which is not allowed: half a megabyte of the same number."""
+def compressed(rows: pa.Table) -> bytes:
     sink = io.BytesIO()
-    rows = pa.table({"person": np.zeros(2**16, np.int64)})
     options = pa.ipc.IpcWriteOptions(compression="zstd")
     with pa.ipc.new_stream(sink, rows.schema, options=options) as writer:
-        writer.write_table(rows, max_chunksize=2**12)
-    packed = sink.getvalue()
+        writer.write_table(rows)
+    return sink.getvalue()
+
+
+def nothing_but_words() -> pa.Table:
+    """The rows of it are small, and the dictionary of their words is not."""
+    words = pa.array(["a" * 2**23])
+    codes = pa.array(np.zeros(1, np.int32))
+    return pa.table({"person": pa.DictionaryArray.from_arrays(codes, words)})
+
+
+@pytest.mark.parametrize(
+    "rows", [pa.table({"person": np.zeros(2**20, np.int64)}), nothing_but_words()]
+)
+def test_an_answer_that_is_small_only_on_the_line_is_refused_before_it_is_unpacked(
+    platform: Platform, rows: pa.Table
+) -> None:
+    """Compressed, which is not allowed: eight megabytes of the same in one batch."""
+    packed = compressed(rows)
     assert len(packed) < 2**16
     app = altered(served(platform), lambda path, body: packed if path == "/v1/match" else body)
     with (
         hosted(app) as url,
-        connected(url, call_bytes=2**16) as far,
-        pytest.raises(AnswerTooLargeError),
+        connected(url) as far,
+        pytest.raises(CallFailedError, match="compressed"),
     ):
+        far.people.match("username", pa.array(["ada"]))
+
+
+def test_rows_of_nothing_without_number_are_refused_before_they_are_read(
+    platform: Platform,
+) -> None:
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, pa.schema([("person", pa.null())])) as writer:
+        rows = pa.Array.from_buffers(pa.null(), 2**30, [None])
+        writer.write_batch(pa.RecordBatch.from_arrays([rows], ["person"]))
+    nothing = sink.getvalue()
+    app = altered(served(platform), lambda path, body: nothing if path == "/v1/match" else body)
+    with hosted(app) as url, connected(url) as far, pytest.raises(AnswerTooLargeError):
         far.people.match("username", pa.array(["ada"]))
 
 

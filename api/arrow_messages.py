@@ -1,0 +1,46 @@
+"""Messages of Arrow streams from outside, which may be small and say that they are large.
+
+A compressed buffer of a few kilobytes can stand for gigabytes. Whether there is one is seen before
+anything is unpacked: without, there is nothing in memory that was not sent.
+
+[ARROW] Apache Arrow Columnar Format 1.5, "IPC Streaming Format", and Message.fbs.
+"""
+
+import struct
+
+import pyarrow as pa
+
+# Places of the fields in the tables of Message.fbs.   [ARROW]
+_HEADER = 2
+_DICTIONARY_ROWS = 1
+_COMPRESSION = 3
+
+
+def compressed(message: pa.Message) -> bool:
+    """Whether the rows or words of a message, whose Flatbuffers Arrow verified, are compressed."""
+    data = bytes(message.metadata)
+    try:
+        table = _table(data, _uint32(data, 0), _HEADER)
+        if message.type == "dictionary":
+            table = _table(data, table, _DICTIONARY_ROWS)
+        return message.type != "schema" and _field(data, table, _COMPRESSION) != 0
+    except struct.error as error:
+        raise pa.ArrowInvalid("the metadata of a message point outside of it") from error
+
+
+def _table(data: bytes, parent: int, number: int) -> int:
+    """Where the table is that a field of another one points to."""
+    place = parent + _field(data, parent, number)
+    return place + _uint32(data, place)
+
+
+def _field(data: bytes, table: int, number: int) -> int:
+    """Where a field is in its table, 0 where it is absent."""
+    vtable = table - int(struct.unpack_from("<i", data, table)[0])
+    size = int(struct.unpack_from("<H", data, vtable)[0])
+    place = 4 + 2 * number
+    return int(struct.unpack_from("<H", data, vtable + place)[0]) if place < size else 0
+
+
+def _uint32(data: bytes, at: int) -> int:
+    return int(struct.unpack_from("<I", data, at)[0])

@@ -1,0 +1,13 @@
+"""How much memory some work takes at its peak, as Python and NumPy count it."""
+
+import tracemalloc
+from collections.abc import Callable
+
+
+def peak(work: Callable[[], object]) -> int:
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
