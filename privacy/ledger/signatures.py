@@ -12,8 +12,9 @@ from base64 import urlsafe_b64decode
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
+import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, Key, OKPKey, RSAKey
@@ -62,7 +63,7 @@ class Signer:
         return cls(key, key.thumbprint(), ALGORITHMS[jwk["kty"], jwk.get("crv")], raw)
 
 
-class Claimed(NamedTuple):
+class Claimed(msgspec.Struct, frozen=True, gc=False):
     """A signature to be checked: of which entry, by whom, of what."""
 
     number: int
@@ -114,7 +115,7 @@ class Signatures:
         parts = [chains[start : start + share] for start in range(0, len(chains), share)]
         wrong = [claimed for part in self._pool.map(_wrong, parts) for claimed in part]
         if wrong:
-            first = min(wrong)
+            first = min(wrong, key=lambda claimed: claimed.number)
             reason = f"the statement is not signed with a key that {first.by} had at this entry"
             raise LedgerError(first.number, reason)
 

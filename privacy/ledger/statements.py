@@ -7,7 +7,6 @@ erased together with the text.
 
 import base64
 import time
-from binascii import a2b_base64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -27,7 +26,6 @@ SALT_BYTES = 16
 # Seconds: how old a statement may be when it is written down, and how wrong clocks may be.
 FRESH = 3_600
 CLOCK_SKEW = 600
-_URLSAFE = bytes.maketrans(b"-_", b"+/")
 _COMMITMENT = b"platform-auditor/personal/v1\0"
 
 
@@ -95,10 +93,11 @@ class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def head_of(signature: str) -> Head:
-    encoded = signature.partition("..")[0]
+    encoded = signature.partition("..")[0].replace("-", "+").replace("_", "/")
+    padding = "=" * (-len(encoded) % 4)
     try:
-        # What `urlsafe_b64decode` does, in half the time.
-        return _head.decode(a2b_base64(encoded.encode("ascii").translate(_URLSAFE) + b"=="))
+        # What `urlsafe_b64decode` does, in a third of the time, and no stray characters.
+        return _head.decode(_base64.decode(f'"{encoded}{padding}"'))
     except ValueError as error:
         raise StatementError(f"the signature has no header of a statement: {error}") from error
 
@@ -155,6 +154,7 @@ def condensed(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _head = msgspec.json.Decoder(Head)
+_base64 = msgspec.json.Decoder(bytes)
 
 
 def _registry(algorithms: list[str]) -> jws.JWSRegistry:
