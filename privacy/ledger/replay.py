@@ -90,9 +90,8 @@ class Replay:
         check_fresh(made, entry.at.timestamp())
         if signer is not None:
             words = stated(self._origin, entry.kind, statement)
-            self._signatures.add(
-                Claimed(entry.number, statement.by, signer, made, statement.signature, words)
-            )
+            claimed = Claimed(entry.number, statement.by, signer, statement.signature, words)
+            self._signatures.add(claimed, made.after)
 
     def _settings(self, entry: Entry) -> None:
         values = read(entry.facts, SettingsFacts).values

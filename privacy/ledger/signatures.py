@@ -24,7 +24,7 @@ from nacl.exceptions import CryptoError
 
 from privacy.errors import EvidenceError, LedgerError, StatementError
 from privacy.ledger import statements
-from privacy.ledger.statements import Head, link, signing_input
+from privacy.ledger.statements import head_of, link, signing_input
 
 # (kty, crv) → the algorithms such a key may sign with
 ALGORITHMS: dict[tuple[str, str | None], tuple[str, ...]] = {
@@ -69,7 +69,6 @@ class Claimed(msgspec.Struct, frozen=True, gc=False):
     number: int
     by: str
     signer: Signer
-    head: Head
     signature: str
     stated: bytes
 
@@ -95,10 +94,11 @@ class Signatures:
         self._ended: list[list[Claimed]] = []
         self._waiting = 0
 
-    def add(self, claimed: Claimed) -> None:
+    def add(self, claimed: Claimed, after: str | None) -> None:
+        """`after` is what its header names as signed just before."""
         maker = claimed.signer.thumbprint
         chain = self._open.get(maker)
-        if chain is None or claimed.head.after != chain.link:
+        if chain is None or after != chain.link:
             if chain is not None:
                 self._ended.append(chain.claimed)
             chain = self._open[maker] = _Chain()
@@ -146,7 +146,7 @@ def _is_signed(claimed: Claimed) -> bool:
 
 def _is_signed_plainly(claimed: Claimed) -> bool:
     """Whether it is an Ed25519 signature with the header that statements have."""
-    head, public = claimed.head, claimed.signer.ed25519
+    head, public = head_of(claimed.signature), claimed.signer.ed25519
     if public is None or (head.alg, head.typ) != ("Ed25519", statements.TYPE):
         return False
     try:

@@ -93,18 +93,21 @@ class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def head_of(signature: str) -> Head:
-    encoded = signature.partition("..")[0].replace("-", "+").replace("_", "/")
-    padding = "=" * (-len(encoded) % 4)
+    """The header of `header..signature`."""
+    encoded, _, rest = signature.partition(".")
+    if not rest.startswith("."):
+        raise StatementError("the signature is not detached: it has no header of a statement")
+    padded = encoded.replace("-", "+").replace("_", "/") + "=" * (-len(encoded) % 4)
     try:
-        # What `urlsafe_b64decode` does, in a third of the time, and no stray characters.
-        return _head.decode(_base64.decode(f'"{encoded}{padding}"'))
+        # What `urlsafe_b64decode` does, in half the time, and with nothing between the letters.
+        return _head.decode(_base64.decode(f'"{padded}"'))
     except ValueError as error:
         raise StatementError(f"the signature has no header of a statement: {error}") from error
 
 
 def signing_input(signature: str, stated: bytes) -> bytes:
     # ASCII(BASE64URL(header) || '.' || BASE64URL(payload))   [RFC7515, §5.1]
-    protected = signature.partition("..")[0].encode()
+    protected = signature.partition(".")[0].encode()
     return protected + b"." + base64.urlsafe_b64encode(stated).rstrip(b"=")
 
 
@@ -113,7 +116,7 @@ def link(signature: str, stated: bytes) -> str:
 
     Of the very bytes that were stated: base64url of them would say the same, more slowly.
     """
-    protected = signature.partition("..")[0].encode()
+    protected = signature.partition(".")[0].encode()
     return sha256(protected + b"." + stated).hexdigest()
 
 
