@@ -7,22 +7,26 @@ from collections import deque
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+import msgspec
+
 from privacy.errors import EvidenceError
 from privacy.ledger.exact import DAY, amount, instant, units
 from privacy.ledger.shapes import MandateBody, MandateChange
 from privacy.price import Currency
 
 
-@dataclass(slots=True)
-class Charge:
-    """A charge of one audit, and what became of it."""
+class Charge(msgspec.Struct, gc=False):
+    """A charge of one audit, and what became of it.
+
+    `period` is the mandate's that it was debited in.
+    """
 
     charge_id: str
-    mandate: "Mandate"
+    mandate_id: str
     debit: int
     rho: int
     at: int
-    period: int
+    period: int = 0
     exploration: int = 0
     state: str = "charged"
     refunded: bool = False
@@ -38,6 +42,7 @@ class Mandate:
     of `explorable`, which never renews.
     """
 
+    mandate_id: str
     auditor: str
     kinds: frozenset[str]
     people: frozenset[str] | None
@@ -60,7 +65,7 @@ class Mandate:
     recent: deque[Charge] = field(default_factory=deque)
 
     @classmethod
-    def granted(cls, auditor: str, body: MandateBody) -> "Mandate":
+    def granted(cls, mandate_id: str, auditor: str, body: MandateBody) -> "Mandate":
         if (body.epsilon_limit is None) == (body.rho_limit is None):
             raise EvidenceError("a mandate has a limit in epsilon or in rho, one of the two")
         if (body.renewal is None) != (body.lifetime_limit is None):
@@ -68,6 +73,7 @@ class Mandate:
         if body.renewal is not None and body.renewal.days < 1:
             raise EvidenceError("a limit renews after at least a day")
         return cls(
+            mandate_id=mandate_id,
             auditor=auditor,
             kinds=frozenset(body.kinds),
             people=None if body.researcher_ids is None else frozenset(body.researcher_ids),

@@ -28,7 +28,7 @@ else:
         Value = None | bool | str | Whole | list[Value] | dict[str, Value]
 
 
-class Stated(msgspec.Struct, forbid_unknown_fields=True):
+class Stated(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """The statement in an entry."""
 
     body: dict[str, Value]
@@ -37,7 +37,7 @@ class Stated(msgspec.Struct, forbid_unknown_fields=True):
     signature: str
 
 
-class Signed(msgspec.Struct):
+class Signed(msgspec.Struct, gc=False):
     """What is signed, as `statements.payload` puts it."""
 
     action: str
@@ -47,7 +47,7 @@ class Signed(msgspec.Struct):
     platform: str
 
 
-class Entry(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+class Entry(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """One entry, as `entries.encode` writes it."""
 
     at: datetime

@@ -70,8 +70,8 @@ class Frontier:
                 level.insert(0, self._roots.pop(height))
             if len(level) % 2:
                 self._roots[height] = level.pop()
-            pairs = zip(level[::2], level[1::2], strict=True)
-            level = [sha256(b"\x01" + left + right).digest() for left, right in pairs]
+            each = iter(level)
+            level = [sha256(b"\x01" + a + b).digest() for a, b in zip(each, each, strict=True)]
 
     def root(self) -> bytes:
         """Merge what remains, from the right [CT, §2.1.2, step 3]."""

@@ -15,7 +15,8 @@ It follows from the statement alone, the declared worst case of every target.
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+
+import msgspec
 
 from privacy.errors import EvidenceError
 from privacy.ledger.exact import amount, units
@@ -27,7 +28,7 @@ EXPLORES = "envy-freeness"
 RELATIONS: tuple[Relation, ...] = (ADD_REMOVE, CHANGE_ONE)
 
 
-class Asked(NamedTuple):
+class Asked(msgspec.Struct, frozen=True):
     kind: str
     mechanism: str | None
     epsilon: str | None
@@ -57,7 +58,7 @@ def debited(body: ChargeBody, facts: ChargeFacts, sizes: Sizes | None) -> tuple[
 
 def explored(body: ChargeBody, facts: ChargeFacts) -> int:
     """What a charge takes from what people may lose, in units."""
-    if body.kind != EXPLORES and amount(facts.exploration_loss) == 0:
+    if body.kind != EXPLORES and not units(facts.exploration_loss):
         return 0
     # α·T for each target
     worst = amount(body.alpha or "0") * body.steps * body.targets

@@ -4,6 +4,7 @@ What an entry says of the books must follow from the entries before it. A wrong 
 `EvidenceError`; `verify` adds its number.
 """
 
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -41,17 +42,6 @@ from privacy.ledger.signatures import Claimed, Signatures
 from privacy.ledger.statements import check_fresh, head_of
 from privacy.ledger.trust import Trust
 
-# Kinds that the books do not depend on.
-LET_BE = (
-    "model",
-    "signing-key",
-    "amendment",
-    "mediation",
-    "content",
-    "refusal",
-    "erasure",
-)
-
 
 class Replay:
     """The state of the books after the entries so far. `partial`: others' entries are not seen."""
@@ -64,38 +54,15 @@ class Replay:
         self._partial = partial
         self._people = People(trust, partial=partial)
         self._mandates: dict[str, Mandate] = {}
-        self._audiences: dict[tuple[str | None, str], AudienceFacts] = {}
+        # By auditor, and by the audience's id.
+        self._audiences = defaultdict[str | None, dict[str, AudienceFacts]](dict)
         self._charges: dict[str, Charge] = {}
         self._charge_ids: set[str] = set()
-        self._used: set[tuple[str, str]] = set()
+        # By maker, the keys of their statements.
+        self._used = defaultdict[str, set[str]](set)
         self._account = Account()
         self._runs = Runs(is_signed)
         self._latest = datetime.min.replace(tzinfo=UTC)
-        self._kinds: dict[str, Callable[[Entry], None]] = {
-            **dict.fromkeys(LET_BE, _let_be),
-            "settings": self._settings,
-            "auditor": lambda entry: _check_auditor(entry, read(entry.facts, AuditorFacts)),
-            "researcher": lambda entry: self._people.register(entry),
-            "researcher-key": lambda entry: self._people.renew(entry),
-            "researcher-removal": lambda entry: self._people.remove(entry),
-            "application": lambda entry: self._people.apply(entry),
-            "decision": self._decision,
-            "mandate": self._mandate,
-            "mandate-change": self._mandate_change,
-            "suspension": lambda entry: self._of_mandate(entry).turn("suspended"),
-            "resumption": lambda entry: self._of_mandate(entry).turn("in force"),
-            "termination": lambda entry: self._of_mandate(entry).turn("terminated"),
-            "audience": self._audience,
-            "audience-erasure": self._forget,
-            "charge": self._charge,
-            "refund": self._refund,
-            "stop": self._stop,
-            "registration": self._registration,
-            "answer": self._answer,
-            "opening": lambda entry: self._runs.open(read(_body(entry), OpeningBody)),
-            "release": self._release,
-            "failure": self._failure,
-        }
 
     def play(self, entry: Entry, number: int) -> None:
         """The next entry, which has this number."""
@@ -104,28 +71,27 @@ class Replay:
         if entry.at < self._latest:
             raise EvidenceError("its time is before that of the entry before it")
         self._latest = entry.at
-        kind = self._kinds.get(entry.kind)
+        kind = KINDS.get(entry.kind)
         if kind is None:
             raise EvidenceError(f"there is no kind of entry {entry.kind[:40]!r}")
         if entry.statement is not None:
             self._check_statement(entry, entry.statement)
         elif entry.kind in SIGNED and entry.kind != "researcher":
             raise EvidenceError(f"a {entry.kind} needs a statement, and has none")
-        kind(entry)
+        kind(self, entry)
 
     def _check_statement(self, entry: Entry, statement: Stated) -> None:
-        once = (statement.by, statement.key)
-        if once in self._used:
+        used = self._used[statement.by]
+        if statement.key in used:
             raise EvidenceError(f"the statement {statement.key!r} was used before")
-        self._used.add(once)
+        used.add(statement.key)
         signer = self._people.signer(entry.kind, statement)
         made = head_of(statement.signature)
         check_fresh(made, entry.at.timestamp())
         if signer is not None:
             words = stated(self._origin, entry.kind, statement)
-            self._signatures.add(
-                Claimed(entry.number, statement.by, signer, made, statement.signature, words)
-            )
+            claimed = Claimed(entry.number, statement.by, signer, statement.signature, words)
+            self._signatures.add(claimed, made.after)
 
     def _settings(self, entry: Entry) -> None:
         values = read(entry.facts, SettingsFacts).values
@@ -144,19 +110,19 @@ class Replay:
         if entry.auditor is not None:
             _check_auditor(entry, facts)
         self._people.approve(body, facts.auditor_id)
-        self._grant(facts.mandate_id, Mandate.granted(facts.auditor_id, body.mandate))
+        self._grant(Mandate.granted(facts.mandate_id, facts.auditor_id, body.mandate))
 
     def _mandate(self, entry: Entry) -> None:
         body = read(_body(entry), MandateBody)
         if body.auditor_id is None or body.auditor_id != entry.auditor:
             raise EvidenceError("the auditor is not the one of the statement")
         mandate_id = read(entry.facts, MandateFacts).mandate_id
-        self._grant(mandate_id, Mandate.granted(body.auditor_id, body))
+        self._grant(Mandate.granted(mandate_id, body.auditor_id, body))
 
-    def _grant(self, mandate_id: str, mandate: Mandate) -> None:
-        if mandate_id in self._mandates:
-            raise EvidenceError(f"there is a mandate {mandate_id} already")
-        self._mandates[mandate_id] = mandate
+    def _grant(self, mandate: Mandate) -> None:
+        if mandate.mandate_id in self._mandates:
+            raise EvidenceError(f"there is a mandate {mandate.mandate_id} already")
+        self._mandates[mandate.mandate_id] = mandate
 
     def _mandate_change(self, entry: Entry) -> None:
         self._of_mandate(entry).change(read(_body(entry), MandateChange))
@@ -172,19 +138,20 @@ class Replay:
 
     def _audience(self, entry: Entry) -> None:
         facts = read(entry.facts, AudienceFacts)
-        if (entry.auditor, facts.audience_id) in self._audiences:
+        sealed = self._audiences[entry.auditor]
+        if facts.audience_id in sealed:
             raise EvidenceError(f"{facts.audience_id} was sealed before")
-        self._audiences[entry.auditor, facts.audience_id] = facts
+        sealed[facts.audience_id] = facts
 
     def _forget(self, entry: Entry) -> None:
         """An audience may be erased before it is sealed; nothing is charged on it afterwards."""
-        self._audiences.pop((entry.auditor, read(entry.facts, OfAudience).audience_id), None)
+        self._audiences[entry.auditor].pop(read(entry.facts, OfAudience).audience_id, None)
 
     def _sizes(self, entry: Entry, body: ChargeBody, facts: ChargeFacts) -> Sizes | None:
         """What the entry of the charge's audience says of its sizes; None where there is none."""
         if body.audience_id is None:
             return None
-        audience = self._audiences.get((entry.auditor, body.audience_id))
+        audience = self._audiences[entry.auditor].get(body.audience_id)
         if audience is None:
             raise EvidenceError(f"there is no audience {body.audience_id} of {entry.auditor}")
         if audience.commitment != facts.audience_commitment:
@@ -204,7 +171,7 @@ class Replay:
             raise EvidenceError(f"the mandate is in {mandate.currency}")
         debit, rho = debited(body, facts, self._sizes(entry, body, facts))
         loss = explored(body, facts)
-        charge = Charge(facts.charge_id, mandate, debit, rho, at, mandate.period, loss)
+        charge = Charge(facts.charge_id, mandate.mandate_id, debit, rho, at, exploration=loss)
         mandate.debit(charge)
         self._runs.charge(body, facts, mandate)
         self._account.debit(rho, at)
@@ -225,13 +192,14 @@ class Replay:
     def _refund(self, entry: Entry) -> None:
         facts = read(entry.facts, RefundFacts)
         charge = self._charged(facts.audit_id, entry)
+        mandate = self._mandates[charge.mandate_id]
         if charge.state == "released" or charge.refunded:
             raise EvidenceError(f"{facts.audit_id} was {charge.state} before it was refunded")
-        stated = (charge.charge_id, charge.mandate.currency, charge.debit, charge.exploration)
+        stated = (charge.charge_id, mandate.currency, charge.debit, charge.exploration)
         given = (units(facts.debit), units(facts.exploration_loss))
         if (facts.charge_id, facts.currency, *given) != stated:
             raise EvidenceError("the refund is not of what was charged")
-        charge.mandate.refund(charge)
+        mandate.refund(charge)
         self._account.refund(charge.rho, charge.at)
         charge.state, charge.refunded = "refunded", True
 
@@ -261,12 +229,12 @@ class Replay:
         charge = self._charges.get(audit_id)
         if charge is None:
             raise EvidenceError(f"{audit_id} was not charged")
-        if charge.mandate.auditor != entry.auditor:
+        if self._mandates[charge.mandate_id].auditor != entry.auditor:
             raise EvidenceError(f"{audit_id} is of another auditor")
         return charge
 
 
-def _let_be(entry: Entry) -> None:
+def _let_be(_replay: Replay, _entry: Entry) -> None:
     """Nothing follows from it."""
 
 
@@ -279,3 +247,37 @@ def _body(entry: Entry) -> dict[str, Any]:
 def _check_auditor(entry: Entry, facts: AuditorFacts | DecisionFacts) -> None:
     if facts.auditor_id != entry.auditor:
         raise EvidenceError("the entry is filed under another auditor")
+
+
+# What follows from an entry of each kind.
+KINDS: dict[str, Callable[[Replay, Entry], None]] = {
+    "settings": Replay._settings,
+    "model": _let_be,
+    "signing-key": _let_be,
+    "auditor": lambda _, entry: _check_auditor(entry, read(entry.facts, AuditorFacts)),
+    "researcher": lambda replay, entry: replay._people.register(entry),
+    "researcher-key": lambda replay, entry: replay._people.renew(entry),
+    "researcher-removal": lambda replay, entry: replay._people.remove(entry),
+    "application": lambda replay, entry: replay._people.apply(entry),
+    "decision": Replay._decision,
+    "amendment": _let_be,
+    "mediation": _let_be,
+    "mandate": Replay._mandate,
+    "mandate-change": Replay._mandate_change,
+    "suspension": lambda replay, entry: replay._of_mandate(entry).turn("suspended"),
+    "resumption": lambda replay, entry: replay._of_mandate(entry).turn("in force"),
+    "termination": lambda replay, entry: replay._of_mandate(entry).turn("terminated"),
+    "content": _let_be,
+    "audience": Replay._audience,
+    "audience-erasure": Replay._forget,
+    "charge": Replay._charge,
+    "refund": Replay._refund,
+    "stop": Replay._stop,
+    "registration": Replay._registration,
+    "answer": Replay._answer,
+    "opening": lambda replay, entry: replay._runs.open(read(_body(entry), OpeningBody)),
+    "release": Replay._release,
+    "failure": Replay._failure,
+    "refusal": _let_be,
+    "erasure": _let_be,
+}

@@ -12,8 +12,9 @@ from base64 import urlsafe_b64decode
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
+import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, Key, OKPKey, RSAKey
@@ -23,7 +24,7 @@ from nacl.exceptions import CryptoError
 
 from privacy.errors import EvidenceError, LedgerError, StatementError
 from privacy.ledger import statements
-from privacy.ledger.statements import Head, link, signing_input
+from privacy.ledger.statements import head_of, link, signing_input
 
 # (kty, crv) → the algorithms such a key may sign with
 ALGORITHMS: dict[tuple[str, str | None], tuple[str, ...]] = {
@@ -62,13 +63,12 @@ class Signer:
         return cls(key, key.thumbprint(), ALGORITHMS[jwk["kty"], jwk.get("crv")], raw)
 
 
-class Claimed(NamedTuple):
+class Claimed(msgspec.Struct, frozen=True, gc=False):
     """A signature to be checked: of which entry, by whom, of what."""
 
     number: int
     by: str
     signer: Signer
-    head: Head
     signature: str
     stated: bytes
 
@@ -94,10 +94,11 @@ class Signatures:
         self._ended: list[list[Claimed]] = []
         self._waiting = 0
 
-    def add(self, claimed: Claimed) -> None:
+    def add(self, claimed: Claimed, after: str | None) -> None:
+        """`after` is what its header names as signed just before."""
         maker = claimed.signer.thumbprint
         chain = self._open.get(maker)
-        if chain is None or claimed.head.after != chain.link:
+        if chain is None or after != chain.link:
             if chain is not None:
                 self._ended.append(chain.claimed)
             chain = self._open[maker] = _Chain()
@@ -114,7 +115,7 @@ class Signatures:
         parts = [chains[start : start + share] for start in range(0, len(chains), share)]
         wrong = [claimed for part in self._pool.map(_wrong, parts) for claimed in part]
         if wrong:
-            first = min(wrong)
+            first = min(wrong, key=lambda claimed: claimed.number)
             reason = f"the statement is not signed with a key that {first.by} had at this entry"
             raise LedgerError(first.number, reason)
 
@@ -145,7 +146,7 @@ def _is_signed(claimed: Claimed) -> bool:
 
 def _is_signed_plainly(claimed: Claimed) -> bool:
     """Whether it is an Ed25519 signature with the header that statements have."""
-    head, public = claimed.head, claimed.signer.ed25519
+    head, public = head_of(claimed.signature), claimed.signer.ed25519
     if public is None or (head.alg, head.typ) != ("Ed25519", statements.TYPE):
         return False
     try:

@@ -7,7 +7,6 @@ erased together with the text.
 
 import base64
 import time
-from binascii import a2b_base64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -27,7 +26,6 @@ SALT_BYTES = 16
 # Seconds: how old a statement may be when it is written down, and how wrong clocks may be.
 FRESH = 3_600
 CLOCK_SKEW = 600
-_URLSAFE = bytes.maketrans(b"-_", b"+/")
 _COMMITMENT = b"platform-auditor/personal/v1\0"
 
 
@@ -95,17 +93,21 @@ class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def head_of(signature: str) -> Head:
-    encoded = signature.partition("..")[0]
+    """The header of `header..signature`."""
+    encoded, _, rest = signature.partition(".")
+    if not rest.startswith("."):
+        raise StatementError("the signature is not detached: it has no header of a statement")
+    padded = encoded.replace("-", "+").replace("_", "/") + "=" * (-len(encoded) % 4)
     try:
-        # What `urlsafe_b64decode` does, in half the time.
-        return _head.decode(a2b_base64(encoded.encode("ascii").translate(_URLSAFE) + b"=="))
+        # What `urlsafe_b64decode` does, in half the time, and with nothing between the letters.
+        return _head.decode(_base64.decode(f'"{padded}"'))
     except ValueError as error:
         raise StatementError(f"the signature has no header of a statement: {error}") from error
 
 
 def signing_input(signature: str, stated: bytes) -> bytes:
     # ASCII(BASE64URL(header) || '.' || BASE64URL(payload))   [RFC7515, §5.1]
-    protected = signature.partition("..")[0].encode()
+    protected = signature.partition(".")[0].encode()
     return protected + b"." + base64.urlsafe_b64encode(stated).rstrip(b"=")
 
 
@@ -114,7 +116,7 @@ def link(signature: str, stated: bytes) -> str:
 
     Of the very bytes that were stated: base64url of them would say the same, more slowly.
     """
-    protected = signature.partition("..")[0].encode()
+    protected = signature.partition(".")[0].encode()
     return sha256(protected + b"." + stated).hexdigest()
 
 
@@ -155,6 +157,7 @@ def condensed(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _head = msgspec.json.Decoder(Head)
+_base64 = msgspec.json.Decoder(bytes)
 
 
 def _registry(algorithms: list[str]) -> jws.JWSRegistry:

@@ -32,7 +32,7 @@ def mandate(opened_share: str) -> Mandate:
         epsilon_limit="10",
         opened_share=opened_share,
     )
-    return Mandate.granted("auditor_1", body)
+    return Mandate.granted("mandate_1", "auditor_1", body)
 
 
 def charged(opened_share: str = "1", assumes: tuple[str, ...] = ("bounded-weights",)) -> Runs:

@@ -1,12 +1,15 @@
 """An honest ledger verifies, whoever signs with what; what is no ledger is refused in words."""
 
+import gc
 import json
 
 import pytest
 from joserfc.jwk import ECKey, Key, RSAKey
 
 from privacy.errors import EvidenceError, LedgerError
+from privacy.ledger.books import Mandate
 from privacy.ledger.notes import SignatureType, VerifierKey
+from privacy.ledger.replay import Replay
 from privacy.ledger.trust import Trust
 from privacy.ledger.verify import verify
 from privacy.receipts import canonical, digest
@@ -49,6 +52,22 @@ def test_an_honest_ledger_verifies_and_says_what_it_holds() -> None:
 def test_lines_may_have_their_ends() -> None:
     first, lines = honest()[0].export()
     assert verify(first + b"\n", [line + b"\n" for line in lines], trust()).size == len(lines)
+
+
+def test_the_books_are_let_go_without_a_collection() -> None:
+    """Charges of a rolling limit wait in their mandate: if they held it too, nothing would go."""
+    ledger = Ledger.begun()
+    lab = ledger.auditor()
+    ada = ledger.researcher(lab)
+    rolling = {"kind": "rolling", "days": 30}
+    ledger.audit(ada, ledger.mandate(lab, renewal=rolling, lifetime_limit="20"))
+    gc.collect()
+    gc.disable()
+    try:
+        ledger.verified()
+        assert not [each for each in gc.get_objects() if isinstance(each, Mandate | Replay)]
+    finally:
+        gc.enable()
 
 
 def test_a_later_export_agrees_with_what_was_seen_and_witnessed() -> None:

@@ -1,0 +1,35 @@
+"""What a signature says of itself is read one way only."""
+
+import pytest
+
+from privacy.errors import StatementError
+from privacy.ledger.statements import TYPE, head_of, link, sign
+from tests.ledgers import ed25519
+
+ADA = ed25519("ada")
+STATED = b'{"action":"charge"}'
+
+
+def test_a_header_says_who_signed_when_and_after_what() -> None:
+    before = link(sign(STATED, ADA, at=1), STATED)
+    head = head_of(sign(STATED, ADA, at=2, after=before))
+    assert (head.alg, head.iat, head.kid) == ("Ed25519", 2, ADA.thumbprint())
+    assert (head.typ, head.after) == (TYPE, before)
+
+
+@pytest.mark.parametrize("length", range(4))
+def test_headers_may_have_any_length(length: int) -> None:
+    before = "~?" * 4 + "x" * length
+    assert head_of(sign(STATED, ADA, at=2, after=before)).after == before
+
+
+@pytest.mark.parametrize("stray", [" ", "\n", "=", '"', "\\", "é", "."])
+def test_nothing_is_between_the_letters_of_a_header(stray: str) -> None:
+    signature = sign(STATED, ADA)
+    with pytest.raises(StatementError, match="no header of a statement"):
+        head_of(signature[:8] + stray + signature[8:])
+
+
+def test_a_signature_that_brings_its_own_words_is_refused() -> None:
+    with pytest.raises(StatementError, match="not detached"):
+        head_of(sign(STATED, ADA).replace("..", ".e30."))
