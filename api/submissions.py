@@ -30,7 +30,7 @@ from api.ledger import append
 from api.platform import Platform
 from api.pricing import facts_of, price_of
 from api.settings import Settings
-from api.store import AudienceRow, AuditRow, ChargeRow, ContentRow, Store, find
+from api.store import AudienceRow, AuditRow, ChargeRow, ContentRow, Store, find, insert
 from api.store.types import as_decimal
 from api.two_party.sealed_to import regulator_key
 from openapi.models import (
@@ -245,8 +245,7 @@ def _submit(
         submitted_at=books.at,
         turn=turn,
     )
-    session.add(row)
-    session.flush()
+    insert(session, row)
     boundaries.reached(Boundary.BEFORE_CHARGE)
     charging.charge(
         session,
