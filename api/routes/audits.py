@@ -123,6 +123,7 @@ def price_audits(
 @router.post(
     "",
     status_code=202,
+    response_model=Audit,
     responses=responses(
         ForbiddenError,
         *_REFUSALS,
@@ -140,16 +141,16 @@ def submit_audit(
     caller: AuditorDep,
     service: ServiceDep,
     signed: SignedDep,
-    response: Response,
-) -> Audit:
+) -> Response:
     """Charge now, run later: after a crash in between the audit resumes on its charge."""
     statement = signed.stated(caller, "charge", request)
     audit = submissions.submit(
         service.store, caller, request, statement, service.platform, service.settings
     )
     service.charged.set()
-    response.headers["Location"] = f"/v1/audits/{audit.id}"
-    return audit
+    # Written here: FastAPI would have it checked and written in another thread.
+    place = {"Location": f"/v1/audits/{audit.id}"}
+    return Response(audit.model_dump_json(), 202, place, "application/json")
 
 
 @router.get("")
