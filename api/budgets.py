@@ -18,7 +18,7 @@ from api.errors import (
     EpsilonAboveMandateError,
     ExplorationExhaustedError,
 )
-from api.store import ChargeRow, MandateRow
+from api.store import ChargeRow, MandateRow, change
 from api.store.types import as_decimal
 
 
@@ -36,11 +36,14 @@ def debit(session: Session, mandate: MandateRow, amount: Fraction, at: datetime)
     if amount > left:
         raise _refusal(mandate, amount, left)
     period = period_of(mandate, at)
-    if period > mandate.period:
-        mandate.period, mandate.period_spent = period, Fraction(0)
-    mandate.spent += amount
-    mandate.period_spent += amount
-    session.add(mandate)
+    before = mandate.period_spent if period == mandate.period else Fraction(0)
+    change(
+        session,
+        mandate,
+        spent=mandate.spent + amount,
+        period=period,
+        period_spent=before + amount,
+    )
 
 
 def explorable(mandate: MandateRow) -> Fraction:
@@ -52,8 +55,8 @@ def debit_exploration(session: Session, mandate: MandateRow, loss: Fraction) -> 
     """Take what people may lose from a locked mandate, or refuse."""
     if loss > explorable(mandate):
         raise _too_much(mandate, loss)
-    mandate.exploration_spent += loss
-    session.add(mandate)
+    if loss:
+        change(session, mandate, exploration_spent=mandate.exploration_spent + loss)
 
 
 def refund(session: Session, charge: ChargeRow) -> None:

@@ -27,7 +27,9 @@ from api.store import (
     ContentRow,
     MandateRow,
     PlatformAccountRow,
+    change,
     find_all,
+    insert,
 )
 from api.store.types import as_decimal
 from openapi.models import Price
@@ -50,8 +52,7 @@ def lock_books(session: Session) -> Books:
     at = ledger.lock(session)
     [account] = find_all(session, PlatformAccountRow)
     if (window := window_of(at)) > account.window:
-        account.window, account.spent = window, Fraction(0)
-    session.add(account)
+        change(session, account, window=window, spent=Fraction(0))
     return Books(account, at)
 
 
@@ -74,7 +75,7 @@ def charge(
         raise BoundsError("a release must cost twice as much rho under change-one")
     budgets.debit(session, mandate, Fraction(exact.debit(mandate.currency)), books.at)
     budgets.debit_exploration(session, mandate, exact.exploration_loss)
-    _debit_platform(books.account, rho, settings)
+    _debit_platform(session, books.account, rho, settings)
     row = ChargeRow(
         id=new_id("charge"),
         audit_id=audit.id,
@@ -93,7 +94,7 @@ def charge(
         exploration_loss=exact.exploration_loss,
         charged_at=books.at,
     )
-    session.add_all([books.account, row])
+    insert(session, row)
     charge_people(session, audit, audience, rho, settings)
     ledger.append(session, "charge", _facts(row, price), row.auditor_id, statement, at=books.at)
     return row
@@ -140,13 +141,15 @@ def bearers(session: Session, audit_id: str, audience: AudienceRow) -> Membershi
     return persons.included(session, audit_id, found.labels, found.membership)
 
 
-def _debit_platform(account: PlatformAccountRow, rho: Fraction, settings: Settings) -> None:
+def _debit_platform(
+    session: Session, account: PlatformAccountRow, rho: Fraction, settings: Settings
+) -> None:
     if account.spent + rho > Fraction(settings.platform_rho):
         raise PlatformExhaustedError(
             f"all audits together may cost {settings.platform_rho} of rho in "
             f"{PLATFORM_WINDOW_DAYS} days; nothing was charged, try again in the next window"
         )
-    account.spent += rho
+    change(session, account, spent=account.spent + rho)
 
 
 def charge_people(

@@ -12,7 +12,7 @@ from api.clock import now, whole_second
 from api.ledger.changes import record_change
 from api.platform import Platform
 from api.settings import Settings
-from api.store import AudienceRow, AuditRow, ReleaseRow
+from api.store import AudienceRow, AuditRow, ReleaseRow, change, insert
 from privacy.receipts import digest
 
 _KEEP = (
@@ -34,7 +34,7 @@ def deliver(
 ) -> None:
     """End a locked audit with this release; `more` are facts of its entry beside those of all."""
     at = whole_second(now())
-    row.state, row.finished_at, row.lease_until = "released", at, None
+    change(session, row, state="released", finished_at=at, lease_until=None)
     kept = {"audience": row.audience_id, "until": keep_until(at, settings)}
     session.connection().execute(_KEEP, kept)
     facts = {"audit_id": row.id, "digest": digest(body), "model_digest": model, **more}
@@ -49,4 +49,4 @@ def deliver(
         entry=entry.number,
         released_at=at,
     )
-    session.add_all([row, release])
+    insert(session, release)

@@ -1,7 +1,10 @@
 """Who follows an audit waits here: one look at the database serves all streams of a process.
 
-A worker of this process says when something moved; what others move is found by looking, often at
-first, when small audits end, and then less and less.
+A worker of this process says what it has committed, and nobody looks for that. What others move is
+found by looking, often at first, when small audits end, and then less and less; the more audits are
+waited for, the longer is their line, and the less a moment matters.
+
+States do not come back: what was said is never older than what is shown.
 """
 
 import asyncio
@@ -11,8 +14,10 @@ from dataclasses import dataclass, field
 
 from fastapi.concurrency import run_in_threadpool
 
-# Seconds between two looks when nobody says that anything moved.
+# Seconds between two looks: for each who waits, and at most.
 _SOON, _LATE = 0.02, 0.5
+# So many words are kept for who begins to listen a moment later; the rest is found by looking.
+_KEPT = 1_000
 States = Mapping[str, str]
 
 
@@ -28,38 +33,44 @@ class Following:
     # The states of these, whoever asks: who may ask was judged before.
     read: Callable[[Collection[str]], States]
     _waiting: set[_Waiting] = field(default_factory=set)
-    _moved: asyncio.Event = field(default_factory=asyncio.Event)
+    _said: dict[str, str] = field(default_factory=dict)
     _loop: asyncio.AbstractEventLoop | None = None
     _looking: asyncio.Task[None] | None = None
     _pause: float = _SOON
 
-    def moved(self) -> None:
-        """Say, from any thread, that a state has changed."""
+    def moved(self, name: str, state: str) -> None:
+        """Say, from any thread, which state was committed."""
         if self._loop is not None:
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                self._loop.call_soon_threadsafe(self._moved.set)
+                self._loop.call_soon_threadsafe(self._hear, name, state)
 
     async def after(self, name: str, shown: str) -> str:
         """The state that follows the one shown."""
         self._loop = asyncio.get_running_loop()
+        if (said := self._said.get(name, shown)) != shown:
+            return said
         waiting = _Waiting(name, shown, self._loop.create_future())
         self._waiting.add(waiting)
-        self._pause = _SOON
+        self._pause = min(_SOON * len(self._waiting), _LATE)
         if self._looking is None or self._looking.done():
-            self._moved = asyncio.Event()
             self._looking = asyncio.create_task(self._look())
         try:
             return await waiting.found
         finally:
             self._waiting.discard(waiting)
 
+    def _hear(self, name: str, state: str) -> None:
+        self._said[name] = state
+        if len(self._said) > _KEPT:
+            del self._said[next(iter(self._said))]
+        _tell([each for each in self._waiting if each.name == name], self._said)
+
     async def _look(self) -> None:
         while self._waiting:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._moved.wait(), self._pause)
-            self._moved.clear()
+            await asyncio.sleep(self._pause)
             self._pause = min(self._pause * 1.5, _LATE)
-            asked = set(self._waiting)
+            if not (asked := set(self._waiting)):
+                return
             try:
                 states = await run_in_threadpool(self.read, {each.name for each in asked})
             except Exception as error:  # of the database; every stream ends with it

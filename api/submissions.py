@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from sqlalchemy import Connection, bindparam
 from sqlmodel import Session, col, select
 
 from api import boundaries, budgets, charging, contents, mandates, memory, turns
@@ -30,7 +31,7 @@ from api.ledger import append
 from api.platform import Platform
 from api.pricing import facts_of, price_of
 from api.settings import Settings
-from api.store import AudienceRow, AuditRow, ChargeRow, ContentRow, Store, find
+from api.store import AudienceRow, AuditRow, ChargeRow, ContentRow, Store, find, insert
 from api.store.types import as_decimal
 from api.two_party.sealed_to import regulator_key
 from openapi.models import (
@@ -46,6 +47,13 @@ from privacy import waist
 from privacy.ledger.statements import Statement
 from privacy.price import Price as ExactPrice
 from privacy.receipts import canonical, digest
+
+_STATES = select(AuditRow.id, AuditRow.state).where(
+    col(AuditRow.id).in_(bindparam("audits", expanding=True))
+)
+_STATE = select(AuditRow.state).where(
+    AuditRow.id == bindparam("audit"), AuditRow.auditor_id == bindparam("auditor")
+)
 
 
 def quote(
@@ -171,9 +179,18 @@ def owned(session: Session, caller: Caller, audit_id: str, *, lock: bool = False
 
 def states(store: Store, audit_ids: Collection[str]) -> dict[str, str]:
     """Where these audits stand, whosever they are."""
-    with store.read() as session:
-        query = select(AuditRow.id, AuditRow.state).where(col(AuditRow.id).in_(audit_ids))
-        return dict(session.exec(query).all())
+    with store.look() as connection:
+        return {
+            row.id: row.state for row in connection.execute(_STATES, {"audits": list(audit_ids)})
+        }
+
+
+def state(connection: Connection, caller: Caller, audit_id: str) -> str:
+    """Where the auditor's own audit stands; another auditor's is not there."""
+    asked = {"audit": audit_id, "auditor": caller.auditor}
+    if (found := connection.execute(_STATE, asked).scalar()) is None:
+        raise NotFoundError(f"no audit {audit_id}")
+    return str(found)
 
 
 def view(row: AuditRow) -> Audit:
@@ -245,8 +262,7 @@ def _submit(
         submitted_at=books.at,
         turn=turn,
     )
-    session.add(row)
-    session.flush()
+    insert(session, row)
     boundaries.reached(Boundary.BEFORE_CHARGE)
     charging.charge(
         session,

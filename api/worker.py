@@ -39,6 +39,7 @@ from api.store import (
     AuditRow,
     ContentRow,
     Store,
+    change,
     find,
     find_one,
 )
@@ -60,8 +61,8 @@ class Worker:
     platform: Platform
     keys: SigningKeys
     settings: Settings
-    # Told whenever an audit has moved on.
-    moved: Callable[[], None] = lambda: None
+    # Told which audit is in which state, once that is committed.
+    moved: Callable[[str, str], None] = lambda _audit, _state: None
     # What it is at, for whoever must end it meanwhile.
     current: AuditRow | None = None
 
@@ -88,7 +89,7 @@ class Worker:
         audit = self.current = self._claim()
         if audit is None:
             return False
-        self.moved()
+        self.moved(audit.id, "running")
         boundaries.reached(Boundary.CLAIMED)
         log.info("audit.running", extra={"audit": audit.id})
         with self._renewing(audit), traces.span("audit", audit=audit.id, kind=audit.kind):
@@ -110,7 +111,6 @@ class Worker:
                 log.exception("audit.error", extra={"audit": audit.id})
                 self._give_back(audit, "internal")
         self.current = None
-        self.moved()
         return True
 
     def park(self) -> None:
@@ -123,11 +123,14 @@ class Worker:
         with self.store.write() as session:
             audit = turns.next_audit(session, self.settings)
             if audit is not None:
-                audit.state = "running"
-                audit.claim = secrets.token_hex(16)
-                audit.claims += 1
-                audit.lease_until = self._lease()
-                session.add(audit)
+                change(
+                    session,
+                    audit,
+                    state="running",
+                    claim=secrets.token_hex(16),
+                    claims=audit.claims + 1,
+                    lease_until=self._lease(),
+                )
         if audit is not None and audit.claims > CLAIMS:
             self._give_back(audit, "internal", for_good=True)
             return None
@@ -157,9 +160,9 @@ class Worker:
                 raise StoppedError
             deliver(session, row, body, model, self.platform, self.settings, written)
             forget(session, audit.id)
-            session.flush()
             boundaries.reached(Boundary.RELEASE_WRITTEN)
         boundaries.reached(Boundary.RELEASE_COMMITTED)
+        self.moved(audit.id, "released")
         AUDITS.labels(state="released").inc()
         log.info("audit.released", extra={"audit": audit.id})
 
@@ -180,6 +183,7 @@ class Worker:
             else:
                 row.lease_until, row.claim = self._lease(), None
             session.add(row)
+        self.moved(audit.id, row.state)
         log.warning("audit.given_back", extra={"audit": audit.id, "reason": reason})
 
     def _leave(self, audit: AuditRow, until: datetime) -> None:

@@ -125,17 +125,15 @@ def _states(store: Store, jobs: Collection[str]) -> dict[str, str]:
 
 
 def _work(
-    store: Store, wake: threading.Event, stop: threading.Event, moved: Callable[[], None]
+    store: Store, wake: threading.Event, stop: threading.Event, moved: Callable[[str, str], None]
 ) -> None:
     while not stop.is_set():
-        if _work_once(store):
-            moved()
-        else:
+        if not _work_once(store, moved):
             wake.wait(0.5)
             wake.clear()
 
 
-def _work_once(store: Store) -> bool:
+def _work_once(store: Store, moved: Callable[[str, str], None]) -> bool:
     query = select(JobRow).where(JobRow.state == "charged").limit(1)
     with store.write() as session:
         job = session.exec(query.with_for_update(skip_locked=True)).first()
@@ -143,10 +141,12 @@ def _work_once(store: Store) -> bool:
             return False
         job.state = "running"
         session.add(job)
+    moved(job.id, job.state)
     with store.write() as session:
         session.add(AnswerRow(id=job.id, body=ANSWER))
         job.state = "released"
         session.add(job)
+    moved(job.id, job.state)
     return True
 
 

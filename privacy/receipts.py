@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-import rfc8785
 from joserfc import jws
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet, OKPKey
+
+from privacy.canonical import dumps
 
 ALGORITHM = "Ed25519"
 TYPE = "platform-auditor-receipt+jws"
@@ -23,7 +24,7 @@ class ReceiptError(Exception):
 
 def canonical(statement: Mapping[str, Any]) -> bytes:
     """The one serialisation of a JSON object (RFC 8785)."""
-    return rfc8785.dumps(dict(statement))
+    return dumps(dict(statement))
 
 
 def digest(data: bytes) -> str:
@@ -38,8 +39,8 @@ def sign(statement: Mapping[str, Any], key: OKPKey) -> str:
 
 def receipted(statement: Mapping[str, Any], key: OKPKey) -> bytes:
     """The statement with its receipt as one more member, canonical, and nothing written twice."""
-    members = {name: rfc8785.dumps(value) for name, value in statement.items()}
-    receipt = rfc8785.dumps(_sign(_joined(members), key))
+    members = {name: dumps(value) for name, value in statement.items()}
+    receipt = dumps(_sign(_joined(members), key))
     return _joined(members | {"receipt": receipt})
 
 
@@ -51,7 +52,7 @@ def _sign(data: bytes, key: OKPKey) -> str:
 def _joined(members: Mapping[str, bytes]) -> bytes:
     """A canonical object of members that are canonical already: sorted by UTF-16 (RFC 8785)."""
     names = sorted(members, key=lambda name: name.encode("utf-16-be"))
-    return b"{%b}" % b",".join(rfc8785.dumps(name) + b":" + members[name] for name in names)
+    return b"{%b}" % b",".join(dumps(name) + b":" + members[name] for name in names)
 
 
 def verify(receipt: str, keys: KeySet) -> bytes:

@@ -1,9 +1,10 @@
 """Who is calling: a registered researcher, proven by an access token."""
 
-from dataclasses import dataclass
-from typing import Protocol, cast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, cast
 
-from sqlalchemy import bindparam
+from sqlalchemy import Connection, Row, bindparam
 from sqlmodel import Session, col, select
 
 from api.errors import ForbiddenError
@@ -11,7 +12,9 @@ from api.store import ResearcherRow, RevokedTokenRow
 from openapi.models import Role
 
 _REVOKED = select(RevokedTokenRow.jti).where(RevokedTokenRow.jti == bindparam("jti")).exists()
-_HOLDER = select(ResearcherRow, _REVOKED).where(ResearcherRow.id == bindparam("researcher"))
+_HOLDER = select(ResearcherRow, _REVOKED.label("revoked")).where(
+    ResearcherRow.id == bindparam("researcher")
+)
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,8 @@ class Caller:
     name: str
     role: Role
     auditor_id: str | None
+    # The key that is registered, as it was when they were let in.
+    jwk: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
 
     @property
     def auditor(self) -> str:
@@ -39,11 +44,10 @@ def caller_by_id(session: Session, researcher_id: str) -> Caller | None:
     return _caller(session.get(ResearcherRow, researcher_id))
 
 
-def caller_with(session: Session, researcher_id: str, jti: str) -> tuple[Caller | None, bool]:
+def caller_with(connection: Connection, researcher_id: str, jti: str) -> tuple[Caller | None, bool]:
     """Whose token it is, and whether it was revoked: one question, as it is asked all the time."""
-    asked = {"researcher": researcher_id, "jti": jti}
-    row, revoked = session.exec(_HOLDER, params=asked).first() or (None, False)
-    return _caller(row), revoked
+    row = connection.execute(_HOLDER, {"researcher": researcher_id, "jti": jti}).first()
+    return _caller(row), row is not None and row.revoked
 
 
 def caller_by_outside_subject(session: Session, subject: str) -> Caller | None:
@@ -53,7 +57,7 @@ def caller_by_outside_subject(session: Session, subject: str) -> Caller | None:
     return _caller(row)
 
 
-def _caller(row: ResearcherRow | None) -> Caller | None:
+def _caller(row: ResearcherRow | Row[ResearcherRow, bool] | None) -> Caller | None:
     if row is None or row.removed_at is not None:
         return None
     return Caller(
@@ -61,4 +65,5 @@ def _caller(row: ResearcherRow | None) -> Caller | None:
         name=row.name,
         role=cast(Role, row.role),
         auditor_id=row.auditor_id,
+        jwk=row.jwk,
     )

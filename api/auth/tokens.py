@@ -57,8 +57,8 @@ class OwnTokens:
 
     def authenticate(self, bearer: str) -> Caller:
         claims = self.read(bearer)
-        with self._store.read() as session:
-            caller, revoked = caller_with(session, claims["sub"], claims["jti"])
+        with self._store.look() as connection:
+            caller, revoked = caller_with(connection, claims["sub"], claims["jti"])
         if revoked:
             raise UnauthenticatedError("The access token was revoked: ask for a new one.")
         if caller is None:

@@ -112,8 +112,8 @@ def submit_audit(visit: AuditorVisit, form: FormDep) -> Response:
     except ValidationError as error:
         raise InvalidRequestError("the request cannot be read; nothing was charged") from error
     signed = signed_by(form, service.origin)
-    audit = audits.submit_audit(request, visit.caller, service, signed, Response())
-    return visit.go(f"/audits/{audit.id}")
+    charged = audits.submit_audit(request, visit.caller, service, signed)
+    return visit.go(charged.headers["Location"].removeprefix("/v1"))
 
 
 @router.get("/audits/{audit_id}")

@@ -15,7 +15,7 @@ from sqlmodel import Session
 from api.clock import now
 from api.errors import IdempotencyConflictError, InvalidRequestError
 from api.ledger import tree
-from api.store import EntryRow, HeadRow, StatementRow, find
+from api.store import EntryRow, HeadRow, StatementRow, change, find, insert
 from openapi.models import Entry
 from privacy.errors import EvidenceError
 from privacy.ledger.entries import encode
@@ -27,8 +27,8 @@ from privacy.ledger.statements import Statement
 def lock(session: Session) -> datetime:
     """Take the lock that orders all entries and charges, and move the books' time on."""
     head = _locked(session)
-    head.latest = max(head.latest, now())
-    session.add(head)
+    if (at := now()) > head.latest:
+        change(session, head, latest=at)
     return head.latest
 
 
@@ -45,8 +45,9 @@ def append(
 
     `at` is the time that `lock` gave, for what must happen at one moment of the books.
     """
+    session.flush()  # what the entry records may be refused
     head = _locked(session)
-    head.latest = at = max(head.latest, at or now())
+    at = max(head.latest, at or now())
     number = head.size
     if statement is not None:
         _once(session, statement, number)
@@ -59,9 +60,8 @@ def append(
         leaf=leaf_hash(data),
         at=at,
     )
-    head.size += 1
-    session.add_all([head, entry])
-    session.flush()
+    insert(session, entry)
+    change(session, head, size=number + 1, latest=at)
     tree.grow(session, head.size)
     return entry
 
@@ -103,4 +103,4 @@ def _once(session: Session, statement: Statement, number: int) -> None:
         raise IdempotencyConflictError(
             f"this key was used for entry {earlier.number} of the ledger; use a new one"
         )
-    session.add(StatementRow(by=statement.by, key=statement.key, number=number))
+    insert(session, StatementRow(by=statement.by, key=statement.key, number=number))

@@ -17,8 +17,14 @@ from privacy.ledger import statements
 from privacy.ledger.statements import Statement
 
 
+def key_of(session: Session, caller: Caller) -> Mapping[str, Any] | None:
+    """The key of the caller that is registered, as this transaction sees it."""
+    row = find(session, ResearcherRow, id=caller.researcher_id)
+    return row.jwk if row else None
+
+
 def read(
-    session: Session,
+    jwk: Mapping[str, Any] | None,
     caller: Caller,
     action: str,
     draft: BaseModel,
@@ -26,13 +32,12 @@ def read(
     signature: str,
     origin: str,
 ) -> Statement:
-    """The statement that the caller makes with this request, if the signature is theirs."""
-    row = find(session, ResearcherRow, id=caller.researcher_id)
-    if row is None or row.jwk is None:
+    """The statement that the caller makes with this request, if this key signed it."""
+    if jwk is None:
         raise UnsignedError("no key of yours is registered: ask your regulator to register one")
     body = draft.model_dump(mode="json")
     stated = statements.condensed(body) if action == "charge" else stated_body(body)
-    maker = import_public_jwk(row.jwk)
+    maker = import_public_jwk(dict(jwk))
     return check(Statement(action, caller.researcher_id, key, stated, signature), maker, origin)
 
 

@@ -1,7 +1,8 @@
 """Requests that their maker signs: two headers become a statement."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends
 from pydantic import BaseModel
@@ -28,10 +29,17 @@ class Signed:
     def statement(
         self, session: Session, caller: Caller, action: str, draft: BaseModel
     ) -> Statement:
-        """The caller's statement of this request, verified."""
-        return statements.read(
-            session, caller, action, draft, self.key, self.signature, self.origin
-        )
+        """The caller's statement of this request, verified in the transaction that enacts it."""
+        return self._read(statements.key_of(session, caller), caller, action, draft)
+
+    def stated(self, caller: Caller, action: str, draft: BaseModel) -> Statement:
+        """The same by the key that let the caller in, before any transaction."""
+        return self._read(caller.jwk, caller, action, draft)
+
+    def _read(
+        self, jwk: Mapping[str, Any] | None, caller: Caller, action: str, draft: BaseModel
+    ) -> Statement:
+        return statements.read(jwk, caller, action, draft, self.key, self.signature, self.origin)
 
 
 async def _signed(key: KeyHeader, signature: SignatureHeader, service: ServiceDep) -> Signed:

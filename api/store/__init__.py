@@ -31,6 +31,7 @@ from api.store.vetting import (
     PersonalSubjectRow,
     WebhookRow,
 )
+from api.store.writing import change, insert
 
 __all__ = [
     "UNAVAILABLE",
@@ -70,7 +71,9 @@ __all__ = [
     "TreeHashRow",
     "UsedAssertionRow",
     "WebhookRow",
+    "change",
     "find",
     "find_all",
     "find_one",
+    "insert",
 ]

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from threading import Lock
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -33,6 +33,11 @@ _IMPATIENCE = {
     "keepalives_count": 3,
     "tcp_user_timeout": 25_000,
 }
+# How to ask outside of a transaction: SQLite's driver never begins one by itself.
+_OUTSIDE: dict[str, dict[str, Any]] = {
+    "sqlite": {"begins": False},
+    "postgresql": {"isolation_level": "AUTOCOMMIT"},
+}
 
 
 class Store:
@@ -41,6 +46,7 @@ class Store:
     def __init__(self, url: str) -> None:
         self.url = url
         self.engine = _engine(url)
+        self._at_once = self.engine.execution_options(**_OUTSIDE[self.engine.dialect.name])
         self._writers = Lock() if self.engine.dialect.name == "sqlite" else None
 
     @contextmanager
@@ -48,6 +54,12 @@ class Store:
         """A transaction that only reads."""
         with Session(self.engine, expire_on_commit=False) as session:
             yield session
+
+    @contextmanager
+    def look(self) -> Iterator[Connection]:
+        """One question, outside of any transaction: nothing is begun that must be ended."""
+        with self._at_once.connect() as connection:
+            yield connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Session]:
@@ -126,5 +138,6 @@ def _prepare_sqlite(connection: Any, _entry: ConnectionPoolEntry) -> None:
 
 
 def _begin_sqlite(connection: Any) -> None:
-    writes = connection.get_execution_options().get("writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    options = connection.get_execution_options()
+    if options.get("begins", True):
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("writes") else "BEGIN")

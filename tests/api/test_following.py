@@ -73,14 +73,14 @@ def test_a_state_that_changes_is_told() -> None:
     run(test())
 
 
-def test_one_look_serves_many_streams(no_looks: None) -> None:
+def test_one_look_serves_many_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(following, "_SOON", 0.01)
+
     async def test() -> None:
         books = Books({"a": "running", "b": "released"})
         streams = Following(books.read)
         following_a = [asyncio.create_task(streams.after("a", "charged")) for _ in range(50)]
         following_b = [asyncio.create_task(streams.after("b", "running")) for _ in range(50)]
-        await until(lambda: len(streams._waiting) == 100)
-        streams.moved()
         assert await asyncio.gather(*following_a, *following_b) == (
             ["running"] * 50 + ["released"] * 50
         )
@@ -89,37 +89,93 @@ def test_one_look_serves_many_streams(no_looks: None) -> None:
     run(test())
 
 
-def test_the_word_of_a_worker_wakes_at_once(no_looks: None) -> None:
+def test_the_more_wait_the_fewer_are_the_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        await real(0)
+
+    real = asyncio.sleep
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+
+    async def test(streams: int) -> None:
+        names = [f"a{number}" for number in range(streams)]
+        books = Books(dict.fromkeys(names, "running"))
+        shared = Following(books.read)
+        await asyncio.gather(*(shared.after(name, "charged") for name in names))
+
+    for streams, pause in (
+        (1, following._SOON),
+        (5, 5 * following._SOON),
+        (1_000, following._LATE),
+    ):
+        pauses.clear()
+        run(test(streams))
+        assert pauses[0] == pause
+
+
+def test_the_word_of_a_worker_is_believed_at_once_and_nobody_looks(no_looks: None) -> None:
     async def test() -> None:
-        books = Books({"a": "charged"})
+        books = Books({"a": "charged", "b": "charged"})
         streams = Following(books.read)
-        stream = asyncio.create_task(streams.after("a", "charged"))
-        await until(lambda: streams._waiting)
-        assert books.looks == []
-        books.states["a"] = "running"
-        threading.Thread(target=streams.moved).start()
+        stream, other = (asyncio.create_task(streams.after(name, "charged")) for name in "ab")
+        await until(lambda: len(streams._waiting) == 2)
+        threading.Thread(target=streams.moved, args=("a", "running")).start()
         assert await stream == "running"
+        assert not other.done()
+        other.cancel()
+        assert books.looks == []
 
     run(test())
 
 
-def test_a_word_that_comes_during_a_look_is_not_lost(no_looks: None) -> None:
+def test_a_word_between_two_states_is_not_lost(no_looks: None) -> None:
     async def test() -> None:
-        books = Books({"a": "charged"})
+        streams = Following(Books({}).read)
+        first = asyncio.create_task(streams.after("a", "charged"))
+        await until(lambda: streams._waiting)
+        for state in ("running", "released"):  # before the stream can ask for the second
+            streams.moved("a", state)
+        assert await first in ("running", "released")
+        assert await streams.after("a", "running") == "released"
+
+    run(test())
+
+
+def test_few_words_are_kept(no_looks: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(following, "_KEPT", 2)
+
+    async def test() -> None:
+        streams = Following(Books({}).read)
+        first = asyncio.create_task(streams.after("a", "charged"))
+        await until(lambda: streams._waiting)
+        for name in "abc":
+            streams.moved(name, "running")
+        assert await first == "running"
+        assert streams._said == {"b": "running", "c": "running"}
+
+    run(test())
+
+
+def test_a_look_that_is_older_than_a_word_tells_nobody() -> None:
+    async def test() -> None:
+        books, heard = Books({"a": "charged"}), threading.Event()
 
         def read(names: Collection[str]) -> dict[str, str]:
             found = books.read(names)
-            if len(books.looks) == 1:  # what was read is old before it is told
-                books.states["a"] = "running"
-                streams.moved()
+            if len(books.looks) == 1:
+                books.states["a"] = "released"
+                streams.moved("a", "running")
+                assert heard.wait(PATIENCE)
             return found
 
         streams = Following(read)
-        stream = asyncio.create_task(streams.after("a", "charged"))
+        assert await streams.after("a", "charged") == "running"
+        later = asyncio.create_task(streams.after("a", "running"))
         await until(lambda: streams._waiting)
-        streams.moved()
-        assert await stream == "running"
-        assert len(books.looks) == 2
+        heard.set()
+        assert await later == "released"
 
     run(test())
 
@@ -174,11 +230,11 @@ def test_a_stream_that_is_cut_off_leaves_nothing_behind() -> None:
 def test_a_word_when_nobody_listens_or_the_loop_is_gone_does_no_harm() -> None:
     books = Books({"a": "running"})
     streams = Following(books.read)
-    streams.moved()
+    streams.moved("a", "running")
 
     async def listen() -> None:
         assert await streams.after("a", "charged") == "running"
 
     run(listen())
-    streams.moved()
+    streams.moved("a", "running")
     run(listen())  # and another loop, as tests have them, begins anew

@@ -8,8 +8,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import text
-from sqlalchemy.orm import Session as OrmSession
-from sqlalchemy.orm import object_session
 from sqlmodel import Session, select
 
 from api import charging, ledger, persons
@@ -22,7 +20,6 @@ from api.store import (
     ContentRow,
     EntryRow,
     MandateRow,
-    PlatformAccountRow,
     Store,
 )
 from api.worker import Worker
@@ -32,7 +29,7 @@ from privacy.ledger.statements import Statement
 Mutate = Callable[[dict[str, Any]], None]
 
 
-def commit_midway(session: OrmSession) -> None:
+def commit_midway(session: Session) -> None:
     """Two transactions, one right after the other."""
     session.commit()
     session.connection(execution_options={"writes": True})
@@ -42,10 +39,8 @@ def charge_in_two_transactions(_: dict[str, Any]) -> None:
     """The limits are debited, and committed, before the charge is written."""
     whole = charging._debit_platform
 
-    def torn(account: PlatformAccountRow, *arguments: Any) -> None:
-        whole(account, *arguments)
-        session = object_session(account)
-        assert session
+    def torn(session: Session, *arguments: Any) -> None:
+        whole(session, *arguments)
         commit_midway(session)
 
     put(charging, "_debit_platform", torn)

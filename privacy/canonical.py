@@ -1,0 +1,61 @@
+"""The one serialisation of a JSON value (RFC 8785), several times as fast as rfc8785 for most.
+
+What is plain is written here; whatever else comes, and every refusal, is left to rfc8785.
+"""
+
+from json.encoder import encode_basestring
+from typing import Any
+
+import rfc8785
+
+# Whole numbers up to here are what they are in every JSON library  [RFC8785, §3.2.2.3, Appendix D].
+_WHOLE = 2**53 - 1
+_WORDS = {True: "true", False: "false", None: "null"}
+
+
+class _UnusualError(Exception):
+    """Something that JSON does not have of itself."""
+
+
+def dumps(value: Any) -> bytes:
+    try:
+        return _text(value).encode()
+    except (_UnusualError, UnicodeEncodeError, RecursionError):
+        return rfc8785.dumps(value)
+
+
+def _text(value: Any) -> str:
+    kind = type(value)
+    if kind is str:
+        return encode_basestring(value)
+    if kind is int and -_WHOLE <= value <= _WHOLE:
+        return str(value)
+    if kind is float:
+        return _number(value)
+    if kind is list:
+        return f"[{','.join([_text(each) for each in value])}]"
+    if kind is dict:
+        return f"{{{','.join([_member(name, value[name]) for name in _sorted(value)])}}}"
+    if kind is bool or value is None:
+        return _WORDS[value]
+    raise _UnusualError
+
+
+def _member(name: str, value: Any) -> str:
+    return f"{encode_basestring(name)}:{_text(value)}"
+
+
+def _sorted(members: dict[Any, Any]) -> list[str]:
+    """By UTF-16 code units, which is by code points where all are ASCII  [RFC8785, §3.2.3]."""
+    if not all(type(name) is str for name in members):
+        raise _UnusualError
+    if "".join(members).isascii():
+        return sorted(members)
+    return sorted(members, key=lambda name: name.encode("utf-16-be"))
+
+
+def _number(value: float) -> str:
+    """As ECMAScript writes it: here as Python does, but for the end of whole numbers."""
+    if 1e-4 <= abs(value) < 1e16:
+        return repr(value).removesuffix(".0")
+    return rfc8785.dumps(value).decode()

@@ -1,0 +1,75 @@
+"""Rows written at once: the database and the session agree on them."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from sqlalchemy.exc import IntegrityError
+
+from api.store import (
+    EntryRow,
+    PlatformAccountRow,
+    StatementRow,
+    Store,
+    change,
+    find,
+    insert,
+)
+from api.store.schema import migrate
+from tests.world import sqlite_url
+
+AT = datetime(2030, 1, 2, 3, 4, 5, 678, tzinfo=UTC)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = Store(sqlite_url(tmp_path))
+    migrate(store)
+    yield store
+    store.close()
+
+
+def test_a_row_that_is_inserted_is_read_as_it_was(store: Store) -> None:
+    made = EntryRow(number=7, kind="model", text="{}", leaf=b"\0\1", at=AT)
+    with store.write() as session:
+        insert(session, made)
+        assert find(session, EntryRow, number=7) is not made
+    with store.read() as session:
+        found = find(session, EntryRow, number=7)
+    assert found is not None
+    assert found.model_dump() == made.model_dump()
+    assert found.auditor_id is None
+
+
+def test_a_row_is_inserted_once(store: Store) -> None:
+    with store.write() as session:
+        insert(session, StatementRow(by="a", key="k", number=1))
+    with pytest.raises(IntegrityError), store.write() as session:
+        insert(session, StatementRow(by="a", key="k", number=2))
+
+
+def test_a_change_is_in_the_row_and_in_the_database(store: Store) -> None:
+    with store.write() as session:
+        account = find(session, PlatformAccountRow, lock=True)
+        assert account is not None
+        change(session, account, window=3, spent=Fraction(1, 8))
+        assert (account.window, account.spent) == (3, Fraction(1, 8))
+        assert account not in session.dirty
+    with store.read() as session:
+        found = find(session, PlatformAccountRow)
+    assert found is not None
+    assert (found.window, found.spent) == (3, Fraction(1, 8))
+
+
+def test_a_change_is_of_its_row_alone(store: Store) -> None:
+    with store.write() as session:
+        for key in "kl":
+            insert(session, StatementRow(by="a", key=key, number=1))
+        row = find(session, StatementRow, by="a", key="k")
+        assert row is not None
+        change(session, row, number=2)
+        kept = find(session, StatementRow, by="a", key="l")
+    assert kept is not None
+    assert (row.number, kept.number) == (2, 1)
