@@ -10,18 +10,23 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, cast
 
-from sqlmodel import Session
+from sqlalchemy import bindparam
+from sqlmodel import Session, select
 
 from api.clock import now
-from api.errors import IdempotencyConflictError, InvalidRequestError
+from api.errors import IdempotencyConflictError, InvalidRequestError, UnsignedError
 from api.ledger import tree
-from api.store import EntryRow, HeadRow, StatementRow, change, find, insert
+from api.store import EntryRow, HeadRow, ResearcherRow, StatementRow, change, find, insert
 from openapi.models import Entry
 from privacy.errors import EvidenceError
 from privacy.ledger.entries import encode
 from privacy.ledger.lines import parse
 from privacy.ledger.merkle import leaf_hash
-from privacy.ledger.statements import Statement
+from privacy.ledger.statements import Statement, head_of
+
+_MAKER = select(ResearcherRow.key_thumbprint, ResearcherRow.removed_at).where(
+    ResearcherRow.id == bindparam("maker")
+)
 
 
 def lock(session: Session) -> datetime:
@@ -50,6 +55,7 @@ def append(
     at = max(head.latest, at or now())
     number = head.size
     if statement is not None:
+        _check_maker(session, statement)
         _once(session, statement, number)
     data = _readable(encode(number, at, kind, auditor_id, facts, statement))
     entry = EntryRow(
@@ -95,6 +101,18 @@ def _readable(line: bytes) -> bytes:
             f"the ledger cannot hold this; nothing was done: {error}"
         ) from error
     return line
+
+
+def _check_maker(session: Session, statement: Statement) -> None:
+    """Whoever was let in, and whose signature was checked, before others wrote their entries.
+
+    A statement by a key that an earlier entry replaced would make the ledger unverifiable.
+    """
+    row = session.connection().execute(_MAKER, {"maker": statement.by}).first()
+    if row is None:  # an applicant, whose key is in the application itself
+        return
+    if row.removed_at is not None or row.key_thumbprint != head_of(statement.signature).kid:
+        raise UnsignedError("this key is no longer yours to sign with; nothing was done")
 
 
 def _once(session: Session, statement: Statement, number: int) -> None:

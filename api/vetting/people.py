@@ -32,14 +32,14 @@ def change_key(
     row = session.get_one(ResearcherRow, caller.researcher_id)
     jwk, thumbprint = validate_public_jwk(dict(draft.jwk))
     _check_proof(draft, row.id, origin)
+    facts = {"researcher_id": row.id, "key_thumbprint": thumbprint}
+    append(session, "researcher-key", facts, row.auditor_id, statement, at=at)
     row.jwk, row.key_thumbprint = jwk, thumbprint
     session.add(row)
     try:
         session.flush()
     except IntegrityError as error:
         raise ConflictError("this key is registered already") from error
-    facts = {"researcher_id": row.id, "key_thumbprint": thumbprint}
-    append(session, "researcher-key", facts, row.auditor_id, statement, at=at)
     return me(session, caller)
 
 

@@ -10,7 +10,10 @@ import pytest
 from joserfc.jwk import OKPKey
 
 from api.access_log import log as access
+from api.auth.caller import Caller
+from api.errors import UnsignedError as UnsignedNowError
 from api.logs import JsonLines
+from api.submissions import submit
 from auditor_client import Auditor, Regulator
 from auditor_client.errors import (
     AuthenticationError,
@@ -21,10 +24,11 @@ from auditor_client.errors import (
 from auditor_client.keys import plain_jwk
 from auditor_client.ledger import verify_file
 from auditor_client.statements import Statements
-from openapi.models import KeyChangeDraft, Me, ResearcherDraft
+from openapi.models import REQUEST, KeyChangeDraft, Me, ResearcherDraft
 from privacy.ledger.statements import payload, sign
-from tests.statements import A_FORM
-from tests.system.raw import raw, refused
+from tests.durability.processes import until
+from tests.statements import A_FORM, Maker
+from tests.system.raw import raw, refused, request_for, unchanged
 from tests.system.scene import operator_of
 from tests.system.test_ledger import trust_of
 from tests.vetting import applying, new_key
@@ -106,6 +110,32 @@ def test_an_applicant_has_no_key_to_change(deployment: Deployment) -> None:
     case = applying(deployment)
     with pytest.raises(ConflictError, match="new version"):
         case.applicant.change_key(new_key())
+
+
+@pytest.mark.parametrize("meanwhile", ["researcher-key", "researcher-removal"])
+def test_nothing_is_charged_by_a_key_that_was_taken_away_meanwhile(
+    deployment: Deployment, tmp_path: Path, meanwhile: str
+) -> None:
+    """The request was let in and its signature found good, and then somebody else wrote first."""
+    auditor, service = deployment.auditor(), deployment.service
+    me = raw(deployment, auditor)
+    request = REQUEST.validate_python(request_for(me.content(), me.audience({"g0": ["ada"]})))
+    who = auditor.me()
+    maker = Maker(who.id, auditor._key, service.origin)
+    statement = maker.states("charge", request)
+    if meanwhile == "researcher-removal":
+        deployment.regulator.researchers.remove(who.id, "left")
+    else:
+        auditor.change_key(new_key())
+    caller = Caller(who.id, who.name, "auditor", who.auditor_id)
+    with unchanged(service.store), pytest.raises(UnsignedNowError, match="no longer yours"):
+        submit(service.store, caller, request, statement, service.platform, service.settings)
+
+    def covered() -> int:
+        export = deployment.regulator.ledger.export(tmp_path / "all.jsonl")
+        return verify_file(export, trust_of(deployment)).counts[meanwhile]
+
+    until(covered, "a signed head")
 
 
 def test_operators_and_regulators_are_people_too(deployment: Deployment) -> None:
