@@ -21,6 +21,7 @@ import pyarrow.json
 
 from api.audiences import sealing, uploads
 from api.audiences.members import ARROW, CSV, JSON_LINES, read_members
+from api.audiences.packing import pack
 from api.compose import simulated
 from auditor_client.parts import ROWS_PER_PART
 from auditor_client.uploading import PARTS_AT_ONCE
@@ -70,10 +71,10 @@ def _ours(host: Hosted, parts: list[bytes], media_type: str) -> None:
 
     def put(number: int, part: bytes) -> None:
         digest = f"sha256:{sha256(part).hexdigest()}"
-        members = read_members(io.BytesIO(part), media_type)
+        packed = pack(read_members(io.BytesIO(part), media_type))
         with service.store.write() as session:
             row = uploads.owned_open(session, host.auditor, audience.id)
-            uploads.put_part(session, row, "g0", number, members, digest, service.settings)
+            uploads.put_part(session, row, "g0", number, packed, digest, service.settings)
 
     with ThreadPoolExecutor(PARTS_AT_ONCE) as pool:
         list(pool.map(put, range(len(parts)), parts))

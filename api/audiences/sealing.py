@@ -5,7 +5,7 @@ or nobody (R2). The identifiers themselves are forgotten; only person numbers st
 the upload under a key of this deployment.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -38,7 +38,7 @@ _OF_AUDIENCE = col(PartRow.audience_id) == bindparam("audience")
 _PARTS = (
     select(PartRow.label, PartRow.number, PartRow.digest, PartRow.data)
     .where(_OF_AUDIENCE)
-    .order_by(col(PartRow.number))
+    .order_by(col(PartRow.label), col(PartRow.number))  # as they lie: nothing is sorted
 )
 _FORGOTTEN = (
     delete(PartRow)
@@ -64,17 +64,17 @@ def seal(
         if empty := [group.label for group in groups if group.members == 0]:
             raise EmptyGroupError(f"nothing was uploaded for {', '.join(empty)}", groups=empty)
         uploaded, parts = _read(session, groups)
+    hashed = {label: _tokens(members) for label, members in uploaded.items()}
+    matched = _confirmed(people, audience, [_match(people, each) for each in uploaded.values()])
     sketch = sketches.new_sketch(settings)
     with ThreadPoolExecutor(1) as beside:
         digests = {
-            label: beside.submit(group_digest, sketch.watch(_tokens(members)))
-            for label, members in uploaded.items()
+            label: beside.submit(group_digest, sketch.watch(each)) for label, each in hashed.items()
         }
-        matched = _confirmed(people, audience, [_match(people, each) for each in uploaded.values()])
         membership = Membership.cut(matched, audience.groups_per_person)
         with store.write() as session:
             audience = _opened(uploads.owned(session, caller, audience_id, lock="wait"))
-            # What is still to be hashed is hashed while the database overwrites it.
+            # The other thread needs about as long as the database, which overwrites everything.
             _forget(session, audience_id, parts)
             if audience.ordered:
                 [persons] = matched
@@ -167,11 +167,17 @@ def _forget(session: Session, audience_id: str, read: set[_Part]) -> None:
         raise ConflictError("a part arrived while the audience was being sealed; seal it again")
 
 
-def _tokens(parts: list[Members]) -> Iterator[bytes]:
-    """Some at a time: as objects, short names take fifty times the memory they were sent in."""
-    for kind, column in parts:
-        for start in range(0, len(column), _AT_ONCE):
-            yield tokens(kind, column.slice(start, _AT_ONCE))
+def _tokens(parts: list[Members]) -> Iterable[bytes]:
+    """Some at a time: as objects, short names take fifty times the memory they were sent in.
+
+    Names are hashed one by one, which takes its time and is done before anything is locked.
+    """
+    chunks = (
+        tokens(kind, column.slice(start, _AT_ONCE))
+        for kind, column in parts
+        for start in range(0, len(column), _AT_ONCE)
+    )
+    return list(chunks) if any(kind == "username" for kind, _ in parts) else chunks
 
 
 def _match(people: People, parts: list[Members]) -> Persons:

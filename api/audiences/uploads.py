@@ -8,8 +8,7 @@ from sqlalchemy import bindparam
 from sqlalchemy.orm import defer
 from sqlmodel import Session, col, delete, select
 
-from api.audiences.members import Members
-from api.audiences.packing import pack
+from api.audiences.packing import Packed
 from api.auth.caller import Caller
 from api.clock import now
 from api.errors import (
@@ -108,7 +107,7 @@ def put_part(
     audience: AudienceRow,
     label: str,
     number: int,
-    members: Members,
+    packed: Packed,
     digest: str,
     settings: Settings,
 ) -> Part:
@@ -117,16 +116,16 @@ def put_part(
     group = named(groups, label)
     where = {"audience": audience.id, "group": label, "part": number}
     replaced: int = session.exec(_DROPPED, params=where).scalar() or 0
-    rows = len(members.identifiers)
+    kind, rows, data = packed
     _refuse_too_many(sum(each.members for each in groups) - replaced + rows, settings)
     row = PartRow(
         audience_id=audience.id,
         label=label,
         number=number,
-        kind=members.kind,
+        kind=kind,
         rows=rows,
         digest=digest,
-        data=pack(members),
+        data=data,
     )
     session.add(row)
     group.members += rows - replaced

@@ -13,6 +13,7 @@ from sqlmodel import select
 from api.audiences import hidden, samples, sealing, uploads
 from api.audiences.erasure import erase
 from api.audiences.members import MEDIA_TYPES, read_members
+from api.audiences.packing import pack
 from api.auth.access import AuditorDep
 from api.charging import lock_books
 from api.errors import (
@@ -145,11 +146,11 @@ async def put_members(
     """
 
     def keep(body: IO[bytes], digest: str) -> Part:
-        members = read_members(body, content_type)  # while others write
+        packed = pack(read_members(body, content_type))  # while others write
         with service.store.write() as session:
             audience = uploads.owned_open(session, caller, audience_id)
             return uploads.put_part(
-                session, audience, label, part, members, digest, service.settings
+                session, audience, label, part, packed, digest, service.settings
             )
 
     def refuse_early() -> None:
