@@ -64,9 +64,9 @@ def seal(
         if empty := [group.label for group in groups if group.members == 0]:
             raise EmptyGroupError(f"nothing was uploaded for {', '.join(empty)}", groups=empty)
         uploaded, parts = _read(session, groups)
+    sketch = sketches.new_sketch(settings)
     hashed = {label: _tokens(members) for label, members in uploaded.items()}
     matched = _confirmed(people, audience, [_match(people, each) for each in uploaded.values()])
-    sketch = sketches.new_sketch(settings)
     with ThreadPoolExecutor(1) as beside:
         digests = {
             label: beside.submit(group_digest, sketch.watch(each)) for label, each in hashed.items()
