@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from sqlalchemy import Insert, Table, Update, bindparam, inspect
 from sqlalchemy.orm.attributes import set_committed_value
+from sqlalchemy.orm.exc import StaleDataError
 from sqlmodel import Session, SQLModel
 
 
@@ -20,7 +21,9 @@ def insert(session: Session, row: SQLModel) -> None:
 def change(session: Session, row: SQLModel, **values: Any) -> None:
     """Write new values of a row that the session has read and locked."""
     keys = {f"{name}_": getattr(row, name) for name in _keys(type(row))}
-    session.connection().execute(_alteration(type(row), tuple(values)), keys | values)
+    altered = session.connection().execute(_alteration(type(row), tuple(values)), keys | values)
+    if altered.rowcount != 1:
+        raise StaleDataError(f"{altered.rowcount} rows of {type(row).__name__} changed, not one")
     for name, value in values.items():
         set_committed_value(row, name, value)
 

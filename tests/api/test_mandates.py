@@ -25,6 +25,7 @@ from api.ids import new_id
 from api.store import AuditorRow, ChargeRow, MandateRow, ResearcherRow, Store
 from openapi.models import MandateDraft
 from privacy.price import Price
+from tests.mandates import mandate_of
 from tests.statements import Maker
 
 PRICE = Price.epsilon(add_remove=Fraction(1, 4), change_one=Fraction(1, 2))
@@ -41,10 +42,18 @@ def session(store: Store) -> Iterator[Session]:
 
 @pytest.fixture
 def regulator(session: Session) -> Maker:
-    row = ResearcherRow(id=new_id("researcher"), name="R", role="regulator", created_at=now())
+    maker = Maker(new_id("researcher"))
+    row = ResearcherRow(
+        id=maker.by,
+        name="R",
+        role="regulator",
+        jwk=maker.key.as_dict(private=False),
+        key_thumbprint=maker.key.thumbprint(),
+        created_at=now(),
+    )
     session.add(row)
     session.flush()
-    return Maker(row.id)
+    return maker
 
 
 @pytest.fixture
@@ -164,11 +173,8 @@ def test_a_debit_and_its_refund_leave_what_was_there(
 
 @given(st.integers(1, 50), st.lists(st.integers(1, 30)))
 def test_debits_against_an_obvious_account(limit: int, amounts: list[int]) -> None:
-    # Never stored: an account and nothing else.
-    fields: dict[str, Any] = {"epsilon_limit": Fraction(limit), "spent": Fraction(0)}
-    fields |= {"period": 0, "period_spent": Fraction(0)}
-    mandate, left = MandateRow(**fields), limit
-    with Session() as session:
+    left = limit
+    with mandate_of(Fraction(limit)) as (session, mandate):
         for amount in amounts:
             if amount <= left:
                 budgets.debit(session, mandate, Fraction(amount), now())

@@ -6,7 +6,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm.exc import StaleDataError
 
 from api.store import (
     EntryRow,
@@ -73,3 +75,14 @@ def test_a_change_is_of_its_row_alone(store: Store) -> None:
         kept = find(session, StatementRow, by="a", key="l")
     assert kept is not None
     assert (row.number, kept.number) == (2, 1)
+
+
+def test_a_change_of_a_row_that_is_gone_is_not_taken_for_made(store: Store) -> None:
+    with store.write() as session:
+        insert(session, StatementRow(by="a", key="k", number=1))
+        row = find(session, StatementRow, by="a", key="k")
+        assert row is not None
+        session.connection().execute(text("DELETE FROM statements"))
+        with pytest.raises(StaleDataError):
+            change(session, row, number=2)
+        assert row.number == 1

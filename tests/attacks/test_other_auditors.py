@@ -7,11 +7,13 @@ from typing import Any
 
 import httpx2
 import pytest
-from sqlmodel import Session, select
+from sqlalchemy import bindparam
+from sqlmodel import Session, col, select
 
 from api import contents, mandates, submissions
 from api.audiences import uploads
-from api.store import AudienceRow, AuditRow, ContentRow, MandateRow
+from api.routes import audits as routes
+from api.store import AudienceRow, AuditRow, ContentRow, MandateRow, ReleaseRow
 from platform_sim import World
 from tests.attacks.outside import HISTOGRAM, run
 from tests.system.raw import CSV, SALT, Raw, raw, refused, request_for, usernames
@@ -92,6 +94,14 @@ def test_without_the_owner_in_the_query_an_id_opens_everything(
     monkeypatch.setattr(uploads, "owned", unguarded(AudienceRow))
     monkeypatch.setattr(submissions, "owned", unguarded(AuditRow))
     monkeypatch.setattr(contents, "owned", unguarded(ContentRow))
+    release = (
+        select(AuditRow.state, ReleaseRow.body, ReleaseRow.entry)
+        .join(ReleaseRow, col(ReleaseRow.audit_id) == col(AuditRow.id))
+        .where(AuditRow.id == bindparam("audit"))
+    )
+    monkeypatch.setattr(routes, "_RELEASE", release)
+    state = select(AuditRow.state).where(AuditRow.id == bindparam("audit"))
+    monkeypatch.setattr(submissions, "_STATE", state)
     me = raw(target, target.auditor())
     for what, answer in attempts(me, victim):
         # A released audit is not to be cancelled by anybody.

@@ -5,16 +5,15 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from sqlmodel import Session
 
 from api import budgets
 from api.audits import KINDS, AudienceFacts
 from api.clock import now
-from api.store import MandateRow
 from openapi.models import ScoreHistogramRequest
 from platform_sim import World
 from privacy import waist
 from tests.attacks.outside import HISTOGRAM
+from tests.mandates import mandate_of
 from tests.privacy_audit.cases import ONE_BIN
 from tests.system.raw import Raw, raw, refused, request_for, unchanged, usernames
 from tests.world import Deployment
@@ -93,11 +92,10 @@ class Trusting(ScoreHistogramRequest):
 def test_a_negative_epsilon_would_fill_the_budget() -> None:
     request = Trusting.model_validate(ONE_BIN | {"epsilon": "-1", "size_epsilon": "0"})
     question = KINDS[HISTOGRAM].question(request, AudienceFacts(("g0",), 1, None))
-    mandate = mandate_of(Fraction(2))
-    with Session() as session:
+    with mandate_of(Fraction(2)) as (session, mandate):
         debit = Fraction(waist.price(question).debit("epsilon"))
         budgets.debit(session, mandate, debit, now())
-    assert mandate.limit - mandate.spent == 4
+        assert mandate.limit - mandate.spent == 4
 
 
 def test_a_tiny_epsilon_would_cost_nothing_in_floating_point() -> None:
@@ -106,25 +104,7 @@ def test_a_tiny_epsilon_would_cost_nothing_in_floating_point() -> None:
     for _ in range(1000):
         spent += 1e-17
     assert spent == 1.0
-    mandate = mandate_of(Fraction(1))
-    with Session() as session:
+    with mandate_of(Fraction(1)) as (session, mandate):
         for _ in range(1000):
             budgets.debit(session, mandate, Fraction(1, 10**6), now())
-    assert mandate.spent == Fraction(1, 1000)
-
-
-def mandate_of(limit: Fraction) -> MandateRow:
-    """A mandate that no database has seen."""
-    return MandateRow(
-        id="mandate",
-        auditor_id="auditor",
-        granted_by="regulator",
-        purpose="test",
-        kinds=[HISTOGRAM],
-        epsilon_limit=limit,
-        spent=Fraction(0),
-        period_spent=Fraction(0),
-        valid_from=now(),
-        valid_until=now(),
-        created_at=now(),
-    )
+        assert mandate.spent == Fraction(1, 1000)
