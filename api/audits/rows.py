@@ -237,7 +237,7 @@ def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Rows 
     columns = selection.wanted.columns
     parts, size = list[Rows](), 0
     for part in _parts(logs.read(selection.log, persons, columns)):
-        size += max(part.nbytes, 8 * len(part) * (1 + len(columns)))
+        size += _size(part)
         if size > _MOST_BYTES:
             return None
         parts.append(_as_rows(part, selection, log))
@@ -246,6 +246,16 @@ def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Rows 
     if not _is_ordered(rows.person):
         rows = rows.take(np.argsort(rows.person, kind="stable"))
     return rows.of(persons)
+
+
+def _size(part: pa.Table) -> int:
+    """Of the rows alone: words in a dictionary may be those of others, who would put these out."""
+    return sum(
+        8 * len(column)
+        if pa.types.is_dictionary(column.type)
+        else max(column.nbytes, 8 * len(column))
+        for column in part.columns
+    )
 
 
 def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -7,9 +7,10 @@ nothing with it: what it did is a function of its input, and is done again.
 
 Tasks of an audit that was given up are not cancelled: where a cancellation meets the end of its
 task, Ray ends the process that asked for it (ADR 14). They run to their end, and nothing else is
-begun before, so that what nobody waits for does not pile up.
+begun before, or for as long as an outage takes: what nobody waits for does not pile up.
 """
 
+import logging
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -35,6 +36,8 @@ from privacy.table import Table
 DEATHS = 5
 
 _CONNECTING = threading.Lock()
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -116,14 +119,23 @@ class OnRay:
                 raise PlatformDownError("the cluster does not get anything done")
             yield from ended
 
+    def _outlast(self) -> None:
+        """What was given up ends first; what never ends is left, lest it stop all other audits."""
+        waiting = self.given_up.copy()
+        self.given_up.clear()
+        try:
+            for _ in self._as_they_end(waiting):
+                pass
+        except PlatformDownError:
+            log.warning("ray.stuck", extra={"tasks": len(waiting)})
+
     @contextmanager
     def _connected(self) -> Iterator[list[Any]]:
         """Tasks that are begun go here; what is wrong with the cluster itself is an outage."""
         _connect(self.cluster)
         begun: list[Any] = []
         try:
-            for ended in self._as_they_end(self.given_up.copy()):
-                self.given_up.remove(ended)
+            self._outlast()
             yield begun
         except (RayTaskError, PlatformDownError):
             self.given_up.extend(begun)

@@ -14,7 +14,7 @@ from api.errors import UnsignedError
 from api.store import ResearcherRow, find
 from privacy.errors import StatementError
 from privacy.ledger import statements
-from privacy.ledger.statements import Statement
+from privacy.ledger.statements import Head, Statement
 
 
 def key_of(session: Session, caller: Caller) -> Mapping[str, Any] | None:
@@ -48,12 +48,19 @@ def check(statement: Statement, maker: Key, origin: str) -> Statement:
         )
         statements.verify(statement.signature, signed, maker, list(algorithms_of(maker)))
         made = statements.head_of(statement.signature)
+        _check_named(made, maker)
         statements.check_fresh(made, now().timestamp(), statements.CLOCK_SKEW)
     except (StatementError, ValueError) as error:  # what has no canonical form is not signed
         raise UnsignedError(
             f"{error}. Sign the request as docs/ledger.md says; nothing was done."
         ) from error
     return statement
+
+
+def _check_named(made: Head, maker: Key) -> None:
+    """By its name the key is recognised when the entry is written (`api.ledger.entries`)."""
+    if made.kid != maker.thumbprint():
+        raise StatementError("the signature names another key than the one that made it")
 
 
 def stated_body(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -104,8 +104,10 @@ class Store:
         with self._turn(), closing(self.engine.raw_connection()) as connection:
             cursor = connection.cursor()
             cursor.execute(f"PRAGMA busy_timeout={_READERS_MS}")
-            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            cursor.execute(f"PRAGMA busy_timeout={round(1000 * _PATIENCE)}")
+            try:
+                cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                cursor.execute(f"PRAGMA busy_timeout={round(1000 * _PATIENCE)}")
 
     def close(self) -> None:
         self.engine.dispose()

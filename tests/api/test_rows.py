@@ -115,6 +115,17 @@ def test_words_that_were_not_asked_for_do_not_count() -> None:
     assert read(Adapter(answer), words=["1"]) == sound(40, {3, 4, 5})
 
 
+def test_a_huge_word_of_somebody_puts_nobody_else_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though the dictionary with it comes along with the rows of all others."""
+    monkeypatch.setattr(audited, "_MOST_BYTES", 10_000)
+    week = pa.DictionaryArray.from_arrays(pa.array([0] * 80), ["1", "x" * 20_000])
+
+    def answer(persons: Persons, columns: Columns) -> Columns:
+        return columns | {"week": week.slice(0, 2 * len(persons))}
+
+    assert read(Adapter(answer)) == sound(40)
+
+
 def test_words_may_come_as_a_dictionary() -> None:
     def answer(persons: Persons, columns: Columns) -> Columns:
         words = [None if n == 2 else str(n % 3) for n in columns["person"]]
