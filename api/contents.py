@@ -9,7 +9,7 @@ from api.auth.caller import Caller
 from api.clock import now
 from api.errors import NotFoundError
 from api.ids import new_id
-from api.ledger import append
+from api.ledger import append, lock
 from api.store import ContentRow, find
 from openapi.models import Content, ContentDraft
 from privacy.content import FIELDS, content_digest
@@ -17,6 +17,7 @@ from privacy.receipts import digest
 
 
 def create(session: Session, caller: Caller, draft: ContentDraft) -> Content:
+    lock(session)
     fields = draft.model_dump(include=set(FIELDS))
     image = draft.image.data if draft.image else None
     image_digest = digest(image) if image else None

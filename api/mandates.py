@@ -19,7 +19,7 @@ from api.errors import (
     RefusalError,
 )
 from api.ids import new_id
-from api.ledger import append
+from api.ledger import append, lock
 from api.store import AuditorRow, MandateRow, ResearcherRow, find_all
 from api.store.types import as_decimal
 from openapi.models import Mandate, MandateDraft, MandateLimits, Renewal
@@ -30,6 +30,7 @@ _AMOUNTS = ("epsilon_limit", "rho_limit", "lifetime_limit", "exploration_limit",
 
 
 def grant(session: Session, draft: MandateDraft, statement: Statement) -> Mandate:
+    lock(session)
     if session.get(AuditorRow, draft.auditor_id) is None:
         raise NotFoundError(f"no auditor {draft.auditor_id}")
     for researcher_id in draft.researcher_ids or ():

@@ -15,6 +15,7 @@ from api.auth.caller import Caller
 from api.clock import now
 from api.errors import AudienceTooLargeError, UnavailableSampleError
 from api.ids import new_id
+from api.ledger import lock
 from api.platform import Persons, Platform
 from api.settings import Settings
 from api.store import AudienceRow, AuditRow, ChargeRow, ExclusionRow, GroupRow
@@ -33,6 +34,7 @@ def hide(
         raise UnavailableSampleError("this service compares no hidden audiences: upload one")
     if draft.rows > settings.max_members:
         raise AudienceTooLargeError(f"an audience may have {settings.max_members} members")
+    lock(session)
     audience = AudienceRow(
         id=new_id("audience"),
         auditor_id=caller.auditor,

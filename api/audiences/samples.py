@@ -17,9 +17,10 @@ from api.auth.caller import Caller
 from api.clock import now
 from api.errors import InvalidRequestError, UnavailableError, UnavailableSampleError
 from api.ids import new_id
+from api.ledger import lock
 from api.platform import People, Persons
 from api.settings import Settings
-from api.store import AudienceRow, GroupRow
+from api.store import AudienceRow, GroupRow, Store
 from openapi.models import Audience, SampleDraft
 from privacy.commitment import commit, group_digest
 from privacy.membership import Membership
@@ -28,11 +29,23 @@ Answer = TypeVar("Answer")
 
 
 def draw(
-    session: Session, caller: Caller, draft: SampleDraft, people: People, settings: Settings
+    store: Store, caller: Caller, draft: SampleDraft, people: People, settings: Settings
 ) -> Audience:
-    """Draw and seal at once. The randomness is the operating system's (R6)."""
+    """Draw and seal at once. The platform is asked while nothing is locked."""
     _check(draft, people)
     drawn = _answer(lambda: _drawn(draft, people))
+    with store.write() as session:
+        return _sealed(session, caller, draft, drawn, settings)
+
+
+def _sealed(
+    session: Session,
+    caller: Caller,
+    draft: SampleDraft,
+    drawn: dict[str, Persons],
+    settings: Settings,
+) -> Audience:
+    lock(session)
     audience = AudienceRow(
         id=new_id("audience"),
         auditor_id=caller.auditor,
@@ -67,7 +80,7 @@ def draw(
 
 
 def _drawn(draft: SampleDraft, people: People) -> dict[str, Persons]:
-    """Whom the platform draws, by label."""
+    """Whom the platform draws, by label. The randomness is the operating system's (R6)."""
     sizes = {group.value: group.size for group in draft.groups}
     drawn = people.sample(draft.attribute, sizes, np.random.default_rng(secrets.randbits(256)))
     return {group.label: np.asarray(drawn[group.value], np.int64) for group in draft.groups}

@@ -75,8 +75,7 @@ def create_audience(draft: AudienceDraft, caller: AuditorDep, service: ServiceDe
 )
 def sample_audience(draft: SampleDraft, caller: AuditorDep, service: ServiceDep) -> Audience:
     """Have the platform draw people who declared an attribute to it. You get a handle only."""
-    with service.store.write() as session:
-        return samples.draw(session, caller, draft, service.platform.people, service.settings)
+    return samples.draw(service.store, caller, draft, service.platform.people, service.settings)
 
 
 @router.post(

@@ -146,31 +146,30 @@ def _belongings(store: Store, caller: Caller, settings: Settings) -> dict[str, d
     }
     requests = {}
     people = TinyPlatform(Path("/dev/null"))
-    with store.write() as session:
-        for name, question in questions.items():
-            groups = [
-                {"label": f"g{number}", "value": value, "size": len(persons)}
-                for number, (value, persons) in enumerate(OFFERS[name].items())
-            ]
-            draft = SampleDraft.model_validate({"attribute": name, "groups": groups})
-            audience = samples.draw(session, caller, draft, people, settings)
+    for name, question in questions.items():
+        groups = [
+            {"label": f"g{number}", "value": value, "size": len(persons)}
+            for number, (value, persons) in enumerate(OFFERS[name].items())
+        ]
+        draft = SampleDraft.model_validate({"attribute": name, "groups": groups})
+        audience = samples.draw(store, caller, draft, people, settings)
+        with store.write() as session:
             content = contents.create(session, caller, ContentDraft(kind="job", title=name))
-            requests[name] = {
-                "kind": "score-histogram",
-                "content_id": content.id,
-                "audience_id": audience.id,
-                "bins": {"edges": [0, 0.5, 1]},
-                **question,
-            }
-        group = {"label": "g0", "value": "a", "size": TARGETS}
-        shown = SampleDraft.model_validate(
-            {"attribute": "third", "groups": [group], "consented": True}
-        )
-        audience = samples.draw(session, caller, shown, people, settings)
-        requests["third"] = {**ASKED, "audience_id": audience.id}
-        drafted = HiddenDraft.model_validate(exchanging.HIDDEN)
+        requests[name] = {
+            "kind": "score-histogram",
+            "content_id": content.id,
+            "audience_id": audience.id,
+            "bins": {"edges": [0, 0.5, 1]},
+            **question,
+        }
+    group = {"label": "g0", "value": "a", "size": TARGETS}
+    shown = SampleDraft.model_validate({"attribute": "third", "groups": [group], "consented": True})
+    audience = samples.draw(store, caller, shown, people, settings)
+    requests["third"] = {**ASKED, "audience_id": audience.id}
+    drafted = HiddenDraft.model_validate(exchanging.HIDDEN)
+    with store.write() as session:
         audience = hidden.hide(session, caller, drafted, make("/dev"), settings)
-        requests["hidden"] = exchanging.asked(content.id, audience.id)
+    requests["hidden"] = exchanging.asked(content.id, audience.id)
     return requests
 
 

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import httpx2
 import pyarrow as pa
@@ -18,7 +18,7 @@ from sqlalchemy import MetaData, select
 from sqlmodel import col
 
 from api.adapters import PlatformDownError
-from api.audiences import sealing, uploads
+from api.audiences import samples, sealing, uploads
 from api.audiences.erasure import erase
 from api.auth.caller import Caller
 from api.clock import now
@@ -34,7 +34,7 @@ from auditor_client.labels import label_names
 from auditor_client.parts import MEDIA_TYPE, commitment, cut
 from auditor_client.records import load_record
 from auditor_client.uploading import Upload
-from openapi.models import AudienceDraft
+from openapi.models import AudienceDraft, SampleDraft
 from platform_sim import World, recruit
 from tests.conftest import new_postgresql
 from tests.system.raw import (
@@ -429,6 +429,24 @@ class Meddled:
     def match(self, kind: str, identifiers: pa.Array) -> Persons:
         self._meanwhile()
         return self._people.match(kind, identifiers)
+
+    def offers(self) -> Any:
+        return self._people.offers()
+
+    def sample(self, *asked: Any) -> Any:
+        self._meanwhile()
+        return self._people.sample(*asked)
+
+
+def test_nobody_waits_while_a_sample_is_drawn(deployment: Deployment) -> None:
+    service, auditor = deployment.service, deployment.auditor()
+    me = raw(deployment, auditor)
+    people = cast("People", Meddled(service.platform.people, me.content))
+    attribute, values = next(iter(people.offers().items()))
+    group = {"label": "g0", "value": next(iter(values)), "size": 3}
+    draft = SampleDraft.model_validate({"attribute": attribute, "groups": [group]})
+    drawn = samples.draw(service.store, caller_of(auditor), draft, people, service.settings)
+    assert (drawn.state, drawn.groups[0].members) == ("sealed", 3)
 
 
 @pytest.mark.parametrize("left", ["open", "sealed", "erased"])
