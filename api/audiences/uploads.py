@@ -157,6 +157,7 @@ def groups_of(session: Session, audience_id: str) -> list[GroupRow]:
 
 
 def named(groups: list[GroupRow], label: str) -> GroupRow:
+    """The group of this label, if there is one."""
     for group in groups:
         if group.label == label:
             return group

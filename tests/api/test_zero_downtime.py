@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 from sqlalchemy import inspect, text
+from sqlmodel import select
 
 from api.compose import simulated
-from api.store import Store
+from api.store import ReleaseRow, Store
 from api.store.schema import NewerSchemaError, migrate, revisions
 from bench.hosted import hosted
 from tests.world import make_settings, sqlite_url
@@ -113,6 +114,8 @@ def test_a_process_that_runs_goes_on_when_a_newer_one_migrates(tmp_path: Path) -
         newer.close()
         old.audit(request)
         old.audit(old.sealed(np.arange(700))[0])
+        with old.service.store.read() as session:
+            assert len(session.exec(select(ReleaseRow.audit_id)).all()) == 3
 
 
 def test_one_that_starts_then_says_that_it_is_too_old(tmp_path: Path) -> None:
