@@ -1,7 +1,8 @@
 """Submitting an audit: price, then charge, then nothing but the charge has happened (R3).
 
 One transaction debits all limits, writes the charge into the ledger and puts the audit in the
-queue. A retry with the same key finds it and costs nothing.
+queue. A retry with the same key finds it and costs nothing. All charges wait for each other, so
+what an audit is about is read and priced before, while nothing is locked.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,6 +16,7 @@ from sqlmodel import Session, col, select
 from api import boundaries, budgets, charging, contents, mandates, memory, turns
 from api.advice import advise
 from api.audiences import uploads
+from api.audiences.sealing import Reached, reached
 from api.audits import KINDS, AudienceFacts
 from api.auth.caller import Caller
 from api.boundaries import Boundary
@@ -29,7 +31,7 @@ from api.errors import (
 from api.ids import new_id
 from api.ledger import append
 from api.platform import Platform
-from api.pricing import facts_of, price_of
+from api.pricing import facts_of, price_of, taken
 from api.settings import Settings
 from api.store import AudienceRow, AuditRow, ChargeRow, ContentRow, Store, find, insert
 from api.store.types import as_decimal
@@ -53,6 +55,10 @@ _STATES = select(AuditRow.id, AuditRow.state).where(
 )
 _STATE = select(AuditRow.state).where(
     AuditRow.id == bindparam("audit"), AuditRow.auditor_id == bindparam("auditor")
+)
+
+_SEALED = select(AudienceRow.id).where(
+    AudienceRow.id == bindparam("audience"), AudienceRow.state == "sealed"
 )
 
 
@@ -131,9 +137,22 @@ def submit(
     settings: Settings,
 ) -> Audit:
     """Charge the audit and put it in the queue, once per idempotency key."""
+    request_digest = digest(canonical(request.model_dump(mode="json")))
     try:
+        with store.ask() as session:
+            if earlier := _earlier(session, caller, statement.key, request_digest):
+                return earlier
+            ready = _ready(session, caller, request, platform, settings)
         with store.write() as session:
-            audit = _submit(session, caller, request, statement, platform, settings)
+            books = charging.lock_books(session)
+            # Others have held the books since these were read.
+            if earlier := _earlier(session, caller, statement.key, request_digest):
+                return earlier
+            if not _still(session, ready.asked):
+                ready = _ready(session, caller, request, platform, settings)
+            audit = _submit(
+                session, books, caller, request, request_digest, statement, ready, settings
+            )
             boundaries.reached(Boundary.CHARGE_WRITTEN)
     except RefusalError as refusal:
         with store.write() as session:
@@ -141,7 +160,7 @@ def submit(
                 "by": caller.researcher_id,
                 "code": refusal.code,
                 "audit_kind": request.kind,
-                "request": _request_digest(request),
+                "request": request_digest,
             }
             append(session, "refusal", body, caller.auditor)
         raise
@@ -218,19 +237,42 @@ class _Asked:
     price: ExactPrice
 
 
-def _submit(
+@dataclass(frozen=True)
+class _Ready:
+    """What a charge needs that is known before anything is locked."""
+
+    asked: _Asked
+    found: Reached
+
+
+def _ready(
     session: Session,
     caller: Caller,
     request: AuditRequest,
-    statement: Statement,
     platform: Platform,
     settings: Settings,
-) -> Audit:
-    books = charging.lock_books(session)
-    request_digest = _request_digest(request)
-    if earlier := _earlier(session, caller, statement.key, request_digest):
-        return earlier
+) -> _Ready:
     asked = _asked(session, caller, request, platform, settings)
+    return _Ready(asked, reached(session, asked.audience))
+
+
+def _still(session: Session, asked: _Asked) -> bool:
+    """Whether nothing of it changed: a sealed audience may be erased, or another audit take it."""
+    sealed = session.connection().execute(_SEALED, {"audience": asked.audience.id}).first()
+    return sealed is not None and taken(session, asked.audience) == asked.facts.taken
+
+
+def _submit(
+    session: Session,
+    books: charging.Books,
+    caller: Caller,
+    request: AuditRequest,
+    request_digest: str,
+    statement: Statement,
+    ready: _Ready,
+    settings: Settings,
+) -> Audit:
+    asked = ready.asked
     turn = turns.next_turn(session, caller.auditor, asked.facts, settings)
     exact = asked.price
     mandate = mandates.choose(
@@ -269,7 +311,7 @@ def _submit(
         books,
         mandate,
         row,
-        asked.audience,
+        ready.found,
         asked.contents,
         price,
         settings,
@@ -307,7 +349,3 @@ def _earlier(session: Session, caller: Caller, key: str, asked: str) -> Audit | 
             f"this key was used for audit {row.id} with another body; nothing was charged"
         )
     return view(row).model_copy(update={"state": "charged", "finished_at": None, "failure": None})
-
-
-def _request_digest(request: AuditRequest) -> str:
-    return digest(canonical(request.model_dump(mode="json")))

@@ -132,6 +132,7 @@ def keep_until(moment: datetime, settings: Settings) -> datetime:
 class Reached:
     """Whom a sealed audience reached, by the labels of its groups; so many were uploaded."""
 
+    audience: AudienceRow
     labels: list[str]
     membership: Membership
     uploaded: int
@@ -141,7 +142,8 @@ def reached(session: Session, audience: AudienceRow) -> Reached:
     rows = session.exec(_REACHED, params={"audience": audience.id}).all()
     labels, people, members = zip(*sorted(rows, key=lambda row: uploads.order(row[0])), strict=True)
     groups = tuple(np.frombuffer(each or b"", "<i8") for each in people)
-    return Reached(list(labels), Membership(groups, audience.groups_per_person), sum(members))
+    membership = Membership(groups, audience.groups_per_person)
+    return Reached(audience, list(labels), membership, sum(members))
 
 
 def _opened(audience: AudienceRow) -> AudienceRow:

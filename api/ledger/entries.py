@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import bindparam
+from sqlalchemy import bindparam, event
+from sqlalchemy.orm.attributes import set_committed_value
 from sqlmodel import Session, select
 
 from api.clock import now
@@ -24,16 +25,22 @@ from privacy.ledger.lines import parse
 from privacy.ledger.merkle import leaf_hash
 from privacy.ledger.statements import Statement, head_of
 
+# Noted in a session: the time of the head that it has locked is not written yet.
+_MOVED = "books' time moved"
 _MAKER = select(ResearcherRow.key_thumbprint, ResearcherRow.removed_at).where(
     ResearcherRow.id == bindparam("maker")
 )
 
 
 def lock(session: Session) -> datetime:
-    """Take the lock that orders all entries and charges, and move the books' time on."""
+    """Take the lock that orders all entries and charges, and move the books' time on.
+
+    The time is written with the entry that follows, or when the transaction ends without one.
+    """
     head = _locked(session)
     if (at := now()) > head.latest:
-        change(session, head, latest=at)
+        set_committed_value(head, "latest", at)
+        session.info[_MOVED] = True
     return head.latest
 
 
@@ -68,6 +75,7 @@ def append(
     )
     insert(session, entry)
     change(session, head, size=number + 1, latest=at)
+    session.info.pop(_MOVED, None)
     tree.grow(session, head.size)
     return entry
 
@@ -83,6 +91,13 @@ def view(row: EntryRow) -> Entry:
         statement=entry.get("statement"),
         leaf=base64.b64encode(row.leaf).decode(),
     )
+
+
+@event.listens_for(Session, "before_commit")
+def _keep_time(session: Session) -> None:
+    if session.info.pop(_MOVED, False):
+        head = _locked(session)
+        change(session, head, latest=head.latest)
 
 
 def _locked(session: Session) -> HeadRow:

@@ -5,13 +5,14 @@ IMMEDIATE), so that a check and the debit that follows it cannot be torn apart; 
 are locked by `for_update`.
 """
 
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from threading import Lock
-from typing import Any
+from typing import Any, NoReturn
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import InterfaceError, InvalidatePoolError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlmodel import Session
@@ -33,6 +34,8 @@ _IMPATIENCE = {
     "keepalives_count": 3,
     "tcp_user_timeout": 25_000,
 }
+# Seconds for which a connection to PostgreSQL that was just used is believed to be there.
+_FRESH = 1.0
 # How to ask outside of a transaction: SQLite's driver never begins one by itself.
 _OUTSIDE: dict[str, dict[str, Any]] = {
     "sqlite": {"begins": False},
@@ -51,9 +54,14 @@ class Store:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """A transaction that only reads."""
-        with Session(self.engine, expire_on_commit=False) as session:
+        """A transaction that only reads.
+
+        It is committed all the same: what was rolled back makes PostgreSQL's driver forget every
+        statement that it had prepared.
+        """
+        with _Reading(self.engine, expire_on_commit=False, autoflush=False) as session:
             yield session
+            session.commit()
 
     @contextmanager
     def look(self) -> Iterator[Connection]:
@@ -62,9 +70,15 @@ class Store:
             yield connection
 
     @contextmanager
+    def ask(self) -> Iterator[Session]:
+        """Questions outside of any transaction: about what does not change meanwhile."""
+        with _Reading(self._at_once, expire_on_commit=False, autoflush=False) as session:
+            yield session
+
+    @contextmanager
     def snapshot(self) -> Iterator[Session]:
         """A transaction that reads everything as it was at one moment."""
-        with Session(self.engine, expire_on_commit=False) as session:
+        with self.read() as session:
             if self.engine.dialect.name == "postgresql":
                 session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
             yield session
@@ -113,17 +127,45 @@ class Store:
         self.engine.dispose()
 
 
+class _Reading(Session):
+    """A session that has nothing to write."""
+
+    def flush(self, objects: object = None) -> NoReturn:
+        raise RuntimeError("a transaction that only reads would have written")
+
+
 def _engine(url: str) -> Engine:
     address = make_url(url)
     if address.get_backend_name() != "sqlite":
         asked = {name: value for name, value in _IMPATIENCE.items() if name not in address.query}
-        return create_engine(
-            url, connect_args=asked, pool_pre_ping=True, pool_size=10, max_overflow=20
+        engine = create_engine(
+            url, connect_args=asked, pool_size=10, max_overflow=20, pool_use_lifo=True
         )
+        _ask_the_idle(engine)
+        return engine
     engine = create_engine(url, connect_args={"timeout": _PATIENCE, "check_same_thread": False})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _ask_the_idle(engine: Engine) -> None:
+    """A connection that nobody used for a while is asked whether it is there, before it is used."""
+
+    def used(_connection: Any, entry: ConnectionPoolEntry) -> None:
+        entry.info["used"] = time.monotonic()
+
+    def ask(connection: Any, entry: ConnectionPoolEntry, _proxy: Any) -> None:
+        if time.monotonic() - entry.info.get("used", -_FRESH) < _FRESH:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error as error:
+            raise InvalidatePoolError from error  # the others are gone as well
+
+    event.listen(engine, "connect", used)
+    event.listen(engine, "checkin", used)
+    event.listen(engine, "checkout", ask)
 
 
 def _prepare_sqlite(connection: Any, _entry: ConnectionPoolEntry) -> None:

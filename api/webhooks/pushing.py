@@ -89,7 +89,7 @@ class Pusher:
     def due(self) -> list[str]:
         """Webhooks for which there is something to push now."""
         waiting = WebhookRow.state == "active", col(WebhookRow.next_at) <= now()
-        with self.store.read() as session:
+        with self.store.ask() as session:
             rows = session.exec(select(WebhookRow).where(*waiting).limit(200)).all()
             return [row.id for row in rows if _entries(session, row, 1)]
 

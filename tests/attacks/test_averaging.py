@@ -76,13 +76,13 @@ def test_a_retry_gets_the_same_bytes_and_costs_nothing(target: Deployment, world
 def test_without_idempotency_each_retry_has_fresh_noise(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = submissions._submit
+    original = submissions.submit
 
-    def forgetful(session: Any, caller: Any, request: Any, stated: Statement, *rest: Any) -> Any:
+    def forgetful(store: Any, caller: Any, request: Any, stated: Statement, *rest: Any) -> Any:
         fresh = replace(stated, key=secrets.token_hex(8))
-        return original(session, caller, request, fresh, *rest)
+        return original(store, caller, request, fresh, *rest)
 
-    monkeypatch.setattr(submissions, "_submit", forgetful)
+    monkeypatch.setattr(submissions, "submit", forgetful)
     me = raw(target, target.auditor(epsilon="100"))
     # False failure: at scale 4 five cells come out the same twice with a probability below 1e-5,
     # and ten times below 1e-40.

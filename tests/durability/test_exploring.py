@@ -63,8 +63,14 @@ def test_a_worker_killed_between_two_steps_is_taken_over_where_it_was(
     (host.folder / "withdrawn").write_text("3")
 
     (host.folder / f"hold-{HELD}").unlink()
-    until(service.worker().run_one, "the lease of the dead to run out")
-    assert auditor.audits.state(audit.id).state == "released"
+    worker = service.worker()
+
+    def released() -> bool:
+        """It is taken over when the lease of the dead has run out, and may be left to wait."""
+        worker.run_one()
+        return auditor.audits.state(audit.id).state == "released"
+
+    until(released, "another worker to finish it")
     check(host, audit, steps_of(host, first.pid), steps_of(host, os.getpid()))
 
 
