@@ -84,10 +84,11 @@ class OnRay:
         make = ray.cloudpickle.dumps(self.make)  # type: ignore[no-untyped-call]
         model = model_of(self.platform, wanted)
         adapter = Adapter(make, model, wanted, gathers=pieces is not None)
-        parts = partitions.parts(membership, self.cluster.partitions)
+        count = self.cluster.partitions
         if wanted is None or pieces is None:
-            yield from ((adapter, part) for part in parts)
+            yield from ((adapter, part) for part in partitions.ranges(membership, count))
             return
+        parts = partitions.parts(membership, count)
         everyone = ray.put(np.sort(membership.everyone()))
         task = self._task(_SCATTERED, begun, returns=len(parts))
         names = pieces.pieces(wanted.log)

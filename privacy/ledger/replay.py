@@ -57,6 +57,8 @@ class Replay:
         # By auditor, and by the audience's id.
         self._audiences = defaultdict[str | None, dict[str, AudienceFacts]](dict)
         self._charges: dict[str, Charge] = {}
+        # In place of every charge of a mandate that was released.
+        self._over: dict[str, Charge] = {}
         self._charge_ids: set[str] = set()
         # By maker, the keys of their statements.
         self._used = defaultdict[str, set[str]](set)
@@ -123,6 +125,7 @@ class Replay:
         if mandate.mandate_id in self._mandates:
             raise EvidenceError(f"there is a mandate {mandate.mandate_id} already")
         self._mandates[mandate.mandate_id] = mandate
+        self._over[mandate.mandate_id] = Charge("", mandate.mandate_id, 0, 0, 0, state="released")
 
     def _mandate_change(self, entry: Entry) -> None:
         self._of_mandate(entry).change(read(_body(entry), MandateChange))
@@ -209,7 +212,9 @@ class Replay:
     def _release(self, entry: Entry) -> None:
         facts = read(entry.facts, ReleaseFacts)
         self._runs.release(facts)
-        self._end(entry, facts.audit_id, "released")
+        charge = self._end(entry, facts.audit_id, "released")
+        # Nothing can follow from it any more: that it was is remembered, and not what it was.
+        self._charges[facts.audit_id] = self._over[charge.mandate_id]
 
     def _stop(self, entry: Entry) -> None:
         self._charged(read(_body(entry), AuditFacts).audit_id, entry).stopped = True
@@ -217,13 +222,14 @@ class Replay:
     def _failure(self, entry: Entry) -> None:
         self._end(entry, read(entry.facts, AuditFacts).audit_id, "failed")
 
-    def _end(self, entry: Entry, audit_id: str, state: str) -> None:
+    def _end(self, entry: Entry, audit_id: str, state: str) -> Charge:
         charge = self._charged(audit_id, entry)
         if charge.state != "charged":
             raise EvidenceError(f"{audit_id} was {charge.state} before it was {state}")
         if charge.stopped and state == "released":
             raise EvidenceError(f"{audit_id} was stopped before it was released")
         charge.state = state
+        return charge
 
     def _charged(self, audit_id: str, entry: Entry) -> Charge:
         charge = self._charges.get(audit_id)

@@ -46,6 +46,28 @@ def test_partitions_are_of_one_size_whoever_the_people_are() -> None:
         assert np.abs(sizes - 10_000).max() < 730
 
 
+@pytest.mark.parametrize("count", [1, COUNT, 700])
+def test_ranges_have_everybody_once_with_all_of_their_groups(count: int) -> None:
+    rng = np.random.default_rng(2)
+    uploaded = [rng.integers(0, 500, 900), rng.integers(400, 9_000, 70), rng.integers(0, 1, 0)]
+    membership = Membership.cut(uploaded, 2)
+    parts = partitions.ranges(membership, count)
+    assert len(parts) == count
+    assert sum(len(part.everyone()) for part in parts) == len(membership.everyone())
+    for number, group in enumerate(membership.groups):
+        assert np.concatenate([part.groups[number] for part in parts]).tolist() == group.tolist()
+    nobody = Membership((np.empty(0, np.int64),), 1)
+    assert [len(part.everyone()) for part in partitions.ranges(nobody, count)] == [0] * count
+
+
+def test_ranges_are_of_one_size_wherever_the_groups_are() -> None:
+    apart = (np.arange(90_000), np.arange(2**40, 2**40 + 30_000))
+    among = (np.arange(0, 90_000, 3), np.arange(1, 90_000, 3))
+    for groups in (apart, among):
+        sizes = [len(part.everyone()) for part in partitions.ranges(Membership(groups, 1), 6)]
+        assert max(sizes) < 1.05 * sum(sizes) / 6
+
+
 def test_equal_keys_go_together() -> None:
     keys = np.array([0.0, -0.0, 3.0, 7.5, 3.0, 1e300])
     where = partitions.of_keys(keys, 4096)
