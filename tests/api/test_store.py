@@ -1,11 +1,16 @@
 """What every connection to the database is told."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
 from sqlmodel import select
 
-from api.store import HeadRow, Store, change, find
+from api.store import HeadRow, Store, change, engine, find
+from tests.conftest import new_postgresql
+from tests.databases import prepare
 from tests.world import sqlite_url
 
 
@@ -35,6 +40,73 @@ def test_a_look_begins_nothing(store: Store) -> None:
                 assert not driver.in_transaction
             else:
                 assert driver.info.transaction_status == 0
+
+
+def test_what_only_reads_does_not_write(store: Store) -> None:
+    for begin in (store.read, store.snapshot, store.ask):
+        with pytest.raises(RuntimeError, match="only reads"), begin() as session:  # noqa: PT012
+            session.exec(select(HeadRow)).one().size = 99
+            session.flush()
+    with pytest.raises(RuntimeError, match="only reads"), store.read() as session:
+        session.exec(select(HeadRow)).one().size = 99
+    with store.look() as connection:
+        assert connection.execute(select(HeadRow.size)).scalar_one() != 99
+
+
+def test_questions_see_what_was_committed_between_them(store: Store) -> None:
+    with store.ask() as session:
+        for expected in (11, 12):
+            with store.write() as other:
+                head = find(other, HeadRow, lock=True)
+                assert head is not None
+                change(other, head, size=expected)
+            assert session.exec(select(HeadRow.size)).one() == expected
+
+
+def test_reading_forgets_no_prepared_statement(postgresql_store: Store) -> None:
+    """psycopg prepares what was asked some times, and forgets it all when anything is undone."""
+    for begin in (postgresql_store.read, postgresql_store.ask, postgresql_store.snapshot):
+        for _ in range(20):
+            with begin() as session:
+                session.exec(select(HeadRow.size)).one()
+    with postgresql_store.look() as connection:
+        query = text("SELECT count(*) FROM pg_prepared_statements")
+        assert connection.execute(query).scalar_one() > 0
+
+
+def test_a_connection_that_was_lost_while_idle_is_replaced(
+    postgresql_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lose() -> None:
+        query = (
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+        )
+        another = Store(postgresql_store.url)
+        with another.look() as connection:
+            connection.execute(text(f"{query} AND datname = current_database()")).all()
+        another.close()
+
+    with postgresql_store.look() as connection:
+        connection.execute(select(HeadRow.size)).scalar_one()
+    lose()
+    monkeypatch.setattr(engine, "_FRESH", 600)
+    # It was just used, and is believed: what fails is known for what it is, and the next one works.
+    with pytest.raises(OperationalError), postgresql_store.look() as connection:
+        connection.execute(select(HeadRow.size)).scalar_one()
+    with postgresql_store.look() as connection:
+        connection.execute(select(HeadRow.size)).scalar_one()
+    lose()
+    monkeypatch.setattr(engine, "_FRESH", 0)
+    with postgresql_store.look() as connection:
+        connection.execute(select(HeadRow.size)).scalar_one()
+
+
+@pytest.fixture
+def postgresql_store(postgresql: str) -> Iterator[Store]:
+    store = Store(new_postgresql(postgresql))
+    prepare(store)
+    yield store
+    store.close()
 
 
 def test_what_follows_a_look_is_a_transaction_again(store: Store) -> None:

@@ -3,15 +3,19 @@
 A service that was killed comes back on the same database with no party in memory: `die`.
 """
 
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from api import submissions
 from api.adapters import PlatformDownError
 from api.compose import simulated
 from api.errors import (
@@ -25,6 +29,7 @@ from api.store import AuditRow
 from api.two_party.delivering import settle_all
 from api.two_party.timeouts import end_stale
 from auditor_client import Auditor
+from auditor_client.errors import UnsupportedAuditError
 from auditor_client.weighted import WeightedAudience
 from platform_sim import SimulatedPlatform, World
 from tests.system.raw import usernames
@@ -225,6 +230,30 @@ def test_whom_a_hidden_audience_finds_bears_the_audit_once(
     assert np.count_nonzero(before) >= 20
     assert abs(integers(party).sum() / 1_000 - 20) < 5
     settled(talk)
+
+
+def test_a_hidden_audience_is_for_one_audit_though_two_ask_at_once(
+    service: Deployment, auditor: Auditor, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both have read that nobody has it before either is charged."""
+    hidden = weighted(auditor, usernames(world, 20), ["a"] * 20, hide=True)
+    read, both, calls = submissions._ready, threading.Barrier(2), count()
+
+    def at_once(*given: Any) -> Any:
+        found = read(*given)
+        if next(calls) < 2:
+            both.wait(30)
+        return found
+
+    monkeypatch.setattr(submissions, "_ready", at_once)
+    with ThreadPoolExecutor(2) as pool:
+        asked = [pool.submit(Conversation.begin, service, auditor, hidden) for _ in range(2)]
+        errors = [each.exception() for each in asked]
+    [refused] = [error for error in errors if error is not None]
+    assert isinstance(refused, UnsupportedAuditError)
+    assert "hidden audience is for one audit" in str(refused)
+    [talk] = [each.result() for each, error in zip(asked, errors, strict=True) if error is None]
+    assert talk.charges() == 1
 
 
 def borne(talk: Conversation, world: World) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
