@@ -13,7 +13,7 @@ from fractions import Fraction
 from sqlmodel import Session
 
 from api import budgets, ledger, persons
-from api.audiences.sealing import Reached, reached
+from api.audiences.sealing import reached
 from api.ceilings import PLATFORM_WINDOW_DAYS
 from api.clock import EPOCH
 from api.errors import AboveLifetimeCapError, PlatformExhaustedError
@@ -61,7 +61,7 @@ def charge(
     books: Books,
     mandate: MandateRow,
     audit: AuditRow,
-    found: Reached,
+    audience: AudienceRow,
     contents: list[ContentRow],
     price: Price,
     settings: Settings,
@@ -82,8 +82,8 @@ def charge(
         auditor_id=audit.auditor_id,
         researcher_id=audit.researcher_id,
         mandate_id=mandate.id,
-        audience_id=found.audience.id,
-        audience_commitment=found.audience.commitment or "",
+        audience_id=audience.id,
+        audience_commitment=audience.commitment or "",
         content_digests=[content.digest for content in contents],
         kind=audit.kind,
         price=price.model_dump_json(),
@@ -95,7 +95,7 @@ def charge(
         charged_at=books.at,
     )
     insert(session, row)
-    charge_people(session, audit, found, rho, settings)
+    charge_people(session, audit, audience, rho, settings)
     ledger.append(session, "charge", _facts(row, price), row.auditor_id, statement, at=books.at)
     return row
 
@@ -153,11 +153,12 @@ def _debit_platform(
 
 
 def charge_people(
-    session: Session, audit: AuditRow, found: Reached, rho: Fraction, settings: Settings
+    session: Session, audit: AuditRow, audience: AudienceRow, rho: Fraction, settings: Settings
 ) -> None:
     """Charge everybody of the audience who can bear it, and write down who cannot."""
+    found = reached(session, audience)
     cap = Fraction(settings.person_lifetime_rho)
-    drawn = found.audience.source == "sample"
+    drawn = audience.source == "sample"
     able = persons.charge(session, found.membership, rho, cap, found.uploaded, drawn=drawn)
     persons.exclude(session, audit.id, found.labels, able)
 

@@ -28,11 +28,11 @@ def facts_of(session: Session, audience: AudienceRow) -> AudienceFacts:
         consented=audience.consented,
         ordered=audience.ordered,
         candidates=audience.candidates,
-        taken=taken(session, audience),
+        taken=is_taken(session, audience),
     )
 
 
-def taken(session: Session, audience: AudienceRow) -> bool:
+def is_taken(session: Session, audience: AudienceRow) -> bool:
     """Whether an audit has it: whom a run finds in a hidden audience is written down once."""
     mine = AuditRow.audience_id == audience.id, AuditRow.state != "cancelled"
     return audience.source == "hidden" and bool(

@@ -2,7 +2,8 @@
 
 One transaction debits all limits, writes the charge into the ledger and puts the audit in the
 queue. A retry with the same key finds it and costs nothing. All charges wait for each other, so
-what an audit is about is read and priced before, while nothing is locked.
+what an audit is about is read and priced before, while nothing is locked; people are not read
+before everything else is paid (R2).
 """
 
 from collections.abc import Collection, Sequence
@@ -16,12 +17,12 @@ from sqlmodel import Session, col, select
 from api import boundaries, budgets, charging, contents, mandates, memory, turns
 from api.advice import advise
 from api.audiences import uploads
-from api.audiences.sealing import Reached, reached
 from api.audits import KINDS, AudienceFacts
 from api.auth.caller import Caller
 from api.boundaries import Boundary
 from api.clock import now
 from api.errors import (
+    ApiError,
     AudienceNotSealedError,
     IdempotencyConflictError,
     NotCancellableError,
@@ -31,7 +32,7 @@ from api.errors import (
 from api.ids import new_id
 from api.ledger import append
 from api.platform import Platform
-from api.pricing import facts_of, price_of, taken
+from api.pricing import facts_of, is_taken, price_of
 from api.settings import Settings
 from api.store import AudienceRow, AuditRow, ChargeRow, ContentRow, Store, find, insert
 from api.store.types import as_decimal
@@ -142,16 +143,16 @@ def submit(
         with store.ask() as session:
             if earlier := _earlier(session, caller, statement.key, request_digest):
                 return earlier
-            ready = _ready(session, caller, request, platform, settings)
+            ahead = _ahead(session, caller, request, platform, settings)
         with store.write() as session:
             books = charging.lock_books(session)
             # Others have held the books since these were read.
             if earlier := _earlier(session, caller, statement.key, request_digest):
                 return earlier
-            if not _still(session, ready.asked):
-                ready = _ready(session, caller, request, platform, settings)
+            if ahead is None or not _still(session, ahead):
+                ahead = _asked(session, caller, request, platform, settings)
             audit = _submit(
-                session, books, caller, request, request_digest, statement, ready, settings
+                session, books, caller, request, request_digest, statement, ahead, settings
             )
             boundaries.reached(Boundary.CHARGE_WRITTEN)
     except RefusalError as refusal:
@@ -237,29 +238,24 @@ class _Asked:
     price: ExactPrice
 
 
-@dataclass(frozen=True)
-class _Ready:
-    """What a charge needs that is known before anything is locked."""
-
-    asked: _Asked
-    found: Reached
-
-
-def _ready(
+def _ahead(
     session: Session,
     caller: Caller,
     request: AuditRequest,
     platform: Platform,
     settings: Settings,
-) -> _Ready:
-    asked = _asked(session, caller, request, platform, settings)
-    return _Ready(asked, reached(session, asked.audience))
+) -> _Asked | None:
+    """What the request is about, as things are. Whether it is refused is found under the lock."""
+    try:
+        return _asked(session, caller, request, platform, settings)
+    except ApiError:
+        return None
 
 
 def _still(session: Session, asked: _Asked) -> bool:
     """Whether nothing of it changed: a sealed audience may be erased, or another audit take it."""
     sealed = session.connection().execute(_SEALED, {"audience": asked.audience.id}).first()
-    return sealed is not None and taken(session, asked.audience) == asked.facts.taken
+    return sealed is not None and is_taken(session, asked.audience) == asked.facts.taken
 
 
 def _submit(
@@ -269,10 +265,9 @@ def _submit(
     request: AuditRequest,
     request_digest: str,
     statement: Statement,
-    ready: _Ready,
+    asked: _Asked,
     settings: Settings,
 ) -> Audit:
-    asked = ready.asked
     turn = turns.next_turn(session, caller.auditor, asked.facts, settings)
     exact = asked.price
     mandate = mandates.choose(
@@ -311,7 +306,7 @@ def _submit(
         books,
         mandate,
         row,
-        ready.found,
+        asked.audience,
         asked.contents,
         price,
         settings,

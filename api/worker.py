@@ -137,7 +137,7 @@ class Worker:
         return audit
 
     def _run(self, audit: AuditRow) -> tuple[dict[str, Any], bytes]:
-        with self.store.ask() as session:
+        with self.store.snapshot() as session:  # people, and who of them is left out
             request = REQUEST.validate_json(audit.request)
             contents = [find_one(session, ContentRow, id=each) for each in request.content_ids]
             audience = find_one(session, AudienceRow, id=audit.audience_id)

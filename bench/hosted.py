@@ -92,7 +92,13 @@ class Hosted:
 
 @contextmanager
 def hosted(folder: Path, platform: Platform) -> Iterator[Hosted]:
-    service = build_service(make_settings(sqlite_url(folder), "http://127.0.0.1"), platform)
+    with hosted_on(sqlite_url(folder), platform) as host:
+        yield host
+
+
+@contextmanager
+def hosted_on(database_url: str, platform: Platform) -> Iterator[Hosted]:
+    service = build_service(make_settings(database_url, "http://127.0.0.1"), platform)
     migrate(service.store)
     try:
         yield vetted(service, first_regulator(service))

@@ -9,7 +9,7 @@ import numpy as np
 from sqlmodel import Session, col, delete, select
 
 from api import charging, persons
-from api.audiences.sealing import close, keep_until, reached
+from api.audiences.sealing import close, keep_until
 from api.audiences.uploads import groups_of, view
 from api.auth.caller import Caller
 from api.clock import now
@@ -72,6 +72,6 @@ def bear(
     group.people = np.sort(found).astype("<i8").tobytes()
     session.add(group)
     session.flush()
-    charging.charge_people(session, audit, reached(session, audience), rho, settings)
+    charging.charge_people(session, audit, audience, rho, settings)
     session.flush()
     return charging.bearers(session, audit.id, audience)

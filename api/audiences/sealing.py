@@ -132,7 +132,6 @@ def keep_until(moment: datetime, settings: Settings) -> datetime:
 class Reached:
     """Whom a sealed audience reached, by the labels of its groups; so many were uploaded."""
 
-    audience: AudienceRow
     labels: list[str]
     membership: Membership
     uploaded: int
@@ -142,8 +141,7 @@ def reached(session: Session, audience: AudienceRow) -> Reached:
     rows = session.exec(_REACHED, params={"audience": audience.id}).all()
     labels, people, members = zip(*sorted(rows, key=lambda row: uploads.order(row[0])), strict=True)
     groups = tuple(np.frombuffer(each or b"", "<i8") for each in people)
-    membership = Membership(groups, audience.groups_per_person)
-    return Reached(audience, list(labels), membership, sum(members))
+    return Reached(list(labels), Membership(groups, audience.groups_per_person), sum(members))
 
 
 def _opened(audience: AudienceRow) -> AudienceRow:

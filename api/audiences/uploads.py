@@ -94,9 +94,11 @@ def locked(session: Session, audience_id: str) -> AudienceRow | None:
     return session.exec(query.execution_options(populate_existing=True)).first()
 
 
-def owned_open(session: Session, caller: Caller, audience_id: str) -> AudienceRow:
+def owned_open(
+    session: Session, caller: Caller, audience_id: str, *, lock: Literal["wait", "no"] = "wait"
+) -> AudienceRow:
     """The auditor's audience, if it can still be changed."""
-    audience = owned(session, caller, audience_id, lock="wait")
+    audience = owned(session, caller, audience_id, lock=lock)
     if audience.state != "open":
         raise AudienceSealedError("the audience is sealed; make a new one to change its members")
     return audience

@@ -1,8 +1,8 @@
 """Partitions: where people and rows go.
 
 Where rows are exchanged, the partition of a person is a function of the person's number: all that
-is known of somebody comes together in one, from wherever it lay. Where people are read by their
-numbers alone, neighbours stay together, which costs nothing and is how their data lie.
+is known of somebody comes together in one, from wherever it lay. Where people are only read by
+number, neighbours stay together, which costs nothing.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ def parts(membership: Membership, partitions: int) -> list[Membership]:
 
 
 def ranges(membership: Membership, partitions: int) -> list[Membership]:
-    """The same by ranges of numbers, of about one size: nobody is copied, only sliced.
+    """The people of each range of numbers, in the groups they are in: slices, of about one size.
 
     As many as asked for, whoever was found.
     """

@@ -25,7 +25,7 @@ from privacy.ledger.lines import parse
 from privacy.ledger.merkle import leaf_hash
 from privacy.ledger.statements import Statement, head_of
 
-# Noted in a session: the time of the head that it has locked is not written yet.
+# In a session: the time of the head that it has locked, which is not written yet.
 _MOVED = "books' time moved"
 _MAKER = select(ResearcherRow.key_thumbprint, ResearcherRow.removed_at).where(
     ResearcherRow.id == bindparam("maker")
@@ -40,7 +40,7 @@ def lock(session: Session) -> datetime:
     head = _locked(session)
     if (at := now()) > head.latest:
         set_committed_value(head, "latest", at)
-        session.info[_MOVED] = True
+        session.info[_MOVED] = at
     return head.latest
 
 
@@ -95,9 +95,8 @@ def view(row: EntryRow) -> Entry:
 
 @event.listens_for(Session, "before_commit")
 def _keep_time(session: Session) -> None:
-    if session.info.pop(_MOVED, False):
-        head = _locked(session)
-        change(session, head, latest=head.latest)
+    if at := session.info.pop(_MOVED, None):
+        change(session, _locked(session), latest=at)
 
 
 def _locked(session: Session) -> HeadRow:

@@ -154,7 +154,7 @@ async def put_members(
 
     def refuse_early() -> None:
         with service.store.read() as session:
-            audience = uploads.owned_open(session, caller, audience_id)
+            audience = uploads.owned_open(session, caller, audience_id, lock="no")
             uploads.named(uploads.groups_of(session, audience.id), label)
 
     await run_in_threadpool(refuse_early)

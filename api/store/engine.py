@@ -43,6 +43,11 @@ _OUTSIDE: dict[str, dict[str, Any]] = {
 }
 
 
+# How to ask in a transaction that only reads. On SQLite nothing that it wrote would stay, either:
+# it is rolled back.
+_READING: dict[str, dict[str, Any]] = {"sqlite": {}, "postgresql": {"postgresql_readonly": True}}
+
+
 class Store:
     """Sessions on one database."""
 
@@ -50,18 +55,17 @@ class Store:
         self.url = url
         self.engine = _engine(url)
         self._at_once = self.engine.execution_options(**_OUTSIDE[self.engine.dialect.name])
+        self._reading = self.engine.execution_options(**_READING[self.engine.dialect.name])
         self._writers = Lock() if self.engine.dialect.name == "sqlite" else None
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """A transaction that only reads.
-
-        It is committed all the same: what was rolled back makes PostgreSQL's driver forget every
-        statement that it had prepared.
-        """
-        with _Reading(self.engine, expire_on_commit=False, autoflush=False) as session:
+        """A transaction that only reads."""
+        with _Reading(self._reading, expire_on_commit=False, autoflush=False) as session:
             yield session
-            session.commit()
+            if self._writers is None:
+                # A rollback makes PostgreSQL's driver forget every statement that it had prepared.
+                session.commit()
 
     @contextmanager
     def look(self) -> Iterator[Connection]:
@@ -71,7 +75,7 @@ class Store:
 
     @contextmanager
     def ask(self) -> Iterator[Session]:
-        """Questions outside of any transaction: about what does not change meanwhile."""
+        """Questions outside of any transaction, each answered as things are then."""
         with _Reading(self._at_once, expire_on_commit=False, autoflush=False) as session:
             yield session
 
@@ -141,7 +145,7 @@ def _engine(url: str) -> Engine:
         engine = create_engine(
             url, connect_args=asked, pool_size=10, max_overflow=20, pool_use_lifo=True
         )
-        _ask_the_idle(engine)
+        _ping_the_idle(engine)
         return engine
     engine = create_engine(url, connect_args={"timeout": _PATIENCE, "check_same_thread": False})
     event.listen(engine, "connect", _prepare_sqlite)
@@ -149,14 +153,14 @@ def _engine(url: str) -> Engine:
     return engine
 
 
-def _ask_the_idle(engine: Engine) -> None:
+def _ping_the_idle(engine: Engine) -> None:
     """A connection that nobody used for a while is asked whether it is there, before it is used."""
 
     def used(_connection: Any, entry: ConnectionPoolEntry) -> None:
         entry.info["used"] = time.monotonic()
 
-    def ask(connection: Any, entry: ConnectionPoolEntry, _proxy: Any) -> None:
-        if time.monotonic() - entry.info.get("used", -_FRESH) < _FRESH:
+    def ping(connection: Any, entry: ConnectionPoolEntry, _proxy: Any) -> None:
+        if time.monotonic() - entry.info["used"] < _FRESH:
             return
         try:
             engine.dialect.do_ping(connection)
@@ -165,7 +169,7 @@ def _ask_the_idle(engine: Engine) -> None:
 
     event.listen(engine, "connect", used)
     event.listen(engine, "checkin", used)
-    event.listen(engine, "checkout", ask)
+    event.listen(engine, "checkout", ping)
 
 
 def _prepare_sqlite(connection: Any, _entry: ConnectionPoolEntry) -> None:

@@ -57,7 +57,7 @@ class Replay:
         # By auditor, and by the audience's id.
         self._audiences = defaultdict[str | None, dict[str, AudienceFacts]](dict)
         self._charges: dict[str, Charge] = {}
-        # In place of every charge of a mandate that was released.
+        # By mandate, what stands for all of its charges that were released.
         self._over: dict[str, Charge] = {}
         self._charge_ids: set[str] = set()
         # By maker, the keys of their statements.

@@ -166,8 +166,7 @@ class Books:
             session.flush()
             whom = session.get_one(AudienceRow, audience)
             asked = MAKER.states("charge", {"kind": audit.kind, "audience_id": audience})
-            found = reached(session, whom)
-            charging.charge(session, books, mandate, audit, found, [], price, self.settings, asked)
+            charging.charge(session, books, mandate, audit, whom, [], price, self.settings, asked)
         return audit.id
 
     def refund(self, audit_id: str) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from api import charging, persons
+from api.audiences.sealing import reached
 from api.ceilings import PERSON_LIFETIME_RHO
 from platform_sim import World
 from privacy.membership import Membership
@@ -52,10 +53,12 @@ def test_balances_per_auditor_would_let_each_start_anew(
     original = persons.charge
     accounts = dict[str, int]()
 
-    def charge_people(session: Any, audit: Any, found: Any, rho: Fraction, settings: Any) -> None:
+    def charge_people(
+        session: Any, audit: Any, audience: Any, rho: Fraction, settings: Any
+    ) -> None:
         """The twin: the same person is somebody else for each auditor."""
         account = accounts.setdefault(audit.auditor_id, (len(accounts) + 1) << 40)
-        real = found.membership
+        real = reached(session, audience).membership
         theirs = Membership(tuple(np.array(g) + account for g in real.groups), 1)
         able = original(session, theirs, rho, Fraction(settings.person_lifetime_rho))
         persons.exclude(session, audit.id, ["g0"], able)

@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import mannwhitneyu
+from sqlalchemy import event
 
-from api import persons
+from api import persons, submissions
+from api.audiences.sealing import reached
 from api.platform import NOBODY, Persons
 from platform_sim import SimulatedPlatform, World
 from privacy.membership import Membership
@@ -130,3 +132,44 @@ def test_charging_that_takes_its_time_for_each_person_is_caught(
     monkeypatch.setattr(persons, "charge", slow)
     members, strangers = measure(target, world, 25)
     assert slower(members.submit, strangers.submit)
+
+
+def reads_people(target: Deployment, world: World, epsilon: str) -> bool:
+    """Whether whom the audience found is read when an auditor with this mandate asks."""
+    me = raw(target, target.auditor(epsilon))
+    body = request_for(me.content(), me.audience({"g0": usernames(world, 5)}), epsilon="1")
+    asked: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        asked.append(statement)
+
+    event.listen(target.service.store.engine, "before_cursor_execute", note)
+    try:
+        answer = me.submit(body)
+    finally:
+        event.remove(target.service.store.engine, "before_cursor_execute", note)
+    assert answer.is_success == (epsilon == "100"), answer.text
+    return any("audience_groups.people" in statement for statement in asked)
+
+
+@pytest.mark.parametrize("epsilon", ["0", "0.5"])
+def test_an_audit_that_is_refused_reads_nobody(
+    target: Deployment, world: World, epsilon: str
+) -> None:
+    """It costs nothing and can be asked again and again: any difference in time would be seen."""
+    assert not reads_people(target, world, epsilon)
+
+
+def test_reading_people_before_they_are_paid_for_is_caught(
+    target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = submissions._asked
+
+    def early(session: Any, *rest: Any) -> Any:
+        asked = original(session, *rest)
+        reached(session, asked.audience)
+        return asked
+
+    assert reads_people(target, world, "100")
+    monkeypatch.setattr(submissions, "_asked", early)
+    assert reads_people(target, world, "0.5")

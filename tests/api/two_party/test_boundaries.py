@@ -7,13 +7,13 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from sqlmodel import select
 
 from api import submissions
 from api.adapters import PlatformDownError
@@ -25,12 +25,13 @@ from api.errors import (
     UnavailableError,
 )
 from api.platform import Platform
-from api.store import AuditRow
+from api.store import AuditRow, EntryRow
 from api.two_party.delivering import settle_all
 from api.two_party.timeouts import end_stale
 from auditor_client import Auditor
 from auditor_client.errors import UnsupportedAuditError
 from auditor_client.weighted import WeightedAudience
+from openapi.models import Audit
 from platform_sim import SimulatedPlatform, World
 from tests.system.raw import usernames
 from tests.two_parties import Conversation, auditor_at, integers, one, weighted
@@ -237,15 +238,14 @@ def test_a_hidden_audience_is_for_one_audit_though_two_ask_at_once(
 ) -> None:
     """Both have read that nobody has it before either is charged."""
     hidden = weighted(auditor, usernames(world, 20), ["a"] * 20, hide=True)
-    read, both, calls = submissions._ready, threading.Barrier(2), count()
+    read, both = submissions._ahead, threading.Barrier(2)
 
     def at_once(*given: Any) -> Any:
         found = read(*given)
-        if next(calls) < 2:
-            both.wait(30)
+        both.wait(30)
         return found
 
-    monkeypatch.setattr(submissions, "_ready", at_once)
+    monkeypatch.setattr(submissions, "_ahead", at_once)
     with ThreadPoolExecutor(2) as pool:
         asked = [pool.submit(Conversation.begin, service, auditor, hidden) for _ in range(2)]
         errors = [each.exception() for each in asked]
@@ -254,6 +254,38 @@ def test_a_hidden_audience_is_for_one_audit_though_two_ask_at_once(
     assert "hidden audience is for one audit" in str(refused)
     [talk] = [each.result() for each, error in zip(asked, errors, strict=True) if error is None]
     assert talk.charges() == 1
+
+
+def test_a_retry_beside_its_own_first_try_gets_the_same_audit(
+    service: Deployment, auditor: Auditor, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first is charged after the second has found no earlier one, and before it reads on."""
+    hidden = weighted(auditor, usernames(world, 20), ["a"] * 20, hide=True)
+    read, submit, tries = submissions._ahead, submissions.submit, list[Any]()
+    first: list[Audit] = []
+
+    def tried(*given: Any) -> Audit:
+        tries.append(given)
+        return submit(*given)
+
+    def late(*given: Any) -> Any:
+        if not first:
+            monkeypatch.setattr(submissions, "_ahead", read)
+            first.append(submit(*tries[0]))
+        return read(*given)
+
+    monkeypatch.setattr(submissions, "submit", tried)
+    monkeypatch.setattr(submissions, "_ahead", late)
+    refusals = entries_of(service, "refusal")
+    talk = Conversation.begin(service, auditor, hidden)
+    assert [talk.audit.id] == [audit.id for audit in first]
+    assert talk.charges() == 1
+    assert entries_of(service, "refusal") == refusals
+
+
+def entries_of(service: Deployment, kind: str) -> int:
+    with service.service.store.read() as session:
+        return len(session.exec(select(EntryRow.number).where(EntryRow.kind == kind)).all())
 
 
 def borne(talk: Conversation, world: World) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
