@@ -4,7 +4,7 @@
 caller of any role. The OpenAPI document shows the scope that each route needs.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import Depends, Request, Security
@@ -41,12 +41,12 @@ async def auth_of(request: Request) -> Auth:
 
 
 AuthDep = Annotated[Auth, Depends(auth_of)]
+Authorization = Annotated[str | None, Depends(_scheme)]
 
 
-def authenticate(
-    request: Request, auth: AuthDep, authorization: Annotated[str | None, Depends(_scheme)]
-) -> Caller:
+def authenticate(request: Request, authorization: Authorization) -> Caller:
     """Not async: it reads the database, in a thread of the pool."""
+    auth: Auth = request.app.state.auth
     if authorization is None:
         raise UnauthenticatedError(
             "Send an access token: Authorization: Bearer <token>.", sent=False
@@ -67,8 +67,9 @@ def authenticate(
 CallerDep = Annotated[Caller, Security(authenticate)]
 
 
-def _holder_of(role: Role) -> Callable[[Caller], Awaitable[Caller]]:
-    async def holder(caller: CallerDep) -> Caller:
+def _holder_of(role: Role) -> Callable[[Request, str | None], Caller]:
+    def holder(request: Request, authorization: Authorization) -> Caller:
+        caller = authenticate(request, authorization)
         if caller.role == role:
             return caller
         raise ForbiddenError(

@@ -5,6 +5,7 @@ IMMEDIATE), so that a check and the debit that follows it cannot be torn apart; 
 are locked by `for_update`.
 """
 
+import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -21,6 +22,8 @@ from sqlmodel import Session
 UNAVAILABLE = (OperationalError, InterfaceError, PoolTimeoutError)
 # Seconds that a writer waits for others on SQLite.
 _PATIENCE = 30.0
+# Seconds between two questions for SQLite's lock.
+_PAUSE = 0.001
 # Milliseconds that cutting SQLite's log waits for readers: writers wait for it meanwhile.
 _READERS_MS = 200
 # Pages (of 4 KiB) in SQLite's log from which a commit brings them into the database. Few would
@@ -99,8 +102,8 @@ class Store:
     def _turn(self) -> Iterator[None]:
         """On SQLite the threads of a process write in turn, and none of them sleeps past its own.
 
-        SQLite asks for its one lock again and again, with longer and longer pauses between. It
-        still does for other processes, and when this one's turn does not come.
+        SQLite's one lock is asked for again and again (`_begin_to_write`), which is for writers of
+        other processes, and for when this one's turn does not come.
         """
         if self._writers is None:
             yield
@@ -187,5 +190,26 @@ def _prepare_sqlite(connection: Any, _entry: ConnectionPoolEntry) -> None:
 
 def _begin_sqlite(connection: Any) -> None:
     options = connection.get_execution_options()
-    if options.get("begins", True):
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("writes") else "BEGIN")
+    if options.get("writes"):
+        _begin_to_write(connection)
+    elif options.get("begins", True):
+        connection.exec_driver_sql("BEGIN")
+
+
+def _begin_to_write(connection: Any) -> None:
+    """Take SQLite's one write lock as soon as it is free: SQLite itself would sleep past that."""
+    driver, until = connection.connection.dbapi_connection, time.monotonic() + _PATIENCE
+    driver.execute("PRAGMA busy_timeout=0")
+    try:
+        while time.monotonic() < until:
+            try:
+                driver.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                    break
+                time.sleep(_PAUSE)
+            else:
+                return
+        connection.exec_driver_sql("BEGIN IMMEDIATE")  # fails as everything that is asked here does
+    finally:
+        driver.execute(f"PRAGMA busy_timeout={round(1000 * _PATIENCE)}")

@@ -1,6 +1,7 @@
 """What every connection to the database is told."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -126,3 +127,33 @@ def test_what_follows_a_look_is_a_transaction_again(store: Store) -> None:
         session.rollback()
     with store.look() as connection:
         assert connection.execute(select(HeadRow.size)).scalar_one() != 7
+
+
+def test_a_writer_waits_for_another_process_and_no_longer_than_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two stores are to SQLite what two processes are."""
+    one, other = Store(sqlite_url(tmp_path)), Store(sqlite_url(tmp_path))
+    prepare(one)
+    with ThreadPoolExecutor(1) as beside:
+        with one.write() as session:
+            head = find(session, HeadRow, lock=True)
+            assert head is not None
+            waiting = beside.submit(size_under_lock, other)
+            change(session, head, size=8)
+        assert waiting.result() == 8
+    monkeypatch.setattr(engine, "_PATIENCE", 0.05)
+    with one.write(), pytest.raises(OperationalError, match="locked"):
+        size_under_lock(other)
+    assert size_under_lock(other) == 8
+    for store in (one, other):
+        with store.read() as session:
+            assert session.execute(text("PRAGMA busy_timeout")).scalar_one() > 0
+        store.close()
+
+
+def size_under_lock(store: Store) -> int:
+    with store.write() as session:
+        head = find(session, HeadRow, lock=True)
+        assert head is not None
+        return head.size
