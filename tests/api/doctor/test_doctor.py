@@ -251,7 +251,12 @@ def test_a_clock_that_is_not_the_databases(on_postgresql: Patient) -> None:
 
 def test_a_postgresql_that_forgets(on_postgresql: Patient) -> None:
     store = Store(on_postgresql.settings.database_url)
-    event.listen(store.engine, "connect", lambda c, _: c.execute("SET synchronous_commit = off"))
+
+    def forget(connection: Any, _entry: Any) -> None:
+        connection.execute("SET synchronous_commit = off")
+        connection.commit()
+
+    event.listen(store.engine, "connect", forget)
     try:
         finding = BY_NAME["commits-are-durable"](replace(on_postgresql, store=store))
     finally:
