@@ -149,10 +149,12 @@ def submit(
             # Others have held the books since these were read.
             if earlier := _earlier(session, caller, statement.key, request_digest):
                 return earlier
-            if ahead is None or not _still(session, ahead):
-                ahead = _asked(session, caller, request, platform, settings)
+            if ahead is not None and _still(session, ahead):
+                asked = ahead
+            else:
+                asked = _asked(session, caller, request, platform, settings)
             audit = _submit(
-                session, books, caller, request, request_digest, statement, ahead, settings
+                session, books, caller, request, request_digest, statement, asked, settings
             )
             boundaries.reached(Boundary.CHARGE_WRITTEN)
     except RefusalError as refusal:

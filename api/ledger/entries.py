@@ -95,6 +95,7 @@ def view(row: EntryRow) -> Entry:
 
 @event.listens_for(Session, "before_commit")
 def _keep_time(session: Session) -> None:
+    """The books' time never runs backwards, also where nothing was appended."""
     if at := session.info.pop(_MOVED, None):
         change(session, _locked(session), latest=at)
 

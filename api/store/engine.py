@@ -2,7 +2,8 @@
 
 `write()` is one transaction that will write: on SQLite it takes the write lock at once (BEGIN
 IMMEDIATE), so that a check and the debit that follows it cannot be torn apart; on PostgreSQL rows
-are locked by `for_update`.
+are locked by `for_update`. `read()` and `snapshot()` are transactions that only read; `ask()` and
+`look()` begin none.
 """
 
 import sqlite3
@@ -44,8 +45,6 @@ _OUTSIDE: dict[str, dict[str, Any]] = {
     "sqlite": {"begins": False},
     "postgresql": {"isolation_level": "AUTOCOMMIT"},
 }
-
-
 # How to ask in a transaction that only reads. On SQLite nothing that it wrote would stay, either:
 # it is rolled back.
 _READING: dict[str, dict[str, Any]] = {"sqlite": {}, "postgresql": {"postgresql_readonly": True}}
