@@ -6,14 +6,15 @@ the holder of the platform account's lock may change them.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from sqlalchemy import Insert, Select, Update, bindparam, func, inspect, select
 from sqlalchemy import Table as SqlTable
-from sqlalchemy import bindparam, inspect
-from sqlmodel import Session, col, func, select
+from sqlmodel import Session
 
 from api.store import PersonBlockRow
 from privacy.membership import Persons
@@ -34,11 +35,11 @@ def numbers_of(persons: Persons) -> NDArray[np.int64]:
 
 def random_numbers(session: Session, wanted: int) -> NDArray[np.int64]:
     """So many block numbers at random among those there are, or all of them if they are fewer."""
-    last = session.exec(select(func.max(PersonBlockRow.number))).one()
+    last = session.connection().execute(_LAST).scalar()
     if last is None or wanted <= 0:
         return np.empty(0, np.int64)
     if wanted > last:
-        return np.array(session.exec(select(PersonBlockRow.number)).all(), np.int64)
+        return np.array(session.connection().execute(_ALL).scalars().all(), np.int64)
     drawn = np.unique(np.random.default_rng().integers(0, last + 1, wanted))
     return np.array([row[0] for row in _rows(session, drawn)], np.int64)
 
@@ -113,16 +114,10 @@ class Blocks:
         rows = self._as_rows()
         fresh = [row for row, new in zip(rows, self.new, strict=True) if new]
         changed = [row for row, new in zip(rows, self.new, strict=True) if not new]
-        connection = session.connection()
-        table = cast("SqlTable", inspect(PersonBlockRow).local_table)
-        values: dict[str, Any] = {name: bindparam(f"{name}_") for name in self.columns}
         if fresh:
-            number: dict[str, Any] = {"number": bindparam("number_")}
-            nothing = {"spent": _NOTHING} if "spent" not in self.columns else {}
-            connection.execute(table.insert().values(number | nothing | values), fresh)
+            session.connection().execute(_insertion(tuple(self.columns)), fresh)
         if changed:
-            mine = table.c.number == bindparam("number_")
-            connection.execute(table.update().where(mine).values(values), changed)
+            session.connection().execute(_alteration(tuple(self.columns)), changed)
 
     def _as_rows(self) -> list[dict[str, Any]]:
         names = ["number_", *(f"{name}_" for name in self.columns)]
@@ -174,9 +169,31 @@ _Row = tuple[Any, ...]
 
 def _rows(session: Session, numbers: NDArray[np.int64], columns: Sequence[str] = ()) -> list[_Row]:
     """Number and columns of the blocks that are there."""
-    wanted = [getattr(PersonBlockRow, name) for name in ("number", *columns)]
-    connection, found = session.connection(), list[_Row]()
+    question, found = _question(tuple(columns)), list[_Row]()
     for start in range(0, len(numbers), AT_ONCE):
-        here = col(PersonBlockRow.number).in_(numbers[start : start + AT_ONCE].tolist())
-        found += map(tuple, connection.execute(select(*wanted).where(here)))
+        some = {"numbers": numbers[start : start + AT_ONCE].tolist()}
+        found += map(tuple, session.connection().execute(question, some))
     return found
+
+
+# Every charge asks these. To put them together takes longer than to answer them.
+_TABLE = cast("SqlTable", inspect(PersonBlockRow).local_table)
+_LAST, _ALL = select(func.max(_TABLE.c.number)), select(_TABLE.c.number)
+
+
+@cache
+def _question(columns: tuple[str, ...]) -> Select[Any]:
+    wanted = [_TABLE.c[name] for name in ("number", *columns)]
+    return select(*wanted).where(_TABLE.c.number.in_(bindparam("numbers", expanding=True)))
+
+
+@cache
+def _insertion(columns: tuple[str, ...]) -> Insert:
+    values: dict[str, Any] = {name: bindparam(f"{name}_") for name in ("number", *columns)}
+    return _TABLE.insert().values({"spent": _NOTHING} | values)
+
+
+@cache
+def _alteration(columns: tuple[str, ...]) -> Update:
+    values: dict[str, Any] = {name: bindparam(f"{name}_") for name in columns}
+    return _TABLE.update().where(_TABLE.c.number == bindparam("number_")).values(values)

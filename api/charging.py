@@ -6,11 +6,11 @@ first, so that charges happen one after the other and the books' time never runs
 the clocks do.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
 
-from sqlmodel import Session
+from sqlalchemy import Integer, bindparam, case, literal
+from sqlmodel import Session, col, update
 
 from api import budgets, ledger, persons
 from api.audiences.sealing import reached
@@ -27,38 +27,27 @@ from api.store import (
     ContentRow,
     MandateRow,
     PlatformAccountRow,
-    change,
-    find_all,
     insert,
 )
-from api.store.types import as_decimal
+from api.store.types import Pico, as_decimal
 from openapi.models import Price
 from privacy.errors import BoundsError
 from privacy.ledger.statements import Statement
 from privacy.membership import Membership
 from privacy.price import ADD_REMOVE
 
-
-@dataclass(frozen=True)
-class Books:
-    """The platform's account, and the moment at which this transaction writes."""
-
-    account: PlatformAccountRow
-    at: datetime
-
-
-def lock_books(session: Session) -> Books:
-    """Take the lock that orders all charges, and move the books' time on."""
-    at = ledger.lock(session)
-    [account] = find_all(session, PlatformAccountRow)
-    if (window := window_of(at)) > account.window:
-        change(session, account, window=window, spent=Fraction(0))
-    return Books(account, at)
+_WINDOW, _SPENT = col(PlatformAccountRow.window), col(PlatformAccountRow.spent)
+_NOW = bindparam("now", type_=Integer)
+_RHO, _LIMIT = bindparam("rho", type_=Pico), bindparam("limit", type_=Pico)
+# What the window of this moment has spent with this: the account may be of one before.
+_THEN = case((_WINDOW < _NOW, literal(Fraction(0), Pico)), else_=_SPENT) + _RHO
+_DEBIT = update(PlatformAccountRow).where(_THEN <= _LIMIT).values(window=_NOW, spent=_THEN)
+_REFUND = update(PlatformAccountRow).where(_WINDOW == _NOW).values(spent=_SPENT - _RHO)
 
 
 def charge(
     session: Session,
-    books: Books,
+    at: datetime,
     mandate: MandateRow,
     audit: AuditRow,
     audience: AudienceRow,
@@ -67,15 +56,18 @@ def charge(
     settings: Settings,
     statement: Statement,
 ) -> ChargeRow:
-    """Debit all limits and write the charge; whoever cannot bear it is left out."""
+    """Debit all limits and write the charge; whoever cannot bear it is left out.
+
+    `at` is the moment that `ledger.lock` gave: the books are locked.
+    """
     exact = exact_price(price)
     rho = Fraction(exact.debit("rho"))
     # Without it the lifetime cap would not hold under change-one: see docs/guarantee.md.
     if 2 * exact.of("rho", ADD_REMOVE) > rho:
         raise BoundsError("a release must cost twice as much rho under change-one")
-    budgets.debit(session, mandate, Fraction(exact.debit(mandate.currency)), books.at)
+    budgets.debit(session, mandate, Fraction(exact.debit(mandate.currency)), at)
     budgets.debit_exploration(session, mandate, exact.exploration_loss)
-    _debit_platform(session, books.account, rho, settings)
+    _debit_platform(session, at, rho, settings)
     row = ChargeRow(
         id=new_id("charge"),
         audit_id=audit.id,
@@ -92,11 +84,11 @@ def charge(
         period=mandate.period,
         rho=rho,
         exploration_loss=exact.exploration_loss,
-        charged_at=books.at,
+        charged_at=at,
     )
     insert(session, row)
     charge_people(session, audit, audience, rho, settings)
-    ledger.append(session, "charge", _facts(row, price), row.auditor_id, statement, at=books.at)
+    ledger.append(session, "charge", _facts(row, price), row.auditor_id, statement, at=at)
     return row
 
 
@@ -114,17 +106,17 @@ def refuse_unbearable(price: Price, settings: Settings) -> None:
         )
 
 
-def refund(session: Session, books: Books, row: ChargeRow) -> None:
+def refund(session: Session, at: datetime, row: ChargeRow) -> None:
     """Undo a charge on which nothing was read, everywhere it was taken."""
     budgets.refund(session, row)
-    if window_of(row.charged_at) == books.account.window:
-        books.account.spent -= row.rho
+    # A window that is over has nothing to give back to.
+    session.connection().execute(_REFUND, {"now": window_of(row.charged_at), "rho": row.rho})
     audience = session.get_one(AudienceRow, row.audience_id)
     found = reached(session, audience)
     people = persons.included(session, row.audit_id, found.labels, found.membership)
     persons.refund(session, people, row.rho, found.uploaded, drawn=audience.source == "sample")
-    row.refunded_at = books.at
-    session.add_all([books.account, row])
+    row.refunded_at = at
+    session.add(row)
     facts = {
         "charge_id": row.id,
         "audit_id": row.audit_id,
@@ -132,7 +124,7 @@ def refund(session: Session, books: Books, row: ChargeRow) -> None:
         "debit": str(as_decimal(row.debit)),
         **_exploration(row),
     }
-    ledger.append(session, "refund", facts, row.auditor_id, at=books.at)
+    ledger.append(session, "refund", facts, row.auditor_id, at=at)
 
 
 def bearers(session: Session, audit_id: str, audience: AudienceRow) -> Membership:
@@ -141,15 +133,13 @@ def bearers(session: Session, audit_id: str, audience: AudienceRow) -> Membershi
     return persons.included(session, audit_id, found.labels, found.membership)
 
 
-def _debit_platform(
-    session: Session, account: PlatformAccountRow, rho: Fraction, settings: Settings
-) -> None:
-    if account.spent + rho > Fraction(settings.platform_rho):
+def _debit_platform(session: Session, at: datetime, rho: Fraction, settings: Settings) -> None:
+    asked = {"now": window_of(at), "rho": rho, "limit": Fraction(settings.platform_rho)}
+    if session.connection().execute(_DEBIT, asked).rowcount != 1:
         raise PlatformExhaustedError(
             f"all audits together may cost {settings.platform_rho} of rho in "
             f"{PLATFORM_WINDOW_DAYS} days; nothing was charged, try again in the next window"
         )
-    change(session, account, spent=account.spent + rho)
 
 
 def charge_people(

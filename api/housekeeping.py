@@ -9,8 +9,8 @@ from sqlmodel import col, select
 from api.audiences import uploads
 from api.audiences.erasure import erase
 from api.auth import forget_expired
-from api.charging import lock_books
 from api.clock import now
+from api.ledger import lock
 from api.store import AudienceRow, Store
 
 
@@ -23,7 +23,7 @@ def tidy(store: Store) -> None:
         found = session.exec(select(AudienceRow.id).where(*expired).limit(100)).all()
     for audience_id in found:
         with store.write() as session:
-            lock_books(session)
+            lock(session)
             audience = uploads.locked(session, audience_id)
             due = audience is not None and audience.expires_at < now()
             if audience and due and not uploads.pending(session, audience_id):

@@ -60,6 +60,14 @@ def price_of(
     )
 
 
+def in_currency(price: Price, currency: Currency) -> Price:
+    """The same price for a mandate in this currency, in which it must have one."""
+    both = price.epsilon if currency == "epsilon" else price.rho
+    if both is None:
+        raise ValueError(f"this has no price in {currency}")
+    return price.model_copy(update={"currency": currency, "debit": both.change_one})
+
+
 def exact_price(price: Price) -> ExactPrice:
     """The price that was charged, as the waist counts it."""
     amounts = {}

@@ -8,9 +8,9 @@ refunded. Who stops it must not look at people's rewards to decide: docs/threat-
 
 from sqlmodel import Session, select
 
-from api import charging, submissions
+from api import submissions
 from api.errors import ConflictError, NotFoundError
-from api.ledger import append
+from api.ledger import append, lock
 from api.store import AuditRow
 from api.vetting import personal
 from openapi.models import REQUEST, StopDraft
@@ -18,16 +18,16 @@ from privacy.ledger.statements import Statement
 
 
 def stop(session: Session, draft: StopDraft, statement: Statement) -> AuditRow:
-    books = charging.lock_books(session)
+    at = lock(session)
     query = select(AuditRow).where(AuditRow.id == draft.audit_id).with_for_update()
     row = session.exec(query).first()
     if row is None:
         raise NotFoundError(f"no audit {draft.audit_id}")
     _check(row)
     personal.keep(session, draft, row.id)
-    append(session, "stop", {}, row.auditor_id, statement, at=books.at)
+    append(session, "stop", {}, row.auditor_id, statement, at=at)
     if row.state == "charged":
-        submissions.give_back(session, books, row)
+        submissions.give_back(session, at, row)
     row.stopped = True
     session.add(row)
     return row

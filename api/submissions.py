@@ -8,10 +8,11 @@ before everything else is paid (R2).
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
-from sqlalchemy import Connection, bindparam
+from sqlalchemy import Connection, bindparam, exists
 from sqlmodel import Session, col, select
 
 from api import boundaries, budgets, charging, contents, mandates, memory, turns
@@ -30,9 +31,9 @@ from api.errors import (
     RefusalError,
 )
 from api.ids import new_id
-from api.ledger import append
+from api.ledger import append, lock
 from api.platform import Platform
-from api.pricing import facts_of, is_taken, price_of
+from api.pricing import facts_of, in_currency, is_taken, price_of
 from api.settings import Settings
 from api.store import AudienceRow, AuditRow, ChargeRow, ContentRow, Store, find, insert
 from api.store.types import as_decimal
@@ -58,8 +59,15 @@ _STATE = select(AuditRow.state).where(
     AuditRow.id == bindparam("audit"), AuditRow.auditor_id == bindparam("auditor")
 )
 
-_SEALED = select(AudienceRow.id).where(
-    AudienceRow.id == bindparam("audience"), AudienceRow.state == "sealed"
+# What may have come about since a request was looked at: its first try, and the audience's end.
+_SINCE = select(
+    exists().where(
+        col(AuditRow.auditor_id) == bindparam("auditor"),
+        col(AuditRow.idempotency_key) == bindparam("key"),
+    ),
+    exists().where(
+        col(AudienceRow.id) == bindparam("audience"), col(AudienceRow.state) == "sealed"
+    ),
 )
 
 
@@ -99,9 +107,7 @@ def quote_all(
             taken=taken,
             explored=explored,
         )
-        price = price_of(
-            asked.question, mandate.currency, request.exploration_loss, request.assumes
-        )
+        price = in_currency(asked.shown, mandate.currency)
         charging.refuse_unbearable(price, settings)
         debit, loss = Fraction(price.debit), exact.exploration_loss
         before = budgets.remaining(session, mandate, now()) - taken.get(mandate.id, Fraction(0))
@@ -145,17 +151,16 @@ def submit(
                 return earlier
             ahead = _ahead(session, caller, request, platform, settings)
         with store.write() as session:
-            books = charging.lock_books(session)
+            at = lock(session)
             # Others have held the books since these were read.
-            if earlier := _earlier(session, caller, statement.key, request_digest):
+            retried, sealed = _since(session, caller, statement.key, request.audience_id)
+            if retried and (earlier := _earlier(session, caller, statement.key, request_digest)):
                 return earlier
-            if ahead is not None and _still(session, ahead):
+            if ahead is not None and sealed and _is_as_free(session, ahead):
                 asked = ahead
             else:
                 asked = _asked(session, caller, request, platform, settings)
-            audit = _submit(
-                session, books, caller, request, request_digest, statement, asked, settings
-            )
+            row = _submit(session, at, caller, request, request_digest, statement, asked, settings)
             boundaries.reached(Boundary.CHARGE_WRITTEN)
     except RefusalError as refusal:
         with store.write() as session:
@@ -168,25 +173,25 @@ def submit(
             append(session, "refusal", body, caller.auditor)
         raise
     boundaries.reached(Boundary.CHARGE_COMMITTED)
-    return audit
+    return view(row)
 
 
 def cancel(session: Session, caller: Caller, audit_id: str) -> Audit:
     """Give the charge back, as long as no worker has begun to read."""
-    books = charging.lock_books(session)
+    at = lock(session)
     row = owned(session, caller, audit_id, lock=True)
     if row.state != "charged":
         raise NotCancellableError(f"the audit is {row.state}; a charge stays once data were read")
-    give_back(session, books, row)
+    give_back(session, at, row)
     boundaries.reached(Boundary.CANCEL_WRITTEN)
     return view(row)
 
 
-def give_back(session: Session, books: charging.Books, row: AuditRow) -> None:
+def give_back(session: Session, at: datetime, row: AuditRow) -> None:
     """Cancel a locked audit that no worker has begun, and refund it."""
     charge = session.exec(select(ChargeRow).where(ChargeRow.audit_id == row.id)).one()
-    charging.refund(session, books, charge)
-    row.state, row.finished_at = "cancelled", books.at
+    charging.refund(session, at, charge)
+    row.state, row.finished_at = "cancelled", at
     session.add(row)
     session.flush()
 
@@ -238,6 +243,7 @@ class _Asked:
     facts: AudienceFacts
     question: waist.Question
     price: ExactPrice
+    shown: Price  # in rho, which everything has
 
 
 def _ahead(
@@ -254,22 +260,28 @@ def _ahead(
         return None
 
 
-def _still(session: Session, asked: _Asked) -> bool:
-    """Whether nothing of it changed: a sealed audience may be erased, or another audit take it."""
-    sealed = session.connection().execute(_SEALED, {"audience": asked.audience.id}).first()
-    return sealed is not None and is_taken(session, asked.audience) == asked.facts.taken
+def _since(session: Session, caller: Caller, key: str, audience_id: str) -> tuple[bool, bool]:
+    """Whether there is an earlier answer to this key, and whether the audience is still sealed."""
+    asked = {"auditor": caller.auditor, "key": key, "audience": audience_id}
+    retried, sealed = session.connection().execute(_SINCE, asked).one()
+    return bool(retried), bool(sealed)
+
+
+def _is_as_free(session: Session, asked: _Asked) -> bool:
+    """Whether no other audit has taken a hidden audience meanwhile."""
+    return is_taken(session, asked.audience) == asked.facts.taken
 
 
 def _submit(
     session: Session,
-    books: charging.Books,
+    at: datetime,
     caller: Caller,
     request: AuditRequest,
     request_digest: str,
     statement: Statement,
     asked: _Asked,
     settings: Settings,
-) -> Audit:
+) -> AuditRow:
     turn = turns.next_turn(session, caller.auditor, asked.facts, settings)
     exact = asked.price
     mandate = mandates.choose(
@@ -278,13 +290,13 @@ def _submit(
         request.kind,
         exact,
         request.mandate_id,
-        books.at,
+        at,
         researcher_id=caller.researcher_id,
         lock=True,
     )
     if request.assumes:
         regulator_key(session, mandate)
-    price = price_of(asked.question, mandate.currency, request.exploration_loss, request.assumes)
+    price = in_currency(asked.shown, mandate.currency)
     charging.refuse_unbearable(price, settings)
     row = AuditRow(
         id=new_id("audit"),
@@ -298,14 +310,14 @@ def _submit(
         price=price.model_dump_json(),
         idempotency_key=statement.key,
         request_digest=request_digest,
-        submitted_at=books.at,
+        submitted_at=at,
         turn=turn,
     )
     insert(session, row)
     boundaries.reached(Boundary.BEFORE_CHARGE)
     charging.charge(
         session,
-        books,
+        at,
         mandate,
         row,
         asked.audience,
@@ -314,7 +326,7 @@ def _submit(
         settings,
         statement,
     )
-    return view(row)
+    return row
 
 
 def _asked(
@@ -333,7 +345,8 @@ def _asked(
     question = kind.question(request, facts)
     memory.refuse_too_large(kind, request, facts, question, settings)
     price = waist.price(question) + ExactPrice.exploration(Fraction(request.exploration_loss))
-    return _Asked(about, audience, facts, question, price)
+    shown = price_of(question, "rho", request.exploration_loss, request.assumes)
+    return _Asked(about, audience, facts, question, price, shown)
 
 
 def _earlier(session: Session, caller: Caller, key: str, asked: str) -> Audit | None:

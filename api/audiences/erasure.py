@@ -4,10 +4,10 @@ from sqlmodel import Session, col, delete, select
 
 from api import persons
 from api.audiences.uploads import groups_of, pending
-from api.charging import bearers, lock_books
+from api.charging import bearers
 from api.errors import ConflictError
 from api.insight import sketches
-from api.ledger import append
+from api.ledger import append, lock
 from api.store import (
     AudienceRow,
     AuditRow,
@@ -26,7 +26,7 @@ def erase(session: Session, audience: AudienceRow) -> None:
     """
     if audience.state == "erased":
         return
-    lock_books(session)
+    lock(session)
     if pending(session, audience.id):
         raise ConflictError("an audit on this audience has not finished; cancel it or wait")
     charges = select(ChargeRow).where(

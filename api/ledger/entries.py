@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from sqlalchemy import bindparam, event
 from sqlalchemy.orm.attributes import set_committed_value
-from sqlmodel import Session, select
+from sqlmodel import Session, and_, col, select
 
 from api.clock import now
 from api.errors import IdempotencyConflictError, InvalidRequestError, UnsignedError
@@ -27,8 +27,21 @@ from privacy.ledger.statements import Statement, head_of
 
 # In a session: the time of the head that it has locked, which is not written yet.
 _MOVED = "books' time moved"
-_MAKER = select(ResearcherRow.key_thumbprint, ResearcherRow.removed_at).where(
-    ResearcherRow.id == bindparam("maker")
+_IS_MAKER = col(ResearcherRow.id) == bindparam("maker")
+_WAS_MADE = and_(
+    col(StatementRow.by) == bindparam("maker"), col(StatementRow.key) == bindparam("key")
+)
+# One row, as there is one head: who makes a statement, and the entry that was made by its key.
+_STATED = (
+    select(
+        ResearcherRow.id,
+        ResearcherRow.key_thumbprint,
+        ResearcherRow.removed_at,
+        StatementRow.number,
+    )
+    .select_from(HeadRow)
+    .outerjoin(ResearcherRow, _IS_MAKER)
+    .outerjoin(StatementRow, _WAS_MADE)
 )
 
 
@@ -62,8 +75,7 @@ def append(
     at = max(head.latest, at or now())
     number = head.size
     if statement is not None:
-        _check_maker(session, statement)
-        _once(session, statement, number)
+        _state(session, statement, number)
     data = _readable(encode(number, at, kind, auditor_id, facts, statement))
     entry = EntryRow(
         number=number,
@@ -118,22 +130,20 @@ def _readable(line: bytes) -> bytes:
     return line
 
 
-def _check_maker(session: Session, statement: Statement) -> None:
-    """Whoever was let in, and whose signature was checked, before others wrote their entries.
+def _state(session: Session, statement: Statement, number: int) -> None:
+    """Write down that it was made: once, so that nobody else can repeat it for its maker.
 
-    A statement by a key that an earlier entry replaced would make the ledger unverifiable.
+    Whoever makes it was let in, and the signature checked, before others wrote their entries: a
+    statement by a key that an earlier entry replaced would make the ledger unverifiable.
     """
-    row = session.connection().execute(_MAKER, {"maker": statement.by}).first()
-    if row is None:  # an applicant, whose key is in the application itself
-        return
-    if row.removed_at is not None or row.key_thumbprint != head_of(statement.signature).kid:
-        raise UnsignedError("this key is no longer yours to sign with; nothing was done")
-
-
-def _once(session: Session, statement: Statement, number: int) -> None:
-    """A statement is made once: nobody else can repeat it for its maker."""
-    if earlier := find(session, StatementRow, by=statement.by, key=statement.key):
+    asked = {"maker": statement.by, "key": statement.key}
+    found = session.connection().execute(_STATED, asked).one()
+    if found.id is not None:  # an applicant, who is nobody yet, has the key in the application
+        gone = found.removed_at is not None
+        if gone or found.key_thumbprint != head_of(statement.signature).kid:
+            raise UnsignedError("this key is no longer yours to sign with; nothing was done")
+    if found.number is not None:
         raise IdempotencyConflictError(
-            f"this key was used for entry {earlier.number} of the ledger; use a new one"
+            f"this key was used for entry {found.number} of the ledger; use a new one"
         )
     insert(session, StatementRow(by=statement.by, key=statement.key, number=number))

@@ -15,7 +15,6 @@ from api.audiences.erasure import erase
 from api.audiences.members import MEDIA_TYPES, read_members
 from api.audiences.packing import pack
 from api.auth.access import AuditorDep
-from api.charging import lock_books
 from api.errors import (
     AudienceSealedError,
     AudienceTooLargeError,
@@ -32,6 +31,7 @@ from api.errors import (
     UnavailableSampleError,
     UnsupportedMediaTypeError,
 )
+from api.ledger import lock
 from api.paging import page
 from api.problems import responses
 from api.routes.parameters import CursorQuery, LabelPath, LimitQuery, PartQuery
@@ -110,7 +110,7 @@ def get_audience(audience_id: str, caller: AuditorDep, session: ReadDep) -> Audi
 def delete_audience(audience_id: str, caller: AuditorDep, service: ServiceDep) -> None:
     """Erase the members of an open or finished audience. Commitment and debits stay."""
     with service.store.write() as session:
-        lock_books(session)
+        lock(session)
         erase(session, uploads.owned(session, caller, audience_id, lock="skip"))
 
 

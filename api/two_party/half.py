@@ -20,9 +20,10 @@ from api.audits import KINDS
 from api.audits.kind import AudienceFacts
 from api.audits.two_party import SUMS, Integers, values_of
 from api.boundaries import Boundary
-from api.charging import bearers, lock_books
+from api.charging import bearers
 from api.contents import for_platform
 from api.errors import BeginAgainError
+from api.ledger import lock
 from api.platform import NOBODY, Persons, Platform
 from api.pricing import exact_price, facts_of
 from api.settings import Settings
@@ -94,7 +95,7 @@ class Half:
     def _begin(self, persons: Persons) -> NDArray[np.bool_]:
         """Say that reading begins; who of these people bears the audit, and may be read."""
         with self.store.write() as session:
-            lock_books(session)
+            lock(session)
             begin_reading(session, self.audit.id, self.run)
             if isinstance(self.join, Uploaded):
                 return np.ones(len(persons), np.bool_)

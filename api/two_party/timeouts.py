@@ -4,11 +4,11 @@ One that has read nothing is given back like one that its auditor cancelled; one
 answer was never committed, fails, and its charge stays.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlmodel import Session, col, select
 
-from api import charging, ledger, submissions
+from api import ledger, submissions
 from api.audits.two_party import KIND
 from api.clock import now, whole_second
 from api.settings import Settings
@@ -30,17 +30,17 @@ def end_stale(store: Store, settings: Settings) -> None:
         found = session.exec(select(AuditRow.id).where(*stale).limit(100)).all()
     for audit_id in found:
         with store.write() as session:
-            books = charging.lock_books(session)
+            at = ledger.lock(session)
             query = select(AuditRow).where(AuditRow.id == audit_id, *stale).with_for_update()
             if (audit := session.exec(query).first()) is not None:
-                _end(session, books, audit)
+                _end(session, at, audit)
 
 
-def _end(session: Session, books: charging.Books, audit: AuditRow) -> None:
+def _end(session: Session, at: datetime, audit: AuditRow) -> None:
     if audit.state == "charged":
-        submissions.give_back(session, books, audit)
+        submissions.give_back(session, at, audit)
         return
     audit.state, audit.finished_at, audit.failure = "failed", whole_second(now()), FAILURE
     facts = {"audit_id": audit.id, "reason": FAILURE}
-    ledger.append(session, "failure", facts, audit.auditor_id, at=books.at)
+    ledger.append(session, "failure", facts, audit.auditor_id, at=at)
     session.add(audit)

@@ -8,7 +8,7 @@ from datetime import UTC
 
 from sqlmodel import Session, select
 
-from api import charging, submissions
+from api import submissions
 from api.errors import ConflictError, InvalidRequestError, NotFoundError
 from api.ledger import append, lock
 from api.mandates import check_dates, fraction_of
@@ -28,17 +28,17 @@ def resume(session: Session, draft: MandateStateDraft, statement: Statement) -> 
 
 def terminate(session: Session, draft: MandateStateDraft, statement: Statement) -> MandateRow:
     """End it for good, and give back what was charged and not begun."""
-    books = charging.lock_books(session)
+    at = lock(session)
     row = _locked(session, draft.mandate_id)
     if row.state == "terminated":
         raise ConflictError("the mandate is terminated already", state=row.state)
     row.state = "terminated"
     session.add(row)
     personal.keep(session, draft, row.id)
-    append(session, "termination", {}, row.auditor_id, statement, at=books.at)
+    append(session, "termination", {}, row.auditor_id, statement, at=at)
     waiting = select(AuditRow).where(AuditRow.mandate_id == row.id, AuditRow.state == "charged")
     for audit in session.exec(waiting.order_by(AuditRow.id).with_for_update()).all():
-        submissions.give_back(session, books, audit)
+        submissions.give_back(session, at, audit)
     return row
 
 

@@ -150,30 +150,30 @@ class Books:
         """The steps of a submission that have to do with money; the audit's identifier."""
         price = _price(cost)
         with self.store.write() as session:
-            books = charging.lock_books(session)
+            at = entries.lock(session)
             mandate = mandates.choose(
                 session,
                 self.auditor_id,
                 "score-histogram",
                 exact_price(price),
                 mandate_id,
-                books.at,
+                at,
                 lock=True,
             )
             price = price.model_copy(update={"currency": mandate.currency})
-            audit = self._audit(mandate, audience, price, books.at)
+            audit = self._audit(mandate, audience, price, at)
             session.add(audit)
             session.flush()
             whom = session.get_one(AudienceRow, audience)
             asked = MAKER.states("charge", {"kind": audit.kind, "audience_id": audience})
-            charging.charge(session, books, mandate, audit, whom, [], price, self.settings, asked)
+            charging.charge(session, at, mandate, audit, whom, [], price, self.settings, asked)
         return audit.id
 
     def refund(self, audit_id: str) -> None:
         with self.store.write() as session:
-            books = charging.lock_books(session)
+            at = entries.lock(session)
             row = session.exec(select(ChargeRow).where(ChargeRow.audit_id == audit_id)).one()
-            charging.refund(session, books, row)
+            charging.refund(session, at, row)
             self._end(session, audit_id, "cancelled")
 
     def release(self, audit_id: str) -> None:
@@ -219,7 +219,9 @@ class Books:
             account = session.exec(select(PlatformAccountRow)).one()
             latest = session.exec(select(HeadRow)).one().latest
         hours = (latest - BEGINNING) // timedelta(hours=1)
-        return account.window - 681, account.spent, hours
+        window = charging.window_of(latest)
+        spent = account.spent if account.window == window else Fraction(0)
+        return window - 681, spent, hours
 
     def balances(self) -> dict[int, Fraction]:
         with self.store.read() as session:

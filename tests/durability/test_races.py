@@ -19,8 +19,8 @@ from sqlmodel import select
 from api import submissions
 from api.audiences import uploads
 from api.audiences.erasure import erase
-from api.charging import lock_books
 from api.clock import now
+from api.ledger import lock
 from api.store import AuditRow
 from auditor_client import Auditor
 from auditor_client.errors import AudienceNotSealedError, BudgetExhaustedError, NotCancellableError
@@ -204,7 +204,7 @@ def test_an_audience_erased_meanwhile_is_refused_and_not_charged(served: Host) -
     caller = caller_of(served.store, auditor)
     with ThreadPoolExecutor(1) as client:
         with served.store.write() as session:
-            lock_books(session)
+            lock(session)
             erase(session, uploads.owned(session, caller, asked.audience_id, lock="skip"))
             session.flush()
             attempt = client.submit(auditor.audits.submit, asked)

@@ -71,7 +71,7 @@ def charge_after_the_answer(settings: dict[str, Any]) -> None:
     def finish_and_charge(worker: Worker, audit: AuditRow, *release: Any) -> None:
         finish(worker, audit, *release)
         with worker.store.write() as session:
-            books = charging.lock_books(session)
+            at = ledger.lock(session)
             row = session.get_one(AuditRow, audit.id)
             mandate = session.get_one(MandateRow, row.mandate_id)
             audience = session.get_one(AudienceRow, row.audience_id)
@@ -80,7 +80,7 @@ def charge_after_the_answer(settings: dict[str, Any]) -> None:
             price = Price.model_validate_json(row.price)
             known = Settings(**settings)
             stated = asked[row.id]
-            charge(session, books, mandate, row, audience, contents, price, known, stated)
+            charge(session, at, mandate, row, audience, contents, price, known, stated)
 
     put(charging, "charge", later)
     put(Worker, "_finish", finish_and_charge)

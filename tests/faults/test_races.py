@@ -20,8 +20,8 @@ from api.app import build_service
 from api.audiences import uploads
 from api.audiences.erasure import erase
 from api.auth.caller import caller_by_id
-from api.charging import lock_books
 from api.errors import AudienceNotSealedError, ConflictError
+from api.ledger import lock
 from api.settings import Settings
 from api.store import Store
 from openapi.models import REQUEST
@@ -165,7 +165,7 @@ def test_erasing_an_audience_and_charging_it_do_not_wait_for_each_other(
         begun.wait()
         for _ in range(40):
             with suppress(ConflictError), service.store.write() as session:
-                lock_books(session)
+                lock(session)
                 erase(session, uploads.owned(session, caller, request.audience_id, lock="skip"))
 
     with ThreadPoolExecutor(3) as threads:
