@@ -3,21 +3,27 @@
 from decimal import Decimal
 from fractions import Fraction
 
+from sqlalchemy import bindparam
 from sqlmodel import Session, select
 
-from api.audiences.uploads import groups_of
+from api.audiences.uploads import order
 from api.audits import AudienceFacts
-from api.store import AudienceRow, AuditRow
+from api.store import AudienceRow, AuditRow, GroupRow
 from api.store.types import as_decimal
 from openapi.models import Assumption, BothRelations, Currency, Price, PricePart
 from privacy import waist
 from privacy.price import ADD_REMOVE, CHANGE_ONE, INFINITE
 from privacy.price import Price as ExactPrice
 
+_GROUPS = select(GroupRow.label, GroupRow.members, GroupRow.known_size).where(
+    GroupRow.audience_id == bindparam("audience")
+)
+
 
 def facts_of(session: Session, audience: AudienceRow) -> AudienceFacts:
     """What is public about the audience."""
-    groups = groups_of(session, audience.id)
+    rows = session.connection().execute(_GROUPS, {"audience": audience.id})
+    groups = sorted(rows, key=lambda row: order(row.label))
     sizes = tuple(group.known_size for group in groups if group.known_size is not None)
     return AudienceFacts(
         labels=tuple(group.label for group in groups),

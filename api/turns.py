@@ -14,11 +14,11 @@ The line is bounded, for each auditor and in all: more is refused before anythin
 Nothing of this looks at people: how large an audience is counts by what was uploaded (R2).
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam
-from sqlmodel import Session, and_, col, func, or_, select
+from sqlmodel import Session, and_, col, func, or_, select, update
 
 from api.audits import AudienceFacts
 from api.audits.two_party import KIND as EXCHANGED
@@ -85,11 +85,25 @@ def abandoned() -> ColumnElement[bool]:
 # The two questions of every audit are put together once: that takes longer than to answer them.
 # What was begun is finished; what was not waits for a suspended mandate to be resumed.
 _NEXT = (
-    select(AuditRow)
+    select(AuditRow.id)
     .where(or_(and_(waiting(), below_share()), abandoned()))
     .order_by(col(AuditRow.turn), col(AuditRow.submitted_at), col(AuditRow.id))
     .limit(1)
     .with_for_update(skip_locked=True)
+    .correlate(None)
+    .scalar_subquery()
+)
+_TAKEN = (
+    update(AuditRow)
+    .where(col(AuditRow.id) == _NEXT)
+    .values(
+        state="running",
+        claim=bindparam("token"),
+        claims=col(AuditRow.claims) + 1,
+        lease_until=bindparam("until"),
+    )
+    .returning(AuditRow)
+    .execution_options(synchronize_session=False)
 )
 _MINE, _PLACE = col(AuditRow.auditor_id) == bindparam("auditor"), col(AuditRow.turn)
 _WAITS, _RUNS = col(AuditRow.state) == "charged", col(AuditRow.state) == "running"
@@ -102,21 +116,24 @@ _LINE = select(
 ).where(or_(waiting(), running()))
 
 
-def next_audit(session: Session, settings: Settings) -> AuditRow | None:
-    """What a worker takes up now, locked."""
+def take(session: Session, claim: str, until: datetime, settings: Settings) -> AuditRow | None:
+    """What a worker runs now, claimed by it until then."""
     at = now()
     asked = {
+        "token": claim,
+        "until": until,
         "now": at,
         "latest": at + LONGEST_LEASE,
         "heard": at - SILENCE,
         "share": settings.running_per_auditor,
     }
-    return session.exec(_NEXT, params=asked).first()
+    return session.scalars(_TAKEN, asked).first()
 
 
 def next_turn(session: Session, auditor_id: str, facts: AudienceFacts, settings: Settings) -> int:
     """The place of one more audit; a line that is full takes none."""
-    everybody, own, served, last = session.exec(_LINE, params={"auditor": auditor_id}).one()
+    line = session.connection().execute(_LINE, {"auditor": auditor_id})
+    everybody, own, served, last = line.one()
     if own >= settings.waiting_per_auditor:
         raise _full(f"{own} audits of yours wait already")
     if everybody >= settings.waiting_in_all:

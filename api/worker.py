@@ -39,7 +39,6 @@ from api.store import (
     AuditRow,
     ContentRow,
     Store,
-    change,
     find,
     find_one,
 )
@@ -121,16 +120,7 @@ class Worker:
 
     def _claim(self) -> AuditRow | None:
         with self.store.write() as session:
-            audit = turns.next_audit(session, self.settings)
-            if audit is not None:
-                change(
-                    session,
-                    audit,
-                    state="running",
-                    claim=secrets.token_hex(16),
-                    claims=audit.claims + 1,
-                    lease_until=self._lease(),
-                )
+            audit = turns.take(session, secrets.token_hex(16), self._lease(), self.settings)
         if audit is not None and audit.claims > CLAIMS:
             self._give_back(audit, "internal", for_good=True)
             return None

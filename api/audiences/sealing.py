@@ -138,7 +138,7 @@ class Reached:
 
 
 def reached(session: Session, audience: AudienceRow) -> Reached:
-    rows = session.exec(_REACHED, params={"audience": audience.id}).all()
+    rows = session.connection().execute(_REACHED, {"audience": audience.id}).all()
     labels, people, members = zip(*sorted(rows, key=lambda row: uploads.order(row[0])), strict=True)
     groups = tuple(np.frombuffer(each or b"", "<i8") for each in people)
     return Reached(list(labels), Membership(groups, audience.groups_per_person), sum(members))

@@ -42,6 +42,6 @@ def record_state(store: Store, settings: Settings, platform: Platform) -> None:
 def record_change(session: Session, kind: str, facts: Mapping[str, Any]) -> None:
     """Append the facts unless the newest entry of their kind says the same."""
     lock(session)
-    newest = session.exec(_NEWEST, params={"kind": kind}).first()
+    newest = session.connection().execute(_NEWEST, {"kind": kind}).scalar()
     if newest is None or json.loads(newest)["facts"] != facts:
         append(session, kind, facts)
