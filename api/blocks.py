@@ -169,10 +169,15 @@ _Row = tuple[Any, ...]
 
 def _rows(session: Session, numbers: NDArray[np.int64], columns: Sequence[str] = ()) -> list[_Row]:
     """Number and columns of the blocks that are there."""
-    question, found = _question(tuple(columns)), list[_Row]()
+    found = list[_Row]()
     for start in range(0, len(numbers), AT_ONCE):
-        some = {"numbers": numbers[start : start + AT_ONCE].tolist()}
-        found += map(tuple, session.connection().execute(question, some))
+        some = numbers[start : start + AT_ONCE].tolist()
+        if neighbours := some[-1] - some[0] + 1 == len(some):
+            asked = {"first": some[0], "last": some[-1]}
+        else:
+            asked = {"numbers": some}
+        question = _question(tuple(columns), neighbours)
+        found += map(tuple, session.connection().execute(question, asked))
     return found
 
 
@@ -182,9 +187,11 @@ _LAST, _ALL = select(func.max(_TABLE.c.number)), select(_TABLE.c.number)
 
 
 @cache
-def _question(columns: tuple[str, ...]) -> Select[Any]:
-    wanted = [_TABLE.c[name] for name in ("number", *columns)]
-    return select(*wanted).where(_TABLE.c.number.in_(bindparam("numbers", expanding=True)))
+def _question(columns: tuple[str, ...], neighbours: bool) -> Select[Any]:
+    wanted, number = [_TABLE.c[name] for name in ("number", *columns)], _TABLE.c.number
+    if neighbours:
+        return select(*wanted).where(number.between(bindparam("first"), bindparam("last")))
+    return select(*wanted).where(number.in_(bindparam("numbers", expanding=True)))
 
 
 @cache

@@ -40,10 +40,10 @@ def facts_of(session: Session, audience: AudienceRow) -> AudienceFacts:
 
 def is_taken(session: Session, audience: AudienceRow) -> bool:
     """Whether an audit has it: whom a run finds in a hidden audience is written down once."""
+    if audience.source != "hidden":
+        return False
     mine = AuditRow.audience_id == audience.id, AuditRow.state != "cancelled"
-    return audience.source == "hidden" and bool(
-        session.exec(select(AuditRow.id).where(*mine)).first()
-    )
+    return session.exec(select(AuditRow.id).where(*mine)).first() is not None
 
 
 def price_of(

@@ -48,10 +48,11 @@ class Pico(TypeDecorator[Fraction]):
 
 def to_pico(value: Amount) -> int:
     """Whole units; an amount that is not a whole number of them is refused, never rounded."""
-    units = Fraction(value) * PICO
-    if units.denominator != 1:
+    exact = Fraction(value)
+    units, rest = divmod(exact.numerator * PICO, exact.denominator)
+    if rest:
         raise ValueError(f"{value} is not a whole number of units")
-    return units.numerator
+    return units
 
 
 def as_decimal(value: Amount) -> Decimal:
