@@ -1,7 +1,7 @@
 """Balances in blocks of neighbouring person numbers, as they are kept and as they are in memory.
 
 A block is a row of compressed columns: what each of its people has borne, and parts of that. Only
-the holder of the platform account's lock may change them.
+the holder of the books' lock (`api.ledger.lock`) may change them.
 """
 
 from collections.abc import Iterator, Sequence

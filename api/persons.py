@@ -7,8 +7,8 @@ sound under adaptive composition: see docs/guarantee.md.
 
 Balances are exact integers in blocks of neighbouring person numbers (`api.blocks`): an audience of
 a million neighbours touches a thousand rows, one of a hundred at most a hundred. They live in the
-platform's own tables and never enter the ledger. Only the holder of the platform account's lock may
-change them.
+platform's own tables and never enter the ledger. Only the holder of the books' lock may change
+them.
 """
 
 from collections.abc import Sequence
