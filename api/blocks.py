@@ -33,15 +33,20 @@ def numbers_of(persons: Persons) -> NDArray[np.int64]:
     return np.concatenate([numbers[:1], numbers[1:][numbers[1:] != numbers[:-1]]])
 
 
-def random_numbers(session: Session, wanted: int) -> NDArray[np.int64]:
-    """So many block numbers at random among those there are, or all of them if they are fewer."""
+def among_others(session: Session, numbers: NDArray[np.int64], at_least: int) -> NDArray[np.int64]:
+    """These blocks and others at random, so many in all whatever these are, or all there are.
+
+    Nobody looks here which of the others are there: on a platform with dense numbers all are.
+    """
     last = session.connection().execute(_LAST).scalar()
-    if last is None or wanted <= 0:
-        return np.empty(0, np.int64)
-    if wanted > last:
-        return np.array(session.connection().execute(_ALL).scalars().all(), np.int64)
-    drawn = np.unique(np.random.default_rng().integers(0, last + 1, wanted))
-    return np.array([row[0] for row in _rows(session, drawn)], np.int64)
+    if last is None:
+        return numbers
+    if at_least > last:
+        return np.union1d(numbers, np.arange(last + 1))
+    drawn = np.random.default_rng().choice(last + 1, at_least, replace=False, shuffle=False)
+    others = np.setdiff1d(drawn, numbers)
+    more = np.random.default_rng().permutation(others)[: max(at_least - len(numbers), 0)]
+    return np.union1d(numbers, more)
 
 
 @dataclass
@@ -60,18 +65,32 @@ class Blocks:
 
     @classmethod
     def in_turn(
-        cls, session: Session, numbers: NDArray[np.int64], columns: Sequence[str]
+        cls,
+        session: Session,
+        numbers: NDArray[np.int64],
+        columns: Sequence[str],
+        made: NDArray[np.int64] | None = None,
     ) -> Iterator["Blocks"]:
         """Some at a time: people scattered over a large platform have a block each."""
         for start in range(0, len(numbers), AT_ONCE):
-            yield cls.load(session, numbers[start : start + AT_ONCE], columns)
+            some = cls.load(session, numbers[start : start + AT_ONCE], columns, made)
+            if len(some.numbers):
+                yield some
 
     @classmethod
     def load(
-        cls, session: Session, numbers: NDArray[np.int64], columns: Sequence[str] = COLUMNS
+        cls,
+        session: Session,
+        numbers: NDArray[np.int64],
+        columns: Sequence[str] = COLUMNS,
+        made: NDArray[np.int64] | None = None,
     ) -> "Blocks":
+        """Those that are there, and of the others those that are to be made: all if not said."""
         rows = _rows(session, numbers, columns)
-        at = np.searchsorted(numbers, [row[0] for row in rows])
+        there = np.array([row[0] for row in rows], np.int64)
+        if made is not None:
+            numbers = numbers[np.isin(numbers, there) | np.isin(numbers, made)]
+        at = np.searchsorted(numbers, there)
         new = np.ones(len(numbers), bool)
         new[at] = False
         balances = {
@@ -169,29 +188,22 @@ _Row = tuple[Any, ...]
 
 def _rows(session: Session, numbers: NDArray[np.int64], columns: Sequence[str] = ()) -> list[_Row]:
     """Number and columns of the blocks that are there."""
-    found = list[_Row]()
+    question, found = _question(tuple(columns)), list[_Row]()
     for start in range(0, len(numbers), AT_ONCE):
-        some = numbers[start : start + AT_ONCE].tolist()
-        if neighbours := some[-1] - some[0] + 1 == len(some):
-            asked = {"first": some[0], "last": some[-1]}
-        else:
-            asked = {"numbers": some}
-        question = _question(tuple(columns), neighbours)
-        found += map(tuple, session.connection().execute(question, asked))
+        some = {"numbers": numbers[start : start + AT_ONCE].tolist()}
+        found += map(tuple, session.connection().execute(question, some))
     return found
 
 
 # Every charge asks these. To put them together takes longer than to answer them.
 _TABLE = cast("SqlTable", inspect(PersonBlockRow).local_table)
-_LAST, _ALL = select(func.max(_TABLE.c.number)), select(_TABLE.c.number)
+_LAST = select(func.max(_TABLE.c.number))
 
 
 @cache
-def _question(columns: tuple[str, ...], neighbours: bool) -> Select[Any]:
-    wanted, number = [_TABLE.c[name] for name in ("number", *columns)], _TABLE.c.number
-    if neighbours:
-        return select(*wanted).where(number.between(bindparam("first"), bindparam("last")))
-    return select(*wanted).where(number.in_(bindparam("numbers", expanding=True)))
+def _question(columns: tuple[str, ...]) -> Select[Any]:
+    wanted = [_TABLE.c[name] for name in ("number", *columns)]
+    return select(*wanted).where(_TABLE.c.number.in_(bindparam("numbers", expanding=True)))
 
 
 @cache

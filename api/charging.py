@@ -39,9 +39,10 @@ from privacy.price import ADD_REMOVE
 _WINDOW, _SPENT = col(PlatformAccountRow.window), col(PlatformAccountRow.spent)
 _NUMBER = bindparam("number", type_=Integer)
 _RHO, _LIMIT = bindparam("rho", type_=Pico), bindparam("limit", type_=Pico)
-# What the window of that number has spent with this: the account may be of one before.
+# The account of the window of that number, and what it has spent with this; none opens again.
+_LATER = case((_WINDOW < _NUMBER, _NUMBER), else_=_WINDOW)
 _THEN = case((_WINDOW < _NUMBER, literal(Fraction(0), Pico)), else_=_SPENT) + _RHO
-_DEBIT = update(PlatformAccountRow).where(_THEN <= _LIMIT).values(window=_NUMBER, spent=_THEN)
+_DEBIT = update(PlatformAccountRow).where(_THEN <= _LIMIT).values(window=_LATER, spent=_THEN)
 _REFUND = update(PlatformAccountRow).where(_WINDOW == _NUMBER).values(spent=_SPENT - _RHO)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlmodel import Session
 
-from api.blocks import Blocks, numbers_of, random_numbers
+from api.blocks import Blocks, among_others, numbers_of
 from api.store import ExclusionRow, find_all
 from api.store.types import to_pico
 from privacy.membership import Membership
@@ -109,8 +109,10 @@ def _moved(
     Some blocks at a time, which is sound: whether somebody has room is decided for each alone.
     """
     able = [np.empty(len(group), np.bool_) for group in membership.groups]
-    numbers = _numbers(session, membership, uploaded)
-    for blocks in Blocks.in_turn(session, numbers, columns):
+    groups = [numbers_of(group) for group in membership.groups]
+    mine = np.unique(np.concatenate([*groups, np.empty(0, np.int64)]))
+    numbers = among_others(session, mine, uploaded)
+    for blocks in Blocks.in_turn(session, numbers, columns, made=mine):
         parts = [blocks.part(group) for group in membership.groups]
         here = [group[part] for group, part in zip(membership.groups, parts, strict=True)]
         bearing = blocks.add(blocks.place(np.concatenate(here)), amount, room)
@@ -119,10 +121,3 @@ def _moved(
         for mask, part, some in zip(able, parts, np.split(bearing, ends[:-1]), strict=True):
             mask[part] = some
     return able
-
-
-def _numbers(session: Session, membership: Membership, at_least: int) -> NDArray[np.int64]:
-    """The blocks these people are in, and others at random up to the number asked for."""
-    groups = [numbers_of(group) for group in membership.groups]
-    mine = np.unique(np.concatenate([*groups, np.empty(0, np.int64)]))
-    return np.union1d(mine, random_numbers(session, at_least - len(mine)))

@@ -15,14 +15,14 @@ from privacy import waist
 from privacy.price import ADD_REMOVE, CHANGE_ONE, INFINITE
 from privacy.price import Price as ExactPrice
 
-_GROUPS = select(GroupRow.label, GroupRow.members, GroupRow.known_size).where(
+_SIZES = select(GroupRow.label, GroupRow.members, GroupRow.known_size).where(
     GroupRow.audience_id == bindparam("audience")
 )
 
 
 def facts_of(session: Session, audience: AudienceRow) -> AudienceFacts:
     """What is public about the audience."""
-    rows = session.connection().execute(_GROUPS, {"audience": audience.id})
+    rows = session.connection().execute(_SIZES, {"audience": audience.id})
     groups = sorted(rows, key=lambda row: order(row.label))
     sizes = tuple(group.known_size for group in groups if group.known_size is not None)
     return AudienceFacts(

@@ -160,7 +160,9 @@ def submit(
                 asked = ahead
             else:
                 asked = _asked(session, caller, request, platform, settings)
-            row = _submit(session, at, caller, request, request_digest, statement, asked, settings)
+            audit = view(
+                _submit(session, at, caller, request, request_digest, statement, asked, settings)
+            )
             boundaries.reached(Boundary.CHARGE_WRITTEN)
     except RefusalError as refusal:
         with store.write() as session:
@@ -173,7 +175,7 @@ def submit(
             append(session, "refusal", body, caller.auditor)
         raise
     boundaries.reached(Boundary.CHARGE_COMMITTED)
-    return view(row)
+    return audit
 
 
 def cancel(session: Session, caller: Caller, audit_id: str) -> Audit:

@@ -220,6 +220,7 @@ class Books:
             latest = session.exec(select(HeadRow)).one().latest
         hours = (latest - BEGINNING) // timedelta(hours=1)
         window = charging.window_of(latest)
+        assert account.window <= window
         spent = account.spent if account.window == window else Fraction(0)
         return window - 681, spent, hours
 

@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
+from sqlmodel import select
 
 from api.errors import BudgetExhaustedError, PlatformExhaustedError
+from api.store import PlatformAccountRow
 from tests.accounting.books import Books, at_time
 from tests.accounting.model import FIRST_WINDOW_ENDS, Cost, Mandate
 
@@ -108,6 +110,23 @@ def test_a_refund_of_an_old_window_gives_nothing_to_the_new_one(books: Books) ->
     charge(books, at=FIRST_WINDOW_ENDS)
     refund(books, FIRST_WINDOW_ENDS, old)
     assert books.platform()[1] == Fraction(1, 2)
+
+
+def test_an_account_that_is_ahead_of_the_books_stays_there(books: Books) -> None:
+    """As after a restore in parts: what is charged meanwhile counts in the later window."""
+    grant(books, None, limit=100)
+    charge(books, at=0)
+    with books.store.write() as session:
+        account = session.exec(select(PlatformAccountRow)).one()
+        account.window += 1
+        session.add(account)
+        ahead = account.window
+    for _ in range(3):
+        charge(books, at=0)
+    with pytest.raises(PlatformExhaustedError):
+        charge(books, at=FIRST_WINDOW_ENDS)
+    with books.store.read() as session:
+        assert session.exec(select(PlatformAccountRow.window)).one() == ahead
 
 
 def test_a_person_bears_the_cap_to_the_last_unit_and_no_more(books: Books) -> None:

@@ -90,7 +90,7 @@ def test_an_empty_audience_costs_nobody_anything(books: Books) -> None:
 def test_as_many_blocks_are_rewritten_as_identifiers_were_uploaded(
     books: Books, uploaded: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever of them was found. Some are drawn twice: half of 12 of 400 with less than 1e-9."""
+    """Exactly, whoever of them was found, or all that there are."""
     everywhere = Membership((np.arange(400) * blocks.BLOCK,), 1)
     with books.store.write() as session:
         persons.charge(session, everywhere, Fraction(1, 8), CAP)
@@ -102,12 +102,23 @@ def test_as_many_blocks_are_rewritten_as_identifiers_were_uploaded(
 
     monkeypatch.setattr(blocks.Blocks, "save", counting)
     before = books.balances()
-    for found in ([], [5]):
+    scattered = (np.arange(min(uploaded, 400)) * blocks.BLOCK).tolist()
+    for found in ([], [5], scattered):
         written[0] = 0
         with books.store.write() as session:
             persons.refund(session, Membership((np.array(found, np.int64),), 1), CAP, uploaded)
-        assert uploaded / 2 < written[0] <= uploaded or written[0] == 400
-    assert books.balances() == before | {5: -1}
+        assert written[0] == min(uploaded, 400)
+    assert books.balances() == before | {5: -1} | {each: before[each] - 1 for each in scattered}
+
+
+def test_blocks_that_are_not_there_are_made_for_nobody_but_who_was_found(books: Books) -> None:
+    far = Membership((np.array([9 * blocks.BLOCK]),), 1)
+    with books.store.write() as session:
+        persons.charge(session, far, Fraction(1, 8), CAP, uploaded=5)
+        persons.charge(session, Membership((np.array([3]),), 1), Fraction(1, 8), CAP, uploaded=50)
+        numbers = session.exec(select(PersonBlockRow.number)).all()
+    assert sorted(numbers) == [0, 9]
+    assert books.balances() == {9 * blocks.BLOCK: Fraction(1, 8), 3: Fraction(1, 8)}
 
 
 def test_who_is_left_out_is_read_back_bit_by_bit(books: Books) -> None:

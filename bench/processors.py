@@ -1,0 +1,44 @@
+"""How long processors were at work for some processes, as the system counts it (Linux)."""
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_PARENT = 1  # of the fields of proc_pid_stat(5) after the name, counted from 0
+_OWN_AND_REAPED = slice(11, 15)  # in the process and in the kernel, of itself and of who has ended
+
+
+def busy(processes: Iterable[int], work: Callable[[], object]) -> float:
+    """Seconds that these and all that they begin had a processor while the work was done."""
+    families = list(processes)
+    before = sum(map(_seconds, families))
+    work()
+    return sum(map(_seconds, families)) - before
+
+
+def children(process: int | None = None) -> list[int]:
+    """Processes that this one, or that one, has begun and that are there."""
+    tasks = Path(f"/proc/{process or 'self'}/task").glob("*/children")
+    return [int(child) for task in tasks for child in _read(task).split()]
+
+
+def parent(process: int) -> int:
+    return int(_fields(process)[_PARENT])
+
+
+def _seconds(process: int) -> float:
+    own = sum(map(int, _fields(process)[_OWN_AND_REAPED])) / _TICKS
+    return own + sum(map(_seconds, children(process)))
+
+
+def _fields(process: int) -> list[str]:
+    return _read(Path(f"/proc/{process}/stat")).rpartition(")")[2].split()
+
+
+def _read(path: Path) -> str:
+    """Nothing of a process that ended just now: its parent has its time."""
+    try:
+        return path.read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
