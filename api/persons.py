@@ -5,8 +5,8 @@ take beyond the cap is left out of it, and everybody else is charged; nothing of
 (R2). Whether a person is left out depends on that person's own history alone, so the filter is
 sound under adaptive composition: see docs/guarantee.md.
 
-Balances are exact integers in blocks of neighbouring person numbers (`api.blocks`): an audience of
-a million neighbours touches a thousand rows, one of a hundred at most a hundred. They live in the
+Balances are exact integers in blocks of neighbouring person numbers (`api.blocks`): a platform of a
+million people has a thousand rows, and an audience of a hundred touches a hundred. They live in the
 platform's own tables and never enter the ledger. Only the holder of the books' lock may change
 them.
 """

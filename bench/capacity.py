@@ -34,8 +34,6 @@ AUDITS = 10_000
 SIZES = {2_000: 0.90, 100_000: 0.09, 1_000_000: 0.009, 20_000_000: 0.001}
 # Of how many audits an audience is used.
 AUDITS_PER_AUDIENCE = 4
-# Everybody of an audience is in a block of balances of their own, as far as there are blocks.
-SCATTERED = True
 # What reading one person takes beside ours: seconds of the platform's model, or rows of a log.
 MODELS = {
     "scores, the demo's model": (0.0, 0),
@@ -176,8 +174,8 @@ class Model:
 
 
 def blocks(people: int) -> int:
-    """Of balances, that a charge of so many people rewrites."""
-    return min(people if SCATTERED else -(-people // BLOCK), PEOPLE // BLOCK)
+    """Of balances, that a charge of so many people rewrites, wherever they are (R2)."""
+    return min(people, PEOPLE // BLOCK)
 
 
 def mean(of: Callable[[int], float]) -> float:
