@@ -60,7 +60,7 @@ BARE = {
 WORLD = {"platform_options": {"people": PEOPLE}}
 
 
-def run(audits: int = 10, rounds: int = 3) -> list[Figure]:
+def run(audits: int = 10, rounds: int = 5) -> list[Figure]:
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory() as folder:
         server = get_server(Path(folder) / "postgresql")
