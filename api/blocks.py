@@ -43,10 +43,9 @@ def among_others(session: Session, numbers: NDArray[np.int64], at_least: int) ->
         return numbers
     if at_least > last:
         return np.union1d(numbers, np.arange(last + 1))
-    drawn = np.random.default_rng().choice(last + 1, at_least, replace=False, shuffle=False)
-    others = np.setdiff1d(drawn, numbers)
-    more = np.random.default_rng().permutation(others)[: max(at_least - len(numbers), 0)]
-    return np.union1d(numbers, more)
+    rng = np.random.default_rng()
+    others = np.setdiff1d(rng.choice(last + 1, at_least, replace=False, shuffle=False), numbers)
+    return np.union1d(numbers, rng.permutation(others)[: max(at_least - len(numbers), 0)])
 
 
 @dataclass
@@ -186,7 +185,7 @@ _NOTHING = pack(np.zeros(BLOCK, np.int64))[0]
 _Row = tuple[Any, ...]
 
 
-def _rows(session: Session, numbers: NDArray[np.int64], columns: Sequence[str] = ()) -> list[_Row]:
+def _rows(session: Session, numbers: NDArray[np.int64], columns: Sequence[str]) -> list[_Row]:
     """Number and columns of the blocks that are there."""
     question, found = _question(tuple(columns)), list[_Row]()
     for start in range(0, len(numbers), AT_ONCE):

@@ -93,7 +93,7 @@ _NEXT = (
     .correlate(None)
     .scalar_subquery()
 )
-_TAKEN = (
+_TAKE = (
     update(AuditRow)
     .where(col(AuditRow.id) == _NEXT)
     .values(
@@ -127,7 +127,7 @@ def take(session: Session, claim: str, until: datetime, settings: Settings) -> A
         "heard": at - SILENCE,
         "share": settings.running_per_auditor,
     }
-    return session.scalars(_TAKEN, asked).first()
+    return session.scalars(_TAKE, asked).first()
 
 
 def next_turn(session: Session, auditor_id: str, facts: AudienceFacts, settings: Settings) -> int:

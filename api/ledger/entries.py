@@ -138,7 +138,7 @@ def _state(session: Session, statement: Statement, number: int) -> None:
     """
     asked = {"maker": statement.by, "key": statement.key}
     found = session.connection().execute(_STATED, asked).one()
-    if found.id is not None:  # an applicant, who is nobody yet, has the key in the application
+    if found.id is not None:  # else an applicant, whose key is in the application itself
         gone = found.removed_at is not None
         if gone or found.key_thumbprint != head_of(statement.signature).kid:
             raise UnsignedError("this key is no longer yours to sign with; nothing was done")
