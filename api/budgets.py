@@ -7,9 +7,10 @@ it holds in every stretch of that length. A lifetime limit bounds every renewing
 All amounts are exact, and under composition the sum of what was debited bounds what was spent.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlmodel import Session, col, func, select
 
@@ -18,7 +19,7 @@ from api.errors import (
     EpsilonAboveMandateError,
     ExplorationExhaustedError,
 )
-from api.store import ChargeRow, MandateRow, change
+from api.store import ChargeRow, MandateRow, change_all
 from api.store.types import as_decimal
 
 
@@ -30,33 +31,24 @@ def remaining(session: Session, mandate: MandateRow, at: datetime) -> Fraction:
     return left
 
 
-def debit(session: Session, mandate: MandateRow, amount: Fraction, at: datetime) -> None:
-    """Take the amount from a locked mandate, or refuse with what was spent, asked and is left."""
-    left = remaining(session, mandate, at)
-    if amount > left:
-        raise _refusal(mandate, amount, left)
-    period = period_of(mandate, at)
-    before = mandate.period_spent if period == mandate.period else Fraction(0)
-    change(
-        session,
-        mandate,
-        spent=mandate.spent + amount,
-        period=period,
-        period_spent=before + amount,
-    )
+class Debit(NamedTuple):
+    """What to take from a mandate: an amount in its currency, and what people may lose."""
+
+    mandate: MandateRow
+    amount: Fraction
+    loss: Fraction = Fraction(0)
+
+
+def debit(session: Session, debits: Sequence[Debit], at: datetime) -> None:
+    """Take these from locked mandates, or refuse with what was spent, asked and is left."""
+    if len({each.mandate.id for each in debits}) < len(debits):
+        raise ValueError("a mandate would be debited twice from what it has now")
+    change_all(session, [(each.mandate, _debited(session, each, at)) for each in debits])
 
 
 def explorable(mandate: MandateRow) -> Fraction:
     """How much reward people may still lose. It never renews: what was borne does not come back."""
     return mandate.exploration_limit - mandate.exploration_spent
-
-
-def debit_exploration(session: Session, mandate: MandateRow, loss: Fraction) -> None:
-    """Take what people may lose from a locked mandate, or refuse."""
-    if loss > explorable(mandate):
-        raise _too_much(mandate, loss)
-    if loss:
-        change(session, mandate, exploration_spent=mandate.exploration_spent + loss)
 
 
 def refund(session: Session, charge: ChargeRow) -> None:
@@ -76,6 +68,23 @@ def period_of(mandate: MandateRow, at: datetime) -> int:
         return 0
     elapsed = at - mandate.valid_from
     return max(mandate.period, elapsed // timedelta(days=mandate.renewal_days or 1))
+
+
+def _debited(session: Session, debit: Debit, at: datetime) -> dict[str, Any]:
+    mandate, amount, loss = debit
+    left = remaining(session, mandate, at)
+    if amount > left:
+        raise _refusal(mandate, amount, left)
+    if loss > explorable(mandate):
+        raise _too_much(mandate, loss)
+    period = period_of(mandate, at)
+    before = mandate.period_spent if period == mandate.period else Fraction(0)
+    return {
+        "spent": mandate.spent + amount,
+        "period": period,
+        "period_spent": before + amount,
+        "exploration_spent": mandate.exploration_spent + loss,
+    }
 
 
 def _used(session: Session, mandate: MandateRow, at: datetime) -> Fraction:

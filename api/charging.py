@@ -6,18 +6,23 @@ first, so that charges happen one after the other and the books' time never runs
 the clocks do.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
+from functools import cached_property
 
 from sqlalchemy import Integer, bindparam, case, literal
 from sqlmodel import Session, col, update
 
 from api import budgets, ledger, persons
-from api.audiences.sealing import reached
+from api.audiences.sealing import reached, reached_all
+from api.budgets import Debit
 from api.ceilings import PLATFORM_WINDOW_DAYS
 from api.clock import EPOCH
 from api.errors import AboveLifetimeCapError, PlatformExhaustedError
 from api.ids import new_id
+from api.persons import Burden
 from api.pricing import exact_price
 from api.settings import Settings
 from api.store import (
@@ -35,6 +40,7 @@ from privacy.errors import BoundsError
 from privacy.ledger.statements import Statement
 from privacy.membership import Membership
 from privacy.price import ADD_REMOVE
+from privacy.price import Price as ExactPrice
 
 _WINDOW, _SPENT = col(PlatformAccountRow.window), col(PlatformAccountRow.spent)
 _NUMBER = bindparam("number", type_=Integer)
@@ -46,51 +52,56 @@ _DEBIT = update(PlatformAccountRow).where(_THEN <= _LIMIT).values(window=_LATER,
 _REFUND = update(PlatformAccountRow).where(_WINDOW == _NUMBER).values(spent=_SPENT - _RHO)
 
 
-def charge(
-    session: Session,
-    at: datetime,
-    mandate: MandateRow,
-    audit: AuditRow,
-    audience: AudienceRow,
-    contents: list[ContentRow],
-    price: Price,
-    settings: Settings,
-    statement: Statement,
-) -> ChargeRow:
-    """Debit all limits and write the charge; whoever cannot bear it is left out.
+@dataclass(frozen=True)
+class Bill:
+    """An audit that is to be charged: who pays for it, who bears it, and by whose word."""
 
-    `at` is the moment that `ledger.lock` gave: the books are locked.
+    audit: AuditRow
+    mandate: MandateRow
+    audience: AudienceRow
+    contents: Sequence[ContentRow]
+    price: Price
+    statement: Statement
+
+    @cached_property
+    def exact(self) -> ExactPrice:
+        return exact_price(self.price)
+
+    @property
+    def debit(self) -> Fraction:
+        """What the mandate pays, in its currency."""
+        return Fraction(self.exact.debit(self.mandate.currency))
+
+    @property
+    def loss(self) -> Fraction:
+        """What people may lose by it."""
+        return self.exact.exploration_loss
+
+    @property
+    def rho(self) -> Fraction:
+        """What the platform's account pays, and everybody who can bear it."""
+        return Fraction(self.exact.debit("rho"))
+
+
+def charge(session: Session, at: datetime, bills: Sequence[Bill], settings: Settings) -> None:
+    """Debit all limits and write the charges, or refuse; whoever cannot bear one is left out of it.
+
+    `at` is the moment that `ledger.lock` gave: the books are locked. Each bill has a mandate of its
+    own, and its audit is written.
     """
-    exact = exact_price(price)
-    rho = Fraction(exact.debit("rho"))
     # Without it the lifetime cap would not hold under change-one: see docs/guarantee.md.
-    if 2 * exact.of("rho", ADD_REMOVE) > rho:
+    if any(2 * bill.exact.of("rho", ADD_REMOVE) > bill.rho for bill in bills):
         raise BoundsError("a release must cost twice as much rho under change-one")
-    budgets.debit(session, mandate, Fraction(exact.debit(mandate.currency)), at)
-    budgets.debit_exploration(session, mandate, exact.exploration_loss)
-    _debit_platform(session, at, rho, settings)
-    row = ChargeRow(
-        id=new_id("charge"),
-        audit_id=audit.id,
-        auditor_id=audit.auditor_id,
-        researcher_id=audit.researcher_id,
-        mandate_id=mandate.id,
-        audience_id=audience.id,
-        audience_commitment=audience.commitment or "",
-        content_digests=[content.digest for content in contents],
-        kind=audit.kind,
-        price=price.model_dump_json(),
-        currency=mandate.currency,
-        debit=Fraction(exact.debit(mandate.currency)),
-        period=mandate.period,
-        rho=rho,
-        exploration_loss=exact.exploration_loss,
-        charged_at=at,
-    )
-    insert(session, row)
-    charge_people(session, audit, audience, rho, settings)
-    ledger.append(session, "charge", _facts(row, price), row.auditor_id, statement, at=at)
-    return row
+    budgets.debit(session, [Debit(bill.mandate, bill.debit, bill.loss) for bill in bills], at)
+    _debit_platform(session, at, sum((bill.rho for bill in bills), Fraction(0)), settings)
+    rows = [_row(bill, at) for bill in bills]
+    insert(session, *rows)
+    charge_people(session, [(bill.audit, bill.audience, bill.rho) for bill in bills], settings)
+    drafts = [
+        ledger.Draft("charge", _facts(row, bill.price), row.auditor_id, bill.statement)
+        for row, bill in zip(rows, bills, strict=True)
+    ]
+    ledger.append_all(session, drafts, at=at)
 
 
 def refuse_unbearable(price: Price, settings: Settings) -> None:
@@ -115,7 +126,8 @@ def refund(session: Session, at: datetime, row: ChargeRow) -> None:
     audience = session.get_one(AudienceRow, row.audience_id)
     found = reached(session, audience)
     people = persons.included(session, row.audit_id, found.labels, found.membership)
-    persons.refund(session, people, row.rho, found.uploaded, drawn=audience.source == "sample")
+    burden = Burden(people, row.rho, found.uploaded, drawn=audience.source == "sample")
+    persons.refund(session, burden)
     row.refunded_at = at
     session.add(row)
     facts = {
@@ -144,19 +156,46 @@ def _debit_platform(session: Session, at: datetime, rho: Fraction, settings: Set
 
 
 def charge_people(
-    session: Session, audit: AuditRow, audience: AudienceRow, rho: Fraction, settings: Settings
+    session: Session,
+    audits: Sequence[tuple[AuditRow, AudienceRow, Fraction]],
+    settings: Settings,
 ) -> None:
-    """Charge everybody of the audience who can bear it, and write down who cannot."""
-    found = reached(session, audience)
-    cap = Fraction(settings.person_lifetime_rho)
-    drawn = audience.source == "sample"
-    able = persons.charge(session, found.membership, rho, cap, found.uploaded, drawn=drawn)
-    persons.exclude(session, audit.id, found.labels, able)
+    """Charge everybody of these audits' audiences who can bear it, and write down who cannot."""
+    everybody = reached_all(session, [audience for _, audience, _ in audits])
+    burdens = [
+        Burden(found.membership, rho, found.uploaded, drawn=audience.source == "sample")
+        for (_, audience, rho), found in zip(audits, everybody, strict=True)
+    ]
+    able = persons.charge(session, burdens, Fraction(settings.person_lifetime_rho))
+    for (audit, _, _), found, masks in zip(audits, everybody, able, strict=True):
+        persons.exclude(session, audit.id, found.labels, masks)
 
 
 def window_of(at: datetime) -> int:
     """The number of the platform's window at an instant."""
     return (at - EPOCH) // timedelta(days=PLATFORM_WINDOW_DAYS)
+
+
+def _row(bill: Bill, at: datetime) -> ChargeRow:
+    audit, mandate = bill.audit, bill.mandate
+    return ChargeRow(
+        id=new_id("charge"),
+        audit_id=audit.id,
+        auditor_id=audit.auditor_id,
+        researcher_id=audit.researcher_id,
+        mandate_id=mandate.id,
+        audience_id=bill.audience.id,
+        audience_commitment=bill.audience.commitment or "",
+        content_digests=[content.digest for content in bill.contents],
+        kind=audit.kind,
+        price=bill.price.model_dump_json(),
+        currency=mandate.currency,
+        debit=bill.debit,
+        period=mandate.period,
+        rho=bill.rho,
+        exploration_loss=bill.loss,
+        charged_at=at,
+    )
 
 
 def _facts(row: ChargeRow, price: Price) -> dict[str, object]:

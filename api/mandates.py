@@ -1,11 +1,12 @@
 """Mandates: what a regulator granted, and which of them pays."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from sqlmodel import Session
+from sqlalchemy import bindparam
+from sqlmodel import Session, col, select
 
 from api import budgets
 from api.clock import now
@@ -20,12 +21,17 @@ from api.errors import (
 )
 from api.ids import new_id
 from api.ledger import append, lock
-from api.store import AuditorRow, MandateRow, ResearcherRow, find_all
+from api.store import AuditorRow, MandateRow, ResearcherRow
 from api.store.types import as_decimal
 from openapi.models import Mandate, MandateDraft, MandateLimits, Renewal
 from privacy.ledger.statements import Statement
 from privacy.price import INFINITE, Price, approximate_epsilon
 
+_OF = select(MandateRow).where(
+    col(MandateRow.auditor_id).in_(bindparam("auditors", expanding=True))
+)
+# What is locked is read as it is now, even where the session has seen it before.
+_LOCKED = _OF.with_for_update().execution_options(populate_existing=True)
 _AMOUNTS = ("epsilon_limit", "rho_limit", "lifetime_limit", "exploration_limit", "opened_share")
 
 
@@ -67,9 +73,19 @@ def make(session: Session, auditor_id: str, draft: MandateLimits, by: str) -> Ma
     return row
 
 
+def of(
+    session: Session, auditor_ids: Collection[str], *, lock: bool = False
+) -> dict[str, list[MandateRow]]:
+    """The mandates of each of these auditors, locked if asked for."""
+    found: dict[str, list[MandateRow]] = {auditor_id: [] for auditor_id in auditor_ids}
+    for row in session.exec(_LOCKED if lock else _OF, params={"auditors": list(auditor_ids)}):
+        found[row.auditor_id].append(row)
+    return found
+
+
 def choose(
     session: Session,
-    auditor_id: str,
+    found: Collection[MandateRow],
     kind: str,
     price: Price,
     mandate_id: str | None,
@@ -78,18 +94,17 @@ def choose(
     researcher_id: str | None = None,
     taken: Mapping[str, Fraction] | None = None,
     explored: Mapping[str, Fraction] | None = None,
-    lock: bool = False,
 ) -> MandateRow:
-    """The mandate that pays: the one named, or of those in force the first to end that can.
+    """Which of an auditor's mandates pays: the one named, or the first to end that is in force and
+    can.
 
     A mandate in epsilon cannot pay for what has no epsilon, and one that names individuals pays for
     nobody else. `taken` is what other audits of the same batch would have spent, `explored` what
     people might have lost by them.
     """
-    named = {"id": mandate_id} if mandate_id is not None else {}
-    found = find_all(session, MandateRow, lock=lock, auditor_id=auditor_id, **named)
-    found.sort(key=lambda row: (row.valid_until, row.id))
-    allowing = [row for row in found if kind in row.kinds]
+    named = (row for row in found if mandate_id in (None, row.id))
+    known = sorted(named, key=lambda row: (row.valid_until, row.id))
+    allowing = [row for row in known if kind in row.kinds]
     mine = [row for row in allowing if row.allows(researcher_id or "")]
     paying = [row for row in mine if price.debit(row.currency) != INFINITE]
     active = [row for row in paying if row.state == "active"]

@@ -12,6 +12,7 @@ them.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -21,46 +22,48 @@ from sqlmodel import Session
 from api.blocks import Blocks, among_others, numbers_of
 from api.store import ExclusionRow, find_all
 from api.store.types import to_pico
-from privacy.membership import Membership
+from privacy.membership import Membership, Persons
+
+
+@dataclass(frozen=True)
+class Burden:
+    """What people are to bear: each of them the cost. So many identifiers were uploaded.
+
+    `drawn`: the platform drew these people as a sample.
+    """
+
+    membership: Membership
+    cost: Fraction
+    uploaded: int = 0
+    drawn: bool = False
 
 
 def charge(
-    session: Session,
-    membership: Membership,
-    cost: Fraction,
-    cap: Fraction,
-    uploaded: int = 0,
-    *,
-    drawn: bool = False,
-) -> list[NDArray[np.bool_] | None]:
-    """Charge everybody who can bear the cost; for each group, who could, or None for all.
+    session: Session, burdens: Sequence[Burden], cap: Fraction
+) -> list[list[NDArray[np.bool_] | None]]:
+    """Charge everybody who can bear it, one burden after the other; for each group of each, who
+    could, or None for all.
 
     As many blocks are rewritten as identifiers were uploaded, as far as there are any: others
-    than theirs unchanged, so that the time it takes does not tell how many were found. `drawn`:
-    the platform drew these people as a sample.
+    than theirs unchanged, so that the time it takes does not tell how many were found.
     """
-    room = to_pico(cap) - to_pico(cost)
-    columns = paid(drawn=drawn)
-    able = _moved(session, membership, columns, to_pico(cost), uploaded, room)
-    return [None if mask.all() else mask for mask in able]
+    rooms = [to_pico(cap) - to_pico(burden.cost) for burden in burdens]
+    moves = [
+        _Move(burden, paid(drawn=burden.drawn), to_pico(burden.cost), room)
+        for burden, room in zip(burdens, rooms, strict=True)
+    ]
+    return [[None if mask.all() else mask for mask in masks] for masks in _moved(session, moves)]
 
 
-def refund(
-    session: Session,
-    membership: Membership,
-    cost: Fraction,
-    uploaded: int = 0,
-    *,
-    drawn: bool = False,
-) -> None:
+def refund(session: Session, burden: Burden) -> None:
     """Give the cost back to everybody who was charged it."""
-    _moved(session, membership, paid(drawn=drawn), -to_pico(cost), uploaded)
+    _moved(session, [_Move(burden, paid(drawn=burden.drawn), -to_pico(burden.cost))])
 
 
-def carry(session: Session, membership: Membership, cost: Fraction, *, drawn: bool = False) -> None:
+def carry(session: Session, burden: Burden) -> None:
     """Remember what an audience bore, before its members are erased, so that sums still check."""
-    columns = ("carried", "carried_drawn") if drawn else ("carried",)
-    _moved(session, membership, columns, to_pico(cost))
+    columns = ("carried", "carried_drawn") if burden.drawn else ("carried",)
+    _moved(session, [_Move(burden, columns, to_pico(burden.cost))])
 
 
 def paid(*, drawn: bool) -> tuple[str, ...]:
@@ -96,28 +99,42 @@ def included(
     return Membership(tuple(groups), membership.groups_per_person)
 
 
-def _moved(
-    session: Session,
-    membership: Membership,
-    columns: Sequence[str],
-    amount: int,
-    uploaded: int = 0,
-    room: int | None = None,
-) -> list[NDArray[np.bool_]]:
-    """Add to the columns of everybody with room for it; who they are.
+@dataclass(frozen=True)
+class _Move:
+    """The amount to add to these columns of everybody, or of those with room for it."""
+
+    burden: Burden
+    columns: tuple[str, ...]
+    amount: int
+    room: int | None = None
+
+    @property
+    def groups(self) -> tuple[Persons, ...]:
+        return self.burden.membership.groups
+
+
+def _moved(session: Session, moves: Sequence[_Move]) -> list[list[NDArray[np.bool_]]]:
+    """Make these moves, one after the other; for each group of each, who had room.
 
     Some blocks at a time, which is sound: whether somebody has room is decided for each alone.
     """
-    able = [np.empty(len(group), np.bool_) for group in membership.groups]
-    groups = [numbers_of(group) for group in membership.groups]
-    mine = np.unique(np.concatenate([*groups, np.empty(0, np.int64)]))
-    numbers = among_others(session, mine, uploaded)
-    for blocks in Blocks.in_turn(session, numbers, columns, made=mine):
-        parts = [blocks.part(group) for group in membership.groups]
-        here = [group[part] for group, part in zip(membership.groups, parts, strict=True)]
-        bearing = blocks.add(blocks.place(np.concatenate(here)), amount, room)
+    able = [[np.empty(len(group), np.bool_) for group in move.groups] for move in moves]
+    numbers = [numbers_of(group) for move in moves for group in move.groups]
+    mine = np.unique(np.concatenate([*numbers, np.empty(0, np.int64)]))
+    rewritten = among_others(session, mine, sum(move.burden.uploaded for move in moves))
+    columns = tuple(dict.fromkeys(column for move in moves for column in move.columns))
+    for blocks in Blocks.in_turn(session, rewritten, columns, made=mine):
+        for move, masks in zip(moves, able, strict=True):
+            _move(blocks, move, masks)
         blocks.save(session)
-        ends = np.cumsum([len(persons) for persons in here])
-        for mask, part, some in zip(able, parts, np.split(bearing, ends[:-1]), strict=True):
-            mask[part] = some
     return able
+
+
+def _move(blocks: Blocks, move: _Move, able: list[NDArray[np.bool_]]) -> None:
+    """Add to the balances in these blocks, and write down of whom that was."""
+    parts = [blocks.part(group) for group in move.groups]
+    here = [group[part] for group, part in zip(move.groups, parts, strict=True)]
+    bearing = blocks.add(blocks.place(np.concatenate(here)), move.columns, move.amount, move.room)
+    ends = np.cumsum([len(persons) for persons in here])
+    for mask, part, some in zip(able, parts, np.split(bearing, ends[:-1]), strict=True):
+        mask[part] = some

@@ -10,7 +10,7 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 from sqlmodel import Session
 
-from api import submissions
+from api import standing
 from api.auth import Auth
 from api.following import Following
 from api.ledger.checkpoints import Checkpointer
@@ -20,6 +20,7 @@ from api.platform import Platform
 from api.settings import Settings, ledger_origin
 from api.shift import Shift
 from api.store import Store
+from api.submissions import Submissions
 from api.two_party.runs import Runs
 from api.vetting.calendar import Calendar
 from api.webhooks.pushing import Pusher
@@ -44,7 +45,12 @@ class Service:
     @cached_property
     def following(self) -> Following:
         """Who waits for the next state of an audit."""
-        return Following(partial(submissions.states, self.store))
+        return Following(partial(standing.states, self.store))
+
+    @cached_property
+    def submissions(self) -> Submissions:
+        """Where audits are charged."""
+        return Submissions(self.store, self.platform, self.settings)
 
     @cached_property
     def uploads(self) -> asyncio.Semaphore:

@@ -8,7 +8,7 @@ refunded. Who stops it must not look at people's rewards to decide: docs/threat-
 
 from sqlmodel import Session, select
 
-from api import submissions
+from api import cancelling
 from api.errors import ConflictError, NotFoundError
 from api.ledger import append, lock
 from api.store import AuditRow
@@ -27,7 +27,7 @@ def stop(session: Session, draft: StopDraft, statement: Statement) -> AuditRow:
     personal.keep(session, draft, row.id)
     append(session, "stop", {}, row.auditor_id, statement, at=at)
     if row.state == "charged":
-        submissions.give_back(session, at, row)
+        cancelling.give_back(session, at, row)
     row.stopped = True
     session.add(row)
     return row

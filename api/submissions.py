@@ -1,363 +1,271 @@
 """Submitting an audit: price, then charge, then nothing but the charge has happened (R3).
 
 One transaction debits all limits, writes the charge into the ledger and puts the audit in the
-queue. A retry with the same key finds it and costs nothing. All charges wait for each other, so
-what an audit is about is read and priced before, while nothing is locked; people are not read
-before everything else is paid (R2).
+queue. A retry with the same key finds it and costs nothing.
+
+All charges wait for each other. So what an audit is about is read and priced before, while nothing
+is locked, and those of several auditors who wait are charged together, in one transaction
+(`api.together`). Whatever is wrong with one of them undoes all, and they are charged one by one:
+nobody is refused for another's sake. People are not read before everything else is paid (R2).
 """
 
+import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from fractions import Fraction
-from typing import Any
 
-from sqlalchemy import Connection, bindparam, exists
+from sqlalchemy import and_, bindparam
 from sqlmodel import Session, col, select
 
-from api import boundaries, budgets, charging, contents, mandates, memory, turns
-from api.advice import advise
-from api.audiences import uploads
-from api.audits import KINDS, AudienceFacts
+from api import asking, boundaries, charging, mandates, standing
+from api.asking import Asked
 from api.auth.caller import Caller
 from api.boundaries import Boundary
-from api.clock import now
+from api.charging import Bill
 from api.errors import (
     ApiError,
-    AudienceNotSealedError,
     IdempotencyConflictError,
-    NotCancellableError,
-    NotFoundError,
     RefusalError,
 )
 from api.ids import new_id
 from api.ledger import append, lock
 from api.platform import Platform
-from api.pricing import facts_of, in_currency, is_taken, price_of
+from api.pricing import in_currency, is_taken
 from api.settings import Settings
-from api.store import AudienceRow, AuditRow, ChargeRow, ContentRow, Store, find, insert
-from api.store.types import as_decimal
-from api.two_party.sealed_to import regulator_key
-from openapi.models import (
-    REQUEST,
-    Audit,
-    AuditRequest,
-    BatchQuote,
-    Currency,
-    Price,
-    Quote,
+from api.store import (
+    UNAVAILABLE,
+    AudienceRow,
+    AuditRow,
+    HeadRow,
+    MandateRow,
+    Store,
+    find_one,
+    insert,
 )
-from privacy import waist
+from api.together import Together
+from api.turns import Line
+from api.two_party.sealed_to import regulator_key
+from openapi.models import Audit, AuditRequest
 from privacy.ledger.statements import Statement
-from privacy.price import Price as ExactPrice
+from privacy.membership import BATCH
 from privacy.receipts import canonical, digest
 
-_STATES = select(AuditRow.id, AuditRow.state).where(
-    col(AuditRow.id).in_(bindparam("audits", expanding=True))
-)
-_STATE = select(AuditRow.state).where(
-    AuditRow.id == bindparam("audit"), AuditRow.auditor_id == bindparam("auditor")
-)
+log = logging.getLogger(__name__)
 
-# What may have come about since a request was looked at: its first try, and the audience's end.
-_SINCE = select(
-    exists().where(
-        col(AuditRow.auditor_id) == bindparam("auditor"),
-        col(AuditRow.idempotency_key) == bindparam("key"),
-    ),
-    exists().where(
-        col(AudienceRow.id) == bindparam("audience"), col(AudienceRow.state) == "sealed"
-    ),
-)
+# So many are charged together at most.
+_TOGETHER = 32
 
-
-def quote(
-    session: Session,
-    caller: Caller,
-    request: AuditRequest,
-    platform: Platform,
-    settings: Settings,
-) -> Quote:
-    """What it would cost and what would remain. Nothing is spent."""
-    [only] = quote_all(session, caller, [request], platform, settings).quotes
-    return only
-
-
-def quote_all(
-    session: Session,
-    caller: Caller,
-    requests: Sequence[AuditRequest],
-    platform: Platform,
-    settings: Settings,
-) -> BatchQuote:
-    """Several audits priced together: each sees what those before it would leave."""
-    quotes, debits, taken = [], dict[Currency, Fraction](), dict[str, Fraction]()
-    explored: dict[str, Fraction] = {}
-    for request in requests:
-        asked = _asked(session, caller, request, platform, settings)
-        exact = asked.price
-        mandate = mandates.choose(
-            session,
-            caller.auditor,
-            request.kind,
-            exact,
-            request.mandate_id,
-            now(),
-            researcher_id=caller.researcher_id,
-            taken=taken,
-            explored=explored,
-        )
-        price = in_currency(asked.shown, mandate.currency)
-        charging.refuse_unbearable(price, settings)
-        debit, loss = Fraction(price.debit), exact.exploration_loss
-        before = budgets.remaining(session, mandate, now()) - taken.get(mandate.id, Fraction(0))
-        unharmed = budgets.explorable(mandate) - explored.get(mandate.id, Fraction(0))
-        quotes.append(
-            Quote(
-                price=price,
-                mandate_id=mandate.id,
-                remaining_before=as_decimal(max(before, Fraction(0))),
-                remaining_after=as_decimal(before - debit),
-                exploration_before=as_decimal(max(unharmed, Fraction(0))),
-                exploration_after=as_decimal(unharmed - loss),
-                covered=before >= debit and unharmed >= loss,
-                buys=max(0, min(before // debit, unharmed // loss if loss else before // debit)),
-                advice=advise(request, asked.question, price),
-            )
-        )
-        taken[mandate.id] = taken.get(mandate.id, Fraction(0)) + debit
-        explored[mandate.id] = explored.get(mandate.id, Fraction(0)) + loss
-        debits[mandate.currency] = debits.get(mandate.currency, Fraction(0)) + debit
-    return BatchQuote(
-        quotes=quotes,
-        debits={currency: as_decimal(amount) for currency, amount in debits.items()},
-        covered=all(quote.covered for quote in quotes),
+# What may have come about since requests were looked at: their first tries, and audiences' ends.
+# From the one head: audiences that are sealed, each beside all first tries that are there.
+_SINCE = (
+    select(AudienceRow.id, AuditRow.auditor_id, AuditRow.idempotency_key)
+    .select_from(HeadRow)
+    .outerjoin(
+        AudienceRow,
+        and_(
+            col(AudienceRow.id).in_(bindparam("audiences", expanding=True)),
+            col(AudienceRow.state) == "sealed",
+        ),
     )
+    .outerjoin(
+        AuditRow,
+        and_(
+            col(AuditRow.auditor_id).in_(bindparam("auditors", expanding=True)),
+            col(AuditRow.idempotency_key).in_(bindparam("keys", expanding=True)),
+        ),
+    )
+)
 
 
-def submit(
-    store: Store,
-    caller: Caller,
-    request: AuditRequest,
-    statement: Statement,
-    platform: Platform,
-    settings: Settings,
-) -> Audit:
-    """Charge the audit and put it in the queue, once per idempotency key."""
-    request_digest = digest(canonical(request.model_dump(mode="json")))
-    try:
-        with store.ask() as session:
-            if earlier := _earlier(session, caller, statement.key, request_digest):
-                return earlier
-            ahead = _ahead(session, caller, request, platform, settings)
-        with store.write() as session:
-            at = lock(session)
-            # Others have held the books since these were read.
-            retried, sealed = _since(session, caller, statement.key, request.audience_id)
-            if retried and (earlier := _earlier(session, caller, statement.key, request_digest)):
-                return earlier
-            if ahead is not None and sealed and _is_as_free(session, ahead):
-                asked = ahead
-            else:
-                asked = _asked(session, caller, request, platform, settings)
-            audit = view(
-                _submit(session, at, caller, request, request_digest, statement, asked, settings)
-            )
-            boundaries.reached(Boundary.CHARGE_WRITTEN)
-    except RefusalError as refusal:
-        with store.write() as session:
+@dataclass(frozen=True, eq=False)
+class _Order:
+    """A request as it was made, and what it is about, as things were before the lock."""
+
+    caller: Caller
+    request: AuditRequest
+    digest: str
+    statement: Statement
+    ahead: Asked | None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What makes it the same order as an earlier one."""
+        return self.caller.auditor, self.statement.key
+
+    @property
+    def members(self) -> int:
+        """How many identifiers were uploaded for it."""
+        return self.ahead.facts.members if self.ahead else 0
+
+
+class Submissions:
+    """Charges audits and puts them in the queue."""
+
+    def __init__(self, store: Store, platform: Platform, settings: Settings) -> None:
+        self._store, self._platform, self._settings = store, platform, settings
+        self._charge = Together(self._charged, _joins)
+
+    def submit(self, caller: Caller, request: AuditRequest, statement: Statement) -> Audit:
+        """Charge the audit and put it in the queue, once per idempotency key."""
+        asked = digest(canonical(request.model_dump(mode="json")))
+        try:
+            with self._store.ask() as session:
+                ahead = self._ahead(session, caller, request)
+            audit = self._charge(_Order(caller, request, asked, statement, ahead))
+        except RefusalError as refusal:
             body = {
                 "by": caller.researcher_id,
                 "code": refusal.code,
                 "audit_kind": request.kind,
-                "request": request_digest,
+                "request": asked,
             }
-            append(session, "refusal", body, caller.auditor)
-        raise
-    boundaries.reached(Boundary.CHARGE_COMMITTED)
-    return audit
+            with self._store.write() as session:
+                append(session, "refusal", body, caller.auditor)
+            raise
+        boundaries.reached(Boundary.CHARGE_COMMITTED)
+        return audit
 
+    def _ahead(self, session: Session, caller: Caller, request: AuditRequest) -> Asked | None:
+        """What the request is about, as things are. Whether it is refused is found later."""
+        try:
+            return self._ask(session, caller, request)
+        except ApiError:
+            return None
 
-def cancel(session: Session, caller: Caller, audit_id: str) -> Audit:
-    """Give the charge back, as long as no worker has begun to read."""
-    at = lock(session)
-    row = owned(session, caller, audit_id, lock=True)
-    if row.state != "charged":
-        raise NotCancellableError(f"the audit is {row.state}; a charge stays once data were read")
-    give_back(session, at, row)
-    boundaries.reached(Boundary.CANCEL_WRITTEN)
-    return view(row)
+    def _ask(self, session: Session, caller: Caller, request: AuditRequest) -> Asked:
+        return asking.ask(session, caller, request, self._platform, self._settings)
 
+    def _charged(self, orders: Sequence[_Order]) -> Sequence[Audit | Exception]:
+        """All of them together, or each alone."""
+        if len(orders) > 1:
+            try:
+                return self._together(orders)
+            except UNAVAILABLE:
+                raise
+            except Exception:  # whoever's it is: alone, each meets with their own
+                log.debug("charges.apart", exc_info=True)
+        return [self._alone(order) for order in orders]
 
-def give_back(session: Session, at: datetime, row: AuditRow) -> None:
-    """Cancel a locked audit that no worker has begun, and refund it."""
-    charge = session.exec(select(ChargeRow).where(ChargeRow.audit_id == row.id)).one()
-    charging.refund(session, at, charge)
-    row.state, row.finished_at = "cancelled", at
-    session.add(row)
-    session.flush()
+    def _alone(self, order: _Order) -> Audit | Exception:
+        try:
+            [audit] = self._together([order])
+        except Exception as error:  # told to who asked
+            return error
+        return audit
 
+    def _together(self, orders: Sequence[_Order]) -> list[Audit]:
+        """One transaction for all. Who was charged before gets the answer of then."""
+        with self._store.write() as session:
+            at = lock(session)
+            sealed, tried = _since(session, orders)
+            earlier = {order: _earlier(session, order) for order in orders if order.key in tried}
+            new = [order for order in orders if order not in earlier]
+            made = dict(zip(new, self._make(session, at, new, sealed), strict=True))
+            boundaries.reached(Boundary.CHARGE_WRITTEN)
+        return [earlier.get(order) or made[order] for order in orders]
 
-def owned(session: Session, caller: Caller, audit_id: str, *, lock: bool = False) -> AuditRow:
-    """The auditor's own audit; another auditor's is not there."""
-    row = find(session, AuditRow, lock=lock, id=audit_id, auditor_id=caller.auditor)
-    if row is None:
-        raise NotFoundError(f"no audit {audit_id}")
-    return row
+    def _make(
+        self, session: Session, at: datetime, orders: Sequence[_Order], sealed: Collection[str]
+    ) -> list[Audit]:
+        """New audits, charged and in the queue; the books are locked."""
+        if not orders:
+            return []
+        # Others have held the books since these were read.
+        everything = [self._asked(session, order, sealed) for order in orders]
+        line = Line.found(session, self._settings)
+        granted = mandates.of(session, [order.caller.auditor for order in orders], lock=True)
+        bills = [
+            self._bill(session, at, order, asked, line, granted[order.caller.auditor])
+            for order, asked in zip(orders, everything, strict=True)
+        ]
+        insert(session, *(bill.audit for bill in bills))
+        boundaries.reached(Boundary.BEFORE_CHARGE)
+        charging.charge(session, at, bills, self._settings)
+        return [standing.view(bill.audit) for bill in bills]
 
+    def _asked(self, session: Session, order: _Order, sealed: Collection[str]) -> Asked:
+        """What the request is about now: as it was, unless an audience has ended or was taken."""
+        ahead = order.ahead
+        if ahead is None or ahead.audience.id not in sealed:
+            return self._ask(session, order.caller, order.request)
+        if is_taken(session, ahead.audience) != ahead.facts.taken:
+            return self._ask(session, order.caller, order.request)
+        return ahead
 
-def states(store: Store, audit_ids: Collection[str]) -> dict[str, str]:
-    """Where these audits stand, whosever they are."""
-    with store.look() as connection:
-        return {
-            row.id: row.state for row in connection.execute(_STATES, {"audits": list(audit_ids)})
-        }
-
-
-def state(connection: Connection, caller: Caller, audit_id: str) -> str:
-    """Where the auditor's own audit stands; another auditor's is not there."""
-    asked = {"audit": audit_id, "auditor": caller.auditor}
-    if (found := connection.execute(_STATE, asked).scalar()) is None:
-        raise NotFoundError(f"no audit {audit_id}")
-    return str(found)
-
-
-def view(row: AuditRow) -> Audit:
-    return Audit(
-        id=row.id,
-        kind=row.kind,
-        state=row.state,
-        mandate_id=row.mandate_id,
-        request=REQUEST.validate_json(row.request),
-        price=Price.model_validate_json(row.price),
-        submitted_at=row.submitted_at,
-        finished_at=row.finished_at,
-        failure=row.failure,
-    )
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """A request that can be asked: what it is about, and the question it comes to."""
-
-    contents: list[ContentRow]
-    audience: AudienceRow
-    facts: AudienceFacts
-    question: waist.Question
-    price: ExactPrice
-    shown: Price  # in rho, which everything has
-
-
-def _ahead(
-    session: Session,
-    caller: Caller,
-    request: AuditRequest,
-    platform: Platform,
-    settings: Settings,
-) -> _Asked | None:
-    """What the request is about, as things are. Whether it is refused is found under the lock."""
-    try:
-        return _asked(session, caller, request, platform, settings)
-    except ApiError:
-        return None
-
-
-def _since(session: Session, caller: Caller, key: str, audience_id: str) -> tuple[bool, bool]:
-    """Whether there is an earlier answer to this key, and whether the audience is still sealed."""
-    asked = {"auditor": caller.auditor, "key": key, "audience": audience_id}
-    retried, sealed = session.connection().execute(_SINCE, asked).one()
-    return bool(retried), bool(sealed)
-
-
-def _is_as_free(session: Session, asked: _Asked) -> bool:
-    """Whether no other audit has taken a hidden audience meanwhile."""
-    return is_taken(session, asked.audience) == asked.facts.taken
-
-
-def _submit(
-    session: Session,
-    at: datetime,
-    caller: Caller,
-    request: AuditRequest,
-    request_digest: str,
-    statement: Statement,
-    asked: _Asked,
-    settings: Settings,
-) -> AuditRow:
-    turn = turns.next_turn(session, caller.auditor, asked.facts, settings)
-    exact = asked.price
-    mandate = mandates.choose(
-        session,
-        caller.auditor,
-        request.kind,
-        exact,
-        request.mandate_id,
-        at,
-        researcher_id=caller.researcher_id,
-        lock=True,
-    )
-    if request.assumes:
-        regulator_key(session, mandate)
-    price = in_currency(asked.shown, mandate.currency)
-    charging.refuse_unbearable(price, settings)
-    row = AuditRow(
-        id=new_id("audit"),
-        auditor_id=caller.auditor,
-        researcher_id=caller.researcher_id,
-        mandate_id=mandate.id,
-        audience_id=asked.audience.id,
-        kind=request.kind,
-        state="charged",
-        request=request.model_dump_json(),
-        price=price.model_dump_json(),
-        idempotency_key=statement.key,
-        request_digest=request_digest,
-        submitted_at=at,
-        turn=turn,
-    )
-    insert(session, row)
-    boundaries.reached(Boundary.BEFORE_CHARGE)
-    charging.charge(
-        session,
-        at,
-        mandate,
-        row,
-        asked.audience,
-        asked.contents,
-        price,
-        settings,
-        statement,
-    )
-    return row
-
-
-def _asked(
-    session: Session, caller: Caller, request: Any, platform: Platform, settings: Settings
-) -> _Asked:
-    """What the request is about, or why it cannot be asked."""
-    kind = KINDS[request.kind]
-    about = [contents.owned(session, caller, content) for content in request.content_ids]
-    audience = uploads.owned(session, caller, request.audience_id)
-    if audience.state != "sealed":
-        raise AudienceNotSealedError(
-            f"the audience is {audience.state}: seal it first. Nothing was charged."
+    def _bill(
+        self,
+        session: Session,
+        at: datetime,
+        order: _Order,
+        asked: Asked,
+        line: Line,
+        granted: Collection[MandateRow],
+    ) -> Bill:
+        """A place on the line, and the mandate that pays: or a refusal."""
+        caller, request = order.caller, order.request
+        turn = line.join(caller.auditor, asked.facts)
+        mandate = mandates.choose(
+            session,
+            granted,
+            request.kind,
+            asked.price,
+            request.mandate_id,
+            at,
+            researcher_id=caller.researcher_id,
         )
-    facts = facts_of(session, audience)
-    kind.check(request, facts, platform)
-    question = kind.question(request, facts)
-    memory.refuse_too_large(kind, request, facts, question, settings)
-    price = waist.price(question) + ExactPrice.exploration(Fraction(request.exploration_loss))
-    shown = price_of(question, "rho", request.exploration_loss, request.assumes)
-    return _Asked(about, audience, facts, question, price, shown)
+        if request.assumes:
+            regulator_key(session, mandate)
+        price = in_currency(asked.shown, mandate.currency)
+        charging.refuse_unbearable(price, self._settings)
+        audit = AuditRow(
+            id=new_id("audit"),
+            auditor_id=caller.auditor,
+            researcher_id=caller.researcher_id,
+            mandate_id=mandate.id,
+            audience_id=asked.audience.id,
+            kind=request.kind,
+            state="charged",
+            request=request.model_dump_json(),
+            price=price.model_dump_json(),
+            idempotency_key=order.statement.key,
+            request_digest=order.digest,
+            submitted_at=at,
+            turn=turn,
+        )
+        return Bill(audit, mandate, asked.audience, asked.contents, price, order.statement)
 
 
-def _earlier(session: Session, caller: Caller, key: str, asked: str) -> Audit | None:
+def _joins(order: _Order, others: Sequence[_Order]) -> bool:
+    """Whether it may be charged with these: of another auditor each, and not too many people.
+
+    So each has a line, mandates and keys of its own, and what is held in memory is bounded.
+    """
+    return (
+        order.ahead is not None
+        and len(others) < _TOGETHER
+        and order.caller.auditor_id not in {other.caller.auditor_id for other in others}
+        and order.members + sum(other.members for other in others) <= BATCH
+    )
+
+
+def _since(session: Session, orders: Sequence[_Order]) -> tuple[set[str], set[tuple[str, str]]]:
+    """Which audiences are still sealed, and who has used which key before."""
+    asked = {
+        "audiences": [order.request.audience_id for order in orders],
+        "auditors": [order.caller.auditor for order in orders],
+        "keys": [order.statement.key for order in orders],
+    }
+    rows = session.connection().execute(_SINCE, asked).all()
+    return {row.id for row in rows}, {(row.auditor_id, row.idempotency_key) for row in rows}
+
+
+def _earlier(session: Session, order: _Order) -> Audit:
     """The answer this key got before: the audit as it was when it was submitted."""
-    row = find(session, AuditRow, auditor_id=caller.auditor, idempotency_key=key)
-    if row is None:
-        return None
-    if row.request_digest != asked:
+    auditor, key = order.key
+    row = find_one(session, AuditRow, auditor_id=auditor, idempotency_key=key)
+    if row.request_digest != order.digest:
         raise IdempotencyConflictError(
             f"this key was used for audit {row.id} with another body; nothing was charged"
         )
-    return view(row).model_copy(update={"state": "charged", "finished_at": None, "failure": None})
+    then = {"state": "charged", "finished_at": None, "failure": None}
+    return standing.view(row).model_copy(update=then)

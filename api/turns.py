@@ -14,11 +14,12 @@ The line is bounded, for each auditor and in all: more is refused before anythin
 Nothing of this looks at people: how large an audience is counts by what was uploaded (R2).
 """
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam
-from sqlmodel import Session, and_, col, func, or_, select, update
+from sqlalchemy import ColumnElement, bindparam, select
+from sqlmodel import Session, and_, col, func, or_, update
 
 from api.audits import AudienceFacts
 from api.audits.two_party import KIND as EXCHANGED
@@ -37,7 +38,7 @@ LONGEST_LEASE = timedelta(seconds=600)
 
 def waiting() -> ColumnElement[bool]:
     """Audits that a worker may begin: what is suspended waits elsewhere."""
-    halted = select(MandateRow.id).where(MandateRow.state != "active")
+    halted = select(col(MandateRow.id)).where(col(MandateRow.state) != "active")
     return and_(
         col(AuditRow.state) == "charged",
         col(AuditRow.kind) != EXCHANGED,
@@ -63,7 +64,7 @@ def below_share() -> ColumnElement[bool]:
     live = and_(col(ProcessRow.works), col(ProcessRow.seen_at) > bindparam("heard"))
     workers = select(func.count()).select_from(ProcessRow).where(live).scalar_subquery()
     taken = (
-        select(AuditRow.auditor_id)
+        select(col(AuditRow.auditor_id))
         .where(running())
         .group_by(col(AuditRow.auditor_id))
         .having(has_share(func.count(), bindparam("share"), workers))
@@ -85,7 +86,7 @@ def abandoned() -> ColumnElement[bool]:
 # The two questions of every audit are put together once: that takes longer than to answer them.
 # What was begun is finished; what was not waits for a suspended mandate to be resumed.
 _NEXT = (
-    select(AuditRow.id)
+    select(col(AuditRow.id))
     .where(or_(and_(waiting(), below_share()), abandoned()))
     .order_by(col(AuditRow.turn), col(AuditRow.submitted_at), col(AuditRow.id))
     .limit(1)
@@ -105,15 +106,20 @@ _TAKE = (
     .returning(AuditRow)
     .execution_options(synchronize_session=False)
 )
-_MINE, _PLACE = col(AuditRow.auditor_id) == bindparam("auditor"), col(AuditRow.turn)
+_PLACE = col(AuditRow.turn)
 _WAITS, _RUNS = col(AuditRow.state) == "charged", col(AuditRow.state) == "running"
-# How many wait, how many of these are the auditor's, what is served, and the auditor's last.
-_LINE = select(
-    func.count().filter(_WAITS),
-    func.count().filter(_WAITS, _MINE),
-    func.coalesce(func.max(_PLACE).filter(_RUNS), func.min(_PLACE).filter(_WAITS), 0),
-    func.coalesce(func.max(_PLACE).filter(_MINE), 0),
-).where(or_(waiting(), running()))
+# Of each auditor: how many wait, and the last place that is served, the first and the last of all.
+_LINE = (
+    select(
+        col(AuditRow.auditor_id),
+        func.count().filter(_WAITS).label("waiting"),
+        func.max(_PLACE).filter(_RUNS).label("served"),
+        func.min(_PLACE).filter(_WAITS).label("first"),
+        func.max(_PLACE).label("last"),
+    )
+    .where(or_(waiting(), running()))
+    .group_by(col(AuditRow.auditor_id))
+)
 
 
 def take(session: Session, claim: str, until: datetime, settings: Settings) -> AuditRow | None:
@@ -130,16 +136,40 @@ def take(session: Session, claim: str, until: datetime, settings: Settings) -> A
     return session.scalars(_TAKE, asked).first()
 
 
-def next_turn(session: Session, auditor_id: str, facts: AudienceFacts, settings: Settings) -> int:
-    """The place of one more audit; a line that is full takes none."""
-    line = session.connection().execute(_LINE, {"auditor": auditor_id})
-    everybody, own, served, last = line.one()
-    if own >= settings.waiting_per_auditor:
-        raise _full(f"{own} audits of yours wait already")
-    if everybody >= settings.waiting_in_all:
-        raise _full("too many audits wait already, most of them of others")
-    # F = max(v, F of the auditor's last) + length, with v the furthest place that is served.
-    return int(max(served, last)) + 1 + facts.members // BATCH
+@dataclass
+class Line:
+    """The line of those who wait, as the holder of the books finds it and makes it longer."""
+
+    settings: Settings
+    waiting: dict[str, int]  # by auditor
+    last: dict[str, int]  # the place of each auditor's last
+    served: int | None
+    first: int | None
+
+    @classmethod
+    def found(cls, session: Session, settings: Settings) -> "Line":
+        rows = session.connection().execute(_LINE).all()
+        return cls(
+            settings,
+            {row.auditor_id: row.waiting for row in rows},
+            {row.auditor_id: row.last for row in rows},
+            max((row.served for row in rows if row.served is not None), default=None),
+            min((row.first for row in rows if row.first is not None), default=None),
+        )
+
+    def join(self, auditor_id: str, facts: AudienceFacts) -> int:
+        """The place of one more audit; a line that is full takes none."""
+        own = self.waiting.get(auditor_id, 0)
+        if own >= self.settings.waiting_per_auditor:
+            raise _full(f"{own} audits of yours wait already")
+        if sum(self.waiting.values()) >= self.settings.waiting_in_all:
+            raise _full("too many audits wait already, most of them of others")
+        # F = max(v, F of the auditor's last) + length, with v the furthest place that is served.
+        now_at = self.served if self.served is not None else self.first or 0
+        place = max(now_at, self.last.get(auditor_id, 0)) + 1 + facts.members // BATCH
+        self.waiting[auditor_id], self.last[auditor_id] = own + 1, place
+        self.first = place if self.first is None else min(self.first, place)
+        return place
 
 
 def _full(why: str) -> QueueFullError:

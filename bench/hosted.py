@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from joserfc.jwk import OKPKey
 
-from api import contents, submissions
+from api import contents
 from api.app import build_service
 from api.audiences import sealing, uploads
 from api.auth.caller import Caller
@@ -58,9 +58,7 @@ class Hosted:
     def submit(self, request: ScoreHistogramRequest) -> None:
         """Charged, and in the queue."""
         service, asked = self.service, self.maker.states("charge", request)
-        submissions.submit(
-            service.store, self.auditor, request, asked, service.platform, service.settings
-        )
+        service.submissions.submit(self.auditor, request, asked)
 
     def sealed(
         self, everybody: Persons, epsilon: str = "0.1", bins: int = BINS

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from api import persons
 from api.blocks import BLOCK, Blocks, numbers_of
+from api.persons import Burden
 from api.store import Store
 from api.store.schema import migrate
 from bench.harness import Figure, compare
@@ -52,6 +53,6 @@ def _charge(store: Store, people: Persons) -> Callable[[], None]:
 
     def charge() -> None:
         with store.write() as session:
-            persons.charge(session, everyone, Fraction(1, 10**6), Fraction(1))
+            persons.charge(session, [Burden(everyone, Fraction(1, 10**6))], Fraction(1))
 
     return charge

@@ -8,6 +8,7 @@ from api.charging import bearers
 from api.errors import ConflictError
 from api.insight import sketches
 from api.ledger import append, lock
+from api.persons import Burden
 from api.store import (
     AudienceRow,
     AuditRow,
@@ -34,7 +35,7 @@ def erase(session: Session, audience: AudienceRow) -> None:
     )
     for charge in session.exec(charges).all():
         people = bearers(session, charge.audit_id, audience)
-        persons.carry(session, people, charge.rho, drawn=audience.source == "sample")
+        persons.carry(session, Burden(people, charge.rho, drawn=audience.source == "sample"))
         session.exec(delete(ExclusionRow).where(col(ExclusionRow.audit_id) == charge.audit_id))
     session.exec(delete(PartRow).where(col(PartRow.audience_id) == audience.id))
     _forget_runs(session, audience)

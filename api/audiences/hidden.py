@@ -16,6 +16,7 @@ from api.clock import now
 from api.errors import AudienceTooLargeError, UnavailableSampleError
 from api.ids import new_id
 from api.ledger import lock
+from api.persons import Burden
 from api.platform import Persons, Platform
 from api.settings import Settings
 from api.store import AudienceRow, AuditRow, ChargeRow, ExclusionRow, GroupRow
@@ -67,11 +68,11 @@ def bear(
     rho = session.exec(select(ChargeRow).where(ChargeRow.audit_id == audit.id)).one().rho
     [group] = groups_of(session, audience.id)
     earlier = charging.bearers(session, audit.id, audience)
-    persons.refund(session, earlier, rho, group.members)
+    persons.refund(session, Burden(earlier, rho, group.members))
     session.exec(delete(ExclusionRow).where(col(ExclusionRow.audit_id) == audit.id))
     group.people = np.sort(found).astype("<i8").tobytes()
     session.add(group)
     session.flush()
-    charging.charge_people(session, audit, audience, rho, settings)
+    charging.charge_people(session, [(audit, audience, rho)], settings)
     session.flush()
     return charging.bearers(session, audit.id, audience)

@@ -5,10 +5,11 @@ or nobody (R2). The identifiers themselves are forgotten; only person numbers st
 the upload under a key of this deployment.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -45,8 +46,8 @@ _FORGOTTEN = (
     .where(_OF_AUDIENCE)
     .returning(col(PartRow.label), col(PartRow.number), col(PartRow.digest))
 )
-_REACHED = select(GroupRow.label, GroupRow.people, GroupRow.members).where(
-    GroupRow.audience_id == bindparam("audience")
+_REACHED = select(GroupRow.audience_id, GroupRow.label, GroupRow.people, GroupRow.members).where(
+    col(GroupRow.audience_id).in_(bindparam("audiences", expanding=True))
 )
 
 
@@ -138,10 +139,27 @@ class Reached:
 
 
 def reached(session: Session, audience: AudienceRow) -> Reached:
-    rows = session.connection().execute(_REACHED, {"audience": audience.id}).all()
-    labels, people, members = zip(*sorted(rows, key=lambda row: uploads.order(row[0])), strict=True)
-    groups = tuple(np.frombuffer(each or b"", "<i8") for each in people)
-    return Reached(list(labels), Membership(groups, audience.groups_per_person), sum(members))
+    [found] = reached_all(session, [audience])
+    return found
+
+
+def reached_all(session: Session, audiences: Sequence[AudienceRow]) -> list[Reached]:
+    asked = {"audiences": [audience.id for audience in audiences]}
+    rows = session.connection().execute(_REACHED, asked).all()
+    return [
+        _reached(audience, [row for row in rows if row.audience_id == audience.id])
+        for audience in audiences
+    ]
+
+
+def _reached(audience: AudienceRow, rows: Iterable[Any]) -> Reached:
+    groups = sorted(rows, key=lambda row: uploads.order(row.label))
+    people = tuple(np.frombuffer(group.people or b"", "<i8") for group in groups)
+    return Reached(
+        [group.label for group in groups],
+        Membership(people, audience.groups_per_person),
+        sum(group.members for group in groups),
+    )
 
 
 def _opened(audience: AudienceRow) -> AudienceRow:

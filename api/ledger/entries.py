@@ -6,13 +6,14 @@ which they are committed, and two who both append cannot wait for each other.
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import bindparam, event
+from sqlalchemy import bindparam, event, select
 from sqlalchemy.orm.attributes import set_committed_value
-from sqlmodel import Session, and_, col, select
+from sqlmodel import Session, and_, col
 
 from api.clock import now
 from api.errors import IdempotencyConflictError, InvalidRequestError, UnsignedError
@@ -27,22 +28,35 @@ from privacy.ledger.statements import Statement, head_of
 
 # In a session: the time of the head that it has locked, which is not written yet.
 _MOVED = "books' time moved"
-_IS_MAKER = col(ResearcherRow.id) == bindparam("maker")
+_IS_MAKER = col(ResearcherRow.id).in_(bindparam("makers", expanding=True))
 _WAS_MADE = and_(
-    col(StatementRow.by) == bindparam("maker"), col(StatementRow.key) == bindparam("key")
+    col(StatementRow.by).in_(bindparam("makers", expanding=True)),
+    col(StatementRow.key).in_(bindparam("keys", expanding=True)),
 )
-# One row, as there is one head: who makes a statement, and the entry that was made by its key.
+# From the one head: who makes statements, each beside all that were made by their keys.
 _STATED = (
     select(
-        ResearcherRow.id,
-        ResearcherRow.key_thumbprint,
-        ResearcherRow.removed_at,
-        StatementRow.number,
+        col(ResearcherRow.id),
+        col(ResearcherRow.key_thumbprint),
+        col(ResearcherRow.removed_at),
+        col(StatementRow.by),
+        col(StatementRow.key),
+        col(StatementRow.number),
     )
     .select_from(HeadRow)
     .outerjoin(ResearcherRow, _IS_MAKER)
     .outerjoin(StatementRow, _WAS_MADE)
 )
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What an entry will say, before it has a number and a time."""
+
+    kind: str
+    facts: Mapping[str, Any]
+    auditor_id: str | None = None
+    statement: Statement | None = None
 
 
 def lock(session: Session) -> datetime:
@@ -70,26 +84,31 @@ def append(
 
     `at` is the time that `lock` gave, for what must happen at one moment of the books.
     """
-    session.flush()  # what the entry records may be refused
+    [entry] = append_all(session, [Draft(kind, facts, auditor_id, statement)], at=at)
+    return entry
+
+
+def append_all(
+    session: Session, drafts: Sequence[Draft], *, at: datetime | None = None
+) -> list[EntryRow]:
+    """Write some entries, one after the other, at one moment of the books."""
+    session.flush()  # what an entry records may be refused
     head = _locked(session)
     at = max(head.latest, at or now())
-    number = head.size
-    if statement is not None:
-        _state(session, statement, number)
-    data = _readable(encode(number, at, kind, auditor_id, facts, statement))
-    entry = EntryRow(
-        number=number,
-        kind=kind,
-        auditor_id=auditor_id,
-        text=data.decode(),
-        leaf=leaf_hash(data),
-        at=at,
-    )
-    insert(session, entry)
-    change(session, head, size=number + 1, latest=at)
+    numbers = range(head.size, head.size + len(drafts))
+    stated = {
+        number: draft.statement
+        for number, draft in zip(numbers, drafts, strict=True)
+        if draft.statement is not None
+    }
+    _state(session, stated)
+    entries = [_entry(number, at, draft) for number, draft in zip(numbers, drafts, strict=True)]
+    insert(session, *entries)
+    change(session, head, size=numbers.stop, latest=at)
     session.info.pop(_MOVED, None)
-    tree.grow(session, head.size)
-    return entry
+    for number in numbers:
+        tree.grow(session, number + 1)
+    return entries
 
 
 def view(row: EntryRow) -> Entry:
@@ -119,6 +138,18 @@ def _locked(session: Session) -> HeadRow:
     return cast("HeadRow", session.info[HeadRow])
 
 
+def _entry(number: int, at: datetime, draft: Draft) -> EntryRow:
+    data = _readable(encode(number, at, draft.kind, draft.auditor_id, draft.facts, draft.statement))
+    return EntryRow(
+        number=number,
+        kind=draft.kind,
+        auditor_id=draft.auditor_id,
+        text=data.decode(),
+        leaf=leaf_hash(data),
+        at=at,
+    )
+
+
 def _readable(line: bytes) -> bytes:
     """Nothing gets in that a verifier would not read, such as a float in somebody's JWK."""
     try:
@@ -130,20 +161,35 @@ def _readable(line: bytes) -> bytes:
     return line
 
 
-def _state(session: Session, statement: Statement, number: int) -> None:
-    """Write down that it was made: once, so that nobody else can repeat it for its maker.
+def _state(session: Session, stated: Mapping[int, Statement]) -> None:
+    """Write down that these were made: once, so that nobody else can repeat them for their makers.
 
-    Whoever makes it was let in, and the signature checked, before others wrote their entries: a
+    Whoever makes one was let in, and the signature checked, before others wrote their entries: a
     statement by a key that an earlier entry replaced would make the ledger unverifiable.
     """
-    asked = {"maker": statement.by, "key": statement.key}
-    found = session.connection().execute(_STATED, asked).one()
-    if found.id is not None:  # else an applicant, whose key is in the application itself
-        gone = found.removed_at is not None
-        if gone or found.key_thumbprint != head_of(statement.signature).kid:
-            raise UnsignedError("this key is no longer yours to sign with; nothing was done")
-    if found.number is not None:
-        raise IdempotencyConflictError(
-            f"this key was used for entry {found.number} of the ledger; use a new one"
-        )
-    insert(session, StatementRow(by=statement.by, key=statement.key, number=number))
+    if not stated:
+        return
+    asked = {
+        "makers": [statement.by for statement in stated.values()],
+        "keys": [statement.key for statement in stated.values()],
+    }
+    found = session.connection().execute(_STATED, asked).all()
+    makers = {row.id: row for row in found}
+    made = {(row.by, row.key): row.number for row in found}
+    for statement in stated.values():
+        # Who is not there is an applicant, whose key is in the application itself.
+        if (maker := makers.get(statement.by)) is not None:
+            gone = maker.removed_at is not None
+            if gone or maker.key_thumbprint != head_of(statement.signature).kid:
+                raise UnsignedError("this key is no longer yours to sign with; nothing was done")
+        if (earlier := made.get((statement.by, statement.key))) is not None:
+            raise IdempotencyConflictError(
+                f"this key was used for entry {earlier} of the ledger; use a new one"
+            )
+    insert(
+        session,
+        *(
+            StatementRow(by=statement.by, key=statement.key, number=number)
+            for number, statement in stated.items()
+        ),
+    )

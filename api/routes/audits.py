@@ -9,7 +9,7 @@ from fastapi.responses import StreamingResponse
 from sqlalchemy import Connection, Row, bindparam
 from sqlmodel import col, select
 
-from api import boundaries, submissions
+from api import boundaries, cancelling, quotes, standing
 from api.auth.access import AuditorDep
 from api.auth.caller import Caller
 from api.boundaries import Boundary
@@ -103,7 +103,7 @@ def price_audit(
     request: RequestBody, caller: AuditorDep, session: ReadDep, service: ServiceDep
 ) -> Quote:
     """What an audit would cost, the error to expect, and what would remain. Spends nothing."""
-    return submissions.quote(session, caller, request, service.platform, service.settings)
+    return quotes.quote(session, caller, request, service.platform, service.settings)
 
 
 @router.post("/prices", responses=responses(ForbiddenError, *_REFUSALS, body=True))
@@ -117,7 +117,7 @@ def price_audits(
     service: ServiceDep,
 ) -> BatchQuote:
     """Several audits priced together, in the order in which they would be paid."""
-    return submissions.quote_all(session, caller, requests, service.platform, service.settings)
+    return quotes.quote_all(session, caller, requests, service.platform, service.settings)
 
 
 @router.post(
@@ -144,9 +144,7 @@ def submit_audit(
 ) -> Response:
     """Charge now, run later: after a crash in between the audit resumes on its charge."""
     statement = signed.stated(caller, "charge", request)
-    audit = submissions.submit(
-        service.store, caller, request, statement, service.platform, service.settings
-    )
+    audit = service.submissions.submit(caller, request, statement)
     service.charged.set()
     # Written here: FastAPI would have it checked and written in another thread.
     place = {"Location": f"/v1/audits/{audit.id}"}
@@ -159,20 +157,20 @@ def list_audits(
 ) -> Page[Audit]:
     """Your audits, newest first."""
     mine = select(AuditRow).where(AuditRow.auditor_id == caller.auditor)
-    return page(session, mine, AuditRow.id, submissions.view, cursor, limit)
+    return page(session, mine, AuditRow.id, standing.view, cursor, limit)
 
 
 @router.get("/{audit_id}", responses=responses(NotFoundError))
 def get_audit(audit_id: str, caller: AuditorDep, session: ReadDep) -> Audit:
     """One audit of yours."""
-    return submissions.view(submissions.owned(session, caller, audit_id))
+    return standing.view(standing.owned(session, caller, audit_id))
 
 
 @router.post("/{audit_id}/cancel", responses=responses(NotFoundError, NotCancellableError))
 def cancel_audit(audit_id: str, caller: AuditorDep, service: ServiceDep) -> Audit:
     """Cancel and refund, as long as nothing private was read."""
     with service.store.write() as session:
-        audit = submissions.cancel(session, caller, audit_id)
+        audit = cancelling.cancel(session, caller, audit_id)
     boundaries.reached(Boundary.CANCEL_COMMITTED)
     return audit
 
@@ -237,4 +235,4 @@ def _event(audit_id: str, state: str) -> str:
 
 def _state(service: Service, caller: Caller, audit_id: str) -> str:
     with service.store.look() as connection:
-        return submissions.state(connection, caller, audit_id)
+        return standing.state(connection, caller, audit_id)

@@ -31,7 +31,7 @@ from api.store.vetting import (
     PersonalSubjectRow,
     WebhookRow,
 )
-from api.store.writing import change, insert
+from api.store.writing import change, change_all, insert
 
 __all__ = [
     "UNAVAILABLE",
@@ -72,6 +72,7 @@ __all__ = [
     "UsedAssertionRow",
     "WebhookRow",
     "change",
+    "change_all",
     "find",
     "find_all",
     "find_one",

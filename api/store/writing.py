@@ -3,6 +3,7 @@
 Nothing waits for a flush here, so what a row refers to must have been written before it.
 """
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -12,20 +13,39 @@ from sqlalchemy.orm.exc import StaleDataError
 from sqlmodel import Session, SQLModel
 
 
-def insert(session: Session, row: SQLModel) -> None:
-    """Write a new row, of which the session knows nothing: whoever asks for it reads it."""
-    values = {name: value for name, value in vars(row).items() if name in type(row).model_fields}
-    session.connection().execute(_insertion(type(row)), values)
+def insert(session: Session, *rows: SQLModel) -> None:
+    """Write new rows of one table, of which the session knows nothing: who asks reads them."""
+    if rows:
+        [table] = {type(row) for row in rows}
+        session.connection().execute(_insertion(table), [_values(row) for row in rows])
 
 
 def change(session: Session, row: SQLModel, **values: Any) -> None:
     """Write new values of a row that the session has read and locked."""
-    keys = {f"{name}_": getattr(row, name) for name in _keys(type(row))}
-    altered = session.connection().execute(_alteration(type(row), tuple(values)), keys | values)
-    if altered.rowcount != 1:
-        raise StaleDataError(f"{altered.rowcount} rows of {type(row).__name__} changed, not one")
-    for name, value in values.items():
-        set_committed_value(row, name, value)
+    change_all(session, [(row, values)])
+
+
+def change_all(session: Session, changes: Sequence[tuple[SQLModel, Mapping[str, Any]]]) -> None:
+    """Write new values, of the same columns, of rows of one table that are read and locked."""
+    if not changes:
+        return
+    [table] = {type(row) for row, _ in changes}
+    [columns] = {tuple(values) for _, values in changes}
+    given = [{**_named(row), **values} for row, values in changes]
+    altered = session.connection().execute(_alteration(table, columns), given).rowcount
+    if altered != len(changes):
+        raise StaleDataError(f"{altered} rows of {table.__name__} changed, not {len(changes)}")
+    for row, values in changes:
+        for name, value in values.items():
+            set_committed_value(row, name, value)
+
+
+def _values(row: SQLModel) -> dict[str, Any]:
+    return {name: value for name, value in vars(row).items() if name in type(row).model_fields}
+
+
+def _named(row: SQLModel) -> dict[str, Any]:
+    return {f"{name}_": getattr(row, name) for name in _keys(type(row))}
 
 
 @cache

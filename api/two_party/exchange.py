@@ -29,8 +29,8 @@ from api.ledger.checkpoints import sign_head
 from api.pricing import facts_of
 from api.releases import described
 from api.service import Service
+from api.standing import owned
 from api.store import AudienceRow, AuditRow, MandateRow, MessageRow, RunRow
-from api.submissions import owned
 from api.two_party import delivering, serving
 from api.two_party.half import Half
 from api.two_party.runs import LiveRun

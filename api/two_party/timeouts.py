@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from sqlmodel import Session, col, select
 
-from api import ledger, submissions
+from api import cancelling, ledger
 from api.audits.two_party import KIND
 from api.clock import now, whole_second
 from api.settings import Settings
@@ -38,7 +38,7 @@ def end_stale(store: Store, settings: Settings) -> None:
 
 def _end(session: Session, at: datetime, audit: AuditRow) -> None:
     if audit.state == "charged":
-        submissions.give_back(session, at, audit)
+        cancelling.give_back(session, at, audit)
         return
     audit.state, audit.finished_at, audit.failure = "failed", whole_second(now()), FAILURE
     facts = {"audit_id": audit.id, "reason": FAILURE}

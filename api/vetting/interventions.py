@@ -8,7 +8,7 @@ from datetime import UTC
 
 from sqlmodel import Session, select
 
-from api import submissions
+from api import cancelling
 from api.errors import ConflictError, InvalidRequestError, NotFoundError
 from api.ledger import append, lock
 from api.mandates import check_dates, fraction_of
@@ -38,7 +38,7 @@ def terminate(session: Session, draft: MandateStateDraft, statement: Statement) 
     append(session, "termination", {}, row.auditor_id, statement, at=at)
     waiting = select(AuditRow).where(AuditRow.mandate_id == row.id, AuditRow.state == "charged")
     for audit in session.exec(waiting.order_by(AuditRow.id).with_for_update()).all():
-        submissions.give_back(session, at, audit)
+        cancelling.give_back(session, at, audit)
     return row
 
 

@@ -151,14 +151,9 @@ class Books:
         price = _price(cost)
         with self.store.write() as session:
             at = entries.lock(session)
+            granted = mandates.of(session, [self.auditor_id], lock=True)[self.auditor_id]
             mandate = mandates.choose(
-                session,
-                self.auditor_id,
-                "score-histogram",
-                exact_price(price),
-                mandate_id,
-                at,
-                lock=True,
+                session, granted, "score-histogram", exact_price(price), mandate_id, at
             )
             price = price.model_copy(update={"currency": mandate.currency})
             audit = self._audit(mandate, audience, price, at)
@@ -166,7 +161,8 @@ class Books:
             session.flush()
             whom = session.get_one(AudienceRow, audience)
             asked = MAKER.states("charge", {"kind": audit.kind, "audience_id": audience})
-            charging.charge(session, at, mandate, audit, whom, [], price, self.settings, asked)
+            bill = charging.Bill(audit, mandate, whom, [], price, asked)
+            charging.charge(session, at, [bill], self.settings)
         return audit.id
 
     def refund(self, audit_id: str) -> None:

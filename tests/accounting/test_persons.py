@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from api import blocks, inspection, persons
 from api.cli import app
 from api.inspection import Inspection, inspect
+from api.persons import Burden
 from api.store import PersonBlockRow
 from privacy.membership import Membership
 from tests.accounting.books import Books, at_time
@@ -60,7 +61,7 @@ def test_charges_and_refunds_agree_with_a_dictionary(
         everyone = {int(person) for group in membership.groups for person in group}
         able = {person for person in everyone if expected.get(person, 0) + cost <= CAP}
         with books.store.write() as session:
-            masks = persons.charge(session, membership, cost, CAP)
+            [masks] = persons.charge(session, [Burden(membership, cost)], CAP)
         for group, mask in zip(membership.groups, masks, strict=True):
             borne = group if mask is None else group[mask]
             assert borne.tolist() == [person for person in group.tolist() if person in able]
@@ -72,7 +73,7 @@ def test_charges_and_refunds_agree_with_a_dictionary(
             )
             with books.store.write() as session:
                 bearing = Membership(kept, membership.groups_per_person)
-                persons.refund(session, bearing, cost)
+                persons.refund(session, Burden(bearing, cost))
         else:
             expected |= {person: expected.get(person, Fraction(0)) + cost for person in able}
         assert books.balances() == {who: spent for who, spent in expected.items() if spent}
@@ -81,8 +82,9 @@ def test_charges_and_refunds_agree_with_a_dictionary(
 def test_an_empty_audience_costs_nobody_anything(books: Books) -> None:
     nobody = Membership.cut([np.empty(0, np.int64)], 1)
     with books.store.write() as session:
-        assert persons.charge(session, nobody, Fraction(1), CAP) == [None]
-        persons.refund(session, nobody, Fraction(1))
+        burden = Burden(nobody, Fraction(1))
+        assert persons.charge(session, [burden], CAP) == [[None]]
+        persons.refund(session, burden)
     assert books.balances() == {}
 
 
@@ -93,7 +95,7 @@ def test_as_many_blocks_are_rewritten_as_identifiers_were_uploaded(
     """Exactly, whoever of them was found, or all that there are."""
     everywhere = Membership((np.arange(400) * blocks.BLOCK,), 1)
     with books.store.write() as session:
-        persons.charge(session, everywhere, Fraction(1, 8), CAP)
+        persons.charge(session, [Burden(everywhere, Fraction(1, 8))], CAP)
     written, save = [0], blocks.Blocks.save
 
     def counting(some: blocks.Blocks, session: Session) -> None:
@@ -106,7 +108,8 @@ def test_as_many_blocks_are_rewritten_as_identifiers_were_uploaded(
     for found in ([], [5], scattered):
         written[0] = 0
         with books.store.write() as session:
-            persons.refund(session, Membership((np.array(found, np.int64),), 1), CAP, uploaded)
+            theirs = Membership((np.array(found, np.int64),), 1)
+            persons.refund(session, Burden(theirs, CAP, uploaded))
         assert written[0] == min(uploaded, 400)
     assert books.balances() == before | {5: -1} | {each: before[each] - 1 for each in scattered}
 
@@ -114,8 +117,9 @@ def test_as_many_blocks_are_rewritten_as_identifiers_were_uploaded(
 def test_blocks_that_are_not_there_are_made_for_nobody_but_who_was_found(books: Books) -> None:
     far = Membership((np.array([9 * blocks.BLOCK]),), 1)
     with books.store.write() as session:
-        persons.charge(session, far, Fraction(1, 8), CAP, uploaded=5)
-        persons.charge(session, Membership((np.array([3]),), 1), Fraction(1, 8), CAP, uploaded=50)
+        persons.charge(session, [Burden(far, Fraction(1, 8), uploaded=5)], CAP)
+        near = Membership((np.array([3]),), 1)
+        persons.charge(session, [Burden(near, Fraction(1, 8), uploaded=50)], CAP)
         numbers = session.exec(select(PersonBlockRow.number)).all()
     assert sorted(numbers) == [0, 9]
     assert books.balances() == {9 * blocks.BLOCK: Fraction(1, 8), 3: Fraction(1, 8)}

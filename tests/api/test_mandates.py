@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sqlmodel import Session
 
 from api import budgets, mandates
+from api.budgets import Debit
 from api.clock import now
 from api.errors import (
     BudgetExhaustedError,
@@ -85,6 +86,13 @@ def granted(session: Session, regulator: Maker, auditor_id: str, **changes: Any)
     return found
 
 
+def chosen(
+    session: Session, auditor: str, kind: str, price: Price, name: str | None, *, lock: bool = False
+) -> MandateRow:
+    found = mandates.of(session, [auditor], lock=lock)[auditor]
+    return mandates.choose(session, found, kind, price, name, now())
+
+
 def test_the_mandate_in_force_that_ends_first_pays(
     session: Session, regulator: Maker, auditor: str
 ) -> None:
@@ -93,28 +101,28 @@ def test_the_mandate_in_force_that_ends_first_pays(
     granted(session, regulator, auditor, valid_from=now() - 3 * DAY, valid_until=now() - DAY)
     granted(session, regulator, auditor, valid_from=now() + DAY / 2, valid_until=now() + DAY)
     for lock in (False, True):
-        assert mandates.choose(session, auditor, KIND, PRICE, None, now(), lock=lock).id == first
+        assert chosen(session, auditor, KIND, PRICE, None, lock=lock).id == first
 
 
 def test_a_mandate_can_be_named(session: Session, regulator: Maker, auditor: str) -> None:
     granted(session, regulator, auditor)
     later = granted(session, regulator, auditor, valid_until=now() + 9 * DAY)
-    assert mandates.choose(session, auditor, KIND, PRICE, later, now()).id == later
+    assert chosen(session, auditor, KIND, PRICE, later).id == later
 
 
 def test_why_no_mandate_pays_is_told_apart(
     session: Session, regulator: Maker, auditor: str
 ) -> None:
     with pytest.raises(NoMandateError):
-        mandates.choose(session, auditor, KIND, PRICE, None, now())
+        chosen(session, auditor, KIND, PRICE, None)
     granted(session, regulator, auditor, valid_from=now() - 3 * DAY, valid_until=now() - DAY)
     with pytest.raises(MandateExpiredError):
-        mandates.choose(session, auditor, KIND, PRICE, None, now())
+        chosen(session, auditor, KIND, PRICE, None)
     granted(session, regulator, auditor, valid_from=now() + DAY, valid_until=now() + 2 * DAY)
     with pytest.raises(MandateNotYetValidError):
-        mandates.choose(session, auditor, KIND, PRICE, None, now())
+        chosen(session, auditor, KIND, PRICE, None)
     with pytest.raises(NoMandateError):
-        mandates.choose(session, auditor, "outcome-test", PRICE, None, now())
+        chosen(session, auditor, "outcome-test", PRICE, None)
 
 
 def test_another_auditors_mandate_does_not_pay(
@@ -125,19 +133,19 @@ def test_another_auditors_mandate_does_not_pay(
     session.flush()
     theirs = granted(session, regulator, stranger.id)
     with pytest.raises(NoMandateError):
-        mandates.choose(session, auditor, KIND, PRICE, theirs, now())
+        chosen(session, auditor, KIND, PRICE, theirs)
 
 
 def test_the_last_millionth_is_paid_and_one_more_is_refused(
     session: Session, regulator: Maker, auditor: str
 ) -> None:
     granted(session, regulator, auditor, epsilon_limit="1")
-    mandate = mandates.choose(session, auditor, KIND, PRICE, None, now(), lock=True)
+    mandate = chosen(session, auditor, KIND, PRICE, None, lock=True)
     for _ in range(10):
-        budgets.debit(session, mandate, Fraction(1, 10), now())
+        budgets.debit(session, [Debit(mandate, Fraction(1, 10))], now())
     assert mandate.spent == 1
     with pytest.raises(BudgetExhaustedError) as refused:
-        budgets.debit(session, mandate, Fraction(1, 1_000_000), now())
+        budgets.debit(session, [Debit(mandate, Fraction(1, 1_000_000))], now())
     shown = refused.value.members
     assert (shown["limit"], shown["spent"]) == ("1", "1")
     assert (shown["asked"], shown["remaining"]) == ("0.000001", "0")
@@ -148,9 +156,9 @@ def test_more_than_the_whole_mandate_is_another_refusal(
     session: Session, regulator: Maker, auditor: str
 ) -> None:
     granted(session, regulator, auditor, epsilon_limit="1")
-    mandate = mandates.choose(session, auditor, KIND, PRICE, None, now(), lock=True)
+    mandate = chosen(session, auditor, KIND, PRICE, None, lock=True)
     with pytest.raises(EpsilonAboveMandateError):
-        budgets.debit(session, mandate, Fraction(1_000_001, 1_000_000), now())
+        budgets.debit(session, [Debit(mandate, Fraction(1_000_001, 1_000_000))], now())
     assert mandate.spent == 0
 
 
@@ -158,8 +166,8 @@ def test_a_debit_and_its_refund_leave_what_was_there(
     session: Session, regulator: Maker, auditor: str
 ) -> None:
     name = granted(session, regulator, auditor, epsilon_limit="3")
-    mandate = mandates.choose(session, auditor, KIND, PRICE, None, now(), lock=True)
-    budgets.debit(session, mandate, Fraction(5, 2), now())
+    mandate = chosen(session, auditor, KIND, PRICE, None, lock=True)
+    budgets.debit(session, [Debit(mandate, Fraction(5, 2))], now())
     session.flush()
     session.expire_all()
     assert session.get_one(MandateRow, name).spent == Fraction(5, 2)
@@ -177,11 +185,11 @@ def test_debits_against_an_obvious_account(limit: int, amounts: list[int]) -> No
     with mandate_of(Fraction(limit)) as (session, mandate):
         for amount in amounts:
             if amount <= left:
-                budgets.debit(session, mandate, Fraction(amount), now())
+                budgets.debit(session, [Debit(mandate, Fraction(amount))], now())
                 left -= amount
             else:
                 with pytest.raises((BudgetExhaustedError, EpsilonAboveMandateError)):
-                    budgets.debit(session, mandate, Fraction(amount), now())
+                    budgets.debit(session, [Debit(mandate, Fraction(amount))], now())
             assert mandate.limit - mandate.spent == left
 
 

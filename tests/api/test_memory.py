@@ -18,6 +18,7 @@ from api.audits.rows import HELD_BYTES
 from api.balances import Borne
 from api.compose import simulated
 from api.memory import BATCH_BYTES, CELL_BYTES, MEMBER_BYTES, needed_bytes
+from api.persons import Burden
 from api.platform import Log, Persons, Platform
 from api.store import Store
 from api.store.schema import migrate
@@ -109,7 +110,7 @@ def test_what_is_known_of_arms_is_counted_in_full() -> None:
 
 def charged(store: Store, membership: Membership, uploaded: int) -> None:
     with store.write() as session:
-        persons.charge(session, membership, Fraction(1, 10**6), Fraction(1), uploaded)
+        persons.charge(session, [Burden(membership, Fraction(1, 10**6), uploaded)], Fraction(1))
 
 
 def test_identifiers_are_counted_in_full(store: Store) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from api import budgets, persons, submissions
+from api import budgets, persons
+from api.submissions import Submissions
 from platform_sim import World
 from privacy.ledger.statements import Statement
 from tests.attacks.outside import HISTOGRAM, release_of, run
@@ -76,13 +77,12 @@ def test_a_retry_gets_the_same_bytes_and_costs_nothing(target: Deployment, world
 def test_without_idempotency_each_retry_has_fresh_noise(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = submissions.submit
+    original = Submissions.submit
 
-    def forgetful(store: Any, caller: Any, request: Any, stated: Statement, *rest: Any) -> Any:
-        fresh = replace(stated, key=secrets.token_hex(8))
-        return original(store, caller, request, fresh, *rest)
+    def forgetful(self: Submissions, caller: Any, request: Any, stated: Statement) -> Any:
+        return original(self, caller, request, replace(stated, key=secrets.token_hex(8)))
 
-    monkeypatch.setattr(submissions, "submit", forgetful)
+    monkeypatch.setattr(Submissions, "submit", forgetful)
     me = raw(target, target.auditor(epsilon="100"))
     # False failure: at scale 4 five cells come out the same twice with a probability below 1e-5,
     # and ten times below 1e-40.

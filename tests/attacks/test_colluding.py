@@ -10,6 +10,7 @@ import pytest
 from api import charging, persons
 from api.audiences.sealing import reached
 from api.ceilings import PERSON_LIFETIME_RHO
+from api.persons import Burden
 from platform_sim import World
 from privacy.membership import Membership
 from tests.attacks.outside import HISTOGRAM, release_of
@@ -53,15 +54,15 @@ def test_balances_per_auditor_would_let_each_start_anew(
     original = persons.charge
     accounts = dict[str, int]()
 
-    def charge_people(
-        session: Any, audit: Any, audience: Any, rho: Fraction, settings: Any
-    ) -> None:
+    def charge_people(session: Any, audits: Any, settings: Any) -> None:
         """The twin: the same person is somebody else for each auditor."""
-        account = accounts.setdefault(audit.auditor_id, (len(accounts) + 1) << 40)
-        real = reached(session, audience).membership
-        theirs = Membership(tuple(np.array(g) + account for g in real.groups), 1)
-        able = original(session, theirs, rho, Fraction(settings.person_lifetime_rho))
-        persons.exclude(session, audit.id, ["g0"], able)
+        for audit, audience, rho in audits:
+            account = accounts.setdefault(audit.auditor_id, (len(accounts) + 1) << 40)
+            real = reached(session, audience).membership
+            theirs = Membership(tuple(np.array(g) + account for g in real.groups), 1)
+            cap = Fraction(settings.person_lifetime_rho)
+            [able] = original(session, [Burden(theirs, rho)], cap)
+            persons.exclude(session, audit.id, ["g0"], able)
 
     monkeypatch.setattr(charging, "charge_people", charge_people)
     victim = int(world.directory.holders("username")[200])

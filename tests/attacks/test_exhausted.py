@@ -49,7 +49,7 @@ def test_a_service_that_refuses_their_audits_would_tell(
 
     def honest(*arguments: Any, **named: Any) -> Any:
         able = original(*arguments, **named)
-        if any(mask is not None for mask in able):
+        if any(mask is not None for masks in able for mask in masks):
             raise BudgetExhaustedError("somebody in this audience has borne enough")
         return able
 

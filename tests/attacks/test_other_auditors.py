@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import httpx2
@@ -10,8 +9,9 @@ import pytest
 from sqlalchemy import bindparam
 from sqlmodel import Session, col, select
 
-from api import contents, mandates, submissions
+from api import contents, mandates, standing, submissions
 from api.audiences import uploads
+from api.errors import IdempotencyConflictError
 from api.routes import audits as routes
 from api.store import AudienceRow, AuditRow, ContentRow, MandateRow, ReleaseRow
 from platform_sim import World
@@ -92,7 +92,7 @@ def test_without_the_owner_in_the_query_an_id_opens_everything(
     target: Deployment, victim: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(uploads, "owned", unguarded(AudienceRow))
-    monkeypatch.setattr(submissions, "owned", unguarded(AuditRow))
+    monkeypatch.setattr(standing, "owned", unguarded(AuditRow))
     monkeypatch.setattr(contents, "owned", unguarded(ContentRow))
     release = (
         select(AuditRow.state, ReleaseRow.body, ReleaseRow.entry)
@@ -101,7 +101,7 @@ def test_without_the_owner_in_the_query_an_id_opens_everything(
     )
     monkeypatch.setattr(routes, "_RELEASE", release)
     state = select(AuditRow.state).where(AuditRow.id == bindparam("audit"))
-    monkeypatch.setattr(submissions, "_STATE", state)
+    monkeypatch.setattr(standing, "_STATE", state)
     me = raw(target, target.auditor())
     for what, answer in attempts(me, victim):
         # A released audit is not to be cancelled by anybody.
@@ -138,10 +138,10 @@ def test_without_the_owner_of_a_mandate_whoever_names_it_spends_it(
     original = mandates.choose
 
     def generous(
-        session: Session, auditor: str, kind: str, price: Any, named: Any, *rest: Any, **how: Any
+        session: Session, found: Any, kind: str, price: Any, named: Any, *rest: Any, **how: Any
     ) -> MandateRow:
-        owner = session.get_one(MandateRow, named).auditor_id
-        return original(session, owner, kind, price, named, *rest, **how)
+        anybodys = [session.get_one(MandateRow, named)]
+        return original(session, anybodys, kind, price, named, *rest, **how)
 
     monkeypatch.setattr(mandates, "choose", generous)
     victim, _ = owning(target, world)
@@ -165,14 +165,16 @@ def test_another_auditors_idempotency_key_is_as_good_as_new(
 def test_keys_of_all_auditors_together_would_tell_who_used_them(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = submissions._earlier
+    original = submissions._since
 
-    def shared(session: Session, caller: Any, key: str, asked: str) -> Any:
-        query = select(AuditRow.auditor_id).where(AuditRow.idempotency_key == key)
-        owner = session.exec(query).first() or caller.auditor
-        return original(session, replace(caller, auditor_id=owner), key, asked)
+    def shared(session: Session, orders: Any) -> Any:
+        [order] = orders
+        query = select(AuditRow).where(AuditRow.idempotency_key == order.statement.key)
+        if first := session.exec(query).first():
+            raise IdempotencyConflictError(f"this key was used for audit {first.id}")
+        return original(session, orders)
 
-    monkeypatch.setattr(submissions, "_earlier", shared)
+    monkeypatch.setattr(submissions, "_since", shared)
     (victim, theirs), (me, mine) = owning(target, world), owning(target, world)
     first = victim.submit(theirs, key="a-key-of-both").json()
     refused(me.submit(mine, key="a-key-of-both"), "idempotency-conflict", first["id"])

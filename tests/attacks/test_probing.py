@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlmodel import col, update
 
-from api import pricing, submissions, worker
+from api import asking, pricing, standing, worker
 from api.audiences import sealing, uploads
 from api.audits import bins
 from api.audits.score_histogram import ScoreHistogram
@@ -107,7 +107,7 @@ def test_a_status_that_depends_on_people_would_tell(
 def test_a_figure_of_progress_would_tell(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = submissions.view
+    original = standing.view
 
     def chatty(row: Any) -> Any:
         with target.service.store.read() as session:
@@ -115,7 +115,7 @@ def test_a_figure_of_progress_would_tell(
             scored = sum(len(group.people or b"") // 8 for group in groups)
         return original(row).model_copy(update={"failure": f"{scored} people scored"})
 
-    monkeypatch.setattr(submissions, "view", chatty)
+    monkeypatch.setattr(standing, "view", chatty)
     assert told_apart(target, world) >= {"queued", "audit", "audits"}
 
 
@@ -130,7 +130,7 @@ def test_a_price_that_looks_at_the_data_would_tell(
         nobody = (0,) * len(facts.labels)
         return facts if matched(session, audience) else replace(facts, known_sizes=nobody)
 
-    for module in (pricing, submissions, worker):
+    for module in (pricing, asking, worker):
         monkeypatch.setattr(module, "facts_of", thrifty)
     assert told_apart(target, world) >= {"price", "submit", "budget"}
 

@@ -8,6 +8,7 @@ import pytest
 
 from api import budgets
 from api.audits import KINDS, AudienceFacts
+from api.budgets import Debit
 from api.clock import now
 from openapi.models import ScoreHistogramRequest
 from platform_sim import World
@@ -94,7 +95,7 @@ def test_a_negative_epsilon_would_fill_the_budget() -> None:
     question = KINDS[HISTOGRAM].question(request, AudienceFacts(("g0",), 1, None))
     with mandate_of(Fraction(2)) as (session, mandate):
         debit = Fraction(waist.price(question).debit("epsilon"))
-        budgets.debit(session, mandate, debit, now())
+        budgets.debit(session, [Debit(mandate, debit)], now())
         assert mandate.limit - mandate.spent == 4
 
 
@@ -106,5 +107,5 @@ def test_a_tiny_epsilon_would_cost_nothing_in_floating_point() -> None:
     assert spent == 1.0
     with mandate_of(Fraction(1)) as (session, mandate):
         for _ in range(1000):
-            budgets.debit(session, mandate, Fraction(1, 10**6), now())
+            budgets.debit(session, [Debit(mandate, Fraction(1, 10**6))], now())
         assert mandate.spent == Fraction(1, 1000)

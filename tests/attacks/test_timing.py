@@ -6,8 +6,9 @@ p below 1e-6: so a difference of less than that fails with less than 1e-6 (four 
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,11 @@ from numpy.typing import NDArray
 from scipy.stats import mannwhitneyu
 from sqlalchemy import event
 
-from api import persons, submissions
+from api import asking, persons
 from api.audiences.sealing import reached
+from api.persons import Burden
 from api.platform import NOBODY, Persons
 from platform_sim import SimulatedPlatform, World
-from privacy.membership import Membership
 from tests.attacks.outside import HISTOGRAM, run
 from tests.system.adapters import Watched
 from tests.system.raw import Raw, raw, request_for, usernames
@@ -125,9 +126,9 @@ def test_charging_that_takes_its_time_for_each_person_is_caught(
 ) -> None:
     original = persons.charge
 
-    def slow(session: Any, membership: Membership, *rest: Any, **how: Any) -> Any:
-        time.sleep(DELAY * len(membership.everyone()))
-        return original(session, membership, *rest, **how)
+    def slow(session: Any, burdens: Sequence[Burden], cap: Fraction) -> Any:
+        time.sleep(DELAY * sum(len(each.membership.everyone()) for each in burdens))
+        return original(session, burdens, cap)
 
     monkeypatch.setattr(persons, "charge", slow)
     members, strangers = measure(target, world, 25)
@@ -163,7 +164,7 @@ def test_an_audit_that_is_refused_reads_nobody(
 def test_reading_people_before_they_are_paid_for_is_caught(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = submissions._asked
+    original = asking.ask
 
     def early(session: Any, *rest: Any) -> Any:
         asked = original(session, *rest)
@@ -171,5 +172,5 @@ def test_reading_people_before_they_are_paid_for_is_caught(
         return asked
 
     assert reads_people(target, world, "100")
-    monkeypatch.setattr(submissions, "_asked", early)
+    monkeypatch.setattr(asking, "ask", early)
     assert reads_people(target, world, "0.5")

@@ -13,7 +13,6 @@ from typing import Any
 
 from joserfc.jwk import OKPKey
 
-from api import submissions
 from api.auth.caller import Caller
 from api.compose import load_service
 from api.errors import RefusalError
@@ -30,9 +29,7 @@ def attempt(service: Service, caller: Caller, maker: Maker, wish: Any, go: Path)
     while not go.exists():
         time.sleep(0.005)
     try:
-        audit = submissions.submit(
-            service.store, caller, request, asked, service.platform, service.settings
-        )
+        audit = service.submissions.submit(caller, request, asked)
     except RefusalError as refusal:
         return {"refused": refusal.code}
     return {"audit": audit.model_dump(mode="json")}

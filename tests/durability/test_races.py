@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from sqlmodel import select
 
-from api import submissions
+from api import cancelling
 from api.audiences import uploads
 from api.audiences.erasure import erase
 from api.clock import now
@@ -186,7 +186,7 @@ def test_a_worker_does_not_claim_what_is_being_cancelled(host: Host) -> None:
         audit = auditor.audits.submit(request(auditor))
         caller = caller_of(host.store, auditor)
         with host.store.write() as session:
-            submissions.cancel(session, caller, audit.id)
+            cancelling.cancel(session, caller, audit.id)
             session.flush()
             attempt = thread.submit(service.worker().run_one)
             time.sleep(0.5)

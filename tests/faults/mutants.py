@@ -3,7 +3,8 @@
 A mutant is applied in the process that serves, before it serves.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,20 +12,18 @@ from sqlalchemy import text
 from sqlmodel import Session, select
 
 from api import charging, ledger, persons
+from api.charging import Bill
 from api.clock import now
 from api.journal import AuditJournal
+from api.ledger import Draft
 from api.settings import Settings
 from api.store import (
-    AudienceRow,
     AuditRow,
-    ContentRow,
     EntryRow,
     MandateRow,
     Store,
 )
 from api.worker import Worker
-from openapi.models import REQUEST, Price
-from privacy.ledger.statements import Statement
 
 Mutate = Callable[[dict[str, Any]], None]
 
@@ -48,14 +47,14 @@ def charge_in_two_transactions(_: dict[str, Any]) -> None:
 
 def entry_in_its_own_transaction(_: dict[str, Any]) -> None:
     """The charge is committed before its ledger entry."""
-    append = ledger.append
+    append = ledger.append_all
 
-    def torn(session: Session, kind: str, *arguments: Any, **options: Any) -> EntryRow:
-        if kind == "charge":
+    def torn(session: Session, drafts: Sequence[Draft], **options: Any) -> list[EntryRow]:
+        if any(draft.kind == "charge" for draft in drafts):
             commit_midway(session)
-        return append(session, kind, *arguments, **options)
+        return append(session, drafts, **options)
 
-    put(ledger, "append", torn)
+    put(ledger, "append_all", torn)
 
 
 def charge_after_the_answer(settings: dict[str, Any]) -> None:
@@ -63,24 +62,18 @@ def charge_after_the_answer(settings: dict[str, Any]) -> None:
     charge = charging.charge
     finish = Worker._finish
 
-    asked: dict[str, Statement] = {}
+    asked: dict[str, Bill] = {}
 
-    def later(*arguments: Any) -> None:
-        asked[arguments[3].id] = arguments[-1]
+    def later(_: Session, at: datetime, bills: Sequence[Bill], *__: Any) -> None:
+        asked.update({bill.audit.id: bill for bill in bills})
 
     def finish_and_charge(worker: Worker, audit: AuditRow, *release: Any) -> None:
         finish(worker, audit, *release)
         with worker.store.write() as session:
             at = ledger.lock(session)
-            row = session.get_one(AuditRow, audit.id)
-            mandate = session.get_one(MandateRow, row.mandate_id)
-            audience = session.get_one(AudienceRow, row.audience_id)
-            ids = REQUEST.validate_json(row.request).content_ids
-            contents = [session.get_one(ContentRow, each) for each in ids]
-            price = Price.model_validate_json(row.price)
-            known = Settings(**settings)
-            stated = asked[row.id]
-            charge(session, at, mandate, row, audience, contents, price, known, stated)
+            mandate = session.get_one(MandateRow, audit.mandate_id)
+            bill = replace(asked[audit.id], mandate=mandate)
+            charge(session, at, [bill], Settings(**settings))
 
     put(charging, "charge", later)
     put(Worker, "_finish", finish_and_charge)

@@ -9,7 +9,6 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
-from api import submissions
 from api.app import build_service
 from api.auth.caller import caller_by_id
 from api.errors import RefusalError
@@ -43,14 +42,7 @@ def submit_all(attempts: Attempts, number: int) -> None:
         while not (attempts.folder / "go").exists():
             time.sleep(0.002)
         try:
-            audit = submissions.submit(
-                service.store,
-                caller,
-                request,
-                attempts.statements[key],
-                service.platform,
-                service.settings,
-            )
+            audit = service.submissions.submit(caller, request, attempts.statements[key])
         except RefusalError as refusal:
             return refusal.code
         return audit.id

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from api import submissions
+from api import cancelling
 from api.app import build_service
 from api.audiences import uploads
 from api.audiences.erasure import erase
@@ -153,13 +153,11 @@ def test_erasing_an_audience_and_charging_it_do_not_wait_for_each_other(
         for number in range(20):
             asked = scene.maker.states("charge", request, f"{name}-{number}-of-many")
             try:
-                audit = submissions.submit(
-                    service.store, caller, request, asked, service.platform, service.settings
-                )
+                audit = service.submissions.submit(caller, request, asked)
             except AudienceNotSealedError:
                 return
             with service.store.write() as session:
-                submissions.cancel(session, caller, audit.id)
+                cancelling.cancel(session, caller, audit.id)
 
     def erase_it() -> None:
         begun.wait()

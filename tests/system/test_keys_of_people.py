@@ -13,7 +13,6 @@ from api.access_log import log as access
 from api.auth.caller import Caller
 from api.errors import UnsignedError as UnsignedNowError
 from api.logs import JsonLines
-from api.submissions import submit
 from auditor_client import Auditor, Regulator
 from auditor_client.errors import (
     AuthenticationError,
@@ -129,7 +128,7 @@ def test_nothing_is_charged_by_a_key_that_was_taken_away_meanwhile(
         auditor.change_key(new_key())
     caller = Caller(who.id, who.name, "auditor", who.auditor_id)
     with unchanged(service.store), pytest.raises(UnsignedNowError, match="no longer yours"):
-        submit(service.store, caller, request, statement, service.platform, service.settings)
+        service.submissions.submit(caller, request, statement)
 
     def covered() -> int:
         export = deployment.regulator.ledger.export(tmp_path / "all.jsonl")

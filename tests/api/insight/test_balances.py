@@ -14,6 +14,7 @@ from api.balances import Borne
 from api.blocks import BLOCK, Blocks
 from api.errors import InvalidBinsError, UnsupportedAuditError
 from api.inspection import inspect
+from api.persons import Burden
 from api.platform import Persons, Platform
 from api.store import Store
 from openapi.models import BalanceHistogramRequest
@@ -31,11 +32,11 @@ def group(*numbers: int) -> Membership:
 
 def test_what_is_read_is_what_uploads_took_without_the_audits_own_charge(store: Store) -> None:
     with store.write() as session:
-        persons.charge(session, group(1, 2, 3), Fraction(2), CAP)
-        persons.charge(session, group(2, 3, 5_000), Fraction(1), CAP)
-        persons.charge(session, group(3, 4), Fraction(3), CAP, drawn=True)
-        persons.charge(session, group(1, 5_000), Fraction(4), CAP, drawn=True)
-        persons.refund(session, group(1, 5_000), Fraction(4), drawn=True)
+        persons.charge(session, [Burden(group(1, 2, 3), Fraction(2))], CAP)
+        persons.charge(session, [Burden(group(2, 3, 5_000), Fraction(1))], CAP)
+        persons.charge(session, [Burden(group(3, 4), Fraction(3), drawn=True)], CAP)
+        persons.charge(session, [Burden(group(1, 5_000), Fraction(4), drawn=True)], CAP)
+        persons.refund(session, Burden(group(1, 5_000), Fraction(4), drawn=True))
     everyone = np.array([1, 2, 3, 4, 5_000, 9_999_999], np.int64)
     shares = Borne(store, Fraction(0), CAP).shares(everyone)
     assert shares.tolist() == [0.2, 0.3, 0.3, 0.0, 0.1, 0.0]
@@ -47,12 +48,12 @@ def test_what_is_read_is_what_uploads_took_without_the_audits_own_charge(store: 
 
 def test_what_samples_took_counts_towards_the_cap(store: Store) -> None:
     with store.write() as session:
-        persons.charge(session, group(70_001), Fraction(9), CAP, drawn=True)
-        [able] = persons.charge(session, group(70_001, 70_002), Fraction(2), CAP)
+        persons.charge(session, [Burden(group(70_001), Fraction(9), drawn=True)], CAP)
+        [[able]] = persons.charge(session, [Burden(group(70_001, 70_002), Fraction(2))], CAP)
         assert able is not None
         assert able.tolist() == [False, True]
         # What is carried keeps what was drawn beside it.
-        persons.carry(session, group(70_001), Fraction(9))
+        persons.carry(session, Burden(group(70_001), Fraction(9)))
         blocks = Blocks.load(session, np.array([70_001 // BLOCK]))
         place = blocks.place(np.array([70_001]))
         assert int(blocks["drawn"][place][0]) == int(blocks["spent"][place][0]) == 9 * 10**12

@@ -15,7 +15,6 @@ import pyarrow as pa
 import pytest
 from sqlmodel import select
 
-from api import submissions
 from api.adapters import PlatformDownError
 from api.compose import simulated
 from api.errors import (
@@ -26,6 +25,7 @@ from api.errors import (
 )
 from api.platform import Platform
 from api.store import AuditRow, EntryRow
+from api.submissions import Submissions
 from api.two_party.delivering import settle_all
 from api.two_party.timeouts import end_stale
 from auditor_client import Auditor
@@ -238,14 +238,14 @@ def test_a_hidden_audience_is_for_one_audit_though_two_ask_at_once(
 ) -> None:
     """Both have read that nobody has it before either is charged."""
     hidden = weighted(auditor, usernames(world, 20), ["a"] * 20, hide=True)
-    read, both = submissions._ahead, threading.Barrier(2)
+    read, both = Submissions._ahead, threading.Barrier(2)
 
     def at_once(*given: Any) -> Any:
         found = read(*given)
         both.wait(30)
         return found
 
-    monkeypatch.setattr(submissions, "_ahead", at_once)
+    monkeypatch.setattr(Submissions, "_ahead", at_once)
     with ThreadPoolExecutor(2) as pool:
         asked = [pool.submit(Conversation.begin, service, auditor, hidden) for _ in range(2)]
         errors = [each.exception() for each in asked]
@@ -261,7 +261,7 @@ def test_a_retry_beside_its_own_first_try_gets_the_same_audit(
 ) -> None:
     """The first is charged after the second has found no earlier one, and before it reads on."""
     hidden = weighted(auditor, usernames(world, 20), ["a"] * 20, hide=True)
-    read, submit, tries = submissions._ahead, submissions.submit, list[Any]()
+    read, submit, tries = Submissions._ahead, Submissions.submit, list[Any]()
     first: list[Audit] = []
 
     def tried(*given: Any) -> Audit:
@@ -270,12 +270,12 @@ def test_a_retry_beside_its_own_first_try_gets_the_same_audit(
 
     def late(*given: Any) -> Any:
         if not first:
-            monkeypatch.setattr(submissions, "_ahead", read)
+            monkeypatch.setattr(Submissions, "_ahead", read)
             first.append(submit(*tries[0]))
         return read(*given)
 
-    monkeypatch.setattr(submissions, "submit", tried)
-    monkeypatch.setattr(submissions, "_ahead", late)
+    monkeypatch.setattr(Submissions, "submit", tried)
+    monkeypatch.setattr(Submissions, "_ahead", late)
     refusals = entries_of(service, "refusal")
     talk = Conversation.begin(service, auditor, hidden)
     assert [talk.audit.id] == [audit.id for audit in first]
