@@ -17,6 +17,7 @@ from api.ledger.checkpoints import Checkpointer
 from api.limits import Buckets
 from api.operation.presence import Presence
 from api.platform import Platform
+from api.releasing import Releasing
 from api.settings import Settings, ledger_origin
 from api.shift import Shift
 from api.store import Store
@@ -53,6 +54,11 @@ class Service:
         return Submissions(self.store, self.platform, self.settings)
 
     @cached_property
+    def releasing(self) -> Releasing:
+        """Where releases are committed."""
+        return Releasing(self.store, self.platform, self.settings)
+
+    @cached_property
     def uploads(self) -> asyncio.Semaphore:
         """Held by who reads a part or seals an audience: the others wait in line, and no thread."""
         return asyncio.Semaphore(self.settings.uploads_at_once)
@@ -83,7 +89,7 @@ class Service:
         return Presence(self.store, serves, works=not serves or self.settings.embedded_worker)
 
     def worker(self) -> Worker:
-        parts = self.store, self.platform, self.auth.keys, self.settings
+        parts = self.store, self.platform, self.auth.keys, self.settings, self.releasing
         return Worker(*parts, moved=self.following.moved)
 
 

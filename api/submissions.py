@@ -5,12 +5,11 @@ queue. A retry with the same key finds it and costs nothing.
 
 All charges wait for each other. So what an audit is about is read and priced before, while nothing
 is locked, and those of several auditors who wait are charged together, in one transaction
-(`api.together`). Whatever is wrong with one of them undoes all, and they are charged one by one:
-nobody is refused for another's sake. People are not read before everything else is paid (R2).
+(`api.together`). People are not read before everything else is paid (R2).
 """
 
-import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -50,8 +49,6 @@ from privacy.ledger.statements import Statement
 from privacy.membership import BATCH
 from privacy.receipts import canonical, digest
 
-log = logging.getLogger(__name__)
-
 # So many are charged together at most.
 _TOGETHER = 32
 
@@ -75,6 +72,9 @@ _SINCE = (
         ),
     )
 )
+
+
+_Books = tuple[Session, datetime]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class Submissions:
 
     def __init__(self, store: Store, platform: Platform, settings: Settings) -> None:
         self._store, self._platform, self._settings = store, platform, settings
-        self._charge = Together(self._charged, _joins)
+        self._charge = Together(self._books, self._charged, _joins, hopeless=UNAVAILABLE)
 
     def submit(self, caller: Caller, request: AuditRequest, statement: Statement) -> Audit:
         """Charge the audit and put it in the queue, once per idempotency key."""
@@ -135,33 +135,20 @@ class Submissions:
     def _ask(self, session: Session, caller: Caller, request: AuditRequest) -> Asked:
         return asking.ask(session, caller, request, self._platform, self._settings)
 
-    def _charged(self, orders: Sequence[_Order]) -> Sequence[Audit | Exception]:
-        """All of them together, or each alone."""
-        if len(orders) > 1:
-            try:
-                return self._together(orders)
-            except UNAVAILABLE:
-                raise
-            except Exception:  # whoever's it is: alone, each meets with their own
-                log.debug("charges.apart", exc_info=True)
-        return [self._alone(order) for order in orders]
-
-    def _alone(self, order: _Order) -> Audit | Exception:
-        try:
-            [audit] = self._together([order])
-        except Exception as error:  # told to who asked
-            return error
-        return audit
-
-    def _together(self, orders: Sequence[_Order]) -> list[Audit]:
-        """One transaction for all. Who was charged before gets the answer of then."""
+    @contextmanager
+    def _books(self) -> Iterator[_Books]:
+        """The books, locked at a moment of theirs; what is written is committed in the end."""
         with self._store.write() as session:
-            at = lock(session)
-            sealed, tried = _since(session, orders)
-            earlier = {order: _earlier(session, order) for order in orders if order.key in tried}
-            new = [order for order in orders if order not in earlier]
-            made = dict(zip(new, self._make(session, at, new, sealed), strict=True))
+            yield session, lock(session)
             boundaries.reached(Boundary.CHARGE_WRITTEN)
+
+    def _charged(self, books: _Books, orders: Sequence[_Order]) -> list[Audit]:
+        """An audit for each; who was charged before gets the answer of then."""
+        session, at = books
+        sealed, tried = _since(session, orders)
+        earlier = {order: _earlier(session, order) for order in orders if order.key in tried}
+        new = [order for order in orders if order not in earlier]
+        made = dict(zip(new, self._make(session, at, new, sealed), strict=True))
         return [earlier.get(order) or made[order] for order in orders]
 
     def _make(
