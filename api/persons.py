@@ -11,14 +11,14 @@ platform's own tables and never enter the ledger. Only the holder of the books' 
 them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlmodel import Session
 
-from api.blocks import Blocks, among_others, numbers_of
+from api.blocks import Balances, Blocks, among_others, numbers_of
 from api.store import ExclusionRow, find_all
 from api.store.types import to_pico
 from privacy.membership import Membership
@@ -57,10 +57,20 @@ def refund(
     _moved(session, membership, paid(drawn=drawn), -to_pico(cost), uploaded)
 
 
-def carry(session: Session, membership: Membership, cost: Fraction, *, drawn: bool = False) -> None:
-    """Remember what an audience bore, before its members are erased, so that sums still check."""
+def carry(
+    session: Session,
+    membership: Membership,
+    amounts: Sequence[Balances],
+    uploaded: int = 0,
+    *,
+    drawn: bool = False,
+) -> None:
+    """Remember what an audience bore, before its members are erased, so that sums still check.
+
+    `amounts` are those of `borne`. As many blocks are rewritten as by a charge.
+    """
     columns = ("carried", "carried_drawn") if drawn else ("carried",)
-    _moved(session, membership, columns, to_pico(cost))
+    _moved(session, membership, columns, amounts, uploaded)
 
 
 def paid(*, drawn: bool) -> tuple[str, ...]:
@@ -83,29 +93,48 @@ def included(
     session: Session, audit_id: str, labels: list[str], membership: Membership
 ) -> Membership:
     """The people of an audience who bear this audit."""
-    rows = find_all(session, ExclusionRow, audit_id=audit_id)
-    masks = {row.label: np.frombuffer(row.able, np.uint8) for row in rows}
+    masks = {row.label: row.able for row in find_all(session, ExclusionRow, audit_id=audit_id)}
     if not masks:
         return membership
     groups = (
-        group[np.unpackbits(masks[label], count=len(group)).astype(bool)]
-        if label in masks
-        else group
+        group[_mask(masks[label], len(group))] if label in masks else group
         for label, group in zip(labels, membership.groups, strict=True)
     )
     return Membership(tuple(groups), membership.groups_per_person)
+
+
+def borne(
+    session: Session, costs: Mapping[str, Fraction], labels: list[str], membership: Membership
+) -> list[Balances]:
+    """For each group, what each of its people bore of these audits together.
+
+    That is what all of them cost, less those that a person was left out of.
+    """
+    units = {audit_id: to_pico(cost) for audit_id, cost in costs.items()}
+    amounts = [np.full(len(group), sum(units.values()), np.int64) for group in membership.groups]
+    for audit_id, cost in units.items():
+        for row in find_all(session, ExclusionRow, audit_id=audit_id):
+            amount = amounts[labels.index(row.label)]
+            amount[~_mask(row.able, len(amount))] -= cost
+    return amounts
+
+
+def _mask(able: bytes, people: int) -> NDArray[np.bool_]:
+    return np.unpackbits(np.frombuffer(able, np.uint8), count=people).astype(bool)
 
 
 def _moved(
     session: Session,
     membership: Membership,
     columns: Sequence[str],
-    amount: int,
+    amount: int | Sequence[Balances],
     uploaded: int = 0,
     room: int | None = None,
 ) -> list[NDArray[np.bool_]]:
     """Add to the columns of everybody with room for it; who they are.
 
+    An amount is the same for all, or each person's own, by group: then it is the same in each of
+    somebody's groups.
     Some blocks at a time, which is sound: whether somebody has room is decided for each alone.
     """
     able = [np.empty(len(group), np.bool_) for group in membership.groups]
@@ -115,9 +144,16 @@ def _moved(
     for blocks in Blocks.in_turn(session, numbers, columns, made=mine):
         parts = [blocks.part(group) for group in membership.groups]
         here = [group[part] for group, part in zip(membership.groups, parts, strict=True)]
-        bearing = blocks.add(blocks.place(np.concatenate(here)), amount, room)
+        bearing = blocks.add(blocks.place(np.concatenate(here)), _within(amount, parts), room)
         blocks.save(session)
         ends = np.cumsum([len(persons) for persons in here])
         for mask, part, some in zip(able, parts, np.split(bearing, ends[:-1]), strict=True):
             mask[part] = some
     return able
+
+
+def _within(amount: int | Sequence[Balances], parts: list[slice]) -> int | Balances:
+    """What is added in a part of each group."""
+    if isinstance(amount, int):
+        return amount
+    return np.concatenate([each[part] for each, part in zip(amount, parts, strict=True)])
