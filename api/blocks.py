@@ -117,12 +117,13 @@ class Blocks:
         self,
         place: NDArray[np.int64],
         columns: Sequence[str],
-        amount: int,
+        amount: int | Balances,
         room: int | None = None,
     ) -> NDArray[np.bool_]:
         """To these columns, where there is room for it; where that was.
 
-        A place that is named twice, as that of somebody in two groups, is added to once.
+        The same everywhere, or for each place its own. A place that is named twice, as that of
+        somebody in two groups, is added to once, and has the same amount both times.
         """
         able = np.full(len(place), True) if room is None else self["spent"].take(place) <= room
         for balances in (self[column] for column in columns):
@@ -143,7 +144,7 @@ class Blocks:
 
     def _as_rows(self) -> list[dict[str, Any]]:
         names = ["number_", *(f"{name}_" for name in self.columns)]
-        packed = [_packed(name, balances) for name, balances in self.columns.items()]
+        packed = [pack(balances) for balances in self.columns.values()]
         columns = zip(self.numbers.tolist(), *packed, strict=True)
         return [dict(zip(names, row, strict=True)) for row in columns]
 
@@ -157,26 +158,16 @@ def pack(balances: Balances) -> list[bytes]:
     ]
 
 
-def _packed(name: str, balances: Balances) -> Sequence[bytes | None]:
-    """What everybody has borne in every block; of the rest None where there is nothing."""
-    if name == "spent":
-        return pack(balances)
-    blocks = balances.reshape(-1, BLOCK)
-    some = np.flatnonzero(blocks.any(axis=1))
-    packed: list[bytes | None] = [None] * len(blocks)
-    for at, data in zip(some.tolist(), pack(blocks[some].ravel()), strict=True):
-        packed[at] = data
-    return packed
-
-
 def _column(size: int, at: NDArray[np.intp], blocks: Sequence[bytes | None]) -> Balances:
-    """So many blocks one after the other, nothing in those that are not there."""
-    there = [number for number, data in enumerate(blocks) if data is not None]
-    kept = unpack([data for data in blocks if data is not None])
-    if np.array_equal(at[there], np.arange(size)):
+    """So many blocks one after the other, nothing in those that are not there.
+
+    Where a column was never written, nothing is unpacked: that takes as long as something does.
+    """
+    kept = unpack([_NOTHING if data is None else data for data in blocks])
+    if np.array_equal(at, np.arange(size)):
         return kept.ravel()
     whole = np.zeros((size, BLOCK), np.int64)
-    whole[at[there]] = kept
+    whole[at] = kept
     return whole.ravel()
 
 

@@ -24,7 +24,7 @@ from api.store import AudienceRow, EntryRow, PersonBlockRow, Store
 from api.store.types import to_pico
 from privacy.membership import Membership, among
 
-# Blocks of eight million people: 300 MB are held, and every audience is read once for each part.
+# Blocks of eight million people: 400 to 600 MB are held, and every audience is read once for each.
 AT_ONCE = 8_192
 
 

@@ -11,7 +11,7 @@ platform's own tables and never enter the ledger. Only the holder of the books' 
 them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlmodel import Session
 
-from api.blocks import Blocks, among_others, numbers_of
+from api.blocks import Balances, Blocks, among_others, numbers_of
 from api.store import ExclusionRow, find_all
 from api.store.types import to_pico
 from privacy.membership import Membership, Persons
@@ -47,23 +47,29 @@ def charge(
     As many blocks are rewritten as identifiers were uploaded, as far as there are any: others
     than theirs unchanged, so that the time it takes does not tell how many were found.
     """
-    rooms = [to_pico(cap) - to_pico(burden.cost) for burden in burdens]
-    moves = [
-        _Move(burden, paid(drawn=burden.drawn), to_pico(burden.cost), room)
-        for burden, room in zip(burdens, rooms, strict=True)
-    ]
+    moves = [_of(burden, to_pico(burden.cost), to_pico(cap)) for burden in burdens]
     return [[None if mask.all() else mask for mask in masks] for masks in _moved(session, moves)]
 
 
 def refund(session: Session, burden: Burden) -> None:
     """Give the cost back to everybody who was charged it."""
-    _moved(session, [_Move(burden, paid(drawn=burden.drawn), -to_pico(burden.cost))])
+    _moved(session, [_of(burden, -to_pico(burden.cost))])
 
 
-def carry(session: Session, burden: Burden) -> None:
-    """Remember what an audience bore, before its members are erased, so that sums still check."""
-    columns = ("carried", "carried_drawn") if burden.drawn else ("carried",)
-    _moved(session, [_Move(burden, columns, to_pico(burden.cost))])
+def carry(
+    session: Session,
+    membership: Membership,
+    amounts: Sequence[Balances],
+    uploaded: int = 0,
+    *,
+    drawn: bool = False,
+) -> None:
+    """Remember what an audience bore, before its members are erased, so that sums still check.
+
+    `amounts` are those of `borne`. As many blocks are rewritten as by a charge.
+    """
+    columns = ("carried", "carried_drawn") if drawn else ("carried",)
+    _moved(session, [_Move(membership, columns, amounts, uploaded)])
 
 
 def paid(*, drawn: bool) -> tuple[str, ...]:
@@ -86,31 +92,64 @@ def included(
     session: Session, audit_id: str, labels: list[str], membership: Membership
 ) -> Membership:
     """The people of an audience who bear this audit."""
-    rows = find_all(session, ExclusionRow, audit_id=audit_id)
-    masks = {row.label: np.frombuffer(row.able, np.uint8) for row in rows}
+    masks = {row.label: row.able for row in find_all(session, ExclusionRow, audit_id=audit_id)}
     if not masks:
         return membership
     groups = (
-        group[np.unpackbits(masks[label], count=len(group)).astype(bool)]
-        if label in masks
-        else group
+        group[_mask(masks[label], len(group))] if label in masks else group
         for label, group in zip(labels, membership.groups, strict=True)
     )
     return Membership(tuple(groups), membership.groups_per_person)
 
 
+def borne(
+    session: Session, costs: Mapping[str, Fraction], labels: list[str], membership: Membership
+) -> list[Balances]:
+    """For each group, what each of its people bore of these audits together.
+
+    That is what all of them cost, less those that a person was left out of.
+    """
+    units = {audit_id: to_pico(cost) for audit_id, cost in costs.items()}
+    amounts = [np.full(len(group), sum(units.values()), np.int64) for group in membership.groups]
+    for audit_id, cost in units.items():
+        for row in find_all(session, ExclusionRow, audit_id=audit_id):
+            amount = amounts[labels.index(row.label)]
+            amount[~_mask(row.able, len(amount))] -= cost
+    return amounts
+
+
 @dataclass(frozen=True)
 class _Move:
-    """The amount to add to these columns of everybody, or of those with room for it."""
+    """What is added to these columns of everybody, or of those with room for it.
 
-    burden: Burden
+    An amount is the same for all, or each person's own, by group: then it is the same in each of
+    somebody's groups.
+    """
+
+    membership: Membership
     columns: tuple[str, ...]
-    amount: int
+    amount: int | Sequence[Balances]
+    uploaded: int
     room: int | None = None
 
     @property
     def groups(self) -> tuple[Persons, ...]:
-        return self.burden.membership.groups
+        return self.membership.groups
+
+    def within(self, parts: list[slice]) -> int | Balances:
+        """What is added in a part of each group."""
+        if isinstance(self.amount, int):
+            return self.amount
+        return np.concatenate([each[part] for each, part in zip(self.amount, parts, strict=True)])
+
+
+def _of(burden: Burden, amount: int, cap: int | None = None) -> _Move:
+    room = None if cap is None else cap - amount
+    return _Move(burden.membership, paid(drawn=burden.drawn), amount, burden.uploaded, room)
+
+
+def _mask(able: bytes, people: int) -> NDArray[np.bool_]:
+    return np.unpackbits(np.frombuffer(able, np.uint8), count=people).astype(bool)
 
 
 def _moved(session: Session, moves: Sequence[_Move]) -> list[list[NDArray[np.bool_]]]:
@@ -121,7 +160,7 @@ def _moved(session: Session, moves: Sequence[_Move]) -> list[list[NDArray[np.boo
     able = [[np.empty(len(group), np.bool_) for group in move.groups] for move in moves]
     numbers = [numbers_of(group) for move in moves for group in move.groups]
     mine = np.unique(np.concatenate([*numbers, np.empty(0, np.int64)]))
-    rewritten = among_others(session, mine, sum(move.burden.uploaded for move in moves))
+    rewritten = among_others(session, mine, sum(move.uploaded for move in moves))
     columns = tuple(dict.fromkeys(column for move in moves for column in move.columns))
     for blocks in Blocks.in_turn(session, rewritten, columns, made=mine):
         for move, masks in zip(moves, able, strict=True):
@@ -134,7 +173,8 @@ def _move(blocks: Blocks, move: _Move, able: list[NDArray[np.bool_]]) -> None:
     """Add to the balances in these blocks, and write down of whom that was."""
     parts = [blocks.part(group) for group in move.groups]
     here = [group[part] for group, part in zip(move.groups, parts, strict=True)]
-    bearing = blocks.add(blocks.place(np.concatenate(here)), move.columns, move.amount, move.room)
+    place, amount = blocks.place(np.concatenate(here)), move.within(parts)
+    bearing = blocks.add(place, move.columns, amount, move.room)
     ends = np.cumsum([len(persons) for persons in here])
     for mask, part, some in zip(able, parts, np.split(bearing, ends[:-1]), strict=True):
         mask[part] = some

@@ -3,12 +3,11 @@
 from sqlmodel import Session, col, delete, select
 
 from api import persons
+from api.audiences.sealing import reached
 from api.audiences.uploads import groups_of, pending
-from api.charging import bearers
 from api.errors import ConflictError
 from api.insight import sketches
 from api.ledger import append, lock
-from api.persons import Burden
 from api.store import (
     AudienceRow,
     AuditRow,
@@ -30,13 +29,7 @@ def erase(session: Session, audience: AudienceRow) -> None:
     lock(session)
     if pending(session, audience.id):
         raise ConflictError("an audit on this audience has not finished; cancel it or wait")
-    charges = select(ChargeRow).where(
-        ChargeRow.audience_id == audience.id, col(ChargeRow.refunded_at).is_(None)
-    )
-    for charge in session.exec(charges).all():
-        people = bearers(session, charge.audit_id, audience)
-        persons.carry(session, Burden(people, charge.rho, drawn=audience.source == "sample"))
-        session.exec(delete(ExclusionRow).where(col(ExclusionRow.audit_id) == charge.audit_id))
+    _carry(session, audience)
     session.exec(delete(PartRow).where(col(PartRow.audience_id) == audience.id))
     _forget_runs(session, audience)
     sketches.erase(session, audience.id)
@@ -49,8 +42,22 @@ def erase(session: Session, audience: AudienceRow) -> None:
     append(session, "audience-erasure", facts, audience.auditor_id)
 
 
+def _carry(session: Session, audience: AudienceRow) -> None:
+    """Add up what everybody bore of all charges that stand, and carry it forward at once."""
+    standing = ChargeRow.audience_id == audience.id, col(ChargeRow.refunded_at).is_(None)
+    charges = session.exec(select(ChargeRow).where(*standing))
+    costs = {charge.audit_id: charge.rho for charge in charges}
+    if not costs:
+        return
+    found = reached(session, audience)
+    borne = persons.borne(session, costs, found.labels, found.membership)
+    drawn = audience.source == "sample"
+    persons.carry(session, found.membership, borne, found.uploaded, drawn=drawn)
+
+
 def _forget_runs(session: Session, audience: AudienceRow) -> None:
-    """Drop whom each row of the upload found, and what was said in two-party runs about it."""
+    """Drop whom each row of the upload found, who was left out, and what two-party runs said."""
     session.exec(delete(OrderRow).where(col(OrderRow.audience_id) == audience.id))
     audits = select(AuditRow.id).where(AuditRow.audience_id == audience.id)
+    session.exec(delete(ExclusionRow).where(col(ExclusionRow.audit_id).in_(audits)))
     session.exec(delete(MessageRow).where(col(MessageRow.audit_id).in_(audits)))

@@ -127,7 +127,9 @@ class Books:
         groups: Mapping[str, set[int]],
         groups_per_person: int,
         source: str = "sample",
+        uploaded: int = 0,
     ) -> None:
+        """So many identifiers were uploaded for each group, and found these people."""
         row = AudienceRow(
             id=name,
             auditor_id=self.auditor_id,
@@ -144,7 +146,8 @@ class Books:
             session.flush()
             for label, people in groups.items():
                 packed = np.array(sorted(people), "<i8").tobytes()
-                session.add(GroupRow(audience_id=name, label=label, people=packed))
+                group = GroupRow(audience_id=name, label=label, members=uploaded, people=packed)
+                session.add(group)
 
     def charge(self, audience: str, cost: model.Cost, mandate_id: str | None) -> str:
         """The steps of a submission that have to do with money; the audit's identifier."""

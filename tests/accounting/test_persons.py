@@ -15,7 +15,7 @@ from api import blocks, inspection, persons
 from api.cli import app
 from api.inspection import Inspection, inspect
 from api.persons import Burden
-from api.store import PersonBlockRow
+from api.store import ExclusionRow, PersonBlockRow
 from privacy.membership import Membership
 from tests.accounting.books import Books, at_time
 from tests.accounting.model import Cost, Mandate
@@ -47,6 +47,19 @@ def books() -> Iterator[Books]:
     books = Books.open(platform_limit=Fraction(1000), person_cap=CAP)
     yield books
     books.close()
+
+
+@pytest.fixture
+def rewritten(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of the blocks that are written, each as often as it is."""
+    numbers, save = list[int](), blocks.Blocks.save
+
+    def noting(some: blocks.Blocks, session: Session) -> None:
+        numbers.extend(some.numbers.tolist())
+        save(some, session)
+
+    monkeypatch.setattr(blocks.Blocks, "save", noting)
+    return numbers
 
 
 @settings(
@@ -90,27 +103,18 @@ def test_an_empty_audience_costs_nobody_anything(books: Books) -> None:
 
 @pytest.mark.parametrize("uploaded", [1, 12, 100, 1_000])
 def test_as_many_blocks_are_rewritten_as_identifiers_were_uploaded(
-    books: Books, uploaded: int, monkeypatch: pytest.MonkeyPatch
+    books: Books, uploaded: int, rewritten: list[int]
 ) -> None:
     """Exactly, whoever of them was found, or all that there are."""
-    everywhere = Membership((np.arange(400) * blocks.BLOCK,), 1)
-    with books.store.write() as session:
-        persons.charge(session, [Burden(everywhere, Fraction(1, 8))], CAP)
-    written, save = [0], blocks.Blocks.save
-
-    def counting(some: blocks.Blocks, session: Session) -> None:
-        written[0] += len(some.numbers)
-        save(some, session)
-
-    monkeypatch.setattr(blocks.Blocks, "save", counting)
+    _fill(books, 400)
     before = books.balances()
     scattered = (np.arange(min(uploaded, 400)) * blocks.BLOCK).tolist()
     for found in ([], [5], scattered):
-        written[0] = 0
+        rewritten.clear()
         with books.store.write() as session:
             theirs = Membership((np.array(found, np.int64),), 1)
             persons.refund(session, Burden(theirs, CAP, uploaded))
-        assert written[0] == min(uploaded, 400)
+        assert len(rewritten) == len(set(rewritten)) == min(uploaded, 400)
     assert books.balances() == before | {5: -1} | {each: before[each] - 1 for each in scattered}
 
 
@@ -132,6 +136,102 @@ def test_who_is_left_out_is_read_back_bit_by_bit(books: Books) -> None:
     assert books.bearers(audit_id) == {40}
 
 
+# --- what is carried forward when members are erased
+
+
+@pytest.mark.parametrize("uploaded", [1, 12, 100, 1_000])
+@pytest.mark.parametrize("source", ["upload", "sample"])
+def test_an_erasure_rewrites_as_many_blocks_as_identifiers_were_uploaded(
+    books: Books, source: str, uploaded: int, rewritten: list[int]
+) -> None:
+    """Exactly, whoever of them was found, or all that there are, and once for all charges."""
+    _fill(books, 400)
+    books.grant(Mandate("m", "rho", Fraction(100), 0, 9_600))
+    scattered = set((np.arange(min(uploaded, 400)) * blocks.BLOCK).tolist())
+    for name, found in {"a0": set[int](), "a1": {5}, "a2": scattered}.items():
+        books.seal(name, {"g0": found}, 1, source, uploaded)
+        for _ in range(3):
+            books.release(_charge(books, Fraction(1, 16), name))
+        rewritten.clear()
+        _erase(books, name)
+        assert len(rewritten) == len(set(rewritten)) == min(uploaded, 400)
+    expected = {5: Fraction(3, 16)} | dict.fromkeys(scattered, Fraction(3, 16))
+    assert _kept(books, "carried") == expected
+
+
+@pytest.mark.parametrize("found", [set[int](), set(range(50))])
+def test_nothing_is_rewritten_for_an_audience_of_which_no_charge_stands(
+    books: Books, found: set[int], rewritten: list[int]
+) -> None:
+    _fill(books, 4)
+    books.grant(Mandate("m", "rho", Fraction(100), 0, 9_600))
+    for name in ("never charged", "refunded"):
+        books.seal(name, {"g0": found}, 1, "upload", uploaded=50)
+    with at_time(lambda: 0):
+        books.refund(_charge(books, Fraction(1, 8), "refunded"))
+    rewritten.clear()
+    for name in ("never charged", "refunded"):
+        _erase(books, name)
+    assert rewritten == []
+    assert _kept(books, "carried") == {}
+
+
+@pytest.mark.parametrize("found", [set[int](), {5}, set(range(4 * blocks.BLOCK))])
+def test_a_block_in_which_nothing_is_carried_is_written_like_others(
+    books: Books, found: set[int]
+) -> None:
+    _fill(books, 4)
+    books.grant(Mandate("m", "rho", Fraction(100), 0, 9_600))
+    books.seal("a0", {"g0": found}, 1, "sample", uploaded=4 * blocks.BLOCK)
+    books.release(_charge(books, Fraction(1, 8), "a0"))
+    _erase(books, "a0")
+    with books.store.read() as session:
+        rows = session.exec(select(PersonBlockRow)).all()
+    assert len(rows) == 4
+    assert all(None not in (row.carried, row.drawn, row.carried_drawn) for row in rows)
+
+
+@pytest.mark.parametrize("source", ["upload", "sample"])
+def test_what_is_carried_is_the_sum_of_what_each_person_bore(books: Books, source: str) -> None:
+    """Of several charges that left out different people; of those that were refunded, nothing."""
+    books.grant(Mandate("m", "rho", Fraction(100), 0, 9_600))
+    books.seal("other", {"g0": {1, 5_000}}, 1, "upload")
+    _charge(books, Fraction(1, 2), "other")
+    # 2 and 5,000 are in both groups, and bear a charge once.
+    books.seal("a0", {"g0": {1, 2, 3, 5_000}, "g1": {2, 5_000, 10**6}}, 2, source, uploaded=4)
+    large, tiny = Fraction(3, 4), Fraction(1, 10**12)
+    refunded = _charge(books, Fraction(1, 8), "a0")
+    charges = [_charge(books, cost, "a0") for cost in (tiny, large, Fraction(1, 4))]
+    borne = [books.bearers(audit_id) for audit_id in charges]
+    assert borne == [{1, 2, 3, 5_000, 10**6}, {2, 3, 10**6}, {1, 5_000}]
+    with at_time(lambda: 0):
+        books.refund(refunded)
+    for audit_id in charges:
+        books.release(audit_id)
+    before = books.balances()
+    _erase(books, "a0")
+    expected = dict.fromkeys((1, 5_000), tiny + Fraction(1, 4))
+    expected |= dict.fromkeys((2, 3, 10**6), tiny + large)
+    assert _kept(books, "carried") == expected
+    assert _kept(books, "carried_drawn") == (expected if source == "sample" else {})
+    assert books.balances() == before
+    assert inspect(books.store, CAP).sound
+
+
+def test_who_was_left_out_is_forgotten_even_of_what_was_refunded(books: Books) -> None:
+    books.release(_charged(books))
+    books.seal("a2", {"g0": {5, 40}}, 1, "upload")
+    standing, refunded = (_charge(books, Fraction(1, 2), "a2") for _ in range(2))
+    books.release(standing)
+    with at_time(lambda: 0):
+        books.refund(refunded)
+    with books.store.read() as session:
+        assert len(session.exec(select(ExclusionRow)).all()) == 2
+    _erase(books, "a2")
+    with books.store.read() as session:
+        assert session.exec(select(ExclusionRow)).all() == []
+
+
 # --- the inspection
 
 
@@ -145,8 +245,7 @@ def test_an_inspection_finds_sound_books_sound(books: Books) -> None:
 def test_an_inspection_still_holds_when_members_are_erased(books: Books) -> None:
     audit_id = _charged(books)
     books.release(audit_id)
-    with at_time(lambda: 1):
-        books.erase("a0")
+    _erase(books, "a0")
     assert inspect(books.store, CAP).sound
     assert len(books.balances()) == 20
 
@@ -170,8 +269,7 @@ def test_an_inspection_finds_what_samples_bore_that_was_changed(
     audit_id = _charged(books)
     books.release(audit_id)
     if erased:
-        with at_time(lambda: 1):
-            books.erase("a0")
+        _erase(books, "a0")
     assert inspect(books.store, CAP).sound
     _change(books, "drawn", change)
     found = inspect(books.store, CAP)
@@ -256,6 +354,30 @@ def _change(books: Books, column: str, by: int) -> None:
         changed = balances + by * (np.arange(blocks.BLOCK) == 3)
         setattr(block, column, blocks.pack(changed)[0])
         session.add(block)
+
+
+def _fill(books: Books, number: int) -> None:
+    """So many blocks, with a balance in each."""
+    everywhere = Membership((np.arange(number) * blocks.BLOCK,), 1)
+    with books.store.write() as session:
+        persons.charge(session, [Burden(everywhere, Fraction(1, 8))], CAP)
+
+
+def _kept(books: Books, column: str) -> dict[int, Fraction]:
+    """What is kept in a column of the blocks, by person."""
+    with books.store.read() as session:
+        numbers = np.array(sorted(session.exec(select(PersonBlockRow.number)).all()))
+        some = blocks.Blocks.load(session, numbers, (column,))
+    kept = some[column].reshape(len(numbers), blocks.BLOCK)
+    return {
+        int(numbers[row]) * blocks.BLOCK + int(place): Fraction(int(kept[row, place]), 10**12)
+        for row, place in np.argwhere(kept)
+    }
+
+
+def _erase(books: Books, audience: str) -> None:
+    with at_time(lambda: 1):
+        books.erase(audience)
 
 
 def _charged(books: Books, source: str = "sample") -> str:

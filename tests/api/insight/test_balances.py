@@ -53,7 +53,7 @@ def test_what_samples_took_counts_towards_the_cap(store: Store) -> None:
         assert able is not None
         assert able.tolist() == [False, True]
         # What is carried keeps what was drawn beside it.
-        persons.carry(session, Burden(group(70_001), Fraction(9)))
+        persons.carry(session, group(70_001), [np.array([9 * 10**12])])
         blocks = Blocks.load(session, np.array([70_001 // BLOCK]))
         place = blocks.place(np.array([70_001]))
         assert int(blocks["drawn"][place][0]) == int(blocks["spent"][place][0]) == 9 * 10**12
