@@ -12,11 +12,12 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from functools import cached_property
 
-from sqlalchemy import Integer, bindparam, case, literal
-from sqlmodel import Session, col, update
+from sqlalchemy import Integer, and_, bindparam, case, literal
+from sqlmodel import Session, col, select, update
 
 from api import budgets, ledger, persons
-from api.audiences.sealing import reached, reached_all
+from api.audiences.sealing import reached_all
+from api.audiences.uploads import groups_of, order
 from api.budgets import Debit
 from api.ceilings import PLATFORM_WINDOW_DAYS
 from api.clock import EPOCH
@@ -30,6 +31,8 @@ from api.store import (
     AuditRow,
     ChargeRow,
     ContentRow,
+    ExclusionRow,
+    GroupRow,
     MandateRow,
     PlatformAccountRow,
     insert,
@@ -49,6 +52,18 @@ _RHO, _LIMIT = bindparam("rho", type_=Pico), bindparam("limit", type_=Pico)
 _LATER = case((_WINDOW < _NUMBER, _NUMBER), else_=_WINDOW)
 _THEN = case((_WINDOW < _NUMBER, literal(Fraction(0), Pico)), else_=_SPENT) + _RHO
 _DEBIT = update(PlatformAccountRow).where(_THEN <= _LIMIT).values(window=_LATER, spent=_THEN)
+# The people of each group, and which of them bear an audit, where anybody is left out.
+_BEARERS = (
+    select(col(GroupRow.label), col(GroupRow.people), col(ExclusionRow.able))
+    .outerjoin(
+        ExclusionRow,
+        and_(
+            col(ExclusionRow.audit_id) == bindparam("audit"),
+            col(ExclusionRow.label) == col(GroupRow.label),
+        ),
+    )
+    .where(col(GroupRow.audience_id) == bindparam("audience"))
+)
 _REFUND = update(PlatformAccountRow).where(_WINDOW == _NUMBER).values(spent=_SPENT - _RHO)
 
 
@@ -124,10 +139,9 @@ def refund(session: Session, at: datetime, row: ChargeRow) -> None:
     # A window that is over has nothing to give back to.
     session.connection().execute(_REFUND, {"number": window_of(row.charged_at), "rho": row.rho})
     audience = session.get_one(AudienceRow, row.audience_id)
-    found = reached(session, audience)
-    people = persons.included(session, row.audit_id, found.labels, found.membership)
-    burden = Burden(people, row.rho, found.uploaded, drawn=audience.source == "sample")
-    persons.refund(session, burden)
+    people = bearers(session, row.audit_id, audience)
+    uploaded = sum(group.members for group in groups_of(session, audience.id))
+    persons.refund(session, Burden(people, row.rho, uploaded, drawn=audience.source == "sample"))
     row.refunded_at = at
     session.add(row)
     facts = {
@@ -141,9 +155,14 @@ def refund(session: Session, at: datetime, row: ChargeRow) -> None:
 
 
 def bearers(session: Session, audit_id: str, audience: AudienceRow) -> Membership:
-    """The people of the audience who bear an audit: those who are scored."""
-    found = reached(session, audience)
-    return persons.included(session, audit_id, found.labels, found.membership)
+    """The people of the audience who bear an audit: those who are scored.
+
+    Who they are and who is left out are one question: nothing can come between the two.
+    """
+    rows = session.connection().execute(_BEARERS, {"audit": audit_id, "audience": audience.id})
+    groups = sorted(rows, key=lambda row: order(row.label))
+    people = tuple(persons.able(group.people or b"", group.able) for group in groups)
+    return Membership(people, audience.groups_per_person)
 
 
 def _debit_platform(session: Session, at: datetime, rho: Fraction, settings: Settings) -> None:

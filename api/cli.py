@@ -29,7 +29,6 @@ from api.findings import report
 from api.hosting import served
 from api.inspection import inspect
 from api.settings import Settings, load_settings
-from api.shift import Shift
 from api.store import Store
 from api.store.schema import NewerSchemaError, migrate
 
@@ -110,7 +109,7 @@ def worker(config: ConfigOption = None) -> None:
         signal.signal(number, lambda *_: told.set())
     presence = threading.Thread(target=service.presence(serves=False).run, args=(stop,))
     presence.start()
-    shift = Shift(service.worker())
+    shift = service.shift
     shift.begin()
     told.wait()
     shift.end()

@@ -88,18 +88,10 @@ def exclude(
     )
 
 
-def included(
-    session: Session, audit_id: str, labels: list[str], membership: Membership
-) -> Membership:
-    """The people of an audience who bear this audit."""
-    masks = {row.label: row.able for row in find_all(session, ExclusionRow, audit_id=audit_id)}
-    if not masks:
-        return membership
-    groups = (
-        group[_mask(masks[label], len(group))] if label in masks else group
-        for label, group in zip(labels, membership.groups, strict=True)
-    )
-    return Membership(tuple(groups), membership.groups_per_person)
+def able(people: bytes, those: bytes | None) -> Persons:
+    """The people of a group as they are kept, without who is left out of an audit."""
+    group = np.frombuffer(people, "<i8")
+    return group if those is None else group[_mask(those, len(group))]
 
 
 def borne(

@@ -21,12 +21,14 @@ from sqlmodel import and_, col, update
 
 from api import boundaries, housekeeping, ledger, traces, turns
 from api.adapters import PlatformDownError
+from api.audits import KINDS
 from api.auth.keys import SigningKeys
 from api.balances import Borne
 from api.boundaries import Boundary
 from api.charging import bearers
 from api.clock import next_second, now, whole_second
 from api.journal import AuditJournal, NotMineError, PausedError, StoppedError, forget
+from api.memory import Room, needed_bytes
 from api.metrics import AUDITS
 from api.platform import Platform
 from api.pricing import facts_of
@@ -60,6 +62,9 @@ class Worker:
     keys: SigningKeys
     settings: Settings
     releasing: Releasing
+    room: Room
+    # Whether it is the one of its process that forgets what has expired.
+    tidies: bool = True
     # Told which audit is in which state, once that is committed.
     moved: Callable[[str, str], None] = lambda _audit, _state: None
     # What it is at, for whoever must end it meanwhile.
@@ -70,7 +75,7 @@ class Worker:
         tidied = None
         while not stop.is_set():
             try:
-                if tidied is None or time.monotonic() - tidied > TIDY_SECONDS:
+                if self.tidies and (tidied is None or time.monotonic() - tidied > TIDY_SECONDS):
                     housekeeping.tidy(self.store)
                     end_stale(self.store, self.settings)
                     settle_all(self.store, self.platform, self.keys, self.settings)
@@ -127,17 +132,21 @@ class Worker:
         return audit
 
     def _run(self, audit: AuditRow) -> tuple[dict[str, Any], bytes]:
-        with self.store.snapshot() as session:  # people, and who of them is left out
-            request = REQUEST.validate_json(audit.request)
+        request = REQUEST.validate_json(audit.request)
+        with self.store.ask() as session:
             contents = [find_one(session, ContentRow, id=each) for each in request.content_ids]
             audience = find_one(session, AudienceRow, id=audit.audience_id)
             facts = facts_of(session, audience)
-            membership = bearers(session, audit.id, audience)
+        kind = KINDS[audit.kind]
+        needed = needed_bytes(kind, request, facts, kind.question(request, facts))
         cap = Fraction(self.settings.person_lifetime_rho)
         borne = Borne.before(self.store, audit, audience, cap)
         journal = AuditJournal(self.store, audit)
         platform = replace(self.platform, balances=borne, journal=journal)
-        fields = produce(audit, contents, audience, facts, membership, platform)
+        with self.room.taken(needed):
+            with self.store.ask() as session:
+                membership = bearers(session, audit.id, audience)
+            fields = produce(audit, contents, audience, facts, membership, platform)
         return fields, signed(fields, whole_second(now()), self.keys.current("receipt"))
 
     def _finish(self, audit: AuditRow, body: bytes, model: str | None) -> None:
