@@ -103,7 +103,7 @@ def close(
 ) -> None:
     """Write down whom each group reached; `known` where their number is public."""
     for group, persons in zip(groups, membership.groups, strict=True):
-        group.people = persons.astype("<i8").tobytes()
+        group.people = persons.astype("<i8", copy=False).tobytes()
         group.known_size = len(persons) if known else None
         session.add(group)
     audience.state = "sealed"
