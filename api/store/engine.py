@@ -32,8 +32,8 @@ _READERS_MS = 200
 # write an upload three times: into the log, into the database, and overwritten.
 _LOG_PAGES = 32_768
 # Pages (of 4 KiB) that the one who writes keeps in memory until the commit. Those that are put into
-# the log before, and changed again, have SQLite read all of it once more, for its checksums. (Of a
-# multiple of 256 SQLite understands: however many there are.)
+# the log before, and changed again, are read from it and written there again. (A multiple of 256
+# SQLite takes for: as many as there are.)
 _KEPT_PAGES = 16_383
 # Seconds (and milliseconds) after which a PostgreSQL that is unreachable is given up.
 _IMPATIENCE = {

@@ -34,7 +34,7 @@ def test_no_connection_to_sqlite_forgets_what_was_committed(tmp_path: Path) -> N
 
 
 def test_what_a_transaction_writes_is_put_into_the_log_by_its_commit(tmp_path: Path) -> None:
-    """What was put there before, and is changed again, would be read once more with all the rest.
+    """What was put there before, and is changed again, would be read and written once more.
 
     More than may be kept in memory is put there all the same.
     """
