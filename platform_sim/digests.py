@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 _AT_ONCE = 16_384
 _WORDS = 4  # of eight bytes in a digest
+_ALL_SAME = 0x01010101  # four words that are True, read as one number
 _SPARE = 2  # more bits than there are digests, so that few of them share a slot
 NOWHERE = -1
 
@@ -37,21 +38,20 @@ class DigestIndex:
         return np.concatenate([*found, np.empty(0, np.int64)])
 
     def _find(self, words: NDArray[np.uint64]) -> NDArray[np.int64]:
-        place = self._first.take(self._slots(words)).astype(np.int64)
+        # No number here is out of bounds, so nothing wraps: NumPy is slower where it must raise.
+        place = self._first.take(self._slots(words), mode="wrap").astype(np.int64)
         searching = np.flatnonzero(~self._is_at(place, words) & (place != NOWHERE))
         while searching.size:
-            place[searching] = here = self._next.take(place[searching]).astype(np.int64)
-            lost = ~self._is_at(here, words[searching]) & (here != NOWHERE)
-            searching = searching[lost]
+            here = self._next.take(place[searching], mode="wrap").astype(np.int64)
+            place[searching] = here
+            still = words.take(searching, axis=0, mode="wrap")
+            searching = searching[~self._is_at(here, still) & (here != NOWHERE)]
         return place
 
     def _is_at(self, place: NDArray[np.int64], words: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Whether each is the digest at its place; what NOWHERE stands for is any digest."""
         there = self._words.take(place, axis=0, mode="wrap")
-        same: NDArray[np.bool_] = there[:, 0] == words[:, 0]
-        for word in range(1, _WORDS):
-            same &= there[:, word] == words[:, word]
-        return same
+        return np.asarray((there == words).view(np.uint32)[:, 0] == _ALL_SAME)
 
     def _slots(self, words: NDArray[np.uint64]) -> NDArray[np.int64]:
         return (words[:, 0] >> self._shift).astype(np.int64)

@@ -69,10 +69,12 @@ def similarity(one: Hashes, other: Hashes) -> Similarity:
 
 def keyed_hashes(key: bytes, tokens: bytes) -> Hashes:
     """The hash of each 32-byte token."""
-    blocks = np.frombuffer(tokens, "<u8").reshape(-1, 2, 2)
+    # A block is one value to NumPy, which copies those several times faster than rows of words.
+    blocks = np.frombuffer(tokens, "V16").reshape(-1, 2)
     # AES(AES(first block) xor second block): all tokens at once, a block of each at a time.
-    first = np.frombuffer(_encrypted(key, blocks[:, 0].tobytes()), "<u8").reshape(-1, 2)
-    last = _encrypted(key, (first ^ blocks[:, 1]).tobytes())
+    first = np.frombuffer(_encrypted(key, blocks[:, 0].tobytes()), "<u8")
+    second = np.frombuffer(blocks[:, 1].tobytes(), "<u8")
+    last = _encrypted(key, (first ^ second).tobytes())
     return np.frombuffer(last, "<u8")[::2].astype(np.uint64)
 
 

@@ -5,7 +5,7 @@ or nobody (R2). The identifiers themselves are forgotten; only person numbers st
 the upload under a key of this deployment.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -54,7 +54,7 @@ _REACHED = select(GroupRow.audience_id, GroupRow.label, GroupRow.people, GroupRo
 def seal(
     store: Store, caller: Caller, audience_id: str, salt: bytes, people: People, settings: Settings
 ) -> Audience:
-    """Commit, match, cut, and forget the identifiers.
+    """Commit, match, cut, and forget the identifiers, two of them at a time.
 
     The platform is asked while nothing is locked, for it may take its time. What was read then is
     what is sealed, or nothing is.
@@ -66,26 +66,28 @@ def seal(
             raise EmptyGroupError(f"nothing was uploaded for {', '.join(empty)}", groups=empty)
         uploaded, parts = _read(session, groups)
     sketch = sketches.new_sketch(settings)
-    hashed = {label: _tokens(members) for label, members in uploaded.items()}
-    matched = _confirmed(people, audience, [_match(people, each) for each in uploaded.values()])
     with ThreadPoolExecutor(1) as beside:
         digests = {
-            label: beside.submit(group_digest, sketch.watch(each)) for label, each in hashed.items()
+            label: beside.submit(group_digest, sketch.watch(_tokens(members)))
+            for label, members in uploaded.items()
         }
-        membership = Membership.cut(matched, audience.groups_per_person)
+        found = [_match(people, members) for members in uploaded.values()]
+        matched = _confirmed(people, audience, found)
+        # Names are hashed one by one, which takes its time: before anything is locked.
+        commitment = commit(salt, {label: each.result() for label, each in digests.items()})
+        cut = beside.submit(Membership.cut, matched, audience.groups_per_person)
         with store.write() as session:
             audience = _opened(uploads.owned(session, caller, audience_id, lock="wait"))
-            # The other thread needs about as long as the database, which overwrites everything.
+            # The database overwrites everything, which takes longer than the cut.
             _forget(session, audience_id, parts)
             if audience.ordered:
                 [persons] = matched
                 row = OrderRow(audience_id=audience_id, persons=persons.astype("<i8").tobytes())
                 session.add(row)
-            commitment = commit(salt, {label: each.result() for label, each in digests.items()})
             sketches.keep(session, audience_id, sketch)
             groups = uploads.groups_of(session, audience_id)
             known = audience.participation_code is not None
-            close(session, audience, groups, membership, commitment, settings, known=known)
+            close(session, audience, groups, cut.result(), commitment, settings, known=known)
             session.flush()
             return uploads.view(session, audience)
 
@@ -102,7 +104,7 @@ def close(
 ) -> None:
     """Write down whom each group reached; `known` where their number is public."""
     for group, persons in zip(groups, membership.groups, strict=True):
-        group.people = persons.astype("<i8").tobytes()
+        group.people = persons.astype("<i8", copy=False).tobytes()
         group.known_size = len(persons) if known else None
         session.add(group)
     audience.state = "sealed"
@@ -185,17 +187,11 @@ def _forget(session: Session, audience_id: str, read: set[_Part]) -> None:
         raise ConflictError("a part arrived while the audience was being sealed; seal it again")
 
 
-def _tokens(parts: list[Members]) -> Iterable[bytes]:
-    """Some at a time: as objects, short names take fifty times the memory they were sent in.
-
-    Names are hashed one by one, which takes its time and is done before anything is locked.
-    """
-    chunks = (
-        tokens(kind, column.slice(start, _AT_ONCE))
-        for kind, column in parts
-        for start in range(0, len(column), _AT_ONCE)
-    )
-    return list(chunks) if any(kind == "username" for kind, _ in parts) else chunks
+def _tokens(parts: list[Members]) -> Iterator[bytes]:
+    """Some at a time: as objects, short names take fifty times the memory they were sent in."""
+    for kind, column in parts:
+        for start in range(0, len(column), _AT_ONCE):
+            yield tokens(kind, column.slice(start, _AT_ONCE))
 
 
 def _match(people: People, parts: list[Members]) -> Persons:

@@ -20,7 +20,7 @@ from api.errors import (
 )
 from api.ids import new_id
 from api.settings import Settings
-from api.store import AudienceRow, AuditRow, GroupRow, PartRow
+from api.store import AudienceRow, AuditRow, GroupRow, PartRow, change, insert
 from openapi.models import Audience, AudienceDraft, Group, Part
 
 _OWNED = select(AudienceRow).where(
@@ -129,9 +129,8 @@ def put_part(
         digest=digest,
         data=data,
     )
-    session.add(row)
-    group.members += rows - replaced
-    _keep(session, audience, group, settings)
+    insert(session, row)
+    _keep(session, audience, group, group.members + rows - replaced, settings)
     return Part(number=number, rows=rows, digest=digest)
 
 
@@ -140,8 +139,7 @@ def empty_group(session: Session, audience: AudienceRow, label: str, settings: S
     session.exec(
         delete(PartRow).where(col(PartRow.audience_id) == audience.id, col(PartRow.label) == label)
     )
-    group.members = 0
-    _keep(session, audience, group, settings)
+    _keep(session, audience, group, 0, settings)
 
 
 def pending(session: Session, audience_id: str) -> bool:
@@ -194,7 +192,9 @@ def _refuse_too_many(total: int, settings: Settings) -> None:
         )
 
 
-def _keep(session: Session, audience: AudienceRow, group: GroupRow, settings: Settings) -> None:
-    """Keep the upload alive for another while."""
-    audience.expires_at = now() + timedelta(hours=settings.upload_kept_hours)
-    session.add_all([group, audience])
+def _keep(
+    session: Session, audience: AudienceRow, group: GroupRow, members: int, settings: Settings
+) -> None:
+    """A group has so many members now; the upload is kept alive for another while."""
+    change(session, group, members=members)
+    change(session, audience, expires_at=now() + timedelta(hours=settings.upload_kept_hours))

@@ -31,6 +31,10 @@ _READERS_MS = 200
 # Pages (of 4 KiB) in SQLite's log from which a commit brings them into the database. Few would
 # write an upload three times: into the log, into the database, and overwritten.
 _LOG_PAGES = 32_768
+# Pages (of 4 KiB) that the one who writes keeps in memory until the commit. Those that are put into
+# the log before, and changed again, are read from it and written there again. (A multiple of 256
+# SQLite takes for: as many as there are.)
+_KEPT_PAGES = 16_383
 # Seconds (and milliseconds) after which a PostgreSQL that is unreachable is given up.
 _IMPATIENCE = {
     "connect_timeout": 5,
@@ -184,6 +188,7 @@ def _prepare_sqlite(connection: Any, _entry: ConnectionPoolEntry) -> None:
         "foreign_keys=ON",
         "secure_delete=ON",
         f"wal_autocheckpoint={_LOG_PAGES}",
+        f"cache_spill={_KEPT_PAGES}",
     ):
         connection.execute(f"PRAGMA {pragma}")
 

@@ -14,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from sqlalchemy import bindparam
 from sqlmodel import Session, col, select
 
 from api.auth.caller import caller_by_id
@@ -32,6 +33,12 @@ AT_A_TIME = 4
 THREADS = 8
 # How long a key that was rotated still signs beside the new one, so that receivers can follow.
 OVERLAP = timedelta(days=7)
+# Asked all the time, by every process.
+_DUE = (
+    select(WebhookRow)
+    .where(WebhookRow.state == "active", col(WebhookRow.next_at) <= bindparam("now"))
+    .limit(200)
+)
 
 
 @dataclass
@@ -88,9 +95,8 @@ class Pusher:
 
     def due(self) -> list[str]:
         """Webhooks for which there is something to push now."""
-        waiting = WebhookRow.state == "active", col(WebhookRow.next_at) <= now()
         with self.store.ask() as session:
-            rows = session.exec(select(WebhookRow).where(*waiting).limit(200)).all()
+            rows = session.exec(_DUE, params={"now": now()}).all()
             return [row.id for row in rows if _entries(session, row, 1)]
 
     def _claim(self, webhook_id: str) -> tuple[WebhookRow, Sequence[EntryRow]] | None:

@@ -33,6 +33,30 @@ def test_no_connection_to_sqlite_forgets_what_was_committed(tmp_path: Path) -> N
     store.close()
 
 
+def test_what_a_transaction_writes_is_put_into_the_log_by_its_commit(tmp_path: Path) -> None:
+    """What was put there before, and is changed again, would be read and written once more.
+
+    More than may be kept in memory is put there all the same.
+    """
+    store, kept = Store(sqlite_url(tmp_path)), 4096 * engine._KEPT_PAGES
+    assert written_before_the_commit(store, kept // 2) == 0
+    assert written_before_the_commit(store, 2 * kept) > kept * 0.9
+    store.close()
+
+
+def written_before_the_commit(store: Store, size: int) -> int:
+    """By how many bytes the log grows for a blob that is not committed yet."""
+    store.cut_log()
+    log = Path(f"{store.engine.url.database}-wal")
+    with store.write() as session:
+        before = log.stat().st_size
+        session.execute(text("CREATE TABLE blobs (data BLOB)"))
+        session.execute(text(f"INSERT INTO blobs VALUES (randomblob({size}))"))
+        grown = log.stat().st_size - before
+        session.rollback()
+    return grown
+
+
 def test_a_look_begins_nothing(store: Store) -> None:
     """Each question sees what was committed before it, and the connection is as it was."""
     size = select(HeadRow.size)

@@ -36,6 +36,8 @@ from auditor_client.records import load_record
 from auditor_client.uploading import Upload
 from openapi.models import AudienceDraft, SampleDraft
 from platform_sim import World, recruit
+from privacy.commitment import group_digest
+from privacy.membership import Membership
 from tests.conftest import new_postgresql
 from tests.system.raw import (
     ARROW,
@@ -278,6 +280,41 @@ def test_a_sealing_that_fails_forgets_nothing(deployment: Deployment) -> None:
         )
     sent = {"g0": pa.array(["ada"]), "g1": pa.array(["grace"])}
     assert me.seal(opened["id"])["commitment"] == commitment(b64decode(SALT), "username", sent)
+
+
+def test_hashing_goes_with_matching_and_the_cut_with_overwriting(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And nothing is hashed any more once the audience is locked."""
+    service, auditor = deployment.service, deployment.auditor()
+    opened = raw(deployment, auditor).audience({"g0": ["ada"]}, seal=False)
+    began = {step: threading.Event() for step in ("match", "hash", "forget", "cut")}
+
+    def beside(step: str, other: str, work: Callable[..., Any]) -> Callable[..., Any]:
+        def both(*arguments: Any) -> Any:
+            began[step].set()
+            assert began[other].wait(10), f"{step} was done without {other}"
+            return work(*arguments)
+
+        return both
+
+    def slow_digest(tokens: Iterator[bytes]) -> bytes:
+        assert not began["forget"].wait(0.2), "the audience is locked"
+        return group_digest(tokens)
+
+    monkeypatch.setattr(sealing, "group_digest", beside("hash", "match", slow_digest))
+    monkeypatch.setattr(sealing, "_match", beside("match", "hash", sealing._match))
+    monkeypatch.setattr(sealing, "_forget", beside("forget", "cut", sealing._forget))
+    monkeypatch.setattr(Membership, "cut", beside("cut", "forget", Membership.cut))
+    sealed = sealing.seal(
+        service.store,
+        caller_of(auditor),
+        opened["id"],
+        b64decode(SALT),
+        service.platform.people,
+        service.settings,
+    )
+    assert sealed.commitment == commitment(b64decode(SALT), "username", {"g0": pa.array(["ada"])})
 
 
 def move_expiry(store: Store, audience_id: str, at: datetime) -> None:
