@@ -68,8 +68,7 @@ def test_sigterm_parks_an_audit_that_takes_too_long(patient: Host) -> None:
 def with_its_own_worker(folder: Path, shutdown_seconds: float) -> Iterator[tuple[Host, Process]]:
     """The API as it is started by default, but for one audit at a time."""
     told = {"embedded_worker": True, "audits_at_once": 1, "lease_seconds": 600}
-    told |= {"shutdown_seconds": shutdown_seconds}
-    with hosted(folder, sqlite_url(folder), **told) as host:
+    with hosted(folder, sqlite_url(folder), **told, shutdown_seconds=shutdown_seconds) as host:
         yield host, host.serve()
 
 
