@@ -29,6 +29,7 @@ from api.findings import report
 from api.hosting import served
 from api.inspection import inspect
 from api.settings import Settings, load_settings
+from api.shift import Shift
 from api.store import Store
 from api.store.schema import NewerSchemaError, migrate
 
@@ -109,7 +110,7 @@ def worker(config: ConfigOption = None) -> None:
         signal.signal(number, lambda *_: told.set())
     presence = threading.Thread(target=service.presence(serves=False).run, args=(stop,))
     presence.start()
-    shift = service.shift
+    shift = Shift(service.worker())
     shift.begin()
     told.wait()
     shift.end()

@@ -5,7 +5,7 @@ cannot undo what its successor did. Whoever writes finds out whether the audit w
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -18,7 +18,7 @@ from api.store import AuditRow, CourseRow, Store
 # A longer wait is spent in the queue, and other audits run meanwhile.
 PATIENCE = timedelta(seconds=0.25)
 
-_FORGET = delete(CourseRow).where(col(CourseRow.audit_id).in_(bindparam("audits", expanding=True)))
+_FORGET = delete(CourseRow).where(col(CourseRow.audit_id) == bindparam("audit"))
 
 
 class PausedError(Exception):
@@ -92,6 +92,6 @@ class AuditJournal:
         return row
 
 
-def forget(session: Session, audit_ids: Iterable[str]) -> None:
-    """Drop the journals of audits that have ended."""
-    session.connection().execute(_FORGET, {"audits": list(audit_ids)})
+def forget(session: Session, audit_id: str) -> None:
+    """Drop the journal of an audit that has ended."""
+    session.connection().execute(_FORGET, {"audit": audit_id})

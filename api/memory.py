@@ -3,9 +3,6 @@
 The figures are bytes that were measured, rounded up; a test holds them to what reductions take.
 """
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from api.audits import AudienceFacts, Kind
@@ -41,28 +38,6 @@ def needed_bytes(kind: Kind, request: Any, facts: AudienceFacts, question: Quest
     cells = sum(mechanism.bounds.cells for mechanism in question.values())
     people = MEMBER_BYTES * facts.members
     return BATCH_BYTES + people + CELL_BYTES * cells + kind.held_bytes(request, facts)
-
-
-class Room:
-    """Memory of a process, which the audits that run in it share: together as much as one may."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = self._left = limit
-        self._freed = threading.Condition()
-
-    @contextmanager
-    def taken(self, needed: int) -> Iterator[None]:
-        """Wait until there is so much, and keep it. What is more than all of it runs alone."""
-        needed = min(needed, self._limit)
-        with self._freed:
-            self._freed.wait_for(lambda: needed <= self._left)
-            self._left -= needed
-        try:
-            yield
-        finally:
-            with self._freed:
-                self._left += needed
-                self._freed.notify_all()
 
 
 def _mib(size: int) -> str:

@@ -15,10 +15,8 @@ from api.auth import Auth
 from api.following import Following
 from api.ledger.checkpoints import Checkpointer
 from api.limits import Buckets
-from api.memory import Room
 from api.operation.presence import Presence
 from api.platform import Platform
-from api.releasing import Releasing
 from api.settings import Settings, ledger_origin
 from api.shift import Shift
 from api.store import Store
@@ -55,24 +53,14 @@ class Service:
         return Submissions(self.store, self.platform, self.settings)
 
     @cached_property
-    def releasing(self) -> Releasing:
-        """Where releases are committed."""
-        return Releasing(self.store, self.platform, self.settings)
-
-    @cached_property
-    def room(self) -> Room:
-        """Memory for the audits that run."""
-        return Room(self.settings.audit_memory_bytes)
-
-    @cached_property
     def uploads(self) -> asyncio.Semaphore:
         """Held by who reads a part or seals an audience: the others wait in line, and no thread."""
         return asyncio.Semaphore(self.settings.uploads_at_once)
 
     @cached_property
     def shift(self) -> Shift:
-        """The embedded workers', where there are any."""
-        return Shift(self.workers(), self.settings.shutdown_seconds, self.charged)
+        """The embedded worker's, where there is one."""
+        return Shift(self.worker(), self.charged)
 
     @property
     def origin(self) -> str:
@@ -94,14 +82,9 @@ class Service:
     def presence(self, *, serves: bool = True) -> Presence:
         return Presence(self.store, serves, works=not serves or self.settings.embedded_worker)
 
-    def worker(self, *, tidies: bool = True) -> Worker:
+    def worker(self) -> Worker:
         parts = self.store, self.platform, self.auth.keys, self.settings
-        shared = self.releasing, self.room
-        return Worker(*parts, *shared, tidies, moved=self.following.moved)
-
-    def workers(self) -> list[Worker]:
-        """As many as a process has."""
-        return [self.worker(tidies=first == 0) for first in range(self.settings.audits_at_once)]
+        return Worker(*parts, moved=self.following.moved)
 
 
 async def _service(request: Request) -> Service:

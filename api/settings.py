@@ -119,8 +119,6 @@ class Settings(BaseSettings):
     waiting_per_auditor: Annotated[int, Field(ge=1)] = 1_000
     waiting_in_all: Annotated[int, Field(ge=1)] = 10_000
     running_per_auditor: Annotated[int, Field(ge=1)] = 4
-    # So many run at once in one process, and together take no more memory than one of them may.
-    audits_at_once: Annotated[int, Field(ge=1, le=32)] = 2
     # What one audit may take of a worker's memory, by what was uploaded and declared.
     audit_memory_bytes: Annotated[int, Field(ge=2**28)] = 4 * 2**30
     # Told to stop, a worker finishes its audit within this time or leaves it to another.

@@ -225,10 +225,11 @@ class Submissions:
 def _joins(order: _Order, others: Sequence[_Order]) -> bool:
     """Whether it may be charged with these: of another auditor each, and not too many people.
 
-    So each has a line, mandates and keys of its own, and what is held in memory is bounded.
+    So each has a line, mandates and keys of its own, and what is held in memory is bounded. Who
+    could not be asked before is charged, or refused, alone.
     """
     return (
-        order.ahead is not None
+        all(each.ahead is not None for each in (order, *others))
         and len(others) < _TOGETHER
         and order.caller.auditor_id not in {other.caller.auditor_id for other in others}
         and order.members + sum(other.members for other in others) <= BATCH

@@ -7,7 +7,7 @@ another's sake.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -15,19 +15,19 @@ from functools import partial
 from typing import Generic, TypeVar
 
 Held = TypeVar("Held")
-Asked = TypeVar("Asked")
+Wish = TypeVar("Wish")
 Answer = TypeVar("Answer")
 
 
 @dataclass(eq=False)
-class _Waiting(Generic[Asked, Answer]):
-    asked: Asked
+class _Waiting(Generic[Wish, Answer]):
+    wish: Wish
     # Set when there is an answer, or when it is this one's turn to do the work.
     told: threading.Event = field(default_factory=threading.Event)
     answer: Future[Answer] = field(default_factory=Future)
 
 
-class Together(Generic[Held, Asked, Answer]):
+class Together(Generic[Held, Wish, Answer]):
     """`do` answers some, in their order, while `hold` holds the lock: or raises, and all is undone.
 
     `joins` tells who may be done with others, and `hopeless` what would be raised for each.
@@ -36,62 +36,88 @@ class Together(Generic[Held, Asked, Answer]):
     def __init__(
         self,
         hold: Callable[[], AbstractContextManager[Held]],
-        do: Callable[[Held, Sequence[Asked]], Sequence[Answer]],
-        joins: Callable[[Asked, Sequence[Asked]], bool],
+        do: Callable[[Held, Sequence[Wish]], Sequence[Answer]],
+        joins: Callable[[Wish, Sequence[Wish]], bool],
         hopeless: tuple[type[Exception], ...] = (),
     ) -> None:
         self._hold, self._do, self._joins, self._hopeless = hold, do, joins, hopeless
         self._guard = threading.Lock()
-        self._waiting: list[_Waiting[Asked, Answer]] = []
+        self._waiting: list[_Waiting[Wish, Answer]] = []
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, wish: Wish) -> Answer:
         """The answer to this, or what is raised in place of one."""
-        mine = _Waiting[Asked, Answer](asked)
+        mine = _Waiting[Wish, Answer](wish)
         with self._guard:
             self._waiting.append(mine)
             first = self._waiting[0] is mine
         if not first:
             mine.told.wait()
         if not mine.answer.done():
-            self._lead()
+            self._lead(mine)
         return mine.answer.result()
 
-    def _lead(self) -> None:
-        """Answer the first who waits, which is the one who leads, and all who may join it."""
+    def _lead(self, mine: _Waiting[Wish, Answer]) -> None:
+        """Have the first who waits, which is this one, answered with all who may join it."""
         try:
-            self._answer(self._first)
+            self._serve(mine)
+        except BaseException as error:  # whatever it is, the others are not left to wait
+            _fail([mine], error)
         finally:
             with self._guard:
-                done = [each for each in self._waiting if each.answer.done()]
-                self._waiting = [each for each in self._waiting if each not in done]
-                told = [*done, *self._waiting[:1]]
-            for each in told:
+                self._waiting = [each for each in self._waiting if not each.answer.done()]
+                following = self._waiting[:1]
+            for each in following:
                 each.told.set()
 
-    def _first(self) -> list[_Waiting[Asked, Answer]]:
-        with self._guard:
-            some = self._waiting[:1]
-            for each in self._waiting[1:]:
-                if self._joins(each.asked, [other.asked for other in some]):
-                    some.append(each)
-        return some
+    def _serve(self, mine: _Waiting[Wish, Answer]) -> None:
+        some, error = self._tried(self._company)
+        if isinstance(error, self._hopeless):
+            _fail(some or self._everybody(), error)
+        elif error is not None and len(some) > 1:
+            self._serve_each(some)
+        elif error is not None:
+            _fail([mine], error)
 
-    def _answer(self, choose: Callable[[], list[_Waiting[Asked, Answer]]]) -> None:
-        some: list[_Waiting[Asked, Answer]] = []
+    def _serve_each(self, some: Sequence[_Waiting[Wish, Answer]]) -> None:
+        for at, each in enumerate(some):
+            _, error = self._tried(partial(list, [each]))
+            if isinstance(error, self._hopeless):
+                return _fail(some[at:], error)
+            if error is not None:
+                _fail([each], error)
+        return None
+
+    def _tried(
+        self, choose: Callable[[], list[_Waiting[Wish, Answer]]]
+    ) -> tuple[list[_Waiting[Wish, Answer]], Exception | None]:
+        """Who was chosen once the lock was there, nobody if it never was; and what went wrong."""
+        some: list[_Waiting[Wish, Answer]] = []
         try:
             with self._hold() as held:
                 some = choose()
-                answers = self._do(held, [each.asked for each in some])
-        except BaseException as error:  # whatever it is, nobody is left to wait
-            self._fail(some or choose(), error)
-        else:
-            for each, answer in zip(some, answers, strict=True):
-                each.answer.set_result(answer)
+                answers = self._do(held, [each.wish for each in some])
+        except Exception as error:
+            return some, error
+        for each, answer in zip(some, answers, strict=True):
+            each.answer.set_result(answer)
+            each.told.set()
+        return some, None
 
-    def _fail(self, some: Sequence[_Waiting[Asked, Answer]], error: BaseException) -> None:
-        everybodys = not isinstance(error, Exception) or isinstance(error, self._hopeless)
-        for each in some:
-            if everybodys or len(some) == 1:
-                each.answer.set_exception(error)
-            else:
-                self._answer(partial(list, [each]))
+    def _company(self) -> list[_Waiting[Wish, Answer]]:
+        """The first who waits, and all who may join it."""
+        some: list[_Waiting[Wish, Answer]] = []
+        for each in self._everybody():
+            if not some or self._joins(each.wish, [other.wish for other in some]):
+                some.append(each)
+        return some
+
+    def _everybody(self) -> list[_Waiting[Wish, Answer]]:
+        with self._guard:
+            return list(self._waiting)
+
+
+def _fail(some: Iterable[_Waiting[Wish, Answer]], error: BaseException) -> None:
+    for each in some:
+        if not each.answer.done():
+            each.answer.set_exception(error)
+            each.told.set()

@@ -62,8 +62,7 @@ def has_share(running: Any, most: Any, workers: Any) -> Any:
 def below_share() -> ColumnElement[bool]:
     """Audits of auditors who may have one more worker."""
     live = and_(col(ProcessRow.works), col(ProcessRow.seen_at) > bindparam("heard"))
-    processes = select(func.count()).select_from(ProcessRow).where(live).scalar_subquery()
-    workers = processes * bindparam("each")
+    workers = select(func.count()).select_from(ProcessRow).where(live).scalar_subquery()
     taken = (
         select(col(AuditRow.auditor_id))
         .where(running())
@@ -133,7 +132,6 @@ def take(session: Session, claim: str, until: datetime, settings: Settings) -> A
         "latest": at + LONGEST_LEASE,
         "heard": at - SILENCE,
         "share": settings.running_per_auditor,
-        "each": settings.audits_at_once,
     }
     return session.scalars(_TAKE, asked).first()
 

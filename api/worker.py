@@ -2,8 +2,8 @@
 
 A claim is a lease with a token. It is renewed while the audit runs; when its holder dies it runs
 out, and the next worker resumes the audit on its own charge. A release is committed only by the
-holder of the token (`api.releasing`), so nothing is released twice. An audit that must wait a while
-is left to the queue: its lease runs out when it is to go on. Auditors take turns: `api.turns`.
+holder of the token, so nothing is released twice. An audit that must wait a while is left to the
+queue: its lease runs out when it is to go on. Auditors take turns: `api.turns`.
 """
 
 import logging
@@ -17,23 +17,21 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
-from sqlmodel import and_, col, update
+from sqlmodel import Session, and_, col, update
 
 from api import boundaries, housekeeping, ledger, traces, turns
 from api.adapters import PlatformDownError
-from api.audits import KINDS
 from api.auth.keys import SigningKeys
 from api.balances import Borne
 from api.boundaries import Boundary
 from api.charging import bearers
 from api.clock import next_second, now, whole_second
+from api.delivery import deliver
 from api.journal import AuditJournal, NotMineError, PausedError, StoppedError, forget
-from api.memory import Room, needed_bytes
 from api.metrics import AUDITS
 from api.platform import Platform
 from api.pricing import facts_of
 from api.releases import produce, signed
-from api.releasing import Releasing, still_mine
 from api.settings import Settings
 from api.store import (
     UNAVAILABLE,
@@ -41,6 +39,7 @@ from api.store import (
     AuditRow,
     ContentRow,
     Store,
+    find,
     find_one,
 )
 from api.two_party.delivering import settle_all
@@ -61,10 +60,6 @@ class Worker:
     platform: Platform
     keys: SigningKeys
     settings: Settings
-    releasing: Releasing
-    room: Room
-    # Whether it is the one of its process that forgets what has expired.
-    tidies: bool = True
     # Told which audit is in which state, once that is committed.
     moved: Callable[[str, str], None] = lambda _audit, _state: None
     # What it is at, for whoever must end it meanwhile.
@@ -75,7 +70,7 @@ class Worker:
         tidied = None
         while not stop.is_set():
             try:
-                if self.tidies and (tidied is None or time.monotonic() - tidied > TIDY_SECONDS):
+                if tidied is None or time.monotonic() - tidied > TIDY_SECONDS:
                     housekeeping.tidy(self.store)
                     end_stale(self.store, self.settings)
                     settle_all(self.store, self.platform, self.keys, self.settings)
@@ -132,26 +127,30 @@ class Worker:
         return audit
 
     def _run(self, audit: AuditRow) -> tuple[dict[str, Any], bytes]:
-        request = REQUEST.validate_json(audit.request)
         with self.store.ask() as session:
+            request = REQUEST.validate_json(audit.request)
             contents = [find_one(session, ContentRow, id=each) for each in request.content_ids]
             audience = find_one(session, AudienceRow, id=audit.audience_id)
             facts = facts_of(session, audience)
-        kind = KINDS[audit.kind]
-        needed = needed_bytes(kind, request, facts, kind.question(request, facts))
+            membership = bearers(session, audit.id, audience)
         cap = Fraction(self.settings.person_lifetime_rho)
         borne = Borne.before(self.store, audit, audience, cap)
         journal = AuditJournal(self.store, audit)
         platform = replace(self.platform, balances=borne, journal=journal)
-        with self.room.taken(needed):
-            with self.store.ask() as session:
-                membership = bearers(session, audit.id, audience)
-            fields = produce(audit, contents, audience, facts, membership, platform)
+        fields = produce(audit, contents, audience, facts, membership, platform)
         return fields, signed(fields, whole_second(now()), self.keys.current("receipt"))
 
     def _finish(self, audit: AuditRow, body: bytes, model: str | None) -> None:
-        if not self.releasing.release(audit, body, model):
-            return
+        with self.store.write() as session:
+            written = next_second(ledger.lock(session))
+            row = self._still_mine(session, audit)
+            if row is None:
+                return
+            if row.stopped:
+                raise StoppedError
+            deliver(session, row, body, model, self.platform, self.settings, written)
+            forget(session, audit.id)
+            boundaries.reached(Boundary.RELEASE_WRITTEN)
         boundaries.reached(Boundary.RELEASE_COMMITTED)
         self.moved(audit.id, "released")
         AUDITS.labels(state="released").inc()
@@ -161,13 +160,13 @@ class Worker:
         """Try again when the lease has run out, and fail after some attempts."""
         with self.store.write() as session:
             written = next_second(ledger.lock(session))
-            row = still_mine(session, [audit]).get(audit.id)
+            row = self._still_mine(session, audit)
             if row is None:
                 return
             row.attempts += 1
             if for_good or row.attempts >= ATTEMPTS:
                 row.state, row.finished_at, row.failure = "failed", whole_second(now()), reason
-                forget(session, [audit.id])
+                forget(session, audit.id)
                 facts = {"audit_id": row.id, "reason": reason}
                 ledger.append(session, "failure", facts, row.auditor_id, at=written)
                 AUDITS.labels(state="failed").inc()
@@ -180,11 +179,15 @@ class Worker:
     def _leave(self, audit: AuditRow, until: datetime) -> None:
         """Somebody goes on with it then, or asks again as soon as any lease would run out."""
         with self.store.write() as session:
-            row = still_mine(session, [audit]).get(audit.id)
+            row = self._still_mine(session, audit)
             if row is not None:
                 row.lease_until = min(until, now() + turns.LONGEST_LEASE / 2)
                 row.claim, row.claims = None, 0
                 session.add(row)
+
+    def _still_mine(self, session: Session, audit: AuditRow) -> AuditRow | None:
+        mine = {"id": audit.id, "state": "running", "claim": audit.claim}
+        return find(session, AuditRow, lock=True, **mine)
 
     @contextmanager
     def _renewing(self, audit: AuditRow) -> Iterator[None]:

@@ -57,7 +57,7 @@ def test_it_is_written_and_read_and_counts_as_progress(worker: Worker) -> None:
     with worker.store.write() as session:
         row = session.get_one(AuditRow, audit.id)
         assert (row.attempts, row.claims) == (0, 1)
-        forget(session, [audit.id])
+        forget(session, audit.id)
     assert journal.read() is None
     set_row(worker.store, audit, state="failed")
 

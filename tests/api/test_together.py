@@ -108,6 +108,54 @@ def test_where_the_lock_cannot_be_had_nobody_waits_for_ever(error: type[BaseExce
     assert [type(each.exception()) for each in answers] == [error] * 3
 
 
+def test_a_lock_that_is_lost_on_the_way_is_not_waited_for_again_by_each() -> None:
+    """The lot fails for one of them, and then there is no lock any more."""
+
+    class Lost(Lock):
+        @contextmanager
+        def hold(self) -> Iterator[None]:
+            with self.held:
+                if len(self.lots) > 1:
+                    raise ConnectionError
+                yield
+
+        def do(self, held: None, some: Sequence[int]) -> Sequence[int]:
+            super().do(held, some)
+            if len(some) > 1:
+                raise ValueError
+            return some
+
+    lock = Lost()
+    one, *others = asked(lock, [1, 2, 3, 4], hopeless=(ConnectionError,))
+    assert one.result() == 1
+    assert [type(each.exception()) for each in others] == [ConnectionError] * 3
+    assert lock.lots == [[1, 2, 3, 4], [1]]
+
+
+def test_without_a_lock_also_those_fail_who_would_not_have_joined() -> None:
+    class Gone(Lock):
+        @contextmanager
+        def hold(self) -> Iterator[None]:
+            with self.held:
+                raise ConnectionError
+            yield
+
+    answers = asked(Gone(), [1, 2, 3], lambda *_: False, (ConnectionError,))
+    assert [type(each.exception()) for each in answers] == [ConnectionError] * 3
+
+
+def test_who_cannot_be_chosen_does_not_keep_the_next_ones() -> None:
+    def joins(one: int, _: Sequence[int]) -> bool:
+        if one == 2:
+            raise MemoryError
+        return False
+
+    lock = Lock()
+    one, two, three = asked(lock, [1, 2, 3], joins)
+    assert isinstance(one.exception(), MemoryError)
+    assert (two.result(), three.result()) == (-2, -3)
+
+
 def test_what_fails_at_the_end_of_the_lock_was_not_done() -> None:
     """As a transaction that cannot be committed."""
 

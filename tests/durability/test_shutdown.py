@@ -66,9 +66,9 @@ def test_sigterm_parks_an_audit_that_takes_too_long(patient: Host) -> None:
 
 @contextmanager
 def with_its_own_worker(folder: Path, shutdown_seconds: float) -> Iterator[tuple[Host, Process]]:
-    """The API as it is started by default, but for one audit at a time."""
-    told = {"embedded_worker": True, "audits_at_once": 1, "lease_seconds": 600}
-    with hosted(folder, sqlite_url(folder), **told, shutdown_seconds=shutdown_seconds) as host:
+    """The API as it is started by default."""
+    told = {"embedded_worker": True, "lease_seconds": 600, "shutdown_seconds": shutdown_seconds}
+    with hosted(folder, sqlite_url(folder), **told) as host:
         yield host, host.serve()
 
 
@@ -125,7 +125,9 @@ def test_what_can_be_finished_in_time_is_finished(patient: Host) -> None:
         auditor = host.auditor()
         audit = auditor.audits.submit(request(auditor))
         host.hold()
-        shift = Shift([service.worker()], PATIENCE)
+        worker = service.worker()
+        worker.settings = worker.settings.model_copy(update={"shutdown_seconds": PATIENCE})
+        shift = Shift(worker)
         shift.begin()
         until(host.began, "the worker to score")
         host.let_go()

@@ -5,11 +5,13 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import httpx2
+import numpy as np
 import pytest
 from sqlmodel import Session, col, select
 
@@ -17,10 +19,11 @@ from api import charging
 from api.charging import Bill
 from api.inspection import inspect
 from api.ledger import lock
-from api.store import AuditRow, ChargeRow, EntryRow
+from api.platform import Platform
+from api.store import AuditRow, ChargeRow, EntryRow, ExclusionRow
 from platform_sim import World
 from tests.system.raw import Raw, raw, refused, request_for, usernames
-from tests.world import Deployment
+from tests.world import Deployment, deployed
 
 
 @dataclass(frozen=True)
@@ -172,3 +175,57 @@ def test_large_audiences_are_charged_alone(
     assert all(answer.is_success for answer in answers)
     assert sorted(lots) == [1, 2]
     assert sound(idle)
+
+
+def test_who_cannot_be_asked_yet_is_refused_alone(
+    idle: Deployment, world: World, lots: list[int]
+) -> None:
+    names = usernames(world, 30)
+    early, *others = (comes(idle, names[10 * number : 10 * number + 10]) for number in range(3))
+    opened = early.me.audience({"g0": names}, seal=False)
+    unsealed = partial(early.me.submit, early.body | {"audience_id": opened["id"]})
+    refusal, *answers = at_once(idle, [unsealed, *(each.submit for each in others)])
+    refused(refusal, "audience-not-sealed")
+    assert all(answer.is_success for answer in answers)
+    assert lots == [2]
+
+
+def test_what_the_platform_cannot_bear_for_all_is_charged_one_by_one(
+    new_database: Callable[[], str], platform: Platform, world: World, lots: list[int]
+) -> None:
+    """Each costs 2 of rho, and there are 5 of it."""
+    limits = {"embedded_worker": False, "platform_rho": Decimal(5)}
+    with deployed(new_database(), platform, **limits) as place:
+        names = usernames(world, 30)
+        everybody = [comes(place, names[10 * number : 10 * number + 10]) for number in range(3)]
+        answers = at_once(place, [each.submit for each in everybody])
+        [late] = [answer for answer in answers if not answer.is_success]
+        refused(late, "platform-exhausted")
+        assert lots == [1, 1]
+        assert sorted(each.spent for each in everybody) == ["0", "2", "2"]
+        assert sound(place)
+
+
+def test_whoever_can_bear_one_of_two_bears_the_first(
+    new_database: Callable[[], str], platform: Platform, world: World, lots: list[int]
+) -> None:
+    """Each costs 2 of rho, and a person may bear 3."""
+    limits = {"embedded_worker": False, "person_lifetime_rho": Decimal(3)}
+    with deployed(new_database(), platform, **limits) as place:
+        names = usernames(world, 15)
+        first, second = comes(place, names[:10]), comes(place, names[5:])
+        answers = at_once(place, [first.submit, second.submit])
+        assert lots == [2]
+        with place.service.store.read() as session:
+            entries = select(EntryRow.text).where(EntryRow.kind == "charge")
+            made = [
+                json.loads(text) for text in session.exec(entries.order_by(col(EntryRow.number)))
+            ]
+            [left_out] = session.exec(select(ExclusionRow)).all()
+        assert left_out.audit_id == made[-1]["facts"]["audit_id"]
+        assert {left_out.audit_id, made[0]["facts"]["audit_id"]} == {
+            answer.json()["id"] for answer in answers
+        }
+        able = np.unpackbits(np.frombuffer(left_out.able, np.uint8), count=10)
+        assert able.sum() == 5
+        assert sound(place)

@@ -15,8 +15,6 @@ from tests.system.raw import Raw, raw, refused, request_for, unchanged, username
 from tests.world import Deployment, deployed
 
 EACH, ALL = 4, 6
-# Workers that the tests are, one in each process that is told of.
-ALONE: dict[str, Any] = {"embedded_worker": False, "audits_at_once": 1, "lease_seconds": 600.0}
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +106,7 @@ def test_with_few_workers_one_is_left_to_others(
     new_database: Callable[[], str], platform: Platform, world: World
 ) -> None:
     """As the settings come: huge audits that run do not keep the small one of somebody else."""
-    with deployed(new_database(), platform, **ALONE) as running:
+    with deployed(new_database(), platform, embedded_worker=False, lease_seconds=600.0) as running:
         for _ in range(2):
             running.service.presence(serves=False).tell()
         greedy, modest = arrived(running, world, 40), arrived(running, world, 4)
@@ -124,7 +122,7 @@ def test_with_few_workers_one_is_left_to_others(
 def test_processes_that_died_are_not_workers(
     new_database: Callable[[], str], platform: Platform, world: World
 ) -> None:
-    with deployed(new_database(), platform, **ALONE) as running:
+    with deployed(new_database(), platform, embedded_worker=False, lease_seconds=600.0) as running:
         beside = [running.service.presence(serves=False) for _ in range(5)]
         for each in beside:
             each.tell()
