@@ -52,6 +52,7 @@ _RHO, _LIMIT = bindparam("rho", type_=Pico), bindparam("limit", type_=Pico)
 _LATER = case((_WINDOW < _NUMBER, _NUMBER), else_=_WINDOW)
 _THEN = case((_WINDOW < _NUMBER, literal(Fraction(0), Pico)), else_=_SPENT) + _RHO
 _DEBIT = update(PlatformAccountRow).where(_THEN <= _LIMIT).values(window=_LATER, spent=_THEN)
+_REFUND = update(PlatformAccountRow).where(_WINDOW == _NUMBER).values(spent=_SPENT - _RHO)
 # The people of each group, and which of them bear an audit, where anybody is left out.
 _BEARERS = (
     select(col(GroupRow.label), col(GroupRow.people), col(ExclusionRow.able))
@@ -64,7 +65,6 @@ _BEARERS = (
     )
     .where(col(GroupRow.audience_id) == bindparam("audience"))
 )
-_REFUND = update(PlatformAccountRow).where(_WINDOW == _NUMBER).values(spent=_SPENT - _RHO)
 
 
 @dataclass(frozen=True)

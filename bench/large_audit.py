@@ -52,7 +52,7 @@ def _figures(host: Hosted, people: int) -> list[Figure]:
         host.audit(request)
 
     def without_balances() -> None:
-        with patch.object(persons, "charge", return_value=[None] * len(groups)):
+        with patch.object(persons, "charge", return_value=[[None] * len(groups)]):
             ours()
 
     ours()  # people's balances are there from now on
