@@ -3,8 +3,10 @@
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 from sqlalchemy import BigInteger, DateTime, Dialect, TypeDecorator
+from sqlalchemy.types import UserDefinedType
 
 from privacy.price import Amount
 
@@ -44,6 +46,15 @@ class Pico(TypeDecorator[Fraction]):
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> Fraction | None:
         return None if value is None else Fraction(int(value), PICO)
+
+
+class Plain(UserDefinedType[bytes]):
+    """Bytes that go to the database as they are: SQLAlchemy wraps each in an object else."""
+
+    cache_ok = True
+
+    def get_col_spec(self, **_: Any) -> str:
+        return "BYTEA"
 
 
 def to_pico(value: Amount) -> int:
