@@ -14,7 +14,9 @@ from api.store import (
     StatementRow,
     Store,
     change,
+    change_all,
     find,
+    find_all,
     insert,
 )
 
@@ -74,3 +76,32 @@ def test_a_change_of_a_row_that_is_gone_is_not_taken_for_made(store: Store) -> N
         with pytest.raises(StaleDataError):
             change(session, row, number=2)
         assert row.number == 1
+
+
+def test_several_rows_are_written_and_changed_at_once(store: Store) -> None:
+    with store.write() as session:
+        insert(session, *(StatementRow(by="d", key=key, number=1) for key in "klm"))
+        rows = sorted(find_all(session, StatementRow, by="d"), key=lambda row: row.key)
+        change_all(session, [(row, {"number": at}) for at, row in enumerate(rows, start=7)])
+        assert [row.number for row in rows] == [7, 8, 9]
+    with store.read() as session:
+        found = find_all(session, StatementRow, by="d")
+    assert {row.key: row.number for row in found} == {"k": 7, "l": 8, "m": 9}
+
+
+def test_one_of_several_that_is_gone_is_not_taken_for_changed(store: Store) -> None:
+    with store.write() as session:
+        insert(session, *(StatementRow(by="e", key=key, number=1) for key in "kl"))
+        rows = find_all(session, StatementRow, by="e")
+        session.connection().execute(text("DELETE FROM statements WHERE key = 'l'"))
+        with pytest.raises(StaleDataError, match="1 rows of StatementRow changed, not 2"):
+            change_all(session, [(row, {"number": 2}) for row in rows])
+
+
+def test_rows_of_two_tables_are_not_written_as_one(store: Store) -> None:
+    rows = (
+        StatementRow(by="f", key="k", number=1),
+        EntryRow(number=8, kind="model", text="{}", leaf=b"", at=AT),
+    )
+    with pytest.raises(ValueError, match="unpack"), store.write() as session:
+        insert(session, *rows)
