@@ -33,6 +33,20 @@ class Lock:
         return self.act(some)
 
 
+class Broken(Lock):
+    """A lock that nobody gets."""
+
+    def __init__(self, error: type[BaseException]) -> None:
+        super().__init__()
+        self.error = error
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        with self.held:
+            raise self.error
+        yield
+
+
 def asked(
     lock: Lock,
     numbers: Sequence[int],
@@ -97,14 +111,7 @@ def test_what_is_wrong_for_all_is_not_tried_for_each() -> None:
 
 @pytest.mark.parametrize("error", [OSError, SystemExit])
 def test_where_the_lock_cannot_be_had_nobody_waits_for_ever(error: type[BaseException]) -> None:
-    class Broken(Lock):
-        @contextmanager
-        def hold(self) -> Iterator[None]:
-            with self.held:
-                raise error
-            yield
-
-    answers = asked(Broken(), [1, 2, 3], hopeless=(OSError,))
+    answers = asked(Broken(error), [1, 2, 3], hopeless=(OSError,))
     assert [type(each.exception()) for each in answers] == [error] * 3
 
 
@@ -133,14 +140,8 @@ def test_a_lock_that_is_lost_on_the_way_is_not_waited_for_again_by_each() -> Non
 
 
 def test_without_a_lock_also_those_fail_who_would_not_have_joined() -> None:
-    class Gone(Lock):
-        @contextmanager
-        def hold(self) -> Iterator[None]:
-            with self.held:
-                raise ConnectionError
-            yield
-
-    answers = asked(Gone(), [1, 2, 3], lambda *_: False, (ConnectionError,))
+    lock = Broken(ConnectionError)
+    answers = asked(lock, [1, 2, 3], lambda *_: False, (ConnectionError,))
     assert [type(each.exception()) for each in answers] == [ConnectionError] * 3
 
 
