@@ -165,8 +165,8 @@ class Line:
         if sum(self.waiting.values()) >= self.settings.waiting_in_all:
             raise _full("too many audits wait already, most of them of others")
         # F = max(v, F of the auditor's last) + length, with v the furthest place that is served.
-        now_at = self.served if self.served is not None else self.first or 0
-        place = max(now_at, self.last.get(auditor_id, 0)) + 1 + facts.members // BATCH
+        furthest = self.served if self.served is not None else self.first or 0
+        place = max(furthest, self.last.get(auditor_id, 0)) + 1 + facts.members // BATCH
         self.waiting[auditor_id], self.last[auditor_id] = own + 1, place
         self.first = place if self.first is None else min(self.first, place)
         return place

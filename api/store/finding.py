@@ -21,9 +21,9 @@ def find_one(session: Session, row: type[Row], **values: Any) -> Row:
     return found
 
 
-def find_all(session: Session, row: type[Row], *, lock: bool = False, **values: Any) -> list[Row]:
+def find_all(session: Session, row: type[Row], **values: Any) -> list[Row]:
     """All rows with these values, in no order."""
-    return list(session.exec(_question(row, tuple(values), lock), params=values))
+    return list(session.exec(_question(row, tuple(values), False), params=values))
 
 
 @cache

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import httpx2
@@ -11,7 +12,6 @@ from sqlmodel import Session, col, select
 
 from api import contents, mandates, standing, submissions
 from api.audiences import uploads
-from api.errors import IdempotencyConflictError
 from api.routes import audits as routes
 from api.store import AudienceRow, AuditRow, ContentRow, MandateRow, ReleaseRow
 from platform_sim import World
@@ -165,16 +165,22 @@ def test_another_auditors_idempotency_key_is_as_good_as_new(
 def test_keys_of_all_auditors_together_would_tell_who_used_them(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = submissions._since
+    since, earlier = submissions._since, submissions._earlier
+
+    def owner_of(session: Session, order: Any) -> str:
+        query = select(AuditRow.auditor_id).where(AuditRow.idempotency_key == order.statement.key)
+        return session.exec(query).first() or ""
 
     def shared(session: Session, orders: Any) -> Any:
-        [order] = orders
-        query = select(AuditRow).where(AuditRow.idempotency_key == order.statement.key)
-        if first := session.exec(query).first():
-            raise IdempotencyConflictError(f"this key was used for audit {first.id}")
-        return original(session, orders)
+        sealed, tried = since(session, orders)
+        return sealed, tried | {order.key for order in orders if owner_of(session, order)}
+
+    def anybodys(session: Session, order: Any) -> Any:
+        owner = replace(order.caller, auditor_id=owner_of(session, order))
+        return earlier(session, replace(order, caller=owner))
 
     monkeypatch.setattr(submissions, "_since", shared)
+    monkeypatch.setattr(submissions, "_earlier", anybodys)
     (victim, theirs), (me, mine) = owning(target, world), owning(target, world)
     first = victim.submit(theirs, key="a-key-of-both").json()
     refused(me.submit(mine, key="a-key-of-both"), "idempotency-conflict", first["id"])
