@@ -23,16 +23,23 @@ class PlatformDownError(Exception):
 
 
 def call_or_cut(
-    call: Callable[[int, int], NDArray[Value]], result: NDArray[Value]
+    call: Callable[[int, int], NDArray[Value]], people: int, nobody: Value
 ) -> NDArray[Value]:
-    """Fill `result`, which holds the value for nobody, from `call(start, stop)` where it works."""
+    """What `call(start, stop)` gives for so many people, and the value for nobody elsewhere.
+
+    It is copied: an adapter may use its array again.
+    """
 
     def one_each(start: int, stop: int) -> NDArray[Value] | None:
         values = call(start, stop)
         return values if values.shape == (stop - start,) else None
 
-    for start, stop, values in answers_or_cut(one_each, len(result)):
+    result, filled = np.empty(people, nobody.dtype), 0
+    for start, stop, values in answers_or_cut(one_each, people):
+        result[filled:start] = nobody
         result[start:stop] = values
+        filled = stop
+    result[filled:] = nobody
     return result
 
 

@@ -18,6 +18,7 @@ from sqlmodel import Session
 
 from api.store import PersonBlockRow
 from api.store.types import Plain
+from api.store.writing import by_the_driver
 from privacy.membership import Persons
 
 _BITS = 10
@@ -141,7 +142,7 @@ class Blocks:
         if fresh:
             session.connection().execute(_insertion(tuple(self.columns)), fresh)
         if changed:
-            session.connection().execute(_alteration(tuple(self.columns)), changed)
+            by_the_driver(session, _alteration(tuple(self.columns)), changed)
 
     def _as_rows(self) -> list[dict[str, Any]]:
         names = ["number_", *(f"{name}_" for name in self.columns)]

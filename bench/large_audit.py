@@ -16,7 +16,7 @@ import numpy as np
 import opendp.prelude as dp
 from numpy.typing import NDArray
 
-from api import persons
+from api import charging
 from api.audits.bins import bin_of
 from api.compose import simulated
 from api.platform import Scores
@@ -52,7 +52,7 @@ def _figures(host: Hosted, people: int) -> list[Figure]:
         host.audit(request)
 
     def without_balances() -> None:
-        with patch.object(persons, "charge", return_value=[[None] * len(groups)]):
+        with patch.object(charging, "charge_people"):
             ours()
 
     ours()  # people's balances are there from now on

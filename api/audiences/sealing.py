@@ -214,7 +214,7 @@ def _match_or_cut(people: People, kind: str, identifiers: pa.Array) -> Persons:
     def match(start: int, stop: int) -> Persons:
         return np.asarray(people.match(kind, identifiers[start:stop]), dtype=np.int64)
 
-    return _answer(lambda: call_or_cut(match, np.full(len(identifiers), NOBODY, np.int64)))
+    return _answer(lambda: call_or_cut(match, len(identifiers), np.int64(NOBODY)))
 
 
 def _answer(call: Callable[[], Persons]) -> Persons:

@@ -1,6 +1,7 @@
 """Bins: which cell a score falls into, and what can be asked of bins and context."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api import boundaries
+from api.audits.adding import added
 from api.audits.scoring import refuse_when_not_scoring, score_or_cut
 from api.boundaries import Boundary
 from api.engine import engine_of
@@ -39,14 +41,22 @@ def tally(
         scores = scores_of(platform)
         context = {name: values[0] for name, values in scores.context.items()} | dict(asked)
         refuse_when_not_scoring(scores, content, context)
-        table = Table.zeros(bounds)
-        for group, persons in some.batches():
-            values = score_or_cut(scores, content, persons, context)
-            boundaries.reached(Boundary.RUNNING)
-            table += Table.tally(bounds, bin_of(values, bins) + group * bounds.shape[1])
-        return table
+
+        def tables() -> Iterator[Callable[[], Table]]:
+            for group, persons in some.batches():
+                values = score_or_cut(scores, content, persons, context)
+                boundaries.reached(Boundary.RUNNING)
+                yield partial(_tallied, bounds, bins, group, values)
+
+        return added(bounds, some, tables())
 
     return engine_of(platform).total(membership, of_some)
+
+
+def _tallied(
+    bounds: Bounds, bins: Edges | Levels, group: int, scores: NDArray[np.float64]
+) -> Table:
+    return Table.tally(bounds, bin_of(scores, bins) + group * bounds.shape[1])
 
 
 def running_counts(labels: Sequence[str], leaves: NDArray[np.float64]) -> list[GroupCdf]:

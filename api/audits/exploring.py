@@ -125,7 +125,7 @@ class Course:
             return np.asarray(found, np.float64)
 
         # What the adapter cannot tell is not a number, and is counted as no reward.
-        return call_or_cut(call, np.full(len(targets), np.nan))
+        return call_or_cut(call, len(targets), np.float64(np.nan))
 
 
 def explore(
@@ -162,7 +162,7 @@ def consenting(policies: Policies, persons: Persons) -> NDArray[np.bool_]:
     def call(start: int, stop: int) -> NDArray[np.bool_]:
         return np.asarray(policies.consenting(persons[start:stop]), np.bool_)
 
-    return call_or_cut(call, np.zeros(len(persons), np.bool_))
+    return call_or_cut(call, len(persons), np.False_)
 
 
 def _taken_up(

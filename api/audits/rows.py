@@ -12,9 +12,8 @@ numbers are cut to their public range, and rows of people who were not asked abo
 
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from api import boundaries
 from api.adapters import answers_or_cut, refuse_when_down
+from api.audits.adding import added
 from api.audits.drawing import Places, drawn_rows, runs_of
 from api.audits.logs import logs_of
 from api.boundaries import Boundary
@@ -164,26 +164,14 @@ def tabulated(
 
     def of_some(platform: Platform, some: Membership) -> Table:
         batches = _of_everybody(logs_of(platform), selection, some, secret)
-        return _added(batches, some, bounds, reduce)
+        tables = (
+            partial(_reduced, bounds, reduce, group, rows)
+            for persons, few in batches
+            for group, rows in _grouped(some, persons, few)
+        )
+        return added(bounds, some, tables)
 
     return engine_of(platform).total(membership, of_some, selection.wanted)
-
-
-def _added(
-    batches: Iterator[tuple[Persons, Rows]],
-    membership: Membership,
-    bounds: Bounds,
-    reduce: Callable[[Groups, Rows], Table],
-) -> Table:
-    """The tables of all batches together: each is made while the next batch is read."""
-    table = Table.zeros(bounds)
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        made = pool.submit(Table.zeros, bounds)
-        for persons, few in batches:
-            for group, rows in _grouped(membership, persons, few):
-                table += made.result()
-                made = pool.submit(_reduced, bounds, reduce, group, rows)
-        return table + made.result()
 
 
 def _reduced(

@@ -25,7 +25,7 @@ def score_or_cut(
         found = scores.score(content, persons[start:stop], context)
         return np.asarray(found, dtype=np.float64)
 
-    return call_or_cut(score, np.full(len(persons), np.nan))
+    return call_or_cut(score, len(persons), np.float64(np.nan))
 
 
 def refuse_when_not_scoring(
