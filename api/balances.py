@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from api.blocks import Blocks, numbers_of
 from api.platform import Persons
-from api.store import AudienceRow, AuditRow, Store
+from api.store import AudienceRow, Store
 from api.store.types import to_pico
 from openapi.models import Price
 
@@ -26,9 +26,9 @@ class Borne:
     cap: Fraction
 
     @classmethod
-    def before(cls, store: Store, audit: AuditRow, audience: AudienceRow, cap: Fraction) -> "Borne":
-        """What the people of an audit's audience had borne apart from it."""
-        own = Fraction(Price.model_validate_json(audit.price).rho.change_one)
+    def before(cls, store: Store, price: Price, audience: AudienceRow, cap: Fraction) -> "Borne":
+        """What the people of an audience had borne apart from an audit of this price."""
+        own = Fraction(price.rho.change_one)
         return cls(store, Fraction(0) if audience.source == "sample" else own, cap)
 
     def shares(self, persons: Persons) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 from sqlalchemy import Integer, and_, bindparam, case, literal
 from sqlmodel import Session, col, select, update
@@ -159,7 +160,12 @@ def bearers(session: Session, audit_id: str, audience: AudienceRow) -> Membershi
 
     Who they are and who is left out are one question: nothing can come between the two.
     """
-    rows = session.connection().execute(_BEARERS, {"audit": audit_id, "audience": audience.id})
+    asked = {"audit": audit_id, "audience": audience.id}
+    return bearing(audience, session.connection().execute(_BEARERS, asked).all())
+
+
+def bearing(audience: AudienceRow, rows: Sequence[Any]) -> Membership:
+    """The same, of rows of its groups with their label, people and who is able."""
     groups = sorted(rows, key=lambda row: order(row.label))
     people = tuple(persons.able(group.people or b"", group.able) for group in groups)
     return Membership(people, audience.groups_per_person)
@@ -207,7 +213,7 @@ def _row(bill: Bill, at: datetime) -> ChargeRow:
         audience_commitment=bill.audience.commitment or "",
         content_digests=[content.digest for content in bill.contents],
         kind=audit.kind,
-        price=bill.price.model_dump_json(),
+        price=audit.price,
         currency=mandate.currency,
         debit=bill.debit,
         period=mandate.period,

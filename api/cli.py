@@ -29,7 +29,7 @@ from api.findings import report
 from api.hosting import served
 from api.inspection import inspect
 from api.settings import Settings, load_settings
-from api.shift import Shift
+from api.shift import Shift, settle
 from api.store import Store
 from api.store.schema import NewerSchemaError, migrate
 
@@ -111,6 +111,7 @@ def worker(config: ConfigOption = None) -> None:
     presence = threading.Thread(target=service.presence(serves=False).run, args=(stop,))
     presence.start()
     shift = Shift(service.worker())
+    settle()
     shift.begin()
     told.wait()
     shift.end()

@@ -1,6 +1,9 @@
-"""The release, written down: the audit has ended, and its bytes are the same for ever (R3)."""
+"""Releases, written down: their audits have ended, and their bytes are the same for ever (R3)."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from sqlalchemy import bindparam
@@ -12,41 +15,64 @@ from api.clock import now, whole_second
 from api.ledger.changes import record_change
 from api.platform import Platform
 from api.settings import Settings
-from api.store import AudienceRow, AuditRow, ReleaseRow, change, insert
+from api.store import AudienceRow, AuditRow, ReleaseRow, change_all, insert
 from privacy.receipts import digest
 
 _KEEP = (
     update(AudienceRow)
-    .where(col(AudienceRow.id) == bindparam("audience"))
+    .where(col(AudienceRow.id).in_(bindparam("audiences", expanding=True)))
     .values(expires_at=bindparam("until"))
 )
 
 
+@dataclass(frozen=True)
+class Made:
+    """What an audit came to: the bytes of its release, by which model."""
+
+    audit: AuditRow
+    body: bytes
+    model: str | None
+    # Of its entry, beside those of all.
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def digest(self) -> str:
+        return digest(self.body)
+
+
 def deliver(
     session: Session,
-    row: AuditRow,
-    body: bytes,
-    model: str | None,
+    some: Sequence[Made],
     platform: Platform,
     settings: Settings,
     written: datetime,
-    **more: Any,
 ) -> None:
-    """End a locked audit with this release; `more` are facts of its entry beside those of all."""
+    """End audits, which are locked as the books are, with what was made of them."""
     at = whole_second(now())
-    change(session, row, state="released", finished_at=at, lease_until=None)
-    kept = {"audience": row.audience_id, "until": keep_until(at, settings)}
+    over = {"state": "released", "finished_at": at, "lease_until": None}
+    change_all(session, [(made.audit, over) for made in some])
+    audiences = sorted({made.audit.audience_id for made in some})
+    kept = {"audiences": audiences, "until": keep_until(at, settings)}
     session.connection().execute(_KEEP, kept)
-    facts = {"audit_id": row.id, "digest": digest(body), "model_digest": model, **more}
     # What scores now; a log may be the work of a model of the past.
-    if platform.scores and model == platform.scores.model_digest:
-        record_change(session, "model", {"digest": model})
-    entry = ledger.append(session, "release", facts, row.auditor_id, at=written)
-    release = ReleaseRow(
-        audit_id=row.id,
-        body=body,
-        digest=digest(body),
-        entry=entry.number,
-        released_at=at,
+    scores = platform.scores.model_digest if platform.scores else None
+    if scores is not None and any(made.model == scores for made in some):
+        record_change(session, "model", {"digest": scores})
+    entries = ledger.append_all(session, [_draft(made) for made in some], at=written)
+    releases = (
+        ReleaseRow(
+            audit_id=made.audit.id,
+            body=made.body,
+            digest=made.digest,
+            entry=entry.number,
+            released_at=at,
+        )
+        for made, entry in zip(some, entries, strict=True)
     )
-    insert(session, release)
+    insert(session, *releases)
+
+
+def _draft(made: Made) -> ledger.Draft:
+    audit = made.audit
+    facts = {"audit_id": audit.id, "digest": made.digest, "model_digest": made.model, **made.facts}
+    return ledger.Draft("release", facts, audit.auditor_id)

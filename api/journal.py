@@ -18,7 +18,7 @@ from api.store import AuditRow, CourseRow, Store
 # A longer wait is spent in the queue, and other audits run meanwhile.
 PATIENCE = timedelta(seconds=0.25)
 
-_FORGET = delete(CourseRow).where(col(CourseRow.audit_id) == bindparam("audit"))
+_FORGET = delete(CourseRow).where(col(CourseRow.audit_id).in_(bindparam("audits", expanding=True)))
 
 
 class PausedError(Exception):
@@ -92,6 +92,6 @@ class AuditJournal:
         return row
 
 
-def forget(session: Session, audit_id: str) -> None:
-    """Drop the journal of an audit that has ended."""
-    session.connection().execute(_FORGET, {"audit": audit_id})
+def forget(session: Session, *audit_ids: str) -> None:
+    """Drop the journals of audits that have ended."""
+    session.connection().execute(_FORGET, {"audits": list(audit_ids)})

@@ -1,7 +1,9 @@
 """Prices as they are shown before anything is paid."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 from sqlalchemy import bindparam
 from sqlmodel import Session, select
@@ -22,7 +24,12 @@ _SIZES = select(GroupRow.label, GroupRow.members, GroupRow.known_size).where(
 
 def facts_of(session: Session, audience: AudienceRow) -> AudienceFacts:
     """What is public about the audience."""
-    rows = session.connection().execute(_SIZES, {"audience": audience.id})
+    rows = session.connection().execute(_SIZES, {"audience": audience.id}).all()
+    return facts_from(session, audience, rows)
+
+
+def facts_from(session: Session, audience: AudienceRow, rows: Sequence[Any]) -> AudienceFacts:
+    """The same, of rows of its groups with their label, members and known size."""
     groups = sorted(rows, key=lambda row: order(row.label))
     sizes = tuple(group.known_size for group in groups if group.known_size is not None)
     return AudienceFacts(

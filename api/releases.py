@@ -8,13 +8,13 @@ from joserfc.jwk import OKPKey
 
 from api import boundaries
 from api.adapters import PlatformDownError
-from api.audits import KINDS, AudienceFacts
+from api.audits import KINDS
 from api.boundaries import Boundary
 from api.contents import for_platform
 from api.platform import Platform
 from api.pricing import exact_price
-from api.store import AudienceRow, AuditRow, ContentRow
-from openapi.models import RELEASE, REQUEST, Price
+from api.work import Work
+from openapi.models import RELEASE
 from privacy import waist
 from privacy.membership import Membership
 from privacy.receipts import receipted
@@ -28,50 +28,36 @@ RULES = (
 )
 
 
-def produce(
-    audit: AuditRow,
-    contents: list[ContentRow],
-    audience: AudienceRow,
-    facts: AudienceFacts,
-    membership: Membership,
-    platform: Platform,
-) -> dict[str, Any]:
+def produce(work: Work, membership: Membership, platform: Platform) -> dict[str, Any]:
     """Read, reduce, and pass the waist: what comes back is public."""
-    kind = KINDS[audit.kind]
-    request = REQUEST.validate_json(audit.request)
-    price = Price.model_validate_json(audit.price)
-    question = kind.question(request, facts)
-    shown = [for_platform(content) for content in contents]
+    request = work.request
+    kind = KINDS[request.kind]
+    question = kind.question(request, work.facts)
+    shown = [for_platform(content) for content in work.contents]
     model = kind.model_digest(request, platform)
     tables = kind.reduce(request, question, shown, membership, platform)
     if kind.model_digest(request, platform) != model:
         raise PlatformDownError("the model changed while it was read")
     boundaries.reached(Boundary.REDUCED)
-    released = waist.release(question, tables, paid=exact_price(price))
+    released = waist.release(question, tables, paid=exact_price(work.price))
     boundaries.reached(Boundary.NOISED)
-    digests = [content.digest for content in contents]
-    return described(audit, digests, audience, facts, model, released, platform)
+    return described(work, model, released, platform)
 
 
 def described(
-    audit: AuditRow,
-    digests: list[str],
-    audience: AudienceRow,
-    facts: AudienceFacts,
-    model: str | None,
-    released: Mapping[str, Any],
-    platform: Platform,
+    work: Work, model: str | None, released: Mapping[str, Any], platform: Platform
 ) -> dict[str, Any]:
     """All fields of the release but its time and its receipt."""
-    kind, request = KINDS[audit.kind], REQUEST.validate_json(audit.request)
+    request, facts = work.request, work.facts
+    kind, digests = KINDS[request.kind], [content.digest for content in work.contents]
     rules = (*RULES, *kind.rules(request, platform))
     return {
-        "audit_id": audit.id,
-        "kind": audit.kind,
+        "audit_id": work.audit.id,
+        "kind": request.kind,
         "content_digests": digests,
-        "audience_commitment": audience.commitment,
+        "audience_commitment": work.audience.commitment,
         "model_digest": model,
-        "price": Price.model_validate_json(audit.price),
+        "price": work.price,
         "rules": [rule.format(k=facts.groups_per_person) for rule in rules],
         **kind.present(request, facts, digests, released),
     }

@@ -11,7 +11,7 @@ import uvicorn
 
 from api.app import create_app
 from api.service import Service
-from api.shift import Shift
+from api.shift import Shift, settle
 
 
 class Server(uvicorn.Server):
@@ -35,4 +35,5 @@ def run(service: Service, host: str, port: int) -> None:
         server_header=False,
         timeout_graceful_shutdown=math.ceil(service.settings.shutdown_seconds),
     )
+    settle()
     Server(config, service.shift).run()

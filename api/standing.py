@@ -8,7 +8,7 @@ from sqlmodel import Session, col, select
 from api.auth.caller import Caller
 from api.errors import NotFoundError
 from api.store import AuditRow, Store, find
-from openapi.models import REQUEST, Audit, Price
+from openapi.models import REQUEST, Audit, AuditRequest, Price
 
 _STATES = select(AuditRow.id, AuditRow.state).where(
     col(AuditRow.id).in_(bindparam("audits", expanding=True))
@@ -42,14 +42,15 @@ def state(connection: Connection, caller: Caller, audit_id: str) -> str:
     return str(found)
 
 
-def view(row: AuditRow) -> Audit:
+def view(row: AuditRow, request: AuditRequest | None = None, price: Price | None = None) -> Audit:
+    """The audit as it is shown; request and price are read from the row where they are not here."""
     return Audit(
         id=row.id,
         kind=row.kind,
         state=row.state,
         mandate_id=row.mandate_id,
-        request=REQUEST.validate_json(row.request),
-        price=Price.model_validate_json(row.price),
+        request=request or REQUEST.validate_json(row.request),
+        price=price or Price.model_validate_json(row.price),
         submitted_at=row.submitted_at,
         finished_at=row.finished_at,
         failure=row.failure,

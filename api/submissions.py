@@ -168,7 +168,10 @@ class Submissions:
         insert(session, *(bill.audit for bill in bills))
         boundaries.reached(Boundary.BEFORE_CHARGE)
         charging.charge(session, at, bills, self._settings)
-        return [standing.view(bill.audit) for bill in bills]
+        return [
+            standing.view(bill.audit, order.request, bill.price)
+            for order, bill in zip(orders, bills, strict=True)
+        ]
 
     def _asked(self, session: Session, order: _Order, sealed: Collection[str]) -> Asked:
         """What the request is about now: as it was, unless an audience has ended or was taken."""

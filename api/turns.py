@@ -16,10 +16,10 @@ Nothing of this looks at people: how large an audience is counts by what was upl
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import ColumnElement, bindparam, select
-from sqlmodel import Session, and_, col, func, or_, update
+from sqlalchemy import ColumnElement, Table, bindparam, inspect, select
+from sqlmodel import Session, and_, col, func, or_
 
 from api.audits import AudienceFacts
 from api.audits.two_party import KIND as EXCHANGED
@@ -94,17 +94,17 @@ _NEXT = (
     .correlate(None)
     .scalar_subquery()
 )
+_AUDITS = cast("Table", inspect(AuditRow).local_table)
 _TAKE = (
-    update(AuditRow)
-    .where(col(AuditRow.id) == _NEXT)
+    _AUDITS.update()
+    .where(_AUDITS.c.id == _NEXT)
     .values(
         state="running",
         claim=bindparam("token"),
-        claims=col(AuditRow.claims) + 1,
+        claims=_AUDITS.c.claims + 1,
         lease_until=bindparam("until"),
     )
-    .returning(AuditRow)
-    .execution_options(synchronize_session=False)
+    .returning(*_AUDITS.c)
 )
 _PLACE = col(AuditRow.turn)
 _WAITS, _RUNS = col(AuditRow.state) == "charged", col(AuditRow.state) == "running"
@@ -133,7 +133,8 @@ def take(session: Session, claim: str, until: datetime, settings: Settings) -> A
         "heard": at - SILENCE,
         "share": settings.running_per_auditor,
     }
-    return session.scalars(_TAKE, asked).first()
+    taken = session.connection().execute(_TAKE, asked).first()
+    return AuditRow(**taken._mapping) if taken else None
 
 
 @dataclass

@@ -1,55 +1,42 @@
 """Workers: any number of threads and processes that run charged audits, one claim at a time.
 
-A claim is a lease with a token. It is renewed while the audit runs; when its holder dies it runs
-out, and the next worker resumes the audit on its own charge. A release is committed only by the
-holder of the token, so nothing is released twice. An audit that must wait a while is left to the
-queue: its lease runs out when it is to go on. Auditors take turns: `api.turns`.
+A worker claims an audit, runs it, and hands its release to a thread that commits it, while it takes
+up the next (`api.claims`, `api.beside`). All releases wait for the books, and to commit one takes
+longer than to run a small audit: what was made meanwhile is committed together, or one by one where
+that fails, so that nobody fails for another's sake. Auditors take turns: `api.turns`.
 """
 
 import logging
-import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
 from fractions import Fraction
-from typing import Any
 
-from sqlmodel import Session, and_, col, update
-
-from api import boundaries, housekeeping, ledger, traces, turns
+from api import boundaries, claims, housekeeping, ledger, traces, work
 from api.adapters import PlatformDownError
 from api.auth.keys import SigningKeys
 from api.balances import Borne
+from api.beside import Beside
 from api.boundaries import Boundary
-from api.charging import bearers
+from api.claims import Leases
 from api.clock import next_second, now, whole_second
-from api.delivery import deliver
+from api.delivery import Made, deliver
 from api.journal import AuditJournal, NotMineError, PausedError, StoppedError, forget
 from api.metrics import AUDITS
 from api.platform import Platform
-from api.pricing import facts_of
 from api.releases import produce, signed
 from api.settings import Settings
-from api.store import (
-    UNAVAILABLE,
-    AudienceRow,
-    AuditRow,
-    ContentRow,
-    Store,
-    find,
-    find_one,
-)
+from api.store import UNAVAILABLE, AuditRow, Store
 from api.two_party.delivering import settle_all
 from api.two_party.timeouts import end_stale
-from openapi.models import REQUEST
 
 ATTEMPTS = 5
 # An audit that was taken up so often and never finished kills its workers.
 CLAIMS = 50
 TIDY_SECONDS = 60.0
+# So many releases wait to be committed at most; nothing is taken up until there are fewer.
+TOGETHER = 16
 
 log = logging.getLogger(__name__)
 
@@ -62,107 +49,147 @@ class Worker:
     settings: Settings
     # Told which audit is in which state, once that is committed.
     moved: Callable[[str, str], None] = lambda _audit, _state: None
-    # What it is at, for whoever must end it meanwhile.
-    current: AuditRow | None = None
+
+    def __post_init__(self) -> None:
+        # Of what it is at: the audit that it runs, and those whose releases are not committed yet.
+        self.leases = Leases(self.store, self.settings)
 
     def run(self, stop: threading.Event, wake: threading.Event) -> None:
         """Run audits until told to stop; a failing database is waited for, not died of."""
         tidied = None
-        while not stop.is_set():
-            try:
-                if tidied is None or time.monotonic() - tidied > TIDY_SECONDS:
-                    housekeeping.tidy(self.store)
-                    end_stale(self.store, self.settings)
-                    settle_all(self.store, self.platform, self.keys, self.settings)
-                    tidied = time.monotonic()
-                busy = self.run_one()
-            except Exception:  # one bad moment must not end the worker
-                log.exception("worker.error")
-                busy = False
-            if not busy:
-                wake.wait(self.settings.poll_seconds)
-                wake.clear()
+        with Beside(self._release, TOGETHER, "releases") as releases:
+            while not stop.is_set():
+                try:
+                    if tidied is None or time.monotonic() - tidied > TIDY_SECONDS:
+                        housekeeping.tidy(self.store)
+                        end_stale(self.store, self.settings)
+                        settle_all(self.store, self.platform, self.keys, self.settings)
+                        tidied = time.monotonic()
+                    # When a release is committed, its auditor may have one more.
+                    busy = self._run_next(releases.give) or releases.wait()
+                except Exception:  # one bad moment must not end the worker
+                    log.exception("worker.error")
+                    busy = False
+                if not busy:
+                    wake.wait(self.settings.poll_seconds)
+                    wake.clear()
 
     def run_one(self) -> bool:
-        """Run the next audit, if there is one."""
-        audit = self.current = self._claim()
-        if audit is None:
-            return False
-        self.moved(audit.id, "running")
-        boundaries.reached(Boundary.CLAIMED)
-        log.info("audit.running", extra={"audit": audit.id})
-        with self._renewing(audit), traces.span("audit", audit=audit.id, kind=audit.kind):
-            try:
-                fields, body = self._run(audit)
-                boundaries.reached(Boundary.SIGNED)
-                self._finish(audit, body, fields["model_digest"])
-            except PausedError as pause:
-                self._leave(audit, pause.until)
-            except StoppedError:
-                self._give_back(audit, "stopped", for_good=True)
-            except NotMineError:
-                log.warning("audit.taken_over", extra={"audit": audit.id})
-            except PlatformDownError:
-                self._give_back(audit, "platform-down")
-            except UNAVAILABLE:
-                raise  # no attempt of the audit's: it waits for the database, however long
-            except Exception:
-                log.exception("audit.error", extra={"audit": audit.id})
-                self._give_back(audit, "internal")
-        self.current = None
-        return True
+        """Run the next audit, if there is one, until its release is committed."""
+        return self._run_next(lambda made: self._release([made]))
 
     def park(self) -> None:
         """Leave what it is at to another worker, at once: this one cannot release it any more."""
-        if audit := self.current:
-            self._leave(audit, now())
-            log.warning("audit.parked", extra={"audit": audit.id})
+        if audits := self.leases.kept:
+            claims.leave(self.store, audits, now())
+            for audit in audits:
+                log.warning("audit.parked", extra={"audit": audit.id})
+
+    def _run_next(self, release: Callable[[Made], None]) -> bool:
+        """Run the next audit, if there is one, and hand over what came of it."""
+        audit = self._claim()
+        if audit is None:
+            return False
+        self.leases.keep(audit)
+        self.moved(audit.id, "running")
+        boundaries.reached(Boundary.CLAIMED)
+        log.info("audit.running", extra={"audit": audit.id})
+        made = None
+        try:
+            made = self._made(audit)
+        finally:
+            if made is None:
+                self.leases.drop(audit)
+        if made is not None:
+            release(made)
+        return True
 
     def _claim(self) -> AuditRow | None:
-        with self.store.write() as session:
-            audit = turns.take(session, secrets.token_hex(16), self._lease(), self.settings)
+        audit = claims.take(self.store, self.settings)
         if audit is not None and audit.claims > CLAIMS:
             self._give_back(audit, "internal", for_good=True)
             return None
         return audit
 
-    def _run(self, audit: AuditRow) -> tuple[dict[str, Any], bytes]:
+    def _made(self, audit: AuditRow) -> Made | None:
+        """What came of the audit; what became of it otherwise is seen to."""
+        try:
+            with traces.span("audit", audit=audit.id, kind=audit.kind):
+                return self._make(audit)
+        except UNAVAILABLE:
+            raise  # no attempt of the audit's: it waits for the database, however long
+        except Exception as error:
+            self._failed(audit, error)
+            return None
+
+    def _make(self, audit: AuditRow) -> Made:
         with self.store.ask() as session:
-            request = REQUEST.validate_json(audit.request)
-            contents = [find_one(session, ContentRow, id=each) for each in request.content_ids]
-            audience = find_one(session, AudienceRow, id=audit.audience_id)
-            facts = facts_of(session, audience)
-            membership = bearers(session, audit.id, audience)
+            asked, membership = work.read(session, audit)
         cap = Fraction(self.settings.person_lifetime_rho)
-        borne = Borne.before(self.store, audit, audience, cap)
+        borne = Borne.before(self.store, asked.price, asked.audience, cap)
         journal = AuditJournal(self.store, audit)
         platform = replace(self.platform, balances=borne, journal=journal)
-        fields = produce(audit, contents, audience, facts, membership, platform)
-        return fields, signed(fields, whole_second(now()), self.keys.current("receipt"))
+        fields = produce(asked, membership, platform)
+        body = signed(fields, whole_second(now()), self.keys.current("receipt"))
+        boundaries.reached(Boundary.SIGNED)
+        return Made(audit, body, fields["model_digest"])
 
-    def _finish(self, audit: AuditRow, body: bytes, model: str | None) -> None:
+    def _release(self, some: Sequence[Made]) -> None:
+        """Commit these releases in one transaction or, where that fails, each in its own."""
+        try:
+            self._commit(some)
+        except UNAVAILABLE:
+            raise
+        except Exception as error:
+            if len(some) == 1:
+                self._failed(some[0].audit, error)
+            else:
+                for made in some:
+                    self._release([made])
+        finally:
+            self.leases.drop(*(made.audit for made in some))
+
+    def _commit(self, some: Sequence[Made]) -> None:
+        audits = [made.audit for made in some]
         with self.store.write() as session:
             written = next_second(ledger.lock(session))
-            row = self._still_mine(session, audit)
-            if row is None:
-                return
-            if row.stopped:
+            rows = claims.held(session, audits)
+            if len(rows) < len(audits):
+                raise NotMineError
+            if any(row.stopped for row in rows):
                 raise StoppedError
-            deliver(session, row, body, model, self.platform, self.settings, written)
-            forget(session, audit.id)
+            deliver(session, some, self.platform, self.settings, written)
+            forget(session, *(audit.id for audit in audits))
             boundaries.reached(Boundary.RELEASE_WRITTEN)
         boundaries.reached(Boundary.RELEASE_COMMITTED)
-        self.moved(audit.id, "released")
-        AUDITS.labels(state="released").inc()
-        log.info("audit.released", extra={"audit": audit.id})
+        AUDITS.labels(state="released").inc(len(audits))
+        for audit in audits:
+            self.moved(audit.id, "released")
+            log.info("audit.released", extra={"audit": audit.id})
+
+    def _failed(self, audit: AuditRow, error: Exception) -> None:
+        """See to an audit of which nothing came."""
+        match error:
+            case PausedError():
+                claims.leave(self.store, [audit], error.until)
+            case StoppedError():
+                self._give_back(audit, "stopped", for_good=True)
+            case NotMineError():
+                log.warning("audit.taken_over", extra={"audit": audit.id})
+            case PlatformDownError():
+                self._give_back(audit, "platform-down")
+            case _:
+                log.error("audit.error", extra={"audit": audit.id}, exc_info=error)
+                self._give_back(audit, "internal")
 
     def _give_back(self, audit: AuditRow, reason: str, *, for_good: bool = False) -> None:
         """Try again when the lease has run out, and fail after some attempts."""
         with self.store.write() as session:
             written = next_second(ledger.lock(session))
-            row = self._still_mine(session, audit)
-            if row is None:
+            rows = claims.held(session, [audit])
+            if not rows:
                 return
+            [row] = rows
             row.attempts += 1
             if for_good or row.attempts >= ATTEMPTS:
                 row.state, row.finished_at, row.failure = "failed", whole_second(now()), reason
@@ -171,52 +198,7 @@ class Worker:
                 ledger.append(session, "failure", facts, row.auditor_id, at=written)
                 AUDITS.labels(state="failed").inc()
             else:
-                row.lease_until, row.claim = self._lease(), None
+                row.lease_until, row.claim = claims.lease(self.settings), None
             session.add(row)
         self.moved(audit.id, row.state)
         log.warning("audit.given_back", extra={"audit": audit.id, "reason": reason})
-
-    def _leave(self, audit: AuditRow, until: datetime) -> None:
-        """Somebody goes on with it then, or asks again as soon as any lease would run out."""
-        with self.store.write() as session:
-            row = self._still_mine(session, audit)
-            if row is not None:
-                row.lease_until = min(until, now() + turns.LONGEST_LEASE / 2)
-                row.claim, row.claims = None, 0
-                session.add(row)
-
-    def _still_mine(self, session: Session, audit: AuditRow) -> AuditRow | None:
-        mine = {"id": audit.id, "state": "running", "claim": audit.claim}
-        return find(session, AuditRow, lock=True, **mine)
-
-    @contextmanager
-    def _renewing(self, audit: AuditRow) -> Iterator[None]:
-        """Keep the lease alive from a thread, for as long as the block runs."""
-        done = threading.Event()
-
-        def renew() -> None:
-            while not done.wait(self.settings.lease_seconds / 3):
-                try:
-                    self._renew(audit)
-                except Exception:  # the next renewal may succeed
-                    log.exception("lease.error")
-
-        thread = threading.Thread(target=renew, name="lease", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            done.set()
-            thread.join()
-
-    def _renew(self, audit: AuditRow) -> None:
-        mine = and_(col(AuditRow.id) == audit.id, col(AuditRow.claim) == audit.claim)
-        with self.store.write() as session:
-            session.exec(
-                update(AuditRow)
-                .where(mine, col(AuditRow.state) == "running")
-                .values(lease_until=self._lease())
-            )
-
-    def _lease(self) -> datetime:
-        return now() + timedelta(seconds=self.settings.lease_seconds)

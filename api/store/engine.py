@@ -103,6 +103,16 @@ class Store:
             session.commit()
 
     @contextmanager
+    def write_once(self) -> Iterator[Session]:
+        """One statement that writes: on PostgreSQL it is a transaction by itself."""
+        if self._writers is not None:
+            with self.write() as session:
+                yield session
+            return
+        with Session(self._at_once, expire_on_commit=False, autoflush=False) as session:
+            yield session
+
+    @contextmanager
     def _turn(self) -> Iterator[None]:
         """On SQLite the threads of a process write in turn, and none of them sleeps past its own.
 

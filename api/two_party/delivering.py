@@ -17,7 +17,7 @@ from api import ledger
 from api.audits.two_party import KIND
 from api.auth.keys import SigningKeys
 from api.clock import next_second, now, whole_second
-from api.delivery import deliver
+from api.delivery import Made, deliver
 from api.errors import ConflictError
 from api.metrics import AUDITS
 from api.platform import Platform
@@ -60,8 +60,8 @@ def settle(
             fields = json.loads(run.release or "{}")
             body = signed(fields, whole_second(now()), key)
             facts = {"transcript": run.transcript, **draw.facts()}
-            model = fields["model_digest"]
-            deliver(session, audit, body, model, platform, settings, written, **facts)
+            made = Made(audit, body, fields["model_digest"], facts)
+            deliver(session, [made], platform, settings, written)
     if draw.awaited is None:
         AUDITS.labels(state="released").inc()
     return draw.awaited

@@ -35,7 +35,8 @@ from api.two_party import delivering, serving
 from api.two_party.half import Half
 from api.two_party.runs import LiveRun
 from api.two_party.sealed_to import regulator_key
-from openapi.models import REQUEST, TwoPartyRelease
+from api.work import Work
+from openapi.models import REQUEST, Price, TwoPartyRelease
 from privacy.two_party import PlatformParty
 from privacy.two_party.errors import MessageError, TwoPartyError
 from privacy.two_party.messages import number_of
@@ -189,16 +190,14 @@ def _commit(service: Service, audit: AuditRow, run: LiveRun) -> None:
 def _described(session: Session, audit: AuditRow, run: LiveRun) -> str:
     """All that the release will say but its time, in JSON."""
     half = run.half
-    audience = session.get_one(AudienceRow, audit.audience_id)
-    released = {"transcript": run.party.transcript}
-    fields = described(
+    work = Work(
         audit,
-        [content.digest for content in half.contents],
-        audience,
+        half.request,
+        Price.model_validate_json(audit.price),
+        half.contents,
+        session.get_one(AudienceRow, audit.audience_id),
         half.facts,
-        half.model,
-        released,
-        half.platform,
     )
+    fields = described(work, half.model, {"transcript": run.party.transcript}, half.platform)
     draft = TwoPartyRelease.model_validate({**fields, "released_at": now(), "receipt": ""})
     return draft.model_dump_json(exclude={"released_at", "receipt"})

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from api import claims
 from api.clock import now
 from api.journal import AuditJournal, NotMineError, PausedError, StoppedError, forget
 from api.platform import Platform
@@ -88,7 +89,7 @@ def test_a_long_wait_is_written_and_left_to_the_queue(worker: Worker) -> None:
     with worker.store.read() as session:
         begun = session.get_one(CourseRow, audit.id).begun_at
     assert paused.value.until - begun == timedelta(hours=1)
-    worker._leave(audit, paused.value.until)
+    claims.leave(worker.store, [audit], paused.value.until)
     # Not taken up before, and taken up as soon as any lease would have run out.
     assert worker._claim() is None
     with worker.store.read() as session:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from api import claims
 from api.app import build_service
 from api.clock import now
 from api.settings import load_settings
@@ -98,7 +99,7 @@ def test_a_lost_lease_is_not_renewed_by_the_one_who_lost_it(served: Host) -> Non
     second = running(host, fresh.run_one)
     until(lambda: list(fresh_folder.glob("began-*")), "the second worker to take over")
     let_lease_run_out(host, audit.id)
-    slow._renew(mine)
+    claims.renew(slow.store, slow.settings, [mine])
     with host.store.read() as session:
         row = session.get_one(AuditRow, audit.id)
     assert row.claim != mine.claim

@@ -27,6 +27,13 @@ SEQUENCES = 100
 KILLS = 6
 # What only one scenario reaches.
 AT_THEIR_OWN = (*CANCELLING, *EXPLORING, *exchanging.EXCHANGING)
+# While three releases are made and committed together.
+TOGETHER = (
+    Kill(Boundary.CLAIMED, 3),
+    Kill(Boundary.SIGNED, 3),
+    Kill(Boundary.RELEASE_WRITTEN),
+    Kill(Boundary.RELEASE_COMMITTED),
+)
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,8 @@ def trials(*, again: bool) -> Iterator[tuple[Kill, Scenario]]:
     for boundary in Boundary:
         for time_reached in (1, 2) if again else (1,):
             yield Kill(boundary, time_reached), scenario_of(boundary)
+    for kill in TOGETHER:
+        yield kill, Case.together
     for boundary in SHARED:
         yield Kill(boundary), Case.explores
     for boundary in exchanging.EXCHANGING:

@@ -12,6 +12,7 @@ from typing import Any
 import httpx2
 
 from api.boundaries import Boundary
+from api.operation.presence import Presence
 from api.store import Store
 from openapi.models import REQUEST
 from tests.faults import exchanging, exploring
@@ -24,6 +25,7 @@ from tests.statements import headers
 from tests.world import free_port
 
 CANCELLING = (Boundary.CANCEL_WRITTEN, Boundary.CANCEL_COMMITTED)
+WAITING = (("first", "one"), ("second", "two"), ("first", "three"))
 FINAL = ("released", "failed", "cancelled")
 KILLED = -9
 PATIENCE = 20.0
@@ -176,6 +178,17 @@ class Case:
         self.start()
         self.audit("first", "three")
 
+    def together(self) -> None:
+        """Three audits at once, as if there were many workers; their releases wait for another."""
+        for _ in range(5):
+            Presence(self.store, serves=False, works=True).tell()
+        audits = [self.submit(name, key) for name, key in WAITING]
+        for audit_id in audits:
+            if (state := self.wait(audit_id)) != "released":
+                self.violations.append(f"{audit_id} is {state}, not released")
+        for name, key in WAITING:
+            self.audit(name, key)
+
     def everything(self) -> None:
         self.audits()
         self.stop()
@@ -207,6 +220,7 @@ class Case:
         """All violations, none of them twice."""
         try:
             self.embedded_worker = scenario is not Case.cancels
+            self.mutant = "releases_in_threes" if scenario is Case.together else self.mutant
             self.start()
             scenario(self)
         except GaveUpError as error:

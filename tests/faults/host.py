@@ -21,7 +21,7 @@ from api.boundaries import Boundary
 from api.settings import Settings
 from tests.faults import exchanging, told
 from tests.faults.environment import live_in
-from tests.faults.mutants import MUTANTS
+from tests.faults.mutants import HABITS, MUTANTS
 from tests.faults.tiny_platform import make
 
 # What the process that starts us has imported too: a fork imports it again if it is not there.
@@ -87,7 +87,7 @@ def serve(orders: Orders, port: int) -> None:
         boundaries.reached = bomb
     told.live_in(orders.folder)
     if orders.mutant:
-        (MUTANTS | exchanging.MUTANTS)[orders.mutant](orders.settings)
+        (MUTANTS | HABITS | exchanging.MUTANTS)[orders.mutant](orders.settings)
     service = build_service(Settings(**orders.settings), make(str(orders.folder)))
     live_in(orders.folder, service.store.engine)
     uvicorn.run(create_app(service), host="127.0.0.1", port=port, log_config=None)

@@ -11,18 +11,15 @@ from typing import Any
 from sqlalchemy import text
 from sqlmodel import Session, select
 
-from api import charging, ledger, persons
+from api import charging, claims, delivery, ledger, persons
+from api.beside import Beside
 from api.charging import Bill
 from api.clock import now
+from api.delivery import Made
 from api.journal import AuditJournal
 from api.ledger import Draft
 from api.settings import Settings
-from api.store import (
-    AuditRow,
-    EntryRow,
-    MandateRow,
-    Store,
-)
+from api.store import AuditRow, EntryRow, MandateRow, Store, insert
 from api.worker import Worker
 
 Mutate = Callable[[dict[str, Any]], None]
@@ -60,32 +57,39 @@ def entry_in_its_own_transaction(_: dict[str, Any]) -> None:
 def charge_after_the_answer(settings: dict[str, Any]) -> None:
     """An audit is charged when it is released, as peers do."""
     charge = charging.charge
-    finish = Worker._finish
+    commit = Worker._commit
 
     asked: dict[str, Bill] = {}
 
     def later(_: Session, at: datetime, bills: Sequence[Bill], *__: Any) -> None:
         asked.update({bill.audit.id: bill for bill in bills})
 
-    def finish_and_charge(worker: Worker, audit: AuditRow, *release: Any) -> None:
-        finish(worker, audit, *release)
-        with worker.store.write() as session:
-            at = ledger.lock(session)
-            mandate = session.get_one(MandateRow, audit.mandate_id)
-            bill = replace(asked[audit.id], mandate=mandate)
-            charge(session, at, [bill], Settings(**settings))
+    def commit_and_charge(worker: Worker, some: Sequence[Made]) -> None:
+        commit(worker, some)
+        for made in some:
+            with worker.store.write() as session:
+                at = ledger.lock(session)
+                mandate = session.get_one(MandateRow, made.audit.mandate_id)
+                bill = replace(asked[made.audit.id], mandate=mandate)
+                charge(session, at, [bill], Settings(**settings))
 
     put(charging, "charge", later)
-    put(Worker, "_finish", finish_and_charge)
+    put(Worker, "_commit", commit_and_charge)
 
 
 def lease_without_end(_: dict[str, Any]) -> None:
     """What a dead worker had claimed is never claimed again."""
+    put(claims, "lease", lambda _: now() + timedelta(minutes=9))
 
-    def lease(worker: Worker) -> datetime:
-        return now() + timedelta(minutes=9)
 
-    put(Worker, "_lease", lease)
+def releases_after_their_audits_end(_: dict[str, Any]) -> None:
+    """Audits end, and that is committed, before their releases are written."""
+
+    def torn(session: Session, *rows: Any) -> None:
+        commit_midway(session)
+        insert(session, *rows)
+
+    put(delivery, "insert", torn)
 
 
 def noise_drawn_again(settings: dict[str, Any]) -> None:
@@ -123,6 +127,18 @@ def steps_are_not_written_down(_: dict[str, Any]) -> None:
     put(AuditJournal, "write", lambda *_: None)
 
 
+def releases_in_threes(_: dict[str, Any]) -> None:
+    """No mistake: releases wait a while for each other, so that they are committed together."""
+    take = Beside._next
+
+    def patient(self: Beside[Any]) -> list[Any]:
+        with self._changed:
+            self._changed.wait_for(lambda: len(self._waiting) > 2 or self._ends, timeout=2)
+        return take(self)
+
+    put(Beside, "_next", patient)
+
+
 def put(where: object, name: str, wrong: object) -> None:
     setattr(where, name, wrong)
 
@@ -134,6 +150,7 @@ MUTANTS: dict[str, Mutate] = {
         entry_in_its_own_transaction,
         charge_after_the_answer,
         lease_without_end,
+        releases_after_their_audits_end,
         noise_drawn_again,
         everybody_is_scored,
         keys_are_forgotten,
@@ -141,3 +158,4 @@ MUTANTS: dict[str, Mutate] = {
         steps_are_not_written_down,
     )
 }
+HABITS: dict[str, Mutate] = {releases_in_threes.__name__: releases_in_threes}

@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+from sqlmodel import select
 
 from api.boundaries import Boundary
+from api.store import EntryRow, Store
 from tests.faults.case import Case, scenario_of
 from tests.faults.host import Kill
 from tests.faults.mutants import MUTANTS
@@ -16,6 +18,7 @@ FOUND = {
     "entry_in_its_own_transaction": (Boundary.CHARGE_WRITTEN, "charge entries are"),
     "charge_after_the_answer": (Boundary.RELEASE_COMMITTED, "before any charge"),
     "lease_without_end": (Boundary.RUNNING, "is stuck"),
+    "releases_after_their_audits_end": (Boundary.RELEASE_WRITTEN, "release entries are"),
     "noise_drawn_again": (Boundary.RELEASE_COMMITTED, "was delivered 2 ways"),
     "everybody_is_scored": (Boundary.RUNNING, "left out"),
     "keys_are_forgotten": (Boundary.CHARGE_COMMITTED, "audits for 2 keys"),
@@ -53,3 +56,14 @@ def test_the_service_as_it_is_violates_nothing(databases: Databases, tmp_path: P
     case = Case(databases.copy(), tmp_path, plan)
     assert case.run(Case.everything) == []
     assert case.orders.killed == 3
+
+
+def test_three_are_released_together(databases: Databases, tmp_path: Path) -> None:
+    scene = databases.copy()
+    assert Case(scene, tmp_path, ()).run(Case.together) == []
+    store = Store(scene.database_url)
+    with store.read() as session:
+        entries = session.exec(select(EntryRow).where(EntryRow.kind == "release")).all()
+    store.close()
+    assert len(entries) == 3
+    assert len({entry.at for entry in entries}) == 1

@@ -92,13 +92,15 @@ def test_nobody_has_all_workers(line: Deployment, comes: Callable[[], Someone]) 
     workers = [line.service.worker() for _ in range(3)]
     claimed = [worker._claim() for worker in workers]
     assert [row.id if row else None for row in claimed] == [mine, theirs, None]
-    workers[0].current = claimed[0]
+    for worker, row in zip(workers, claimed[:2], strict=False):
+        assert row is not None
+        worker.leases.keep(row)
     workers[0].park()  # and what was left is taken up by whoever comes next
     again = workers[2]._claim()
     assert again is not None
     assert again.id == mine
-    for worker, row in ((workers[1], claimed[1]), (workers[2], again)):
-        worker.current = row
+    workers[2].leases.keep(again)
+    for worker in workers[1:]:
         worker.park()
 
 
