@@ -42,10 +42,11 @@ class Checkpointer:
         self._safely(timedelta(0))
 
     def once(self, young: timedelta = timedelta(0)) -> CheckpointRow | None:
-        """Sign the head, if it is not signed yet and no other was so short a while ago."""
+        """Sign the head, if it is not signed yet and no process did so short a while ago."""
         with self.store.read() as session:
             newest = latest(session)
-            if newest and timedelta(0) <= now() - newest.at < young:
+            # One that lasts was signed for a draw, by nobody who comes again in time.
+            if newest and not newest.lasting and timedelta(0) <= now() - newest.at < young:
                 return newest
             if session.exec(select(HeadRow)).one().size == (newest.size if newest else 0):
                 return newest
