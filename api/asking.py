@@ -12,7 +12,7 @@ from api.audits import KINDS, AudienceFacts
 from api.auth.caller import Caller
 from api.errors import AudienceNotSealedError
 from api.platform import Platform
-from api.pricing import facts_from, price_of
+from api.pricing import facts_of, price_of
 from api.settings import Settings
 from api.store import AudienceRow, ContentRow
 from openapi.models import Price
@@ -38,12 +38,12 @@ def ask(
     """What the request is about, or why it cannot be asked."""
     kind = KINDS[request.kind]
     about = [contents.owned(session, caller, content) for content in request.content_ids]
-    audience, groups = uploads.owned_in_groups(session, caller, request.audience_id)
+    audience = uploads.owned(session, caller, request.audience_id)
     if audience.state != "sealed":
         raise AudienceNotSealedError(
             f"the audience is {audience.state}: seal it first. Nothing was charged."
         )
-    facts = facts_from(session, audience, groups)
+    facts = facts_of(session, audience)
     kind.check(request, facts, platform)
     question = kind.question(request, facts)
     memory.refuse_too_large(kind, request, facts, question, settings)

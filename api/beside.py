@@ -59,7 +59,7 @@ class Beside(Generic[Given]):
         while some := self._next():
             try:
                 self._do(some)
-            except Exception:  # one bad moment must not end the thread
+            except BaseException:  # whatever it is, nobody is left to wait for this thread
                 log.exception("%s.error", self._thread.name)
             with self._changed:
                 self._busy = False

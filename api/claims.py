@@ -28,9 +28,10 @@ _RUNNING = (
         col(AuditRow.state) == "running",
     )
     .order_by(col(AuditRow.id))
-    .with_for_update()
     .execution_options(populate_existing=True)
 )
+_LOCKED = _RUNNING.with_for_update()
+_FREE = _RUNNING.with_for_update(skip_locked=True)
 
 log = logging.getLogger(__name__)
 
@@ -46,10 +47,10 @@ def lease(settings: Settings) -> datetime:
     return now() + timedelta(seconds=settings.lease_seconds)
 
 
-def held(session: Session, audits: Sequence[AuditRow]) -> list[AuditRow]:
-    """Those of these audits that are still claimed as they were, locked."""
+def held(session: Session, audits: Sequence[AuditRow], *, wait: bool = True) -> list[AuditRow]:
+    """Those of these audits that are still claimed as they were, locked; or those that are free."""
     claims = {audit.id: audit.claim for audit in audits}
-    rows = session.scalars(_RUNNING, {"audits": list(claims)})
+    rows = session.scalars(_LOCKED if wait else _FREE, {"audits": list(claims)})
     return [row for row in rows if row.claim == claims[row.id]]
 
 
@@ -62,9 +63,10 @@ def leave(store: Store, audits: Sequence[AuditRow], until: datetime) -> None:
 
 
 def renew(store: Store, settings: Settings, audits: Sequence[AuditRow]) -> None:
+    """Of what is being released none needs it, and no other waits for that."""
     longer = {"lease_until": lease(settings)}
     with store.write() as session:
-        change_all(session, [(row, longer) for row in held(session, audits)])
+        change_all(session, [(row, longer) for row in held(session, audits, wait=False)])
 
 
 class Leases:
@@ -85,13 +87,16 @@ class Leases:
         with self._guard:
             self._kept[audit.id] = audit
             if not self._alive:
-                self._alive = True
                 threading.Thread(target=self._run, name="leases", daemon=True).start()
+                self._alive = True
 
     def drop(self, *audits: AuditRow) -> None:
+        """Let these claims be; another of the same audit is kept."""
         with self._guard:
             for audit in audits:
-                self._kept.pop(audit.id, None)
+                kept = self._kept.get(audit.id)
+                if kept is not None and kept.claim == audit.claim:
+                    del self._kept[audit.id]
 
     def _run(self) -> None:
         while audits := self._after_a_while():

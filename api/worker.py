@@ -65,8 +65,10 @@ class Worker:
                         end_stale(self.store, self.settings)
                         settle_all(self.store, self.platform, self.keys, self.settings)
                         tidied = time.monotonic()
-                    # When a release is committed, its auditor may have one more.
-                    busy = self._run_next(releases.give) or releases.wait()
+                    # When a release is committed, its auditor may have one more, also where that
+                    # was while nothing could be claimed.
+                    under_way = bool(self.leases.kept)
+                    busy = self._run_next(releases.give) or releases.wait() or under_way
                 except Exception:  # one bad moment must not end the worker
                     log.exception("worker.error")
                     busy = False
@@ -90,12 +92,12 @@ class Worker:
         audit = self._claim()
         if audit is None:
             return False
-        self.leases.keep(audit)
-        self.moved(audit.id, "running")
-        boundaries.reached(Boundary.CLAIMED)
-        log.info("audit.running", extra={"audit": audit.id})
         made = None
         try:
+            self.leases.keep(audit)
+            self.moved(audit.id, "running")
+            boundaries.reached(Boundary.CLAIMED)
+            log.info("audit.running", extra={"audit": audit.id})
             made = self._made(audit)
         finally:
             if made is None:
@@ -144,10 +146,18 @@ class Worker:
             if len(some) == 1:
                 self._failed(some[0].audit, error)
             else:
-                for made in some:
-                    self._release([made])
+                self._release_each(some)
         finally:
             self.leases.drop(*(made.audit for made in some))
+
+    def _release_each(self, some: Sequence[Made]) -> None:
+        for made in some:
+            try:
+                self._release([made])
+            except UNAVAILABLE:
+                raise
+            except Exception:  # it runs again when its lease is over; the others are released
+                log.exception("audit.error", extra={"audit": made.audit.id})
 
     def _commit(self, some: Sequence[Made]) -> None:
         audits = [made.audit for made in some]

@@ -1,7 +1,6 @@
 """Audiences that auditors upload: open, filled part by part, then sealed."""
 
 import secrets
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Literal, cast
 
@@ -30,11 +29,6 @@ _OWNED = select(AudienceRow).where(
 # A charge refers to the audience while it holds the books, for which a sealing may wait: a lock
 # that lets it refer keeps the two from waiting for each other.
 _WAITED = _OWNED.with_for_update(key_share=True).execution_options(populate_existing=True)
-_IN_GROUPS = (
-    select(AudienceRow, GroupRow.label, GroupRow.members, GroupRow.known_size)
-    .join(GroupRow, col(GroupRow.audience_id) == col(AudienceRow.id))
-    .where(AudienceRow.id == bindparam("audience"), AudienceRow.auditor_id == bindparam("auditor"))
-)
 _GROUPS = (
     select(GroupRow)
     .where(GroupRow.audience_id == bindparam("audience"))
@@ -91,15 +85,6 @@ def owned(
     if lock == "skip" and not locked(session, audience_id):
         raise ConflictError("the audience is being changed at this moment; try again")
     return row
-
-
-def owned_in_groups(
-    session: Session, caller: Caller, audience_id: str
-) -> tuple[AudienceRow, Sequence[Any]]:
-    """The same, and what is public of its groups: label, members and known size."""
-    mine = {"audience": audience_id, "auditor": caller.auditor}
-    rows = session.execute(_IN_GROUPS, mine).all()
-    return rows[0].AudienceRow if rows else owned(session, caller, audience_id), rows
 
 
 def locked(session: Session, audience_id: str) -> AudienceRow | None:

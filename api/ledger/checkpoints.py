@@ -6,13 +6,12 @@
 import logging
 import threading
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from joserfc.jwk import OKPKey
 from sqlmodel import Session, col, select
 
 from api.auth.keys import SigningKeys
-from api.clock import now
 from api.errors import InvalidRequestError, NotFoundError, NotSignedError
 from api.ledger.entries import lock
 from api.ledger.tree import tree
@@ -33,30 +32,24 @@ class Checkpointer:
     seconds: float
 
     def run(self, stop: threading.Event) -> None:
-        """Until told to stop, and once more then: what was written is signed.
-
-        Every process does. What another has just signed is left to it: it comes again in time.
-        """
+        """Until told to stop, and once more then: what was written is signed."""
         while not stop.wait(self.seconds):
-            self._safely(timedelta(seconds=self.seconds / 2))
-        self._safely(timedelta(0))
+            self._safely()
+        self._safely()
 
-    def once(self, young: timedelta = timedelta(0)) -> CheckpointRow | None:
-        """Sign the head, if it is not signed yet and no process did so short a while ago."""
+    def once(self) -> CheckpointRow | None:
+        """Sign the head, if it is not signed yet."""
         with self.store.read() as session:
             newest = latest(session)
-            # One that lasts was signed for a draw, by nobody who comes again in time.
-            if newest and not newest.lasting and timedelta(0) <= now() - newest.at < young:
-                return newest
             if session.exec(select(HeadRow)).one().size == (newest.size if newest else 0):
                 return newest
         key = self.keys.current("ledger")
         with self.store.write() as session:
             return sign_head(session, [key], self.origin, lock(session))
 
-    def _safely(self, young: timedelta) -> None:
+    def _safely(self) -> None:
         try:
-            self.once(young)
+            self.once()
         except Exception:  # the next one may succeed
             log.exception("checkpoint.error")
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlmodel import col, update
 
-from api import asking, pricing, standing, worker
+from api import pricing, standing, work
 from api.audiences import sealing, uploads
 from api.audits import bins
 from api.audits.score_histogram import ScoreHistogram
@@ -109,11 +109,11 @@ def test_a_figure_of_progress_would_tell(
 ) -> None:
     original = standing.view
 
-    def chatty(row: Any) -> Any:
+    def chatty(row: Any, *known: Any) -> Any:
         with target.service.store.read() as session:
             groups = uploads.groups_of(session, row.audience_id)
             scored = sum(len(group.people or b"") // 8 for group in groups)
-        return original(row).model_copy(update={"failure": f"{scored} people scored"})
+        return original(row, *known).model_copy(update={"failure": f"{scored} people scored"})
 
     monkeypatch.setattr(standing, "view", chatty)
     assert told_apart(target, world) >= {"queued", "audit", "audits"}
@@ -122,16 +122,16 @@ def test_a_figure_of_progress_would_tell(
 def test_a_price_that_looks_at_the_data_would_tell(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = pricing.facts_of
+    original = pricing.facts_from
 
-    def thrifty(session: Any, audience: Any) -> Any:
+    def thrifty(session: Any, audience: Any, rows: Any) -> Any:
         """Nobody is there, so nobody's number has to be hidden."""
-        facts = original(session, audience)
+        facts = original(session, audience, rows)
         nobody = (0,) * len(facts.labels)
         return facts if matched(session, audience) else replace(facts, known_sizes=nobody)
 
-    for module in (pricing, asking, worker):
-        monkeypatch.setattr(module, "facts_of", thrifty)
+    for module in (pricing, work):
+        monkeypatch.setattr(module, "facts_from", thrifty)
     assert told_apart(target, world) >= {"price", "submit", "budget"}
 
 

@@ -133,7 +133,7 @@ def releases_in_threes(_: dict[str, Any]) -> None:
 
     def patient(self: Beside[Any]) -> list[Any]:
         with self._changed:
-            self._changed.wait_for(lambda: len(self._waiting) > 2 or self._ends, timeout=2)
+            self._changed.wait_for(lambda: len(self._waiting) > 2 or self._ends, timeout=10)
         return take(self)
 
     put(Beside, "_next", patient)

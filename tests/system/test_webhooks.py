@@ -195,7 +195,7 @@ def test_pauses_grow_and_the_queue_survives_a_restart(
     webhook = place.regulator.webhooks.add(receiver.url)
     asleep(place, webhook)
     place.regulator.auditors.add("Lab")
-    first = pusher(place, first_pause=timedelta(seconds=10))
+    first = pusher(place)
     pauses = []
     for failures in range(1, 5):
         asleep(place, webhook, next_at=now())
