@@ -54,16 +54,15 @@ _LATER = case((_WINDOW < _NUMBER, _NUMBER), else_=_WINDOW)
 _THEN = case((_WINDOW < _NUMBER, literal(Fraction(0), Pico)), else_=_SPENT) + _RHO
 _DEBIT = update(PlatformAccountRow).where(_THEN <= _LIMIT).values(window=_LATER, spent=_THEN)
 _REFUND = update(PlatformAccountRow).where(_WINDOW == _NUMBER).values(spent=_SPENT - _RHO)
-# The people of each group, and which of them bear an audit, where anybody is left out.
+# Of a group: who of its people bear an audit, where anybody is left out.
+OF_THE_GROUP = and_(
+    col(ExclusionRow.audit_id) == bindparam("audit"),
+    col(ExclusionRow.label) == col(GroupRow.label),
+)
+# The people of each group, and which of them bear an audit.
 _BEARERS = (
     select(col(GroupRow.label), col(GroupRow.people), col(ExclusionRow.able))
-    .outerjoin(
-        ExclusionRow,
-        and_(
-            col(ExclusionRow.audit_id) == bindparam("audit"),
-            col(ExclusionRow.label) == col(GroupRow.label),
-        ),
-    )
+    .outerjoin(ExclusionRow, OF_THE_GROUP)
     .where(col(GroupRow.audience_id) == bindparam("audience"))
 )
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import and_, bindparam, select
+from sqlalchemy import bindparam, select
 from sqlmodel import Session, col
 
 from api.audits import AudienceFacts
-from api.charging import bearing
+from api.charging import OF_THE_GROUP, bearing
 from api.pricing import facts_from
 from api.store import AudienceRow, AuditRow, ContentRow, ExclusionRow, GroupRow, find_one
 from openapi.models import REQUEST, Price
@@ -25,13 +25,7 @@ _AUDIENCE = (
         col(ExclusionRow.able),
     )
     .join(GroupRow, col(GroupRow.audience_id) == col(AudienceRow.id))
-    .outerjoin(
-        ExclusionRow,
-        and_(
-            col(ExclusionRow.audit_id) == bindparam("audit"),
-            col(ExclusionRow.label) == col(GroupRow.label),
-        ),
-    )
+    .outerjoin(ExclusionRow, OF_THE_GROUP)
     .where(col(AudienceRow.id) == bindparam("audience"))
 )
 

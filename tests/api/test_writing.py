@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import bindparam, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm.exc import StaleDataError
 
@@ -19,6 +19,7 @@ from api.store import (
     find_all,
     insert,
 )
+from api.store.writing import by_the_driver
 
 AT = datetime(2030, 1, 2, 3, 4, 5, 678, tzinfo=UTC)
 
@@ -105,3 +106,18 @@ def test_rows_of_two_tables_are_not_written_as_one(store: Store) -> None:
     )
     with pytest.raises(ValueError, match="unpack"), store.write() as session:
         insert(session, *rows)
+
+
+def test_the_driver_takes_values_as_they_are_each_for_its_row(store: Store) -> None:
+    table = StatementRow.__table__  # type: ignore[attr-defined]
+    named = table.c.by == bindparam("by_"), table.c.key == bindparam("key_")
+    statement = table.update().where(*named).values(number=bindparam("number_"))
+    with store.write() as session:
+        insert(session, *(StatementRow(by="driver", key=key, number=0) for key in "klm"))
+        given = [
+            {"by_": "driver", "key_": key, "number_": place} for place, key in enumerate("kl", 1)
+        ]
+        by_the_driver(session, statement, given)
+    with store.read() as session:
+        rows = find_all(session, StatementRow, by="driver")
+    assert {row.key: row.number for row in rows} == {"k": 1, "l": 2, "m": 0}
