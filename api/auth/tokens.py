@@ -4,10 +4,12 @@
 """
 
 import secrets
+from functools import lru_cache
 from typing import Any
 
 from joserfc import jwt
 from joserfc.errors import ExpiredTokenError, JoseError
+from joserfc.jwk import OKPKey
 
 from api.auth.caller import Caller, caller_with
 from api.auth.compact import Compact, CompactError, parse
@@ -19,6 +21,8 @@ from api.store import Store
 TYPE = "at+jwt"
 
 _NEEDED: jwt.ClaimsOption = {"essential": True}
+# So many tokens are remembered to be signed by us.
+_KEPT = 4_096
 
 
 class OwnTokens:
@@ -28,6 +32,8 @@ class OwnTokens:
         self._store = store
         self._keys = keys
         self._issuer = issuer
+        # A token that we signed stays one; whether it still counts is asked each time.
+        self._signed = lru_cache(maxsize=_KEPT)(self._parse)
 
     def issue(self, researcher_id: str, scope: str) -> str:
         key = self._keys.current("access-token")
@@ -47,13 +53,10 @@ class OwnTokens:
 
     def read(self, bearer: str) -> dict[str, Any]:
         """The claims of a token that we signed and that has not expired."""
-        try:
-            token = parse(bearer)
-        except CompactError as error:
-            raise UnauthenticatedError("The access token is malformed.") from error
-        self._verify(token)
+        token = self._signed(bearer)
+        self._key_of(token)
         self._validate(token)
-        return token.claims
+        return dict(token.claims)
 
     def authenticate(self, bearer: str) -> Caller:
         claims = self.read(bearer)
@@ -67,16 +70,26 @@ class OwnTokens:
             raise UnauthenticatedError("The researcher's role changed: ask for a new token.")
         return caller
 
-    def _verify(self, token: Compact) -> None:
+    def _parse(self, bearer: str) -> Compact:
+        """An access token that is signed by the key it names: which never changes."""
+        try:
+            token = parse(bearer)
+        except CompactError as error:
+            raise UnauthenticatedError("The access token is malformed.") from error
         if token.typ != TYPE:
             raise UnauthenticatedError("This is not an access token: its type is not at+jwt.")
+        try:
+            token.verify(self._key_of(token), (ALGORITHM,))
+        except CompactError as error:
+            raise UnauthenticatedError("The access token's signature is wrong.") from error
+        return token
+
+    def _key_of(self, token: Compact) -> OKPKey:
+        """The key that it names, as long as that is in use."""
         key = self._keys.verifying("access-token", token.kid) if token.kid else None
         if key is None:
             raise UnauthenticatedError("The access token is signed with a key that is not in use.")
-        try:
-            token.verify(key, (ALGORITHM,))
-        except CompactError as error:
-            raise UnauthenticatedError("The access token's signature is wrong.") from error
+        return key
 
     def _validate(self, token: Compact) -> None:
         registry = jwt.JWTClaimsRegistry(

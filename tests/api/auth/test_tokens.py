@@ -92,6 +92,24 @@ def test_a_token_is_refused_the_moment_it_expires(service: Service, ada: Person)
     _assert_refused(service.get("/auditor", forge(service, ada, exp=time.time())), "expired")
 
 
+def test_a_token_that_was_believed_expires_all_the_same(service: Service, ada: Person) -> None:
+    ends = time.time() + 2
+    token = forge(service, ada, exp=ends)
+    assert service.get("/auditor", token).status_code == 200
+    time.sleep(max(0.0, ends - time.time()))
+    _assert_refused(service.get("/auditor", token), "expired")
+
+
+def test_the_claims_of_a_token_that_was_believed_need_its_signature(
+    service: Service, ada: Person
+) -> None:
+    token = ada.token()
+    assert service.get("/auditor", token).status_code == 200
+    signed, _, signature = token.rpartition(".")
+    changed = ("B" if signature[0] == "A" else "A") + signature[1:]
+    _assert_refused(service.get("/auditor", f"{signed}.{changed}"), "signature")
+
+
 def test_another_key_under_our_kid_is_refused(service: Service, ada: Person) -> None:
     kid = service.auth.keys.current("access-token").kid
     assert kid is not None
