@@ -12,9 +12,9 @@ from api.audits import KINDS, AudienceFacts
 from api.auth.caller import Caller
 from api.errors import AudienceNotSealedError
 from api.platform import Platform
-from api.pricing import facts_of, price_of
+from api.pricing import facts_from, price_of
 from api.settings import Settings
-from api.store import AudienceRow, ContentRow
+from api.store import AudienceRow
 from openapi.models import Price
 from privacy import waist
 from privacy.price import Price as ExactPrice
@@ -24,7 +24,7 @@ from privacy.price import Price as ExactPrice
 class Asked:
     """A request that can be asked: what it is about, and the question it comes to."""
 
-    contents: list[ContentRow]
+    digests: list[str]  # of the contents
     audience: AudienceRow
     facts: AudienceFacts
     question: waist.Question
@@ -37,16 +37,16 @@ def ask(
 ) -> Asked:
     """What the request is about, or why it cannot be asked."""
     kind = KINDS[request.kind]
-    about = [contents.owned(session, caller, content) for content in request.content_ids]
-    audience = uploads.owned(session, caller, request.audience_id)
+    digests = contents.digests(session, caller, request.content_ids)
+    audience, groups = uploads.owned_grouped(session, caller, request.audience_id)
     if audience.state != "sealed":
         raise AudienceNotSealedError(
             f"the audience is {audience.state}: seal it first. Nothing was charged."
         )
-    facts = facts_of(session, audience)
+    facts = facts_from(session, audience, groups)
     kind.check(request, facts, platform)
     question = kind.question(request, facts)
     memory.refuse_too_large(kind, request, facts, question, settings)
     price = waist.price(question) + ExactPrice.exploration(Fraction(request.exploration_loss))
     shown = price_of(question, "rho", request.exploration_loss, request.assumes)
-    return Asked(about, audience, facts, question, price, shown)
+    return Asked(digests, audience, facts, question, price, shown)

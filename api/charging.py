@@ -31,7 +31,6 @@ from api.store import (
     AudienceRow,
     AuditRow,
     ChargeRow,
-    ContentRow,
     ExclusionRow,
     GroupRow,
     MandateRow,
@@ -74,7 +73,7 @@ class Bill:
     audit: AuditRow
     mandate: MandateRow
     audience: AudienceRow
-    contents: Sequence[ContentRow]
+    digests: Sequence[str]  # of the contents
     price: Price
     statement: Statement
 
@@ -210,7 +209,7 @@ def _row(bill: Bill, at: datetime) -> ChargeRow:
         mandate_id=mandate.id,
         audience_id=bill.audience.id,
         audience_commitment=bill.audience.commitment or "",
-        content_digests=[content.digest for content in bill.contents],
+        content_digests=list(bill.digests),
         kind=audit.kind,
         price=audit.price,
         currency=mandate.currency,

@@ -1,9 +1,11 @@
 """Trial content: kept as uploaded, named on receipts by its digest."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from sqlmodel import Session
+from sqlalchemy import bindparam, select
+from sqlmodel import Session, col
 
 from api.auth.caller import Caller
 from api.clock import now
@@ -14,6 +16,16 @@ from api.store import ContentRow, find
 from openapi.models import Content, ContentDraft
 from privacy.content import FIELDS, content_digest
 from privacy.receipts import digest
+
+# What the platform is shown.
+_FIELDS = ("kind", "title", "text", "attributes", "image")
+_THESE = col(ContentRow.id).in_(bindparam("contents", expanding=True))
+_DIGESTS = select(col(ContentRow.id), col(ContentRow.digest)).where(
+    col(ContentRow.auditor_id) == bindparam("auditor"), _THESE
+)
+_SHOWN = select(*(col(getattr(ContentRow, name)) for name in ("id", "digest", *_FIELDS))).where(
+    _THESE
+)
 
 
 def create(session: Session, caller: Caller, draft: ContentDraft) -> Content:
@@ -42,20 +54,45 @@ def owned(session: Session, caller: Caller, content_id: str) -> ContentRow:
     """The auditor's own content; another auditor's is not there."""
     row = find(session, ContentRow, id=content_id, auditor_id=caller.auditor)
     if row is None:
-        raise NotFoundError(f"no content {content_id}: upload it with POST /v1/contents")
+        raise _missing(content_id)
     return row
 
 
-def for_platform(row: ContentRow) -> Mapping[str, Any]:
-    """The content as `Scores.score` takes it."""
-    return {
-        "kind": row.kind,
-        "title": row.title,
-        "text": row.text,
-        "attributes": row.attributes,
-        "image": row.image,
-    }
+def digests(session: Session, caller: Caller, content_ids: Sequence[str]) -> list[str]:
+    """Of the auditor's own contents, by which they are named; nothing else of them is read."""
+    if not content_ids:
+        return []
+    asked = {"auditor": caller.auditor, "contents": content_ids}
+    found = {row.id: row.digest for row in session.connection().execute(_DIGESTS, asked)}
+    for content_id in content_ids:
+        if content_id not in found:
+            raise _missing(content_id)
+    return [found[content_id] for content_id in content_ids]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Content as `Scores.score` takes it, and the digest that names it."""
+
+    digest: str
+    fields: Mapping[str, Any]
+
+
+def shown(session: Session, content_ids: Sequence[str]) -> list[Shown]:
+    """These contents, whosever they are: who may ask was judged before."""
+    if not content_ids:
+        return []
+    rows = session.connection().execute(_SHOWN, {"contents": content_ids}).mappings()
+    found = {row["id"]: row for row in rows}
+    return [
+        Shown(found[each]["digest"], {name: found[each][name] for name in _FIELDS})
+        for each in content_ids
+    ]
 
 
 def view(row: ContentRow) -> Content:
     return Content.model_validate(row.model_dump(exclude={"auditor_id", "researcher_id", "image"}))
+
+
+def _missing(content_id: str) -> NotFoundError:
+    return NotFoundError(f"no content {content_id}: upload it with POST /v1/contents")

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import bindparam
@@ -60,8 +61,19 @@ def price_of(
     assumes: tuple[Assumption, ...] = (),
 ) -> Price:
     """The price of a question, with the error to expect from each of its tables."""
-    exact = waist.price(question)
-    parts = [_part(name, mechanism) for name, mechanism in question.items()]
+    return _price_of(tuple(question.items()), currency, exploration_loss, assumes)
+
+
+# The same is asked again and again: before the charge, and by whoever asks what it would be.
+@lru_cache(maxsize=1_024)
+def _price_of(
+    mechanisms: tuple[tuple[str, waist.Mechanism], ...],
+    currency: Currency,
+    exploration_loss: Decimal,
+    assumes: tuple[Assumption, ...],
+) -> Price:
+    exact = waist.price(dict(mechanisms))
+    parts = [_part(name, mechanism) for name, mechanism in mechanisms]
     return Price(
         epsilon=_relations(exact, "epsilon"),
         rho=BothRelations(**_both(exact, "rho")),

@@ -10,7 +10,6 @@ from api import boundaries
 from api.adapters import PlatformDownError
 from api.audits import KINDS
 from api.boundaries import Boundary
-from api.contents import for_platform
 from api.platform import Platform
 from api.pricing import exact_price
 from api.work import Work
@@ -33,7 +32,7 @@ def produce(work: Work, membership: Membership, platform: Platform) -> dict[str,
     request = work.request
     kind = KINDS[request.kind]
     question = kind.question(request, work.facts)
-    shown = [for_platform(content) for content in work.contents]
+    shown = [content.fields for content in work.contents]
     model = kind.model_digest(request, platform)
     tables = kind.reduce(request, question, shown, membership, platform)
     if kind.model_digest(request, platform) != model:

@@ -222,7 +222,7 @@ class Submissions:
             submitted_at=at,
             turn=turn,
         )
-        return Bill(audit, mandate, asked.audience, asked.contents, price, order.statement)
+        return Bill(audit, mandate, asked.audience, asked.digests, price, order.statement)
 
 
 def _joins(order: _Order, others: Sequence[_Order]) -> bool:

@@ -9,8 +9,9 @@ from sqlmodel import Session, col
 
 from api.audits import AudienceFacts
 from api.charging import OF_THE_GROUP, bearing
+from api.contents import Shown, shown
 from api.pricing import facts_from
-from api.store import AudienceRow, AuditRow, ContentRow, ExclusionRow, GroupRow, find_one
+from api.store import AudienceRow, AuditRow, ExclusionRow, GroupRow
 from openapi.models import REQUEST, Price
 from privacy.membership import Membership
 
@@ -37,7 +38,7 @@ class Work:
     audit: AuditRow
     request: Any  # of the audit's kind
     price: Price
-    contents: Sequence[ContentRow]
+    contents: Sequence[Shown]
     audience: AudienceRow
     facts: AudienceFacts
 
@@ -45,7 +46,7 @@ class Work:
 def read(session: Session, audit: AuditRow) -> tuple[Work, Membership]:
     """The work, and the people who bear it."""
     request, price = REQUEST.validate_json(audit.request), Price.model_validate_json(audit.price)
-    contents = [find_one(session, ContentRow, id=content) for content in request.content_ids]
+    contents = shown(session, request.content_ids)
     # One question: nothing can come between whom the audience has and who of them is left out.
     asked = {"audit": audit.id, "audience": audit.audience_id}
     groups = session.execute(_AUDIENCE, asked).all()

@@ -8,7 +8,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,23 +28,51 @@ class Reader:
     @classmethod
     def of(cls, contents: Iterable[Mapping[str, Any]]) -> "Reader":
         """A reader who knows the words of this content."""
-        return cls(tuple(sorted({stem for content in contents for stem in _counts(content)})))
+        seen = map(_seen_in, contents)
+        return cls(tuple(sorted({stem for content in seen for stem in _counts(content)})))
 
     def read(self, content: Mapping[str, Any]) -> NDArray[np.float64]:
         """Words together have length one, so a long text does not shout down a short one."""
-        kinds = [float(content["kind"] == kind) for kind in KINDS]
-        plain = [1.0, *kinds, float(content.get("image") is not None)]
-        counts = _counts(content)
-        words = np.array([counts[stem] for stem in self.stems], np.float64)
-        length = float(np.linalg.norm(words))
-        return np.concatenate([plain, words / max(length, 1.0)])
+        return _numbers(self.stems, _seen_in(content))
 
 
-def _counts(content: Mapping[str, Any]) -> Counter[str]:
-    title = _words(str(content.get("title", "")))
+class _Seen(NamedTuple):
+    """What is read of a piece of content."""
+
+    kind: str
+    image: bool
+    title: str
+    text: str
+    named: tuple[str, ...]
+
+
+def _seen_in(content: Mapping[str, Any]) -> _Seen:
     attributes = content.get("attributes") or {}
-    named = [f"{name}={value}".casefold() for name, value in attributes.items()]
-    return Counter(title + title + _words(str(content.get("text", ""))) + named)
+    return _Seen(
+        kind=content["kind"],
+        image=content.get("image") is not None,
+        title=str(content.get("title", "")),
+        text=str(content.get("text", "")),
+        named=tuple(f"{name}={value}".casefold() for name, value in attributes.items()),
+    )
+
+
+# Content is scored for one batch of people after the other, and read for the first of them.
+@lru_cache(maxsize=1_024)
+def _numbers(stems: tuple[str, ...], content: _Seen) -> NDArray[np.float64]:
+    kinds = [float(content.kind == kind) for kind in KINDS]
+    plain = [1.0, *kinds, float(content.image)]
+    counts = _counts(content)
+    words = np.array([counts[stem] for stem in stems], np.float64)
+    length = float(np.linalg.norm(words))
+    numbers = np.concatenate([plain, words / max(length, 1.0)])
+    numbers.setflags(write=False)  # it is shared
+    return numbers
+
+
+def _counts(content: _Seen) -> Counter[str]:
+    title = _words(content.title)
+    return Counter(title + title + _words(content.text) + list(content.named))
 
 
 def _words(text: str) -> list[str]:

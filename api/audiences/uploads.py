@@ -1,6 +1,7 @@
 """Audiences that auditors upload: open, filled part by part, then sealed."""
 
 import secrets
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Literal, cast
 
@@ -29,6 +30,10 @@ _OWNED = select(AudienceRow).where(
 # A charge refers to the audience while it holds the books, for which a sealing may wait: a lock
 # that lets it refer keeps the two from waiting for each other.
 _WAITED = _OWNED.with_for_update(key_share=True).execution_options(populate_existing=True)
+# The same beside each of its groups: what is public of them.
+_GROUPED = _OWNED.join(GroupRow, col(GroupRow.audience_id) == col(AudienceRow.id)).add_columns(
+    col(GroupRow.label), col(GroupRow.members), col(GroupRow.known_size)
+)
 _GROUPS = (
     select(GroupRow)
     .where(GroupRow.audience_id == bindparam("audience"))
@@ -81,10 +86,21 @@ def owned(
     mine = {"audience": audience_id, "auditor": caller.auditor}
     row = session.exec(_WAITED if lock == "wait" else _OWNED, params=mine).first()
     if row is None:
-        raise NotFoundError(f"no audience {audience_id}: make one with POST /v1/audiences")
+        raise _missing(audience_id)
     if lock == "skip" and not locked(session, audience_id):
         raise ConflictError("the audience is being changed at this moment; try again")
     return row
+
+
+def owned_grouped(
+    session: Session, caller: Caller, audience_id: str
+) -> tuple[AudienceRow, Sequence[Any]]:
+    """The auditor's own audience, and what is public of its groups: one question."""
+    mine = {"audience": audience_id, "auditor": caller.auditor}
+    rows = session.execute(_GROUPED, mine).all()
+    if not rows:
+        raise _missing(audience_id)
+    return rows[0].AudienceRow, rows
 
 
 def locked(session: Session, audience_id: str) -> AudienceRow | None:
@@ -198,3 +214,7 @@ def _keep(
     """A group has so many members now; the upload is kept alive for another while."""
     change(session, group, members=members)
     change(session, audience, expires_at=now() + timedelta(hours=settings.upload_kept_hours))
+
+
+def _missing(audience_id: str) -> NotFoundError:
+    return NotFoundError(f"no audience {audience_id}: make one with POST /v1/audiences")

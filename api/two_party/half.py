@@ -5,9 +5,8 @@ that turns the audit from `charged` to `running`: from then on it cannot be canc
 but the run that is under way may read (R3).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +20,13 @@ from api.audits.kind import AudienceFacts
 from api.audits.two_party import SUMS, Integers, values_of
 from api.boundaries import Boundary
 from api.charging import bearers
-from api.contents import for_platform
+from api.contents import Shown, shown
 from api.errors import BeginAgainError
 from api.ledger import lock
 from api.platform import NOBODY, Persons, Platform
 from api.pricing import exact_price, facts_of
 from api.settings import Settings
-from api.store import AudienceRow, AuditRow, ContentRow, OrderRow, RunRow, Store
+from api.store import AudienceRow, AuditRow, OrderRow, RunRow, Store
 from api.two_party.candidates import candidates
 from openapi.models import REQUEST, Price, TwoPartyRequest
 from privacy import waist
@@ -45,7 +44,7 @@ class Half:
     run: str
     request: TwoPartyRequest
     facts: AudienceFacts
-    contents: Sequence[ContentRow]
+    contents: Sequence[Shown]
     join: Uploaded | Candidates
     model: str | None = field(default=None)
 
@@ -58,7 +57,7 @@ class Half:
             raise TypeError(f"{audit.id} is no two-party audit")
         with store.read() as session:
             audience = session.get_one(AudienceRow, audit.audience_id)
-            contents = [session.get_one(ContentRow, each) for each in request.content_ids]
+            contents = shown(session, request.content_ids)
             facts = facts_of(session, audience)
             if facts.candidates is None:
                 join: Uploaded | Candidates = Uploaded(_rows(session, audit, audience))
@@ -73,8 +72,8 @@ class Half:
         bearing = self._begin(persons)
         boundaries.reached(Boundary.CLAIMED)
         self.model = self._model()
-        shown: list[Mapping[str, Any]] = [for_platform(content) for content in self.contents]
-        read = values_of(self.request, shown, self.platform)(persons[bearing])
+        fields = [content.fields for content in self.contents]
+        read = values_of(self.request, fields, self.platform)(persons[bearing])
         if self._model() != self.model:
             raise PlatformDownError("the model changed while it was read")
         boundaries.reached(Boundary.REDUCED)

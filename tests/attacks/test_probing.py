@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlmodel import col, update
 
-from api import pricing, standing, work
+from api import asking, pricing, standing, work
 from api.audiences import sealing, uploads
 from api.audits import bins
 from api.audits.score_histogram import ScoreHistogram
@@ -130,7 +130,7 @@ def test_a_price_that_looks_at_the_data_would_tell(
         nobody = (0,) * len(facts.labels)
         return facts if matched(session, audience) else replace(facts, known_sizes=nobody)
 
-    for module in (pricing, work):
+    for module in (asking, work):
         monkeypatch.setattr(module, "facts_from", thrifty)
     assert told_apart(target, world) >= {"price", "submit", "budget"}
 
