@@ -57,7 +57,11 @@ class AuditRow(SQLModel, table=True):
     """An audit is also the job that runs it: a worker holds the lease while it is `running`."""
 
     __tablename__ = "audits"
-    __table_args__ = (UniqueConstraint("auditor_id", "idempotency_key"),)
+    __table_args__ = (
+        UniqueConstraint("auditor_id", "idempotency_key"),
+        # Workers take the first of those that wait.
+        Index("ix_audits_state_turn", "state", "turn"),
+    )
 
     id: str = Field(primary_key=True)
     auditor_id: str = Field(foreign_key="auditors.id")
@@ -65,7 +69,7 @@ class AuditRow(SQLModel, table=True):
     mandate_id: str = Field(foreign_key="mandates.id")
     audience_id: str = Field(foreign_key="audiences.id", index=True)
     kind: str
-    state: str = Field(index=True)
+    state: str
     request: str = Field(sa_column=Column(Text, nullable=False))
     price: str = Field(sa_column=Column(Text, nullable=False))
     idempotency_key: str
