@@ -11,8 +11,10 @@ import threading
 import time
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any, cast
 
 from sqlalchemy import bindparam, select
+from sqlalchemy.orm import defer
 from sqlmodel import Session, col
 
 from api import turns
@@ -20,9 +22,13 @@ from api.clock import now
 from api.settings import Settings
 from api.store import AuditRow, Store, change_all
 
-# Locked in one order by whoever locks several.
+# Locked in one order by whoever locks several; what was asked, and its price, are left there.
 _RUNNING = (
     select(AuditRow)
+    .options(
+        defer(cast("Any", AuditRow.request), raiseload=True),
+        defer(cast("Any", AuditRow.price), raiseload=True),
+    )
     .where(
         col(AuditRow.id).in_(bindparam("audits", expanding=True)),
         col(AuditRow.state) == "running",

@@ -4,17 +4,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
-from sqlalchemy import Connection, Row, bindparam
-from sqlmodel import Session, col, select
+from sqlalchemy import Connection, Row, bindparam, select
+from sqlmodel import Session, col
 
 from api.errors import ForbiddenError
 from api.store import ResearcherRow, RevokedTokenRow
 from openapi.models import Role
 
-_REVOKED = select(RevokedTokenRow.jti).where(RevokedTokenRow.jti == bindparam("jti")).exists()
-_HOLDER = select(ResearcherRow, _REVOKED.label("revoked")).where(
-    ResearcherRow.id == bindparam("researcher")
+_REVOKED = (
+    select(col(RevokedTokenRow.jti)).where(col(RevokedTokenRow.jti) == bindparam("jti")).exists()
 )
+_HOLDER = select(
+    col(ResearcherRow.id),
+    col(ResearcherRow.name),
+    col(ResearcherRow.role),
+    col(ResearcherRow.auditor_id),
+    col(ResearcherRow.jwk),
+    col(ResearcherRow.removed_at),
+    _REVOKED.label("revoked"),
+).where(col(ResearcherRow.id) == bindparam("researcher"))
 
 
 @dataclass(frozen=True)
@@ -51,13 +59,11 @@ def caller_with(connection: Connection, researcher_id: str, jti: str) -> tuple[C
 
 
 def caller_by_outside_subject(session: Session, subject: str) -> Caller | None:
-    row = session.exec(
-        select(ResearcherRow).where(col(ResearcherRow.outside_subject) == subject)
-    ).one_or_none()
-    return _caller(row)
+    query = select(ResearcherRow).where(col(ResearcherRow.outside_subject) == subject)
+    return _caller(session.scalars(query).one_or_none())
 
 
-def _caller(row: ResearcherRow | Row[ResearcherRow, bool] | None) -> Caller | None:
+def _caller(row: ResearcherRow | Row[*tuple[Any, ...]] | None) -> Caller | None:
     if row is None or row.removed_at is not None:
         return None
     return Caller(

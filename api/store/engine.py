@@ -8,7 +8,7 @@ are locked by `for_update`. `read()` and `snapshot()` are transactions that only
 
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from threading import Lock
 from typing import Any, NoReturn
@@ -97,7 +97,7 @@ class Store:
     @contextmanager
     def write(self) -> Iterator[Session]:
         """A transaction that commits when the block ends, and leaves nothing when it raises."""
-        with self._turn(), Session(self.engine, expire_on_commit=False) as session:
+        with self._turn(), _Session(self.engine, expire_on_commit=False) as session:
             session.connection(execution_options={"writes": True})
             yield session
             session.commit()
@@ -109,7 +109,7 @@ class Store:
             with self.write() as session:
                 yield session
             return
-        with Session(self._at_once, expire_on_commit=False, autoflush=False) as session:
+        with _Session(self._at_once, expire_on_commit=False, autoflush=False) as session:
             yield session
 
     @contextmanager
@@ -148,7 +148,22 @@ class Store:
         self.engine.dispose()
 
 
-class _Reading(Session):
+class _Session(Session):
+    """A session of one transaction. Its connection is looked up once: SQLAlchemy does each time."""
+
+    _mine: Connection | None = None
+
+    def connection(
+        self,
+        bind_arguments: Any = None,
+        execution_options: Mapping[str, Any] | None = None,
+    ) -> Connection:
+        if self._mine is None or bind_arguments or execution_options:
+            self._mine = super().connection(bind_arguments, execution_options)
+        return self._mine
+
+
+class _Reading(_Session):
     """A session that has nothing to write."""
 
     def flush(self, objects: object = None) -> NoReturn:

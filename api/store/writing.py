@@ -17,7 +17,7 @@ def insert(session: Session, *rows: SQLModel) -> None:
     """Write new rows of one table, of which the session knows nothing: who asks reads them."""
     if rows:
         [table] = {type(row) for row in rows}
-        session.connection().execute(_insertion(table), [_values(row) for row in rows])
+        session.connection().execute(_insertion(table), _given([_values(row) for row in rows]))
 
 
 def change(session: Session, row: SQLModel, **values: Any) -> None:
@@ -32,7 +32,7 @@ def change_all(session: Session, changes: Sequence[tuple[SQLModel, Mapping[str, 
     [table] = {type(row) for row, _ in changes}
     [columns] = {tuple(values) for _, values in changes}
     given = [{**_named(row), **values} for row, values in changes]
-    altered = session.connection().execute(_alteration(table, columns), given).rowcount
+    altered = session.connection().execute(_alteration(table, columns), _given(given)).rowcount
     if altered != len(changes):
         raise StaleDataError(f"{altered} rows of {table.__name__} changed, not {len(changes)}")
     for row, values in changes:
@@ -56,6 +56,11 @@ def _written(statement: Update, dialect: Dialect) -> tuple[str, Sequence[str] | 
     """The statement in a driver's words, and the order of its values where they have no names."""
     compiled = statement.compile(dialect=dialect)
     return compiled.string, compiled.positiontup
+
+
+def _given(rows: list[dict[str, Any]]) -> dict[str, Any] | list[dict[str, Any]]:
+    """One by itself: drivers take more steps for a list."""
+    return rows[0] if len(rows) == 1 else rows
 
 
 def _values(row: SQLModel) -> dict[str, Any]:
