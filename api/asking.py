@@ -1,5 +1,6 @@
 """What a request is about, read and priced, or why it cannot be asked. Nothing is charged here."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -21,12 +22,22 @@ from privacy.price import Price as ExactPrice
 
 
 @dataclass(frozen=True)
+class About:
+    """What is asked about: contents by their digests, and a sealed audience.
+
+    Neither changes any more, but that the audience may end, or be taken if it is hidden.
+    """
+
+    digests: Sequence[str]
+    audience: AudienceRow
+    facts: AudienceFacts
+
+
+@dataclass(frozen=True)
 class Asked:
     """A request that can be asked: what it is about, and the question it comes to."""
 
-    digests: list[str]  # of the contents
-    audience: AudienceRow
-    facts: AudienceFacts
+    about: About
     question: waist.Question
     price: ExactPrice
     shown: Price  # in rho, which everything has
@@ -36,17 +47,27 @@ def ask(
     session: Session, caller: Caller, request: Any, platform: Platform, settings: Settings
 ) -> Asked:
     """What the request is about, or why it cannot be asked."""
-    kind = KINDS[request.kind]
-    digests = contents.digests(session, caller, request.content_ids)
-    audience, groups = uploads.owned_grouped(session, caller, request.audience_id)
+    found = about(session, caller.auditor, request.content_ids, request.audience_id)
+    return priced(found, request, platform, settings)
+
+
+def about(session: Session, auditor_id: str, content_ids: Sequence[str], audience_id: str) -> About:
+    """What an auditor asks about, who must own it."""
+    digests = contents.digests(session, auditor_id, content_ids)
+    audience, groups = uploads.owned_grouped(session, auditor_id, audience_id)
     if audience.state != "sealed":
         raise AudienceNotSealedError(
             f"the audience is {audience.state}: seal it first. Nothing was charged."
         )
-    facts = facts_from(session, audience, groups)
+    return About(digests, audience, facts_from(session, audience, groups))
+
+
+def priced(found: About, request: Any, platform: Platform, settings: Settings) -> Asked:
+    """What the request comes to, or why it cannot be asked about this."""
+    kind, facts = KINDS[request.kind], found.facts
     kind.check(request, facts, platform)
     question = kind.question(request, facts)
     memory.refuse_too_large(kind, request, facts, question, settings)
     price = waist.price(question) + ExactPrice.exploration(Fraction(request.exploration_loss))
     shown = price_of(question, "rho", request.exploration_loss, request.assumes)
-    return Asked(digests, audience, facts, question, price, shown)
+    return Asked(found, question, price, shown)

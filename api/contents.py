@@ -58,11 +58,11 @@ def owned(session: Session, caller: Caller, content_id: str) -> ContentRow:
     return row
 
 
-def digests(session: Session, caller: Caller, content_ids: Sequence[str]) -> list[str]:
+def digests(session: Session, auditor_id: str, content_ids: Sequence[str]) -> list[str]:
     """Of the auditor's own contents, by which they are named; nothing else of them is read."""
     if not content_ids:
         return []
-    asked = {"auditor": caller.auditor, "contents": content_ids}
+    asked = {"auditor": auditor_id, "contents": content_ids}
     found = {row.id: row.digest for row in session.connection().execute(_DIGESTS, asked)}
     for content_id in content_ids:
         if content_id not in found:

@@ -12,12 +12,13 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from sqlalchemy import and_, bindparam
 from sqlmodel import Session, col, select
 
 from api import asking, boundaries, charging, mandates, standing
-from api.asking import Asked
+from api.asking import About, Asked
 from api.auth.caller import Caller
 from api.boundaries import Boundary
 from api.charging import Bill
@@ -51,6 +52,8 @@ from privacy.receipts import canonical, digest
 
 # So many are charged together at most.
 _TOGETHER = 32
+# Of so many it is remembered what they are about.
+_KEPT = 1_024
 
 # What may have come about since requests were looked at: their first tries, and audiences' ends.
 # From the one head: audiences that are sealed, each beside all first tries that are there.
@@ -95,7 +98,7 @@ class _Order:
     @property
     def members(self) -> int:
         """How many identifiers were uploaded for it."""
-        return self.ahead.facts.members if self.ahead else 0
+        return self.ahead.about.facts.members if self.ahead else 0
 
 
 class Submissions:
@@ -104,13 +107,14 @@ class Submissions:
     def __init__(self, store: Store, platform: Platform, settings: Settings) -> None:
         self._store, self._platform, self._settings = store, platform, settings
         self._charge = Together(self._books, self._charged, _joins, hopeless=UNAVAILABLE)
+        # Read once: whether it has changed is looked at under the lock.
+        self._about = lru_cache(maxsize=_KEPT)(self._read_about)
 
     def submit(self, caller: Caller, request: AuditRequest, statement: Statement) -> Audit:
         """Charge the audit and put it in the queue, once per idempotency key."""
         asked = digest(canonical(request.model_dump(mode="json")))
         try:
-            with self._store.ask() as session:
-                ahead = self._ahead(session, caller, request)
+            ahead = self._ahead(caller, request)
             audit = self._charge(_Order(caller, request, asked, statement, ahead))
         except RefusalError as refusal:
             body = {
@@ -125,12 +129,17 @@ class Submissions:
         boundaries.reached(Boundary.CHARGE_COMMITTED)
         return audit
 
-    def _ahead(self, session: Session, caller: Caller, request: AuditRequest) -> Asked | None:
+    def _ahead(self, caller: Caller, request: AuditRequest) -> Asked | None:
         """What the request is about, as things are. Whether it is refused is found later."""
         try:
-            return self._ask(session, caller, request)
+            about = self._about(caller.auditor, request.content_ids, request.audience_id)
+            return asking.priced(about, request, self._platform, self._settings)
         except ApiError:
             return None
+
+    def _read_about(self, auditor_id: str, content_ids: tuple[str, ...], audience_id: str) -> About:
+        with self._store.ask() as session:
+            return asking.about(session, auditor_id, content_ids, audience_id)
 
     def _ask(self, session: Session, caller: Caller, request: AuditRequest) -> Asked:
         return asking.ask(session, caller, request, self._platform, self._settings)
@@ -176,9 +185,9 @@ class Submissions:
     def _asked(self, session: Session, order: _Order, sealed: Collection[str]) -> Asked:
         """What the request is about now: as it was, unless an audience has ended or was taken."""
         ahead = order.ahead
-        if ahead is None or ahead.audience.id not in sealed:
+        if ahead is None or ahead.about.audience.id not in sealed:
             return self._ask(session, order.caller, order.request)
-        if is_taken(session, ahead.audience) != ahead.facts.taken:
+        if is_taken(session, ahead.about.audience) != ahead.about.facts.taken:
             return self._ask(session, order.caller, order.request)
         return ahead
 
@@ -193,7 +202,7 @@ class Submissions:
     ) -> Bill:
         """A place on the line, and the mandate that pays: or a refusal."""
         caller, request = order.caller, order.request
-        turn = line.join(caller.auditor, asked.facts)
+        turn = line.join(caller.auditor, asked.about.facts)
         mandate = mandates.choose(
             session,
             granted,
@@ -212,7 +221,7 @@ class Submissions:
             auditor_id=caller.auditor,
             researcher_id=caller.researcher_id,
             mandate_id=mandate.id,
-            audience_id=asked.audience.id,
+            audience_id=asked.about.audience.id,
             kind=request.kind,
             state="charged",
             request=request.model_dump_json(),
@@ -222,7 +231,8 @@ class Submissions:
             submitted_at=at,
             turn=turn,
         )
-        return Bill(audit, mandate, asked.audience, asked.digests, price, order.statement)
+        audience, digests = asked.about.audience, asked.about.digests
+        return Bill(audit, mandate, audience, digests, price, order.statement)
 
 
 def _joins(order: _Order, others: Sequence[_Order]) -> bool:

@@ -93,10 +93,10 @@ def owned(
 
 
 def owned_grouped(
-    session: Session, caller: Caller, audience_id: str
+    session: Session, auditor_id: str, audience_id: str
 ) -> tuple[AudienceRow, Sequence[Any]]:
     """The auditor's own audience, and what is public of its groups: one question."""
-    mine = {"audience": audience_id, "auditor": caller.auditor}
+    mine = {"audience": audience_id, "auditor": auditor_id}
     rows = session.execute(_GROUPED, mine).all()
     if not rows:
         raise _missing(audience_id)

@@ -182,13 +182,13 @@ def test_an_audit_that_is_refused_reads_nobody(
 def test_reading_people_before_they_are_paid_for_is_caught(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = asking.ask
+    original = asking.about
 
     def early(session: Any, *rest: Any) -> Any:
-        asked = original(session, *rest)
-        reached(session, asked.audience)
-        return asked
+        found = original(session, *rest)
+        reached(session, found.audience)
+        return found
 
     assert reads_people(target, world, "100")
-    monkeypatch.setattr(asking, "ask", early)
+    monkeypatch.setattr(asking, "about", early)
     assert reads_people(target, world, "0.5")
