@@ -44,8 +44,8 @@ log = logging.getLogger(__name__)
 
 def take(store: Store, settings: Settings) -> AuditRow | None:
     """The audit whose turn it is, if there is one."""
-    with store.write_once() as session:
-        return turns.take(session, secrets.token_hex(16), lease(settings), settings)
+    with store.write_once() as connection:
+        return turns.take(connection, secrets.token_hex(16), lease(settings), settings)
 
 
 def lease(settings: Settings) -> datetime:

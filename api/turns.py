@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, ScalarSelect, Table, bindparam, inspect, select
+from sqlalchemy import ColumnElement, Connection, ScalarSelect, Table, bindparam, inspect, select
 from sqlmodel import Session, and_, col, func, or_
 
 from api.audits import AudienceFacts
@@ -131,7 +131,9 @@ _LINE = (
 )
 
 
-def take(session: Session, claim: str, until: datetime, settings: Settings) -> AuditRow | None:
+def take(
+    connection: Connection, claim: str, until: datetime, settings: Settings
+) -> AuditRow | None:
     """What a worker runs now, claimed by it until then."""
     at = now()
     asked = {
@@ -142,7 +144,7 @@ def take(session: Session, claim: str, until: datetime, settings: Settings) -> A
         "heard": at - SILENCE,
         "share": settings.running_per_auditor,
     }
-    taken = session.connection().execute(_TAKE, asked).first()
+    taken = connection.execute(_TAKE, asked).first()
     return AuditRow(**taken._mapping) if taken else None
 
 

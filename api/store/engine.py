@@ -103,14 +103,14 @@ class Store:
             session.commit()
 
     @contextmanager
-    def write_once(self) -> Iterator[Session]:
+    def write_once(self) -> Iterator[Connection]:
         """One statement that writes: on PostgreSQL it is a transaction by itself."""
         if self._writers is not None:
             with self.write() as session:
-                yield session
+                yield session.connection()
             return
-        with _Session(self._at_once, expire_on_commit=False, autoflush=False) as session:
-            yield session
+        with self._at_once.connect() as connection:
+            yield connection
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
