@@ -8,6 +8,7 @@ States do not come back: what was said is never older than what is shown.
 """
 
 import asyncio
+import threading
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -34,36 +35,40 @@ class Following:
     read: Callable[[Collection[str]], States]
     _waiting: set[_Waiting] = field(default_factory=set)
     _said: dict[str, str] = field(default_factory=dict)
+    _guard: threading.Lock = field(default_factory=threading.Lock)
     _loop: asyncio.AbstractEventLoop | None = None
     _looking: asyncio.Task[None] | None = None
     _pause: float = _SOON
 
     def moved(self, name: str, state: str) -> None:
-        """Say, from any thread, which state was committed."""
-        if self._loop is not None:
+        """Say, from any thread, which state was committed. Who is not waited for wakes nobody."""
+        with self._guard:
+            self._said[name] = state
+            if len(self._said) > _KEPT:
+                del self._said[next(iter(self._said))]
+        if self._loop is not None and any(each.name == name for each in tuple(self._waiting)):
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
                 self._loop.call_soon_threadsafe(self._hear, name, state)
 
     async def after(self, name: str, shown: str) -> str:
         """The state that follows the one shown."""
         self._loop = asyncio.get_running_loop()
-        if (said := self._said.get(name, shown)) != shown:
-            return said
         waiting = _Waiting(name, shown, self._loop.create_future())
+        # First it waits, then it looks for what was said before: who says something looks for who
+        # waits after it is said, so that one of the two finds the other.
         self._waiting.add(waiting)
-        self._pause = min(_SOON * len(self._waiting), _LATE)
-        if self._looking is None or self._looking.done():
-            self._looking = asyncio.create_task(self._look())
         try:
+            if (said := self._said.get(name, shown)) != shown:
+                return said
+            self._pause = min(_SOON * len(self._waiting), _LATE)
+            if self._looking is None or self._looking.done():
+                self._looking = asyncio.create_task(self._look())
             return await waiting.found
         finally:
             self._waiting.discard(waiting)
 
     def _hear(self, name: str, state: str) -> None:
-        self._said[name] = state
-        if len(self._said) > _KEPT:
-            del self._said[next(iter(self._said))]
-        _tell([each for each in self._waiting if each.name == name], self._said)
+        _tell([each for each in self._waiting if each.name == name], {name: state})
 
     async def _look(self) -> None:
         while self._waiting:

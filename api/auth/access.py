@@ -2,9 +2,14 @@
 
 `AuditorDep`, `RegulatorDep` and `OperatorDep` are the caller, who has that role; `CallerDep` is a
 caller of any role. The OpenAPI document shows the scope that each route needs.
+
+FastAPI hands every one of these to a thread, and then the route to another. `AuditorDoor` is for
+routes that are called with every audit: it is nobody yet, and the first line of the route, in its
+own thread, is to call it.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Annotated
 
 from fastapi import Depends, Request, Security
@@ -67,6 +72,9 @@ def authenticate(request: Request, authorization: Authorization) -> Caller:
 CallerDep = Annotated[Caller, Security(authenticate)]
 
 
+Door = Callable[[], Caller]
+
+
 def _holder_of(role: Role) -> Callable[[Request, str | None], Caller]:
     def holder(request: Request, authorization: Authorization) -> Caller:
         caller = authenticate(request, authorization)
@@ -81,6 +89,16 @@ def _holder_of(role: Role) -> Callable[[Request, str | None], Caller]:
     return holder
 
 
+def _door_of(role: Role) -> Callable[[Request, str | None], Awaitable[Door]]:
+    holder = _holder_of(role)
+
+    async def door(request: Request, authorization: Authorization) -> Door:
+        return partial(holder, request, authorization)
+
+    return door
+
+
 AuditorDep = Annotated[Caller, Security(_holder_of("auditor"), scopes=["auditor"])]
 RegulatorDep = Annotated[Caller, Security(_holder_of("regulator"), scopes=["regulator"])]
 OperatorDep = Annotated[Caller, Security(_holder_of("operator"), scopes=["operator"])]
+AuditorDoor = Annotated[Door, Security(_door_of("auditor"), scopes=["auditor"])]

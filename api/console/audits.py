@@ -146,13 +146,13 @@ def cancel_audit(audit_id: str, visit: AuditorVisit) -> Response:
 @router.get("/audits/{audit_id}/events")
 async def follow_audit(audit_id: str, visit: AuditorVisit) -> Response:
     """The audit's state whenever it changes, as server-sent events."""
-    return await audits.follow_audit(audit_id, visit.caller, visit.console.service)
+    return await audits.follow_audit(audit_id, lambda: visit.caller, visit.console.service)
 
 
 @router.get("/audits/{audit_id}/release.json")
 def get_release(audit_id: str, visit: AuditorVisit) -> Response:
     """The release as it was signed."""
-    found = audits.get_release(audit_id, visit.caller, visit.console.service)
+    found = audits.get_release(audit_id, lambda: visit.caller, visit.console.service)
     return _file(found.body, "application/json", f"{audit_id}.json")
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, bindparam
 from sqlmodel import col, select
 
 from api import boundaries, cancelling, quotes, standing
-from api.auth.access import AuditorDep
+from api.auth.access import AuditorDep, AuditorDoor, Door
 from api.auth.caller import Caller
 from api.boundaries import Boundary
 from api.errors import (
@@ -181,9 +181,9 @@ def cancel_audit(audit_id: str, caller: AuditorDep, service: ServiceDep) -> Audi
     responses=responses(NotFoundError)
     | {200: {"content": {"text/event-stream": {"schema": _EVENT}}}},
 )
-async def follow_audit(audit_id: str, caller: AuditorDep, service: ServiceDep) -> Response:
+async def follow_audit(audit_id: str, auditor: AuditorDoor, service: ServiceDep) -> Response:
     """Server-sent events: the audit's state whenever it changes, until it is final."""
-    first = await run_in_threadpool(_state, service, caller, audit_id)
+    first = await run_in_threadpool(_state, service, auditor, audit_id)
     events = _events(service.following, audit_id, first)
     return StreamingResponse(
         events, media_type="text/event-stream", headers={"Cache-Control": "no-store"}
@@ -195,8 +195,9 @@ async def follow_audit(audit_id: str, caller: AuditorDep, service: ServiceDep) -
     response_model=Release,
     responses=responses(NotFoundError, NotReleasedError),
 )
-def get_release(audit_id: str, caller: AuditorDep, service: ServiceDep) -> Response:
+def get_release(audit_id: str, auditor: AuditorDoor, service: ServiceDep) -> Response:
     """The release: always the same bytes."""
+    caller = auditor()
     with service.store.look() as connection:
         release = _released(connection, caller, audit_id)
     boundaries.reached(Boundary.BEFORE_SEND)
@@ -233,6 +234,7 @@ def _event(audit_id: str, state: str) -> str:
     return f"event: progress\ndata: {progress.model_dump_json()}\n\n"
 
 
-def _state(service: Service, caller: Caller, audit_id: str) -> str:
+def _state(service: Service, auditor: Door, audit_id: str) -> str:
+    caller = auditor()
     with service.store.look() as connection:
         return standing.state(connection, caller, audit_id)
