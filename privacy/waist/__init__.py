@@ -6,7 +6,6 @@ let out anything that was not priced, or that costs more than was paid.
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, Protocol
 
 from privacy.errors import BoundsError, UnderpaidError
@@ -57,13 +56,7 @@ Question = Mapping[str, Mechanism]
 
 def price(question: Question) -> Price:
     """What the tables cost together, by composition. Groups inside one table are in parallel."""
-    return _together(tuple(question.values()))
-
-
-# Asked of the same mechanisms when they are quoted, charged and released.
-@lru_cache(maxsize=1_024)
-def _together(mechanisms: tuple[Mechanism, ...]) -> Price:
-    return sum((mechanism.price for mechanism in mechanisms), FREE)
+    return sum((mechanism.price for mechanism in question.values()), FREE)
 
 
 def release(question: Question, tables: Mapping[str, Any], paid: Price) -> dict[str, Any]:
