@@ -25,7 +25,9 @@ from privacy.price import Price as ExactPrice
 class About:
     """What is asked about: contents by their digests, and a sealed audience.
 
-    Neither changes any more, but that the audience may end, or be taken if it is hidden.
+    It may be of a while ago, and is shared. Of the audience's row only what sealing has fixed may
+    be relied on: id, source, commitment, groups_per_person. Whether it has ended since, or was
+    taken, is asked under the lock.
     """
 
     digests: Sequence[str]

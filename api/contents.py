@@ -18,7 +18,7 @@ from privacy.content import FIELDS, content_digest
 from privacy.receipts import digest
 
 # What the platform is shown.
-_FIELDS = ("kind", "title", "text", "attributes", "image")
+_FIELDS = (*sorted(FIELDS), "image")
 _THESE = col(ContentRow.id).in_(bindparam("contents", expanding=True))
 _DIGESTS = select(col(ContentRow.id), col(ContentRow.digest)).where(
     col(ContentRow.auditor_id) == bindparam("auditor"), _THESE

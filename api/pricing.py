@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import bindparam
-from sqlmodel import Session, select
+from sqlmodel import Session, col, select
 
-from api.audiences.uploads import order
+from api.audiences.uploads import SIZES, order
 from api.audits import AudienceFacts
 from api.store import AudienceRow, AuditRow, GroupRow
 from api.store.types import as_decimal
@@ -18,9 +18,7 @@ from privacy import waist
 from privacy.price import ADD_REMOVE, CHANGE_ONE, INFINITE
 from privacy.price import Price as ExactPrice
 
-_SIZES = select(GroupRow.label, GroupRow.members, GroupRow.known_size).where(
-    GroupRow.audience_id == bindparam("audience")
-)
+_SIZES = select(*SIZES).where(col(GroupRow.audience_id) == bindparam("audience"))
 
 
 def facts_of(session: Session, audience: AudienceRow) -> AudienceFacts:

@@ -18,7 +18,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Connection, ScalarSelect, Table, bindparam, inspect, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Table,
+    bindparam,
+    inspect,
+    select,
+    union_all,
+)
 from sqlmodel import Session, and_, col, func, or_
 
 from api.audits import AudienceFacts
@@ -83,30 +92,28 @@ def abandoned() -> ColumnElement[bool]:
     return and_(col(AuditRow.state) == "running", col(AuditRow.kind) != EXCHANGED, over)
 
 
-def _first(*those: ColumnElement[bool]) -> ScalarSelect[str]:
+_PLACE = col(AuditRow.turn)
+_ORDER = (_PLACE, col(AuditRow.submitted_at), col(AuditRow.id))
+
+
+def _first(*those: ColumnElement[bool]) -> Select[int, datetime, str]:
     """The one on the lowest place that nobody else is taking.
 
-    One state, in the order of an index: PostgreSQL steps over what has left that state, and marks
-    it. Of two states it would look again at all that was in either since the last vacuum.
+    Of one state, in the order of an index: PostgreSQL steps over what has left that state, and
+    marks it. Of two states it would look again at all that was in either since the last vacuum.
     """
-    return (
-        select(col(AuditRow.id))
-        .where(*those)
-        .order_by(col(AuditRow.turn), col(AuditRow.submitted_at), col(AuditRow.id))
-        .limit(1)
-        .with_for_update(skip_locked=True)
-        .correlate(None)
-        .scalar_subquery()
-    )
+    found = select(*_ORDER).where(*those).order_by(*_ORDER).limit(1)
+    return select(found.with_for_update(skip_locked=True).subquery())
 
 
 # The two questions of every audit are put together once: that takes longer than to answer them.
 # What was begun is finished; what was not waits for a suspended mandate to be resumed.
-_NEXT = func.coalesce(_first(abandoned()), _first(waiting(), below_share()))
+_EITHER = union_all(_first(abandoned()), _first(waiting(), below_share())).subquery()
+_NEXT = select(_EITHER.c.id).order_by(_EITHER.c.turn, _EITHER.c.submitted_at, _EITHER.c.id).limit(1)
 _AUDITS = cast("Table", inspect(AuditRow).local_table)
 _TAKE = (
     _AUDITS.update()
-    .where(_AUDITS.c.id == _NEXT)
+    .where(_AUDITS.c.id == _NEXT.scalar_subquery())
     .values(
         state="running",
         claim=bindparam("token"),
@@ -115,7 +122,6 @@ _TAKE = (
     )
     .returning(*_AUDITS.c)
 )
-_PLACE = col(AuditRow.turn)
 _WAITS, _RUNS = col(AuditRow.state) == "charged", col(AuditRow.state) == "running"
 # Of each auditor: how many wait, and the last place that is served, the first and the last of all.
 _LINE = (

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import bindparam, select
 from sqlmodel import Session, col
 
+from api.audiences.uploads import SIZES
 from api.audits import AudienceFacts
 from api.charging import OF_THE_GROUP, bearing
 from api.contents import Shown, shown
@@ -19,9 +20,7 @@ from privacy.membership import Membership
 _AUDIENCE = (
     select(
         AudienceRow,
-        col(GroupRow.label),
-        col(GroupRow.members),
-        col(GroupRow.known_size),
+        *SIZES,
         col(GroupRow.people),
         col(ExclusionRow.able),
     )

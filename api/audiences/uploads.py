@@ -30,9 +30,11 @@ _OWNED = select(AudienceRow).where(
 # A charge refers to the audience while it holds the books, for which a sealing may wait: a lock
 # that lets it refer keeps the two from waiting for each other.
 _WAITED = _OWNED.with_for_update(key_share=True).execution_options(populate_existing=True)
-# The same beside each of its groups: what is public of them.
+# What is public of a group.
+SIZES = (col(GroupRow.label), col(GroupRow.members), col(GroupRow.known_size))
+# An auditor's audience beside each of its groups.
 _GROUPED = _OWNED.join(GroupRow, col(GroupRow.audience_id) == col(AudienceRow.id)).add_columns(
-    col(GroupRow.label), col(GroupRow.members), col(GroupRow.known_size)
+    *SIZES
 )
 _GROUPS = (
     select(GroupRow)

@@ -4,8 +4,8 @@
 caller of any role. The OpenAPI document shows the scope that each route needs.
 
 FastAPI hands every one of these to a thread, and then the route to another. `AuditorDoor` is for
-routes that are called with every audit: it is nobody yet, and the first line of the route, in its
-own thread, is to call it.
+routes that are called with every audit: it is nobody yet, and what the route does in a thread
+begins by calling it.
 """
 
 from collections.abc import Awaitable, Callable

@@ -33,7 +33,7 @@ class OwnTokens:
         self._keys = keys
         self._issuer = issuer
         # A token that we signed stays one; whether it still counts is asked each time.
-        self._signed = lru_cache(maxsize=_KEPT)(self._parse)
+        self._signed = lru_cache(maxsize=_KEPT)(self._verified)
 
     def issue(self, researcher_id: str, scope: str) -> str:
         key = self._keys.current("access-token")
@@ -54,7 +54,7 @@ class OwnTokens:
     def read(self, bearer: str) -> dict[str, Any]:
         """The claims of a token that we signed and that has not expired."""
         token = self._signed(bearer)
-        self._key_of(token)
+        self._key_of(token)  # which may have been retired since
         self._validate(token)
         return dict(token.claims)
 
@@ -70,7 +70,7 @@ class OwnTokens:
             raise UnauthenticatedError("The researcher's role changed: ask for a new token.")
         return caller
 
-    def _parse(self, bearer: str) -> Compact:
+    def _verified(self, bearer: str) -> Compact:
         """An access token that is signed by the key it names: which never changes."""
         try:
             token = parse(bearer)

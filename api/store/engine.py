@@ -158,7 +158,7 @@ class _Session(Session):
         bind_arguments: Any = None,
         execution_options: Mapping[str, Any] | None = None,
     ) -> Connection:
-        if self._mine is None or bind_arguments or execution_options:
+        if self._mine is None or self._mine.closed or bind_arguments or execution_options:
             self._mine = super().connection(bind_arguments, execution_options)
         return self._mine
 

@@ -29,7 +29,12 @@ __all__ = [
 
 
 class Mechanism(Protocol):
-    """A differentially private function of one table, priced by the table's bounds."""
+    """A differentially private function of one table, priced by the table's bounds.
+
+    Immutable, and equal ones cost the same: prices that were shown are remembered by them.
+    """
+
+    def __hash__(self) -> int: ...
 
     @property
     def name(self) -> str: ...

@@ -1,16 +1,18 @@
-"""A claim looks at what waits and at what runs, however much has ended since the last vacuum."""
+"""What a claim takes, and how little it looks at, however much has ended since the last vacuum."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 from sqlalchemy import text
 
 from api import claims, turns
 from api.clock import now
 from api.operation.presence import SILENCE
 from api.platform import Platform
-from api.store import Store
-from bench.hosted import hosted_on
+from api.store import AuditRow, Store
+from bench.hosted import Hosted, first_regulator, hosted_on, vetted
 from tests.conftest import new_postgresql
 
 ENDED = 3_000
@@ -37,21 +39,51 @@ def blocks_of_a_claim(store: Store) -> int:
     return int(plan[0]["Plan"]["Shared Hit Blocks"])
 
 
-def test_a_claim_does_not_look_at_what_has_ended(postgresql: str, platform: Platform) -> None:
+@pytest.fixture
+def host(postgresql: str, platform: Platform) -> Iterator[Hosted]:
     with hosted_on(new_postgresql(postgresql), platform) as host:
-        store, settings = host.service.store, host.service.settings
-        request, _ = host.sealed(np.arange(20))
-        host.audit(request)
+        yield host
+
+
+def test_a_claim_does_not_look_at_what_has_ended(host: Hosted) -> None:
+    store, settings = host.service.store, host.service.settings
+    request, _ = host.sealed(np.arange(20))
+    host.audit(request)
+    with store.engine.begin() as connection:
+        connection.execute(text("ALTER TABLE audits SET (autovacuum_enabled = false)"))
+        connection.execute(_COPIES, {"ended": ENDED})
+    for state in ("running", "released"):
         with store.engine.begin() as connection:
-            connection.execute(text("ALTER TABLE audits SET (autovacuum_enabled = false)"))
-            connection.execute(_COPIES, {"ended": ENDED})
-        for state in ("running", "released"):
-            with store.engine.begin() as connection:
-                those = "UPDATE audits SET state = :state WHERE state <> 'released'"
-                connection.execute(text(those), {"state": state})
-        host.submit(request)
-        # It is stepped over once, by whoever comes first.
-        first = claims.take(store, settings)
-        assert first is not None
-        claims.leave(store, [first], now())
-        assert blocks_of_a_claim(store) < ENDED / 30
+            those = "UPDATE audits SET state = :state WHERE state <> 'released'"
+            connection.execute(text(those), {"state": state})
+    # It is stepped over once, by whoever comes first.
+    host.audit(request)
+    host.submit(request)
+    assert blocks_of_a_claim(store) < ENDED / 30
+    # Nor does it for an audit that another worker has left.
+    left = claims.take(store, settings)
+    assert left is not None
+    claims.leave(store, [left], now())
+    assert blocks_of_a_claim(store) < ENDED / 30
+
+
+def test_what_was_left_does_not_stand_before_lower_places(host: Hosted) -> None:
+    """As audits that explore are, between two batches: others would never be served."""
+    store, settings = host.service.store, host.service.settings
+    request, _ = host.sealed(np.arange(20))
+    other = vetted(host.service, first_regulator(host.service))
+    theirs, _ = other.sealed(np.arange(20))
+    host.submit(request)
+    left = claims.take(store, settings)
+    assert left is not None
+    claims.leave(store, [left], now())
+    other.submit(theirs)
+    with store.write() as session:
+        row = session.get_one(AuditRow, left.id)
+        row.turn += 10
+        session.add(row)
+    first, second = claims.take(store, settings), claims.take(store, settings)
+    assert first is not None
+    assert first.auditor_id == other.auditor.auditor_id
+    assert second is not None
+    assert second.id == left.id

@@ -189,6 +189,7 @@ def test_signed_nonsense_is_refused(service: Service, payload: str) -> None:
 
 def test_a_revoked_token_is_refused_and_others_are_not(service: Service, ada: Person) -> None:
     first, second = ada.token(), ada.token()
+    assert service.get("/auditor", first).status_code == 200
     answer = ada.revoke(first, token_type_hint="anything")
     assert (answer.status_code, answer.json()) == (200, {})
     assert answer.headers["cache-control"] == "no-store"

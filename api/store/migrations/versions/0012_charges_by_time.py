@@ -11,10 +11,11 @@ NEW, OLD = "ix_charges_mandate_id_charged_at", "ix_charges_mandate_id"
 
 
 def upgrade() -> None:
-    op.create_index(NEW, "charges", ["mandate_id", "charged_at"])
+    # Dropped first: to ask for more of a lock than one has lets others and us wait for each other.
     op.drop_index(OLD, "charges")
+    op.create_index(NEW, "charges", ["mandate_id", "charged_at"])
 
 
 def downgrade() -> None:
-    op.create_index(OLD, "charges", ["mandate_id"])
     op.drop_index(NEW, "charges")
+    op.create_index(OLD, "charges", ["mandate_id"])

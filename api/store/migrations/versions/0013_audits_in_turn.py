@@ -11,10 +11,11 @@ NEW, OLD = "ix_audits_state_turn", "ix_audits_state"
 
 
 def upgrade() -> None:
-    op.create_index(NEW, "audits", ["state", "turn"])
+    # Dropped first: to ask for more of a lock than one has lets others and us wait for each other.
     op.drop_index(OLD, "audits")
+    op.create_index(NEW, "audits", ["state", "turn"])
 
 
 def downgrade() -> None:
-    op.create_index(OLD, "audits", ["state"])
     op.drop_index(NEW, "audits")
+    op.create_index(OLD, "audits", ["state"])
