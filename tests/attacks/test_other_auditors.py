@@ -13,7 +13,7 @@ from sqlmodel import Session, col, select
 from api import contents, mandates, standing, submissions
 from api.audiences import uploads
 from api.routes import audits as routes
-from api.store import AudienceRow, AuditRow, ContentRow, MandateRow, ReleaseRow
+from api.store import AudienceRow, AuditRow, ContentRow, GroupRow, MandateRow, ReleaseRow
 from platform_sim import World
 from tests.attacks.outside import HISTOGRAM, run
 from tests.system.raw import CSV, SALT, Raw, raw, refused, request_for, usernames
@@ -94,6 +94,14 @@ def test_without_the_owner_in_the_query_an_id_opens_everything(
     monkeypatch.setattr(uploads, "owned", unguarded(AudienceRow))
     monkeypatch.setattr(standing, "owned", unguarded(AuditRow))
     monkeypatch.setattr(contents, "owned", unguarded(ContentRow))
+    digests = select(ContentRow.id, ContentRow.digest).where(contents._THESE)
+    monkeypatch.setattr(contents, "_DIGESTS", digests)
+    grouped = (
+        select(AudienceRow, *uploads.SIZES)
+        .join(GroupRow, col(GroupRow.audience_id) == col(AudienceRow.id))
+        .where(AudienceRow.id == bindparam("audience"))
+    )
+    monkeypatch.setattr(uploads, "_GROUPED", grouped)
     release = (
         select(AuditRow.state, ReleaseRow.body, ReleaseRow.entry)
         .join(ReleaseRow, col(ReleaseRow.audit_id) == col(AuditRow.id))
