@@ -179,10 +179,16 @@ class Case:
         self.audit("first", "three")
 
     def together(self) -> None:
-        """Three audits at once, as if there were many workers; their releases wait for another."""
+        """Three audits that wait when a worker comes, as if there were many.
+
+        It is never idle between two of them, and their releases wait for each other.
+        """
+        audits = [self.submit(name, key) for name, key in WAITING]
+        self.stop()
         for _ in range(5):
             Presence(self.store, serves=False, works=True).tell()
-        audits = [self.submit(name, key) for name, key in WAITING]
+        self.embedded_worker = True
+        self.start()
         for audit_id in audits:
             if (state := self.wait(audit_id)) != "released":
                 self.violations.append(f"{audit_id} is {state}, not released")
@@ -219,7 +225,7 @@ class Case:
     def run(self, scenario: Callable[["Case"], None]) -> list[str]:
         """All violations, none of them twice."""
         try:
-            self.embedded_worker = scenario is not Case.cancels
+            self.embedded_worker = scenario not in (Case.cancels, Case.together)
             self.mutant = "releases_in_threes" if scenario is Case.together else self.mutant
             self.start()
             scenario(self)
