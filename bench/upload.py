@@ -4,7 +4,7 @@ The floor: the same bytes parsed by pyarrow, and one hash join with the same ide
 the digest of every part, the checks of every identifier, the parts in the database (each durable
 before it is answered for, all overwritten in the end), the commitment, the sketch, the cut to one
 person each, and the ledger. A second floor keeps the identifiers as well, and overwrites them, by
-bare statements of the same database: who promises both cannot be below it.
+bare statements of the same database. It is no lower bound: ours does not join, it looks up.
 """
 
 import io
