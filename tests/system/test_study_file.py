@@ -64,7 +64,7 @@ def signed_up(deployment: Deployment, auditor: Auditor, name: str = "lab") -> Au
 def study(service: Deployment, platform: Platform, tmp_path: Path) -> dict[str, Any]:
     """A study whose people are in a file of the folder."""
     assert isinstance(platform.people, SimulatedPlatform)
-    frame = recruit(platform.people.world, 400, seed=5)
+    frame = recruit(platform.people.world, 1_500, seed=5)
     pa.csv.write_csv(frame, tmp_path / "people.csv")
     return {
         "version": 1,
@@ -143,7 +143,9 @@ def test_a_study_of_logs_corrects_by_what_its_own_test_released(
 ) -> None:
     jobs = {"audience": "volunteers", "log": "instajob", "rows_per_person": 2}
     asked = {
-        "outcomes": {**jobs, "kind": "outcome-test", "bins": [0, 1], "epsilon": 4},
+        # Scores' squares sum up to about 300; noise of scale 6.5 takes that, and with it the
+        # corrections, with a probability below 1e-15.
+        "outcomes": {**jobs, "kind": "outcome-test", "bins": [0.25, 0.75], "epsilon": 4},
         "size": {**jobs, "kind": "bias-size", "test": "outcomes", "epsilon": 1},
         "scores": {**jobs, "kind": "log-cdf", "bins": 8, "epsilon": 0.5},
         "feed": {
