@@ -157,7 +157,7 @@ class Audiences:
         members, weights = read_weighted(frame, id, groups, id_kind=id_kind, country=country)
         [(label, name)] = label_names(members.groups).items()
         array, salt = members.groups[name], secrets.token_bytes(SALT_BYTES)
-        committed = commitment(salt, members.kind, {label: array})
+        committed = commitment(salt, members.kind, {label: [array]})
         body = draft(HiddenDraft, identifiers=members.kind, rows=len(array), commitment=committed)
         audience = self._transport.post(f"{PATH}/hidden", body, Audience)
         save_record(audience.id, Record({label: name}, salt, committed))

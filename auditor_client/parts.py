@@ -1,10 +1,11 @@
 """An upload cut into parts: Arrow streams of one column, each with its digest.
 
-The cut depends on the members only, so that a resumed upload finds the parts that arrived.
+The cut depends on the members and on the limit that the upload began with, so that a resumed one
+finds the parts that arrived, and what they are committed to by.
 """
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from openapi.models import IdentifierKind
-from privacy.commitment import commit, group_digest, username_tokens
+from privacy.commitment import commit, group_digest, part_digest, username_tokens
 
 MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 ROWS_PER_PART = 100_000
@@ -39,17 +40,24 @@ class PartBody:
         return f"sha-256=:{b64encode(sha256(self.body).digest()).decode()}:"
 
 
+def pieces(members: pa.Array, bytes_per_part: int) -> list[pa.Array]:
+    """The members of each part of one group, in order."""
+    rows = _rows_per_part(members, bytes_per_part)
+    return [members.slice(start, rows) for start in range(0, len(members), rows)]
+
+
 def cut(kind: IdentifierKind, members: pa.Array, bytes_per_part: int) -> Iterator[PartBody]:
     """The parts of one group, in order."""
-    rows = _rows_per_part(members, bytes_per_part)
-    for number, start in enumerate(range(0, len(members), rows)):
-        piece = members.slice(start, rows)
+    for number, piece in enumerate(pieces(members, bytes_per_part)):
         yield PartBody(number, len(piece), _stream(kind, piece))
 
 
-def commitment(salt: bytes, kind: IdentifierKind, groups: Mapping[str, pa.Array]) -> str:
-    """What the service must answer when it seals these groups, given by label."""
-    digests = {label: group_digest(tokens_of(kind, members)) for label, members in groups.items()}
+def commitment(salt: bytes, kind: IdentifierKind, groups: Mapping[str, Sequence[pa.Array]]) -> str:
+    """What the service must answer when it seals these groups, given in parts by label."""
+    digests = {
+        label: group_digest(part_digest(tokens_of(kind, part)) for part in parts)
+        for label, parts in groups.items()
+    }
     return commit(salt, digests)
 
 

@@ -17,11 +17,15 @@ IDENTIFIER = re.compile(r"[a-z]+_[0-9a-f]{30}")
 
 @dataclass(frozen=True)
 class Record:
-    """Names by label; and, of an upload, the salt and the commitment that sealing must give."""
+    """Names by label; and, of an upload, the salt and the commitment that sealing must give.
+
+    Who opens the commitment needs the members, the salt, and the limit by which they were cut.
+    """
 
     names: dict[str, str]
     salt: bytes = field(default=b"", repr=False)
     commitment: str | None = None
+    bytes_per_part: int | None = None
 
 
 def save_record(audience_id: str, record: Record) -> None:
@@ -29,6 +33,7 @@ def save_record(audience_id: str, record: Record) -> None:
         "names": record.names,
         "salt": b64encode(record.salt).decode(),
         "commitment": record.commitment,
+        "bytes_per_part": record.bytes_per_part,
     }
     write_private(_path(audience_id), json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
@@ -38,7 +43,12 @@ def load_record(audience_id: str) -> Record | None:
     path = _path(audience_id)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        return Record(dict(content["names"]), b64decode(content["salt"]), content["commitment"])
+        return Record(
+            dict(content["names"]),
+            b64decode(content["salt"]),
+            content["commitment"],
+            content.get("bytes_per_part"),
+        )
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from auditor_client.errors import AuditorError, InputError
 from auditor_client.frames import Members
-from auditor_client.parts import MEDIA_TYPE, SALT_BYTES, PartBody, commitment, cut
+from auditor_client.parts import MEDIA_TYPE, SALT_BYTES, PartBody, commitment, cut, pieces
 from auditor_client.progress import Bar, bar
 from auditor_client.records import Record, load_record, save_record
 from auditor_client.transport import Transport
@@ -29,17 +29,17 @@ class Upload:
 
     def begin(self, body: AudienceDraft) -> str:
         """Make the audience, and keep its salt before a single member is sent."""
-        self._check(self._catalogue())
-        record = self._committed(Record(self.names, secrets.token_bytes(SALT_BYTES)))
+        catalogue = self.transport.get("/v1/catalogue", Catalogue)
+        self._check(catalogue)
+        salt, limit = secrets.token_bytes(SALT_BYTES), catalogue.limits.bytes_per_part
+        record = self._committed(Record(self.names, salt, bytes_per_part=limit))
         audience = self.transport.post(PATH, body, Audience)
         save_record(audience.id, record)
         return audience.id
 
     def resume(self, audience_id: str) -> str:
         """Go on with an audience that was begun on this machine."""
-        record = load_record(audience_id)
-        if record is None or not record.salt:
-            raise InputError(f"The upload of {audience_id} was not begun on this machine.")
+        record = self._begun(audience_id)
         if record.names != self.names:
             raise InputError(f"The groups are not those with which {audience_id} was begun.")
         save_record(audience_id, self._committed(record))
@@ -50,7 +50,7 @@ class Upload:
         audience = self.transport.get(f"{PATH}/{audience_id}", Audience)
         if audience.state != "open":
             return
-        limit = self._catalogue().limits.bytes_per_part
+        limit = _limit(self._begun(audience_id))
         try:
             with bar("Uploading members", self.members.total, show=progress) as line:
                 for group in audience.groups:
@@ -88,12 +88,15 @@ class Upload:
     def _array(self, label: str) -> pa.Array:
         return self.members.groups[self.names[label]]
 
-    def _committed(self, record: Record) -> Record:
-        arrays = {label: self._array(label) for label in self.names}
-        return replace(record, commitment=commitment(record.salt, self.members.kind, arrays))
+    def _begun(self, audience_id: str) -> Record:
+        record = load_record(audience_id)
+        if record is None or not record.salt:
+            raise InputError(f"The upload of {audience_id} was not begun on this machine.")
+        return record
 
-    def _catalogue(self) -> Catalogue:
-        return self.transport.get("/v1/catalogue", Catalogue)
+    def _committed(self, record: Record) -> Record:
+        parts = {label: pieces(self._array(label), _limit(record)) for label in self.names}
+        return replace(record, commitment=commitment(record.salt, self.members.kind, parts))
 
     def _check(self, catalogue: Catalogue) -> None:
         """Refuse what the service would refuse, before anything is made."""
@@ -103,3 +106,10 @@ class Upload:
             raise InputError(f"{catalogue.platform} does not match {kind}; use {offered}.")
         if self.members.total > limit:
             raise InputError(f"{self.members.total} members are over the limit of {limit}.")
+
+
+def _limit(record: Record) -> int:
+    """By which the parts are cut, from the first to the last: a commitment is to them as cut."""
+    if record.bytes_per_part is None:
+        raise InputError("The upload was begun by an earlier version: begin it again.")
+    return record.bytes_per_part

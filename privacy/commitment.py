@@ -1,18 +1,20 @@
 """The commitment to an audience: the same few lines on both sides of the wire.
 
     token      = the identifier's own 32 bytes (e-mail, phone), or SHA-256("username" ‖ 0 ‖ name)
-    group      = SHA-256(its tokens in the order they were uploaded)
+    part       = SHA-256(its tokens in the order they were uploaded)
+    group      = SHA-256(the digests of its parts, by their numbers)
     commitment = SHA-256(TAG ‖ salt ‖ for each group by label: label ‖ group), fields length-framed
 
 The salt (at least 16 random bytes, made and kept by the auditor) hides the audience from anyone who
 would test guesses against the commitment; collision resistance of SHA-256 binds the auditor to
-what was uploaded. How the upload was cut into parts makes no difference.
+what was uploaded. A part's digest is all that is needed of it in the end, so that the service can
+forget its identifiers as it arrives; to open a commitment takes the cut into parts as well.
 """
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
-TAG = b"platform-auditor/audience/v1"
+TAG = b"platform-auditor/audience/v2"
 
 
 def username_tokens(names: Iterable[str]) -> bytes:
@@ -20,12 +22,14 @@ def username_tokens(names: Iterable[str]) -> bytes:
     return b"".join(sha256(b"username\x00" + name.encode()).digest() for name in names)
 
 
-def group_digest(tokens: Iterable[bytes]) -> bytes:
-    """Digest of one group from its tokens, in chunks of any size."""
-    state = sha256()
-    for chunk in tokens:
-        state.update(chunk)
-    return state.digest()
+def part_digest(tokens: Iterable[bytes]) -> bytes:
+    """Digest of one part from its tokens, in chunks of any size."""
+    return _digest(tokens)
+
+
+def group_digest(parts: Iterable[bytes]) -> bytes:
+    """Digest of one group from those of its parts, in the order of their numbers."""
+    return _digest(parts)
 
 
 def commit(salt: bytes, groups: Mapping[str, bytes]) -> str:
@@ -37,3 +41,10 @@ def commit(salt: bytes, groups: Mapping[str, bytes]) -> str:
     for field in fields:
         state.update(len(field).to_bytes(8, "big") + field)
     return f"sha256:{state.hexdigest()}"
+
+
+def _digest(chunks: Iterable[bytes]) -> bytes:
+    state = sha256()
+    for chunk in chunks:
+        state.update(chunk)
+    return state.digest()

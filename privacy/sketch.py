@@ -43,7 +43,7 @@ class Sketch:
         hashes = keyed_hashes(self.key, tokens)
         if len(self.smallest) == SIZE:
             hashes = hashes[hashes < self.smallest[-1]]
-        self.smallest = np.unique(np.concatenate([self.smallest, hashes]))[:SIZE]
+        self.smallest = merged([self.smallest, hashes])
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,11 @@ class Similarity:
 
     estimate: float
     standard_error: float
+
+
+def merged(sketches: Iterable[Hashes]) -> Hashes:
+    """The sketch of several uploads together."""
+    return np.unique(np.concatenate([np.empty(0, np.uint64), *sketches]))[:SIZE]
 
 
 def similarity(one: Hashes, other: Hashes) -> Similarity:

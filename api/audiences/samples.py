@@ -22,7 +22,7 @@ from api.platform import People, Persons
 from api.settings import Settings
 from api.store import AudienceRow, GroupRow, Store
 from openapi.models import Audience, SampleDraft
-from privacy.commitment import commit, group_digest
+from privacy.commitment import commit, group_digest, part_digest
 from privacy.membership import Membership
 
 Answer = TypeVar("Answer")
@@ -71,7 +71,7 @@ def _sealed(
         raise _unavailable("the platform did not draw the sample that it offers")
     # Nobody uploaded anything: the platform commits, under a salt it forgets, to whom it drew.
     digests = {
-        group.label: group_digest([members.astype("<i8").tobytes()])
+        group.label: group_digest([part_digest([members.astype("<i8").tobytes()])])
         for group, members in zip(groups, membership.groups, strict=True)
     }
     commitment = commit(secrets.token_bytes(32), digests)

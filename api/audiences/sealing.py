@@ -1,11 +1,10 @@
-"""Sealing: what was uploaded is committed to and matched, once, and cannot change any more.
+"""Sealing: what was uploaded is committed to, once, and cannot change any more.
 
-Matching happens here and nothing of it is visible: the answer is the same whether everybody matched
-or nobody (R2). The identifiers themselves are forgotten; only person numbers stay, and a sketch of
-the upload under a key of this deployment.
+Whom the identifiers found is known since they arrived (`api.audiences.matching`), and nothing of it
+is visible: the answer is the same whether everybody matched or nobody (R2).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,28 +15,25 @@ import pyarrow as pa
 from sqlalchemy import bindparam
 from sqlmodel import Session, col, delete, select
 
-from api.adapters import call_or_cut
 from api.audiences import uploads
-from api.audiences.members import Members, tokens
-from api.audiences.packing import unpack
+from api.audiences.matching import Matched, answered, matched
+from api.audiences.members import Members, in_one
 from api.auth.caller import Caller
 from api.clock import now
-from api.errors import AudienceSealedError, ConflictError, EmptyGroupError, UnavailableError
+from api.errors import AudienceSealedError, ConflictError, EmptyGroupError
 from api.insight import sketches
 from api.ledger import append
-from api.platform import NOBODY, People, Persons
+from api.platform import People, Persons
 from api.settings import Settings
 from api.store import AudienceRow, GroupRow, OrderRow, PartRow, Store
 from openapi.models import Audience
 from privacy.commitment import commit, group_digest
 from privacy.membership import Membership
+from privacy.sketch import merged
 
-_AT_ONCE = 16_384
-# A part: the label of its group, its number, and the digest of what was sent.
-_Part = tuple[str, int, str]
 _OF_AUDIENCE = col(PartRow.audience_id) == bindparam("audience")
 _PARTS = (
-    select(PartRow.label, PartRow.number, PartRow.digest, PartRow.data)
+    select(PartRow)
     .where(_OF_AUDIENCE)
     .order_by(col(PartRow.label), col(PartRow.number))  # as they lie: nothing is sorted
 )
@@ -45,6 +41,7 @@ _FORGOTTEN = (
     delete(PartRow)
     .where(_OF_AUDIENCE)
     .returning(col(PartRow.label), col(PartRow.number), col(PartRow.digest))
+    .execution_options(synchronize_session=False)
 )
 _REACHED = select(GroupRow.audience_id, GroupRow.label, GroupRow.people, GroupRow.members).where(
     col(GroupRow.audience_id).in_(bindparam("audiences", expanding=True))
@@ -54,7 +51,7 @@ _REACHED = select(GroupRow.audience_id, GroupRow.label, GroupRow.people, GroupRo
 def seal(
     store: Store, caller: Caller, audience_id: str, salt: bytes, people: People, settings: Settings
 ) -> Audience:
-    """Commit, match, cut, and forget the identifiers, two of them at a time.
+    """Commit, cut to one person each, and forget the parts.
 
     The platform is asked while nothing is locked, for it may take its time. What was read then is
     what is sealed, or nothing is.
@@ -64,25 +61,25 @@ def seal(
         groups = uploads.groups_of(session, audience_id)
         if empty := [group.label for group in groups if group.members == 0]:
             raise EmptyGroupError(f"nothing was uploaded for {', '.join(empty)}", groups=empty)
-        uploaded, parts = _read(session, groups)
-    sketch = sketches.new_sketch(settings)
+        parts = session.exec(_PARTS, params={"audience": audience_id}).all()
+    found: dict[str, list[Matched]] = {group.label: [] for group in groups}
+    for part in parts:
+        found[part.label].append(_kept(part, people, settings))
+    commitment = commit(
+        salt, {label: group_digest(part.digest for part in own) for label, own in found.items()}
+    )
+    sketch = merged(part.sketch for own in found.values() for part in own)
+    persons = [np.concatenate([part.persons for part in own]) for own in found.values()]
+    persons = _confirmed(people, audience, persons)
     with ThreadPoolExecutor(1) as beside:
-        digests = {
-            label: beside.submit(group_digest, sketch.watch(_tokens(members)))
-            for label, members in uploaded.items()
-        }
-        found = [_match(people, members) for members in uploaded.values()]
-        matched = _confirmed(people, audience, found)
-        # Names are hashed one by one, which takes its time: before anything is locked.
-        commitment = commit(salt, {label: each.result() for label, each in digests.items()})
-        cut = beside.submit(Membership.cut, matched, audience.groups_per_person)
+        cut = beside.submit(Membership.cut, persons, audience.groups_per_person)
         with store.write() as session:
             audience = _opened(uploads.owned(session, caller, audience_id, lock="wait"))
             # The database overwrites everything, which takes longer than the cut.
             _forget(session, audience_id, parts)
             if audience.ordered:
-                [persons] = matched
-                row = OrderRow(audience_id=audience_id, persons=persons.astype("<i8").tobytes())
+                [order] = persons
+                row = OrderRow(audience_id=audience_id, persons=order.astype("<i8").tobytes())
                 session.add(row)
             sketches.keep(session, audience_id, sketch)
             groups = uploads.groups_of(session, audience_id)
@@ -170,33 +167,20 @@ def _opened(audience: AudienceRow) -> AudienceRow:
     return audience
 
 
-def _read(session: Session, groups: list[GroupRow]) -> tuple[dict[str, list[Members]], set[_Part]]:
-    """The members by group, in the order of its parts; and which parts these were."""
-    members: dict[str, list[Members]] = {group.label: [] for group in groups}
-    parts = set()
-    rows = session.exec(_PARTS, params={"audience": groups[0].audience_id})
-    for label, number, digest, data in rows:
-        members[label].append(unpack(data))
-        parts.add((label, number, digest))
-    return members, parts
+def _kept(part: PartRow, people: People, settings: Settings) -> Matched:
+    """What was found of a part when it arrived; now, if the version before 0014 took it in."""
+    if part.tokens is None or part.sketch is None:
+        table = pa.ipc.open_stream(pa.py_buffer(part.data)).read_all()
+        members = Members(part.kind, in_one(table.column(0)))
+        return matched(people, members, settings)
+    persons = np.frombuffer(part.data, "<i8")
+    return Matched(part.kind, persons, part.tokens, sketches.from_bytes(part.sketch))
 
 
-def _forget(session: Session, audience_id: str, read: set[_Part]) -> None:
+def _forget(session: Session, audience_id: str, read: Iterable[PartRow]) -> None:
     forgotten = session.exec(_FORGOTTEN, params={"audience": audience_id})
-    if {tuple(part) for part in forgotten} != read:
+    if {tuple(part) for part in forgotten} != {(p.label, p.number, p.digest) for p in read}:
         raise ConflictError("a part arrived while the audience was being sealed; seal it again")
-
-
-def _tokens(parts: list[Members]) -> Iterator[bytes]:
-    """Some at a time: as objects, short names take fifty times the memory they were sent in."""
-    for kind, column in parts:
-        for start in range(0, len(column), _AT_ONCE):
-            yield tokens(kind, column.slice(start, _AT_ONCE))
-
-
-def _match(people: People, parts: list[Members]) -> Persons:
-    found = [_match_or_cut(people, kind, column) for kind, column in parts]
-    return np.concatenate([*found, np.empty(0, np.int64)])
 
 
 def _confirmed(people: People, audience: AudienceRow, matched: list[Persons]) -> list[Persons]:
@@ -204,25 +188,5 @@ def _confirmed(people: People, audience: AudienceRow, matched: list[Persons]) ->
     code = audience.participation_code
     if code is None:
         return matched
-    takes_part = _answer(lambda: people.confirmed(code))
+    takes_part = answered(lambda: people.confirmed(code))
     return [persons[np.isin(persons, takes_part)] for persons in matched]
-
-
-def _match_or_cut(people: People, kind: str, identifiers: pa.Array) -> Persons:
-    """Whom the identifiers find; one for which the adapter fails finds nobody."""
-
-    def match(start: int, stop: int) -> Persons:
-        return np.asarray(people.match(kind, identifiers[start:stop]), dtype=np.int64)
-
-    return _answer(lambda: call_or_cut(match, len(identifiers), np.int64(NOBODY)))
-
-
-def _answer(call: Callable[[], Persons]) -> Persons:
-    """What the platform answers, whoever it is about; else the audience stays open."""
-    try:
-        return call()
-    except Exception as error:
-        raise UnavailableError(
-            "the platform does not answer; the audience is still open, try again",
-            headers={"Retry-After": "5"},
-        ) from error

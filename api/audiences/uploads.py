@@ -9,7 +9,7 @@ from sqlalchemy import bindparam
 from sqlalchemy.orm import defer
 from sqlmodel import Session, col, delete, select
 
-from api.audiences.packing import Packed
+from api.audiences.matching import Matched
 from api.auth.caller import Caller
 from api.clock import now
 from api.errors import (
@@ -20,6 +20,7 @@ from api.errors import (
     NotFoundError,
 )
 from api.ids import new_id
+from api.insight import sketches
 from api.settings import Settings
 from api.store import AudienceRow, AuditRow, GroupRow, PartRow, change, insert
 from openapi.models import Audience, AudienceDraft, Group, Part
@@ -127,7 +128,7 @@ def put_part(
     audience: AudienceRow,
     label: str,
     number: int,
-    packed: Packed,
+    found: Matched,
     digest: str,
     settings: Settings,
 ) -> Part:
@@ -136,16 +137,18 @@ def put_part(
     group = named(groups, label)
     where = {"audience": audience.id, "group": label, "part": number}
     replaced: int = session.exec(_DROPPED, params=where).scalar() or 0
-    kind, rows, data = packed
+    rows = len(found.persons)
     _refuse_too_many(sum(each.members for each in groups) - replaced + rows, settings)
     row = PartRow(
         audience_id=audience.id,
         label=label,
         number=number,
-        kind=kind,
+        kind=found.kind,
         rows=rows,
         digest=digest,
-        data=data,
+        data=found.persons.astype("<i8", copy=False).tobytes(),
+        tokens=found.digest,
+        sketch=sketches.as_bytes(found.sketch),
     )
     insert(session, row)
     _keep(session, audience, group, group.members + rows - replaced, settings)

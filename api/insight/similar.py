@@ -15,7 +15,7 @@ from decimal import Decimal
 from sqlmodel import Session, col, select
 
 from api.insight.period import Period
-from api.insight.sketches import hashes_of
+from api.insight.sketches import from_bytes
 from api.insight.thresholds import THRESHOLDS
 from api.store import AudienceRow, SketchRow
 from openapi.models import Figure, Flag
@@ -70,7 +70,7 @@ def _uploads(session: Session) -> list[Upload]:
         .order_by(col(AudienceRow.sealed_at), col(AudienceRow.id))
     )
     return [
-        Upload(audience.id, audience.auditor_id, audience.sealed_at, hashes_of(sketch))
+        Upload(audience.id, audience.auditor_id, audience.sealed_at, from_bytes(sketch.hashes))
         for sketch, audience in session.exec(query)
         if audience.sealed_at is not None
     ]

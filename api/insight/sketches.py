@@ -1,9 +1,9 @@
 """Sketches of uploads under this deployment's own key; see `privacy.sketch`.
 
-A sketch is made from what the auditor sent, while it is sealed, and erased with the audience. It
-tells the platform nothing it did not have at the upload; of what it forgets at sealing, a sketch
-keeps the keyed hashes of at most 256 identifiers. A copy of the database without the settings does
-not tell whose they are.
+A sketch is made from what the auditor sent, part by part as it arrives, and erased with the
+audience. It tells the platform nothing it did not have at the upload; of the identifiers, which it
+does not write down, a sketch keeps the keyed hashes of at most 256. A copy of the database without
+the settings does not tell whose they are.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from sqlmodel import Session, col, delete
 from api.auth.seal import decode
 from api.settings import Settings
 from api.store import SketchRow
-from privacy.sketch import Sketch
+from privacy.sketch import Hashes, Sketch
 
 _LABEL = b"platform-auditor/audience-sketch/v1"
 
@@ -24,14 +24,17 @@ def new_sketch(settings: Settings) -> Sketch:
     return Sketch(derive.derive(decode(settings.key_encryption_key)))
 
 
-def keep(session: Session, audience_id: str, sketch: Sketch) -> None:
-    hashes = sketch.smallest.astype("<u8").tobytes()
-    session.add(SketchRow(audience_id=audience_id, hashes=hashes))
+def keep(session: Session, audience_id: str, hashes: Hashes) -> None:
+    session.add(SketchRow(audience_id=audience_id, hashes=as_bytes(hashes)))
 
 
 def erase(session: Session, audience_id: str) -> None:
     session.exec(delete(SketchRow).where(col(SketchRow.audience_id) == audience_id))
 
 
-def hashes_of(row: SketchRow) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
-    return np.frombuffer(row.hashes, "<u8").astype(np.uint64)
+def as_bytes(hashes: Hashes) -> bytes:
+    return hashes.astype("<u8").tobytes()
+
+
+def from_bytes(data: bytes) -> Hashes:
+    return np.frombuffer(data, "<u8").astype(np.uint64)

@@ -12,8 +12,8 @@ from sqlmodel import select
 
 from api.audiences import hidden, samples, sealing, uploads
 from api.audiences.erasure import erase
+from api.audiences.matching import matched
 from api.audiences.members import MEDIA_TYPES, read_members
-from api.audiences.packing import pack
 from api.auth.access import AuditorDep
 from api.errors import (
     AudienceSealedError,
@@ -125,6 +125,7 @@ def delete_audience(audience_id: str, caller: AuditorDep, service: ServiceDep) -
         AudienceTooLargeError,
         TooLargeError,
         UnsupportedMediaTypeError,
+        UnavailableError,
     ),
 )
 async def put_members(
@@ -142,15 +143,15 @@ async def put_members(
     """Upload one part of a group: one column named after the kind of identifier.
 
     A part replaces the part of the same number, so an upload that broke off can be resumed.
+    Identifiers are matched at once, and not written down.
     """
 
     def keep(body: IO[bytes], digest: str) -> Part:
-        packed = pack(read_members(body, content_type))  # while others write
+        members = read_members(body, content_type)
+        found = matched(service.platform.people, members, service.settings)  # while others write
         with service.store.write() as session:
             audience = uploads.owned_open(session, caller, audience_id)
-            return uploads.put_part(
-                session, audience, label, part, packed, digest, service.settings
-            )
+            return uploads.put_part(session, audience, label, part, found, digest, service.settings)
 
     def refuse_early() -> None:
         with service.store.read() as session:

@@ -1,7 +1,7 @@
 """Tables: what auditors uploaded, and whom it reached.
 
 `PartRow.data` and `GroupRow.people` are private. Parts are dropped when the audience is sealed,
-people when it is erased.
+people when it is erased. No identifier is in any table.
 """
 
 from datetime import datetime
@@ -74,5 +74,9 @@ class PartRow(SQLModel, table=True):
     kind: str
     rows: int
     digest: str
-    # An Arrow stream of one column of identifiers.
+    # Whom each identifier found, in their order: little-endian int64, negative for nobody. Of a
+    # part without tokens, which the version before 0014 kept: an Arrow stream of identifiers.
     data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    # The digest of its tokens (`privacy.commitment`), and their sketch.
+    tokens: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
+    sketch: bytes | None = Field(default=None, sa_column=Column(LargeBinary))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.audiences import sealing
+from api.audiences import matching
 from api.insight import sketches
 from platform_sim import World
 from privacy.membership import Persons
@@ -63,7 +63,7 @@ def test_a_sketch_of_those_who_were_found_would_tell(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The twin: sketches of person numbers, as if the uploads' own tokens were not to hand."""
-    original, fresh, made = sealing._match, sketches.new_sketch, list[Sketch]()
+    original, fresh, made = matching.match_or_cut, sketches.new_sketch, list[Sketch]()
 
     class Blind(Sketch):
         def watch(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -79,8 +79,8 @@ def test_a_sketch_of_those_who_were_found_would_tell(
             made[-1].add(person.to_bytes(32, "little"))
         return found
 
-    monkeypatch.setattr(sketches, "new_sketch", new_sketch)
-    monkeypatch.setattr(sealing, "_match", match)
+    monkeypatch.setattr(matching, "new_sketch", new_sketch)
+    monkeypatch.setattr(matching, "match_or_cut", match)
     there = without_names(shown(target, usernames(world, 720)[600:]))
     strangers = without_names(shown(target, fakes(120)))
     assert there != strangers

@@ -21,10 +21,10 @@ from unittest.mock import patch
 import pyarrow as pa
 import pytest
 
-from api.audiences import members, sealing
+from api.audiences import matching, members
 from api.audiences.members import ARROW, CSV, JSON_LINES, Members, read_members
 from api.errors import MalformedMembersError
-from privacy.commitment import group_digest
+from privacy.commitment import part_digest
 from tests.system.raw import Raw, raw, refused, unchanged
 from tests.world import Deployment
 
@@ -184,19 +184,19 @@ def test_a_reader_that_looks_at_no_characters_keeps_what_would_drive_a_terminal(
     assert read_members(io.BytesIO(body), CSV)[1].to_pylist() == ["ada\x1b[31m"]
 
 
-def test_sealing_many_short_names_takes_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = [Members("username", pa.array([f"{number:x}" for number in range(400_000)]))]
-    ours, digest = peak(parts)
-    monkeypatch.setattr(sealing, "_AT_ONCE", len(parts[0][1]))
-    twins, same = peak(parts)
+def test_hashing_many_short_names_takes_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    members = Members("username", pa.array([f"{number:x}" for number in range(400_000)]))
+    ours, digest = peak(members)
+    monkeypatch.setattr(matching, "_AT_ONCE", len(members.identifiers))
+    twins, same = peak(members)
     assert digest == same
     assert ours < twins / 3
 
 
-def peak(parts: list[Members]) -> tuple[int, bytes]:
+def peak(members: Members) -> tuple[int, bytes]:
     """The most bytes that Python held while committing to these, and the commitment."""
     tracemalloc.start()
-    digest = group_digest(sealing._tokens(parts))
+    digest = part_digest(matching._tokens(members))
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return most, digest

@@ -12,10 +12,10 @@ import pytest
 from joserfc.jwk import OKPKey
 
 from auditor_client import Auditor, CommitmentError, ConnectionBrokenError, InputError, parts
-from auditor_client.records import load_record
+from auditor_client.records import Record, load_record, save_record
 from auditor_client.retries import Retries
 from openapi.models import Audience
-from privacy.commitment import commit, group_digest, username_tokens
+from privacy.commitment import commit, group_digest, part_digest, username_tokens
 from tests.auditor_client.examples import AUDIENCE_ID, NOW
 from tests.auditor_client.scripted import HANG_UP, Answer, Asked, ScriptedService, answer, refuse
 
@@ -26,7 +26,7 @@ FRAME = pa.table(
         "gender": ["woman"] * 12 + ["man"] * 13,
     }
 )
-CATALOGUE = {
+CATALOGUE: dict[str, Any] = {
     "platform": "stand-in",
     "kinds": ["score-histogram"],
     "contents": ["job"],
@@ -81,13 +81,13 @@ class Keeper:
         if self.state == "sealed":
             return refuse("audience-sealed")
         salt = b64decode(json.loads(asked.body)["salt"])
-        groups = {label: group_digest(self.tokens(label)) for label in self.kept}
+        groups = {label: group_digest(self.parts(label)) for label in self.kept}
         self.state, self.commitment = "sealed", commit(salt, groups)
         return self.view()
 
-    def tokens(self, label: str) -> Iterator[bytes]:
+    def parts(self, label: str) -> Iterator[bytes]:
         for number in sorted(self.kept[label]):
-            yield username_tokens(self.members(self.kept[label][number]))
+            yield part_digest([username_tokens(self.members(self.kept[label][number]))])
 
     @staticmethod
     def members(body: bytes) -> list[str]:
@@ -202,6 +202,28 @@ def test_resuming_needs_the_same_groups_and_machine(auditor: Auditor) -> None:
     other = FRAME.set_column(1, "gender", pa.array(["a"] * 12 + ["b"] * 13))
     with pytest.raises(InputError, match="groups are not those"):
         auditor.audiences.upload(other, id="username", by="gender", resume=AUDIENCE_ID)
+
+
+def test_an_upload_is_cut_as_it_began_whatever_the_limit_is_now(
+    service: ScriptedService, keeper: Keeper, auditor: Auditor
+) -> None:
+    """Else a service that changed its limit would seem to have sealed something else."""
+    service.on("POST", f"{PATH}/seal", refuse("unavailable"))
+    with pytest.raises(Exception, match="unavailable"):
+        auditor.audiences.upload(FRAME, id="username", by="gender")
+    service.on("POST", f"{PATH}/seal", keeper.seal)
+    smaller = {**CATALOGUE["limits"], "bytes_per_part": 4_120}  # room for two names
+    service.on("GET", "/v1/catalogue", answer({**CATALOGUE, "limits": smaller}))
+    service.asked.clear()
+    audience = auditor.audiences.upload(FRAME, id="username", by="gender", resume=AUDIENCE_ID)
+    assert audience.wire.state == "sealed"
+    assert not puts(service)
+
+
+def test_an_upload_that_an_earlier_version_began_is_begun_again(auditor: Auditor) -> None:
+    save_record(AUDIENCE_ID, Record({"g0": "man", "g1": "woman"}, b"salt", "sha256:00"))
+    with pytest.raises(InputError, match="begin it again"):
+        auditor.audiences.upload(FRAME, id="username", by="gender", resume=AUDIENCE_ID)
 
 
 def test_a_lost_answer_to_the_seal_loses_nothing(

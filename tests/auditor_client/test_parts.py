@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from auditor_client import parts
-from auditor_client.parts import commitment, cut
-from privacy.commitment import commit, group_digest, username_tokens
+from auditor_client.parts import commitment, cut, pieces
+from privacy.commitment import commit, group_digest, part_digest, username_tokens
 
 HASHES = pa.array([sha256(bytes([number])).digest() for number in range(250)], pa.binary(32))
 NAMES = pa.array([f"user{number}" for number in range(250)])
@@ -51,11 +51,21 @@ def test_digests_say_the_same_in_both_forms() -> None:
     assert b64decode(encoded) == sha256(part.body).digest()
 
 
-def test_commitment_is_that_of_the_shared_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "ROWS_PER_PART", 100)
+def test_commitment_is_that_of_the_shared_code() -> None:
     salt = b"s" * 32
-    names = {"g0": group_digest([username_tokens(NAMES.to_pylist())])}
-    assert commitment(salt, "username", {"g0": NAMES}) == commit(salt, names)
-    hashes = {"g0": group_digest(HASHES.to_pylist()), "g1": group_digest([HASHES[0].as_py()])}
-    groups = {"g1": HASHES.slice(0, 1), "g0": HASHES}
+    first, second = NAMES.slice(0, 100), NAMES.slice(100)
+    names = [part_digest([username_tokens(part.to_pylist())]) for part in (first, second)]
+    expected = commit(salt, {"g0": group_digest(names)})
+    assert commitment(salt, "username", {"g0": [first, second]}) == expected
+    hashes = {
+        "g0": group_digest([part_digest(HASHES.to_pylist())]),
+        "g1": group_digest([part_digest([HASHES[0].as_py()])]),
+    }
+    groups = {"g1": [HASHES.slice(0, 1)], "g0": [HASHES]}
     assert commitment(salt, "email_sha256", groups) == commit(salt, hashes)
+
+
+def test_what_is_committed_to_is_cut_as_what_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "ROWS_PER_PART", 100)
+    made = [read(part.body)["username"].to_pylist() for part in cut("username", NAMES, 1 << 20)]
+    assert [piece.to_pylist() for piece in pieces(NAMES, 1 << 20)] == made

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from api.audiences.matching import match_or_cut
 from api.audiences.members import Members
-from api.audiences.sealing import _match
 from api.platform import NOBODY, Log, Persons, Platform, Traffic
 from privacy.membership import Membership
 from privacy.price import ADD_REMOVE, Relation
@@ -99,8 +99,11 @@ class World:
         return Platform("small", self.people, self.people, self.people, self.people)
 
     def membership(self, groups_per_person: int) -> Membership:
-        """Matched and cut as in sealing."""
-        matched = [_match(self.people, [Members(*part) for part in parts]) for parts in self.upload]
+        """Matched part by part, and cut as in sealing."""
+        groups = [
+            [match_or_cut(self.people, Members(*part)) for part in parts] for parts in self.upload
+        ]
+        matched = [np.concatenate(found) for found in groups]
         return Membership.cut(matched, groups_per_person)
 
     def fixed(self) -> AbstractContextManager[None]:

@@ -1,4 +1,4 @@
-"""Uploading an audience: formats, parts, resuming, the commitment, and what is forgotten when."""
+"""Uploading an audience: formats, parts, resuming, the commitment, and what is kept how long."""
 
 import json
 import threading
@@ -25,8 +25,9 @@ from api.clock import now
 from api.errors import AudienceSealedError, UnavailableError
 from api.errors import ConflictError as ApiConflictError
 from api.housekeeping import tidy
+from api.insight import sketches
 from api.platform import People, Persons, Platform
-from api.store import AudienceRow, EntryRow, GroupRow, Store
+from api.store import AudienceRow, EntryRow, GroupRow, PartRow, SketchRow, Store
 from auditor_client import Auditor
 from auditor_client.errors import ConflictError
 from auditor_client.frames import read_members
@@ -36,7 +37,6 @@ from auditor_client.records import load_record
 from auditor_client.uploading import Upload
 from openapi.models import AudienceDraft, SampleDraft
 from platform_sim import World, recruit
-from privacy.commitment import group_digest
 from privacy.membership import Membership
 from tests.conftest import new_postgresql
 from tests.system.raw import (
@@ -91,8 +91,8 @@ def test_all_formats_give_the_commitment_that_the_sdk_computes(
 ) -> None:
     me, people = raw(deployment, deployment.auditor()), PEOPLE[kind]
     groups = {"g0": people, "g1": people[:1]}
-    arrays = {label: arrow_of(kind, group) for label, group in groups.items()}
-    expected = commitment(b64decode(SALT), kind, arrays)  # type: ignore[arg-type]
+    parts = {label: [arrow_of(kind, group)] for label, group in groups.items()}
+    expected = commitment(b64decode(SALT), kind, parts)  # type: ignore[arg-type]
     for written in (as_csv, as_json_lines, as_arrow):
         audience = me.made("/v1/audiences", {"groups": ["g1", "g0"]})
         for label, group in groups.items():
@@ -101,10 +101,10 @@ def test_all_formats_give_the_commitment_that_the_sdk_computes(
         assert me.seal(audience["id"])["commitment"] == expected
 
 
-def test_the_cut_into_parts_and_their_order_of_arrival_make_no_difference(
-    deployment: Deployment,
-) -> None:
+def test_parts_count_by_their_numbers_whichever_arrives_first(deployment: Deployment) -> None:
     me, people = raw(deployment, deployment.auditor()), PEOPLE["username"]
+    parts = [arrow_of("username", people).slice(start, 2) for start in range(0, len(people), 2)]
+    expected = commitment(b64decode(SALT), "username", {"g0": parts})
     audience = me.made("/v1/audiences", {"groups": ["g0"]})
     for part in (2, 0, 1):
         answer = me.put(audience["id"], "g0", csv(people[2 * part : 2 * part + 2]), part=part)
@@ -113,8 +113,10 @@ def test_the_cut_into_parts_and_their_order_of_arrival_make_no_difference(
     [group] = me.get(f"/v1/audiences/{audience['id']}").json()["groups"]
     assert group["members"] == len(people)
     assert [part["number"] for part in group["parts"]] == [0, 1, 2, 7]
-    whole = commitment(b64decode(SALT), "username", {"g0": arrow_of("username", people)})
-    assert me.seal(audience["id"])["commitment"] == whole
+    assert me.seal(audience["id"])["commitment"] == expected
+    # Cut in another way, it is another commitment.
+    whole = commitment(b64decode(SALT), "username", {"g0": [arrow_of("username", people)]})
+    assert me.audience({"g0": people})["commitment"] == whole != expected
 
 
 def test_another_order_of_people_or_another_salt_is_another_commitment(
@@ -148,7 +150,7 @@ def test_a_part_sent_again_takes_the_place_of_the_first(deployment: Deployment) 
     me.put(audience["id"], "g1", csv(["z"]))
     refused(me.post(f"{path}/seal", {"salt": SALT}), "empty-group", "g0")
     me.put(audience["id"], "g0", csv(["e", "f"]))
-    groups = {"g0": pa.array(["e", "f"]), "g1": pa.array(["z"])}
+    groups = {"g0": [pa.array(["e", "f"])], "g1": [pa.array(["z"])]}
     expected = commitment(b64decode(SALT), "username", groups)
     assert me.seal(audience["id"])["commitment"] == expected
 
@@ -224,7 +226,9 @@ def holds(store: Store, needles: list[bytes]) -> bool:
 
 
 @pytest.mark.parametrize("kind", ["username", "email_sha256"])
-def test_sealing_forgets_the_identifiers(deployment: Deployment, kind: str) -> None:
+def test_identifiers_are_not_written_down(
+    deployment: Deployment, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store, me = deployment.service.store, raw(deployment, deployment.auditor())
     names = [f"very.secret.person.{number}" for number in range(50)]
     hashes = [sha256(name.encode()) for name in names]
@@ -233,15 +237,63 @@ def test_sealing_forgets_the_identifiers(deployment: Deployment, kind: str) -> N
     if kind != "username":
         needles = [each.digest() for each in hashes] + [p.encode() for p in people]
     audience = me.made("/v1/audiences", {"groups": ["g0"]})
-    me.put(audience["id"], "g0", csv(people, kind))
+    body = csv(people, kind)
+    for step in ("put", "seal"):
+        _ = me.put(audience["id"], "g0", body) if step == "put" else me.seal(audience["id"])
+        assert not holds(store, needles)
+        if on_sqlite(store):  # not even in pages that nobody reads any more, or in the log
+            file = Path(store.engine.url.database or "")
+            written = file.read_bytes() + Path(f"{file}-wal").read_bytes()
+            assert not [needle for needle in needles if needle in written]
+
+    # The twin: a service that keeps what was sent until it is sealed.
+    monkeypatch.setattr(sketches, "as_bytes", lambda _: b"".join(needles))
+    audience = me.made("/v1/audiences", {"groups": ["g0"]})
+    me.put(audience["id"], "g0", body)
     assert holds(store, needles)
-    me.seal(audience["id"])
-    assert not holds(store, needles)
-    if on_sqlite(store):  # not even in pages that nobody reads any more, or in the log
-        tidy(store)
-        file = Path(store.engine.url.database or "")
-        written = file.read_bytes() + Path(f"{file}-wal").read_bytes()
-        assert not [needle for needle in needles if needle in written]
+
+
+def rows_of_parts(store: Store, audience_id: str) -> list[PartRow]:
+    with store.read() as session:
+        return list(session.exec(sealing._PARTS, params={"audience": audience_id}))
+
+
+def test_a_part_is_kept_in_as_many_bytes_whoever_was_found(
+    deployment: Deployment, world: World
+) -> None:
+    store, me = deployment.service.store, raw(deployment, deployment.auditor())
+    found, strangers = usernames(world, 40), [f"nobody.{number:09}" for number in range(40)]
+    kept = []
+    for people in (found, strangers):
+        audience = me.audience({"g0": people}, seal=False)
+        [part] = rows_of_parts(store, audience["id"])
+        assert part.tokens is not None
+        assert part.sketch is not None
+        kept.append((len(part.data), len(part.tokens), len(part.sketch)))
+    assert kept == [(8 * 40, 32, 8 * 40)] * 2
+
+
+def test_a_part_that_the_version_before_kept_is_sealed_like_any_other(
+    deployment: Deployment, world: World
+) -> None:
+    """While processes are replaced, some still write down identifiers."""
+    store, me = deployment.service.store, raw(deployment, deployment.auditor())
+    names = [*usernames(world, 5), "nobody.at.all"]
+    sealed = {"now": me.audience({"g0": names})}
+    opened = me.audience({"g0": names}, seal=False)
+    body, _ = as_arrow("username", names)
+    with store.write() as session:
+        [part] = session.exec(sealing._PARTS, params={"audience": opened["id"]})
+        part.data, part.tokens, part.sketch = body, None, None
+        session.add(part)
+    sealed["before"] = me.seal(opened["id"])
+    assert sealed["before"]["commitment"] == sealed["now"]["commitment"]
+    with store.read() as session:
+        found = [session.get_one(GroupRow, (each["id"], "g0")).people for each in sealed.values()]
+        hashes = [session.get_one(SketchRow, each["id"]).hashes for each in sealed.values()]
+    assert found[0] == found[1]
+    assert len(found[0] or b"") == 8 * 5
+    assert hashes[0] == hashes[1]
 
 
 def caller_of(auditor: Auditor) -> Caller:
@@ -249,25 +301,35 @@ def caller_of(auditor: Auditor) -> Caller:
     return Caller(auditor._researcher_id, "Ada", "auditor", mandate.auditor_id)
 
 
-class Leaving:
-    """A platform that answers about one part, and is gone."""
+class Gone:
+    """A platform that does not answer."""
 
-    def __init__(self, people: People) -> None:
-        self._people = people
-        self._asked = 0
+    def match(self, *_: object) -> Persons:
+        raise PlatformDownError("gone")
 
-    def match(self, kind: str, identifiers: pa.Array) -> Persons:
-        self._asked += 1
-        if self._asked > 1:
-            raise PlatformDownError("gone")
-        return self._people.match(kind, identifiers)
+    def confirmed(self, _: str) -> Persons:
+        raise PlatformDownError("gone")
+
+
+def test_a_part_that_cannot_be_matched_is_not_kept(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service, me = deployment.service, raw(deployment, deployment.auditor())
+    opened = me.audience({"g0": ["ada"]}, seal=False)
+    with unchanged(service.store), monkeypatch.context() as patch:
+        patch.setattr(type(service.platform.people), "match", Gone.match)
+        answer = me.put(opened["id"], "g0", csv(["grace"]))
+        refused(answer, "unavailable", "still open", "try again")
+        assert answer.headers["retry-after"] == "5"
+    sent = {"g0": [pa.array(["ada"])]}
+    assert me.seal(opened["id"])["commitment"] == commitment(b64decode(SALT), "username", sent)
 
 
 def test_a_sealing_that_fails_forgets_nothing(deployment: Deployment) -> None:
     service, auditor = deployment.service, deployment.auditor()
     me = raw(deployment, auditor)
-    opened = me.audience({"g0": ["ada"], "g1": ["grace"]}, seal=False)
-    people = cast("People", Leaving(service.platform.people))
+    opened = me.audience({"g0": ["ada"], "g1": ["grace"]}, seal=False, confirmed=True)
+    people = cast("People", Gone())
 
     with unchanged(service.store), pytest.raises(UnavailableError, match="still open"):
         sealing.seal(
@@ -278,17 +340,16 @@ def test_a_sealing_that_fails_forgets_nothing(deployment: Deployment) -> None:
             people,
             service.settings,
         )
-    sent = {"g0": pa.array(["ada"]), "g1": pa.array(["grace"])}
+    sent = {"g0": [pa.array(["ada"])], "g1": [pa.array(["grace"])]}
     assert me.seal(opened["id"])["commitment"] == commitment(b64decode(SALT), "username", sent)
 
 
-def test_hashing_goes_with_matching_and_the_cut_with_overwriting(
+def test_people_are_cut_while_parts_are_overwritten(
     deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And nothing is hashed any more once the audience is locked."""
     service, auditor = deployment.service, deployment.auditor()
     opened = raw(deployment, auditor).audience({"g0": ["ada"]}, seal=False)
-    began = {step: threading.Event() for step in ("match", "hash", "forget", "cut")}
+    began = {step: threading.Event() for step in ("forget", "cut")}
 
     def beside(step: str, other: str, work: Callable[..., Any]) -> Callable[..., Any]:
         def both(*arguments: Any) -> Any:
@@ -298,12 +359,6 @@ def test_hashing_goes_with_matching_and_the_cut_with_overwriting(
 
         return both
 
-    def slow_digest(tokens: Iterator[bytes]) -> bytes:
-        assert not began["forget"].wait(0.2), "the audience is locked"
-        return group_digest(tokens)
-
-    monkeypatch.setattr(sealing, "group_digest", beside("hash", "match", slow_digest))
-    monkeypatch.setattr(sealing, "_match", beside("match", "hash", sealing._match))
     monkeypatch.setattr(sealing, "_forget", beside("forget", "cut", sealing._forget))
     monkeypatch.setattr(Membership, "cut", beside("cut", "forget", Membership.cut))
     sealed = sealing.seal(
@@ -314,7 +369,7 @@ def test_hashing_goes_with_matching_and_the_cut_with_overwriting(
         service.platform.people,
         service.settings,
     )
-    assert sealed.commitment == commitment(b64decode(SALT), "username", {"g0": pa.array(["ada"])})
+    assert sealed.commitment == commitment(b64decode(SALT), "username", {"g0": [pa.array(["ada"])]})
 
 
 def move_expiry(store: Store, audience_id: str, at: datetime) -> None:
@@ -350,7 +405,7 @@ def test_an_abandoned_upload_expires_with_its_members(deployment: Deployment) ->
     shown = me.get(path).json()
     assert shown["state"] == "erased"
     assert shown["groups"][0]["parts"] == []
-    assert not holds(store, [b"an.abandoned.person"])
+    assert not rows_of_parts(store, audience["id"])
     refused(me.post(f"{path}/seal", {"salt": SALT}), "audience-sealed")
 
 
@@ -408,7 +463,7 @@ def test_open_and_finished_audiences_can_be_deleted(deployment: Deployment, worl
     for audience in (opened, sealed):
         auditor.audiences.delete(audience["id"])
         assert me.get(f"/v1/audiences/{audience['id']}").json()["state"] == "erased"
-    assert not holds(store, [b"a.person.to.delete"])
+    assert not rows_of_parts(store, opened["id"])
     assert not people_kept(store, sealed["id"])
     assert me.get(f"/v1/audiences/{sealed['id']}").json()["commitment"] == sealed["commitment"]
     assert me.get(f"/v1/audits/{audit['id']}/release").is_success
@@ -463,9 +518,9 @@ class Meddled:
         self._people = people
         self._meanwhile = meanwhile
 
-    def match(self, kind: str, identifiers: pa.Array) -> Persons:
+    def confirmed(self, code: str) -> Persons:
         self._meanwhile()
-        return self._people.match(kind, identifiers)
+        return self._people.confirmed(code)
 
     def offers(self) -> Any:
         return self._people.offers()
@@ -493,7 +548,7 @@ def test_what_changes_while_the_platform_is_asked_is_not_sealed_unread(
     """Nor does anybody wait for the platform who wants to write."""
     service, auditor = deployment.service, deployment.auditor()
     me = raw(deployment, auditor)
-    opened = me.audience({"g0": ["ada"]}, seal=False)["id"]
+    opened = me.audience({"g0": ["ada"]}, seal=False, confirmed=True)["id"]
     path = f"/v1/audiences/{opened}"
     meanwhile: dict[str, Callable[[], object]] = {
         "open": lambda: me.put(opened, "g0", csv(["grace"], "username")),
@@ -508,8 +563,31 @@ def test_what_changes_while_the_platform_is_asked_is_not_sealed_unread(
     assert me.get(path).json()["state"] == left
     if left == "open":
         assert "seal it again" in str(raised.value)
-        sent = {"g0": pa.array(["grace"])}
+        sent = {"g0": [pa.array(["grace"])]}
         assert me.seal(opened)["commitment"] == commitment(b64decode(SALT), "username", sent)
+
+
+@pytest.mark.parametrize("left", ["sealed", "erased"])
+def test_a_part_that_is_matched_too_late_is_not_kept(
+    deployment: Deployment, left: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service, me = deployment.service, raw(deployment, deployment.auditor())
+    opened = me.audience({"g0": ["ada"]}, seal=False)["id"]
+    path = f"/v1/audiences/{opened}"
+    meanwhile: dict[str, Callable[[], object]] = {
+        "sealed": lambda: me.seal(opened),
+        "erased": lambda: me.call("DELETE", path),
+    }
+    match = type(service.platform.people).match
+
+    def slow(*asked: Any) -> Persons:
+        meanwhile[left]()
+        return match(*asked)
+
+    monkeypatch.setattr(type(service.platform.people), "match", slow)
+    refused(me.put(opened, "g0", csv(["grace"]), part=1), "audience-sealed")
+    assert me.get(path).json()["state"] == left
+    assert not rows_of_parts(service.store, opened)
 
 
 def test_sealing_deleting_and_tidying_at_once_never_stop_each_other(

@@ -2,7 +2,7 @@
 // What is sent: labels, and identifiers as auditor_client sends them. What is kept: names and salt.
 
 import { base64, sha256, utf8 } from "./bytes.js";
-import { commit, groupDigest, token } from "./commitment.js";
+import { commit, groupDigest, partDigest, token } from "./commitment.js";
 import { parseCsv } from "./csv.js";
 import { columnKind, normalised, wireKind } from "./identifiers.js";
 import { keep } from "./names.js";
@@ -49,10 +49,21 @@ export async function grouped(rows, { id, kind, country, group, where }) {
 export async function commitment(salt, kind, members) {
   const digests = {};
   for (const [label, sent] of Object.entries(members)) {
-    const tokens = await Promise.all(sent.map((each) => token(wireKind(kind), each)));
-    digests[label] = await groupDigest(tokens);
+    const parts = [];
+    for (const part of cut(sent)) {
+      const tokens = await Promise.all(part.map((each) => token(wireKind(kind), each)));
+      parts.push(await partDigest(tokens));
+    }
+    digests[label] = await groupDigest(parts);
   }
   return commit(salt, digests);
+}
+
+// The people of a group, so many at a time as are sent at once.
+function cut(sent) {
+  const parts = [];
+  for (let at = 0; at < sent.length; at += PART) parts.push(sent.slice(at, at + PART));
+  return parts;
 }
 
 class Upload {
@@ -89,12 +100,12 @@ class Upload {
   }
 
   async group(id, label, kind, sent) {
-    for (let at = 0; at === 0 || at < sent.length; at += PART) {
-      const lines = [wireKind(kind), ...sent.slice(at, at + PART)].map(quote).join("\n");
+    for (const [number, part] of cut(sent).entries()) {
+      const lines = [wireKind(kind), ...part].map(quote).join("\n");
       const body = utf8(`${lines}\n`);
       const digest = `sha-256=:${base64(await sha256(body))}:`;
-      this.say(`Uploading ${label}: ${Math.min(at + PART, sent.length)} of ${sent.length} people`);
-      const path = `/${id}/groups/${label}/members?part=${at / PART}`;
+      this.say(`Uploading ${label}: ${number * PART + part.length} of ${sent.length} people`);
+      const path = `/${id}/groups/${label}/members?part=${number}`;
       await this.send("PUT", path, body, "text/csv", { "Content-Digest": digest });
     }
   }

@@ -2,13 +2,16 @@
 
 import { fromHex, hex, joined, sha256, utf8 } from "./bytes.js";
 
-const TAG = utf8("platform-auditor/audience/v1");
+const TAG = utf8("platform-auditor/audience/v2");
 
 // 32 bytes for each identifier, as it is sent.
 export const token = async (kind, sent) =>
   kind === "username" ? sha256(utf8(`username\0${sent}`)) : fromHex(sent);
 
-export const groupDigest = async (tokens) => sha256(joined(tokens));
+export const partDigest = async (tokens) => sha256(joined(tokens));
+
+// Of the digests of its parts, in order.
+export const groupDigest = async (parts) => sha256(joined(parts));
 
 // `groups` are digests by label.
 export async function commit(salt, groups) {

@@ -1,0 +1,82 @@
+"""What is kept of a part: whom it finds, its digest and its sketch, by an independent reading."""
+
+from hashlib import sha256
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from api.adapters import PlatformDownError
+from api.audiences.matching import matched
+from api.audiences.members import Members
+from api.errors import UnavailableError
+from api.insight.sketches import new_sketch
+from api.platform import People, Persons
+from api.settings import Settings
+from privacy.sketch import SIZE, merged
+from tests.world import make_settings, sqlite_url
+
+HASHES = [sha256(bytes([number])).digest() for number in range(256)] * 3
+PEOPLE = Members("email_sha256", pa.array(HASHES, pa.binary(32)))
+
+
+class Even:
+    """Holds hashes that begin with an even byte, and stumbles over some others."""
+
+    def __init__(self, stumbles: bytes = b"", down: bool = False) -> None:
+        self._stumbles = stumbles
+        self._down = down
+
+    def match(self, _: str, identifiers: pa.Array) -> Persons:
+        if self._down:
+            raise PlatformDownError("gone")
+        first = [each[0] for each in identifiers.to_pylist()]
+        if set(first) & set(self._stumbles):
+            raise ValueError("who is this?")
+        return np.array([one if one % 2 == 0 else -1 for one in first], np.int64)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return make_settings(sqlite_url(tmp_path), "http://localhost")
+
+
+def as_people(platform: Even) -> People:
+    return cast("People", platform)
+
+
+def test_a_part_is_whom_it_found_in_order_its_digest_and_its_sketch(settings: Settings) -> None:
+    found = matched(as_people(Even()), PEOPLE, settings)
+    assert found.kind == "email_sha256"
+    assert found.persons.tolist() == [h[0] if h[0] % 2 == 0 else -1 for h in HASHES]
+    assert found.digest == sha256(b"".join(HASHES)).digest()
+    whole = new_sketch(settings)
+    whole.add(b"".join(HASHES))
+    assert np.array_equal(found.sketch, whole.smallest)
+
+
+def test_sketches_of_parts_make_the_sketch_of_the_whole(settings: Settings) -> None:
+    members = pa.array([sha256(b"%d" % n).digest() for n in range(1_000)], pa.binary(32))
+    parts = [
+        matched(as_people(Even()), Members("email_sha256", members.slice(start, 300)), settings)
+        for start in range(0, 1_000, 300)
+    ]
+    whole = matched(as_people(Even()), Members("email_sha256", members), settings)
+    assert len(whole.sketch) == SIZE
+    assert np.array_equal(merged(part.sketch for part in parts), whole.sketch)
+
+
+def test_whom_the_adapter_stumbles_over_is_nobody_and_everybody_else_is_found(
+    settings: Settings,
+) -> None:
+    over = HASHES[0][0]
+    found = matched(as_people(Even(stumbles=bytes([over]))), PEOPLE, settings)
+    expected = [h[0] if h[0] % 2 == 0 and h[0] != over else -1 for h in HASHES]
+    assert found.persons.tolist() == expected
+
+
+def test_a_platform_that_is_down_is_told_and_whose_fault_it_was_is_not(settings: Settings) -> None:
+    with pytest.raises(UnavailableError, match="try again"):
+        matched(as_people(Even(down=True)), PEOPLE, settings)
