@@ -47,7 +47,7 @@ def test_without_charges_the_mean_of_many_is_the_exact_answer(
     target: Deployment, world: World, watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(budgets, "debit", lambda *_: None)
-    everybody = [[None, None]]  # of both groups of the one audience that is charged
+    everybody = [[None]]  # of the one group of the one audience that is charged
     monkeypatch.setattr(persons, "charge", lambda *_, **__: everybody)
     me = raw(target, target.auditor(epsilon="1"))
     body = question(me, world)
