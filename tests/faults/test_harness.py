@@ -1,5 +1,6 @@
 """The fault harness must be able to fail: every mutant of the service is found out."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,8 @@ FOUND = {
     "charge_after_the_answer": (Boundary.RELEASE_COMMITTED, "before any charge"),
     "lease_without_end": (Boundary.RUNNING, "is stuck"),
     "releases_after_their_audits_end": (Boundary.RELEASE_WRITTEN, "release entries are"),
-    "noise_drawn_again": (Boundary.RELEASE_COMMITTED, "was delivered 2 ways"),
+    # Who saw that it was released in the instant before the kill asks for what is gone.
+    "noise_drawn_again": (Boundary.RELEASE_COMMITTED, "was delivered 2 ways|was answered 409"),
     "everybody_is_scored": (Boundary.RUNNING, "left out"),
     "keys_are_forgotten": (Boundary.CHARGE_COMMITTED, "audits for 2 keys"),
     "refund_without_the_people": (Boundary.CANCEL_WRITTEN, "people's balances differ"),
@@ -48,7 +50,7 @@ def test_the_harness_finds_the_mutant(mutant: str, databases: Databases, tmp_pat
     case = Case(databases.copy(), tmp_path, plan, mutant, patience)
     violations = case.run(scenario_of(boundary))
     assert case.orders.killed == 1, (tmp_path / "log").read_text()
-    assert any(words in violation for violation in violations), violations
+    assert any(re.search(words, violation) for violation in violations), violations
 
 
 def test_the_service_as_it_is_violates_nothing(databases: Databases, tmp_path: Path) -> None:

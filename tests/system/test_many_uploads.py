@@ -13,7 +13,7 @@ from api.platform import Persons, Platform
 from tests.conftest import new_postgresql
 from tests.durability.processes import until
 from tests.durability.slow_platform import SlowPlatform
-from tests.system.raw import Raw, raw
+from tests.system.raw import SALT, Raw, csv, raw
 from tests.world import Deployment, deployed
 
 # More than the server has threads.
@@ -21,7 +21,7 @@ MANY, AT_ONCE = 44, 2
 
 
 class HeldPeople(SlowPlatform):
-    """Matching waits until it is let go; how many wait is counted."""
+    """Matching, and saying who confirmed, wait until let go; how many wait is counted."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, 0.0)
@@ -30,13 +30,20 @@ class HeldPeople(SlowPlatform):
         self.now = self.most = 0
 
     def match(self, kind: str, identifiers: pa.Array) -> Persons:
+        self.hold()
+        return super().match(kind, identifiers)
+
+    def confirmed(self, code: str) -> Persons:
+        self.hold()
+        return super().confirmed(code)
+
+    def hold(self) -> None:
         with self.lock:
             self.now += 1
             self.most = max(self.most, self.now)
         assert self.let_go.wait(60)
         with self.lock:
             self.now -= 1
-        return super().match(kind, identifiers)
 
 
 @pytest.fixture
@@ -53,22 +60,36 @@ def busy(postgresql: str, people: HeldPeople) -> Iterator[Deployment]:
         yield running
 
 
-def test_who_seals_waits_in_line_and_others_are_answered(
-    busy: Deployment, people: HeldPeople
+@pytest.mark.parametrize("step", ["upload", "seal"])
+def test_who_uploads_or_seals_waits_in_line_and_others_are_answered(
+    busy: Deployment, people: HeldPeople, step: str
 ) -> None:
     me = raw(busy, busy.auditor())
+    draft = {"groups": ["g0"], "confirmed": True}
+    made = [me.made("/v1/audiences", draft)["id"] for _ in range(MANY)]
+    if step == "seal":
+        people.let_go.set()
+        for each in made:
+            assert me.put(each, "g0", csv(["ada"])).is_success
+        people.let_go.clear()
+        people.most = 0
     wide = httpx2.Limits(max_connections=None)
     headers, patience = me.http.headers, httpx2.Timeout(60)
     with (
         httpx2.Client(base_url=busy.url, headers=headers, timeout=patience, limits=wide) as many,
         ThreadPoolExecutor(MANY) as clients,
     ):
-        made = [me.audience({"g0": ["ada"]}, seal=False)["id"] for _ in range(MANY)]
-        sealing = [clients.submit(Raw(many).seal, each) for each in made]
+
+        def work(audience_id: str) -> httpx2.Response:
+            if step == "upload":
+                return Raw(many).put(audience_id, "g0", csv(["ada"]))
+            return Raw(many).post(f"/v1/audiences/{audience_id}/seal", {"salt": SALT})
+
+        working = [clients.submit(work, each) for each in made]
         try:
-            until(lambda: people.now == AT_ONCE, "some to be sealed")
+            until(lambda: people.now == AT_ONCE, f"some to {step}")
             assert len(me.get("/v1/audiences").json()["items"]) == MANY
         finally:
             people.let_go.set()
-        assert {each.result()["state"] for each in sealing} == {"sealed"}
+        assert {each.result().status_code for each in working} == {httpx2.codes.OK}
     assert people.most == AT_ONCE
