@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
+from sqlalchemy import text
 from sqlmodel import Session, select
 
 from api.clock import now
 from api.store import AuditorRow, HeadRow, Store
 from api.store.schema import differences, migrate, revisions
+from tests.conftest import new_postgresql
 
 NewDatabase = Callable[[], str]
 
@@ -44,6 +46,23 @@ def test_from_every_revision_with_data_in_it(empty: Store, revision: str) -> Non
     assert head_rows(empty) == [0]
     with empty.read() as session:
         assert session.get_one(AuditorRow, "auditor_1").name == "Lab"
+
+
+def test_postgresql_does_not_compress_person_numbers(postgresql: str) -> None:
+    """How long that takes depends on who was found."""
+    store = Store(new_postgresql(postgresql))
+    migrate(store)
+    columns = ("audience_parts.data", "audience_groups.people", "audience_orders.persons")
+    with store.look() as connection:
+        how = text(
+            "SELECT attstorage FROM pg_attribute WHERE attrelid = CAST(:table AS regclass)"
+            " AND attname = :column"
+        )
+        for name in columns:
+            table, column = name.split(".")
+            asked = {"table": table, "column": column}
+            assert connection.execute(how, asked).scalar() in ("e", b"e"), name
+    store.close()
 
 
 def test_migrating_again_changes_nothing(empty: Store) -> None:

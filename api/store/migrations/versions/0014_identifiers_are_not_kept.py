@@ -9,9 +9,9 @@ branch_labels = None
 depends_on = None
 
 TABLE = "audience_parts"
-# Person numbers. To look whether they become smaller takes PostgreSQL ten times as long as to write
-# them, and how small they become depends on who was found.
-AS_THEY_ARE = ((TABLE, "data"), ("audience_groups", "people"))
+# Person numbers. To try and make them smaller takes PostgreSQL twenty times as long as to write
+# them, and how long depends on who was found.
+AS_THEY_ARE = ((TABLE, "data"), ("audience_groups", "people"), ("audience_orders", "persons"))
 
 
 def upgrade() -> None:
