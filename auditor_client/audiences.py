@@ -170,6 +170,8 @@ class Audiences:
         if record is None or record.commitment is None:
             raise InputError(f"{audience_id} was not uploaded from this machine.")
         path = f"{PATH}/{audience_id}"
+        if record.rows is None and self._transport.get(path, Audience).state == "open":
+            raise InputError(f"{audience_id} was uploaded by an earlier version: upload it again.")
         try:
             # Repeating is harmless: the second time it is sealed already, and we look at how.
             body = Seal(salt=b64encode(record.salt))

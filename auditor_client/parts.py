@@ -1,7 +1,7 @@
 """An upload cut into parts: Arrow streams of one column, each with its digest.
 
-The cut depends on the members and on the limit that the upload began with, so that a resumed one
-finds the parts that arrived, and what they are committed to by.
+The cut depends on the members and the service's limit only, so that a resumed upload finds the
+parts that arrived. How many rows are in a part is kept with the salt: a commitment is to the parts.
 """
 
 from base64 import b64encode
@@ -40,15 +40,21 @@ class PartBody:
         return f"sha-256=:{b64encode(sha256(self.body).digest()).decode()}:"
 
 
-def pieces(members: pa.Array, bytes_per_part: int) -> list[pa.Array]:
+def rows_per_part(members: pa.Array, bytes_per_part: int) -> int:
+    """As many rows as fit for certain, at most `ROWS_PER_PART`."""
+    widest = pc.max(pc.binary_length(members)).as_py() or 1
+    # Arrow pads buffers to 64 bytes and keeps a 4-byte offset per string.
+    return max(1, min(ROWS_PER_PART, (bytes_per_part - FRAMING_BYTES) // (widest + 8)))
+
+
+def pieces(members: pa.Array, rows: int) -> list[pa.Array]:
     """The members of each part of one group, in order."""
-    rows = _rows_per_part(members, bytes_per_part)
     return [members.slice(start, rows) for start in range(0, len(members), rows)]
 
 
-def cut(kind: IdentifierKind, members: pa.Array, bytes_per_part: int) -> Iterator[PartBody]:
-    """The parts of one group, in order."""
-    for number, piece in enumerate(pieces(members, bytes_per_part)):
+def cut(kind: IdentifierKind, members: pa.Array, rows: int) -> Iterator[PartBody]:
+    """The parts of one group, in order, of so many rows each but the last."""
+    for number, piece in enumerate(pieces(members, rows)):
         yield PartBody(number, len(piece), _stream(kind, piece))
 
 
@@ -59,13 +65,6 @@ def commitment(salt: bytes, kind: IdentifierKind, groups: Mapping[str, Sequence[
         for label, parts in groups.items()
     }
     return commit(salt, digests)
-
-
-def _rows_per_part(members: pa.Array, bytes_per_part: int) -> int:
-    """As many rows as fit for certain, at most `ROWS_PER_PART`."""
-    widest = pc.max(pc.binary_length(members)).as_py() or 1
-    # Arrow pads buffers to 64 bytes and keeps a 4-byte offset per string.
-    return max(1, min(ROWS_PER_PART, (bytes_per_part - FRAMING_BYTES) // (widest + 8)))
 
 
 def _stream(kind: IdentifierKind, piece: pa.Array) -> bytes:

@@ -19,13 +19,14 @@ IDENTIFIER = re.compile(r"[a-z]+_[0-9a-f]{30}")
 class Record:
     """Names by label; and, of an upload, the salt and the commitment that sealing must give.
 
-    Who opens the commitment needs the members, the salt, and the limit by which they were cut.
+    Who opens the commitment needs the members, the salt, and how they were cut: the rows of a part,
+    by label. Records of before version 2 of the commitment have no rows.
     """
 
     names: dict[str, str]
     salt: bytes = field(default=b"", repr=False)
     commitment: str | None = None
-    bytes_per_part: int | None = None
+    rows: dict[str, int] | None = None
 
 
 def save_record(audience_id: str, record: Record) -> None:
@@ -33,7 +34,7 @@ def save_record(audience_id: str, record: Record) -> None:
         "names": record.names,
         "salt": b64encode(record.salt).decode(),
         "commitment": record.commitment,
-        "bytes_per_part": record.bytes_per_part,
+        "rows": record.rows,
     }
     write_private(_path(audience_id), json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
@@ -47,7 +48,7 @@ def load_record(audience_id: str) -> Record | None:
             dict(content["names"]),
             b64decode(content["salt"]),
             content["commitment"],
-            content.get("bytes_per_part"),
+            content.get("rows"),
         )
     except FileNotFoundError:
         return None

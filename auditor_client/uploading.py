@@ -8,7 +8,15 @@ import pyarrow as pa
 
 from auditor_client.errors import AuditorError, InputError
 from auditor_client.frames import Members
-from auditor_client.parts import MEDIA_TYPE, SALT_BYTES, PartBody, commitment, cut, pieces
+from auditor_client.parts import (
+    MEDIA_TYPE,
+    SALT_BYTES,
+    PartBody,
+    commitment,
+    cut,
+    pieces,
+    rows_per_part,
+)
 from auditor_client.progress import Bar, bar
 from auditor_client.records import Record, load_record, save_record
 from auditor_client.transport import Transport
@@ -29,10 +37,9 @@ class Upload:
 
     def begin(self, body: AudienceDraft) -> str:
         """Make the audience, and keep its salt before a single member is sent."""
-        catalogue = self.transport.get("/v1/catalogue", Catalogue)
+        catalogue = self._catalogue()
         self._check(catalogue)
-        salt, limit = secrets.token_bytes(SALT_BYTES), catalogue.limits.bytes_per_part
-        record = self._committed(Record(self.names, salt, bytes_per_part=limit))
+        record = self._cut(Record(self.names, secrets.token_bytes(SALT_BYTES)), catalogue)
         audience = self.transport.post(PATH, body, Audience)
         save_record(audience.id, record)
         return audience.id
@@ -42,26 +49,29 @@ class Upload:
         record = self._begun(audience_id)
         if record.names != self.names:
             raise InputError(f"The groups are not those with which {audience_id} was begun.")
-        save_record(audience_id, self._committed(record))
+        if self._audience(audience_id).state == "open":
+            save_record(audience_id, self._cut(record, self._catalogue()))
+        elif record.rows is not None:
+            save_record(audience_id, self._committed(record, record.rows))
         return audience_id
 
     def send(self, audience_id: str, *, progress: bool = True) -> None:
         """Send every part the service does not have; after a break say how to go on."""
-        audience = self.transport.get(f"{PATH}/{audience_id}", Audience)
-        if audience.state != "open":
+        audience, rows = self._audience(audience_id), self._begun(audience_id).rows
+        if audience.state != "open" or rows is None:
             return
-        limit = _limit(self._begun(audience_id))
         try:
             with bar("Uploading members", self.members.total, show=progress) as line:
                 for group in audience.groups:
                     path = f"{PATH}/{audience_id}/groups/{group.label}"
-                    self._send_group(path, group, self._array(group.label), limit, line)
+                    self._send_group(path, group, rows[group.label], line)
         except AuditorError as error:
             error.add_note(f"Go on later with upload(..., resume={audience_id!r}).")
             raise
 
-    def _send_group(self, path: str, group: Group, array: pa.Array, limit: int, line: Bar) -> None:
-        parts = list(cut(self.members.kind, array, limit))
+    def _send_group(self, path: str, group: Group, rows: int, line: Bar) -> None:
+        array = self._array(group.label)
+        parts = list(cut(self.members.kind, array, rows))
         arrived = {part.number: part.digest for part in group.parts}
         if arrived and max(arrived) >= len(parts):  # of another frame, or cut in another way
             self.transport.send("DELETE", path)
@@ -94,9 +104,22 @@ class Upload:
             raise InputError(f"The upload of {audience_id} was not begun on this machine.")
         return record
 
-    def _committed(self, record: Record) -> Record:
-        parts = {label: pieces(self._array(label), _limit(record)) for label in self.names}
-        return replace(record, commitment=commitment(record.salt, self.members.kind, parts))
+    def _cut(self, record: Record, catalogue: Catalogue) -> Record:
+        """Into parts as large as the service takes them now."""
+        limit = catalogue.limits.bytes_per_part
+        rows = {label: rows_per_part(self._array(label), limit) for label in self.names}
+        return self._committed(record, rows)
+
+    def _committed(self, record: Record, rows: dict[str, int]) -> Record:
+        parts = {label: pieces(self._array(label), rows[label]) for label in self.names}
+        committed = commitment(record.salt, self.members.kind, parts)
+        return replace(record, rows=rows, commitment=committed)
+
+    def _audience(self, audience_id: str) -> Audience:
+        return self.transport.get(f"{PATH}/{audience_id}", Audience)
+
+    def _catalogue(self) -> Catalogue:
+        return self.transport.get("/v1/catalogue", Catalogue)
 
     def _check(self, catalogue: Catalogue) -> None:
         """Refuse what the service would refuse, before anything is made."""
@@ -106,10 +129,3 @@ class Upload:
             raise InputError(f"{catalogue.platform} does not match {kind}; use {offered}.")
         if self.members.total > limit:
             raise InputError(f"{self.members.total} members are over the limit of {limit}.")
-
-
-def _limit(record: Record) -> int:
-    """By which the parts are cut, from the first to the last: a commitment is to them as cut."""
-    if record.bytes_per_part is None:
-        raise InputError("The upload was begun by an earlier version: begin it again.")
-    return record.bytes_per_part

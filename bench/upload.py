@@ -80,7 +80,9 @@ def _ours(host: Hosted, parts: list[bytes], media_type: str) -> None:
         found = matched(people, members, service.settings)
         with service.store.write() as session:
             row = uploads.owned_open(session, host.auditor, audience.id)
-            uploads.put_part(session, row, "g0", number, found, digest, service.settings)
+            uploads.put_part(
+                session, row, "g0", number, found, digest, service.settings, instead_of=None
+            )
 
     with ThreadPoolExecutor(PARTS_AT_ONCE) as pool:
         list(pool.map(put, range(len(parts)), parts))

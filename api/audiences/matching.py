@@ -3,7 +3,8 @@
 The identifiers go no further. They are matched and hashed in memory; what is written down is eight
 bytes for each, whoever it found or nobody, the part's digest, and a sketch of it under a key of
 this deployment. Nothing of it is visible: the answer is the same whether everybody matched or
-nobody (R2).
+nobody (R2). Nothing is paid for it, and a part may be sent again and again: so the platform is
+asked about an identifier once, however often it is in the part.
 """
 
 from collections.abc import Callable, Iterator
@@ -41,12 +42,11 @@ def matched(people: People, members: Members, settings: Settings) -> Matched:
 
 def match_or_cut(people: People, members: Members) -> Persons:
     """Whom the identifiers find; one for which the adapter fails finds nobody."""
-    kind, column = members
-
-    def match(start: int, stop: int) -> Persons:
-        return np.asarray(people.match(kind, column[start:stop]), dtype=np.int64)
-
-    return answered(lambda: call_or_cut(match, len(column), np.int64(NOBODY)))
+    if _repeats(members):
+        encoded = members.identifiers.dictionary_encode()
+        once = Members(members.kind, encoded.dictionary)
+        return np.take(_match(people, once), encoded.indices.to_numpy())
+    return _match(people, members)
 
 
 def answered(call: Callable[[], Persons]) -> Persons:
@@ -65,3 +65,21 @@ def _tokens(members: Members) -> Iterator[bytes]:
     kind, column = members
     for start in range(0, len(column), _AT_ONCE):
         yield tokens(kind, column.slice(start, _AT_ONCE))
+
+
+def _repeats(members: Members) -> bool:
+    """Whether an identifier may be there twice: of hashes, whether their first words are."""
+    kind, column = members
+    if kind == "username":
+        return True
+    words = np.sort(np.frombuffer(tokens(kind, column), "<u8")[::4])
+    return bool((words[1:] == words[:-1]).any())
+
+
+def _match(people: People, members: Members) -> Persons:
+    kind, column = members
+
+    def match(start: int, stop: int) -> Persons:
+        return np.asarray(people.match(kind, column[start:stop]), dtype=np.int64)
+
+    return answered(lambda: call_or_cut(match, len(column), np.int64(NOBODY)))

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from sqlalchemy import bindparam
 from sqlalchemy.orm import defer
@@ -42,15 +42,23 @@ _GROUPS = (
     .where(GroupRow.audience_id == bindparam("audience"))
     .options(defer(cast("Any", GroupRow.people)))
 )
-_DROPPED = (
-    delete(PartRow)
-    .where(
-        col(PartRow.audience_id) == bindparam("audience"),
-        col(PartRow.label) == bindparam("group"),
-        col(PartRow.number) == bindparam("part"),
-    )
-    .returning(col(PartRow.rows))
+_THIS_PART = (
+    col(PartRow.audience_id) == bindparam("audience"),
+    col(PartRow.label) == bindparam("group"),
+    col(PartRow.number) == bindparam("part"),
 )
+_FOUND = select(PartRow.rows, PartRow.digest).where(*_THIS_PART)
+_DROPPED = delete(PartRow).where(*_THIS_PART).returning(col(PartRow.rows), col(PartRow.digest))
+
+
+class Place(NamedTuple):
+    """Where a part is to go, as it was when the part began to arrive.
+
+    The digest of what has its number, if anything has; and how many members all others have.
+    """
+
+    digest: str | None
+    others: int
 
 
 def create(session: Session, caller: Caller, draft: AudienceDraft, settings: Settings) -> Audience:
@@ -123,6 +131,16 @@ def owned_open(
     return audience
 
 
+def place_of(session: Session, caller: Caller, audience_id: str, label: str, number: int) -> Place:
+    """Where a part of the auditor's audience is to go, if it can still be changed."""
+    owned_open(session, caller, audience_id, lock="no")
+    groups = groups_of(session, audience_id)
+    named(groups, label)
+    where = {"audience": audience_id, "group": label, "part": number}
+    rows, digest = session.exec(_FOUND, params=where).first() or (0, None)
+    return Place(digest, sum(group.members for group in groups) - rows)
+
+
 def put_part(
     session: Session,
     audience: AudienceRow,
@@ -131,14 +149,21 @@ def put_part(
     found: Matched,
     digest: str,
     settings: Settings,
+    *,
+    instead_of: str | None,
 ) -> Part:
-    """Keep one part of a group, in place of what had its number."""
+    """Keep one part of a group, in place of what had its number when it began to arrive.
+
+    The platform may have taken minutes to match it: what was sent since is newer.
+    """
     groups = groups_of(session, audience.id)
     group = named(groups, label)
     where = {"audience": audience.id, "group": label, "part": number}
-    replaced: int = session.exec(_DROPPED, params=where).scalar() or 0
+    replaced, there = session.exec(_DROPPED, params=where).first() or (0, None)
+    if there not in (instead_of, digest):
+        raise ConflictError("the part was changed while this one arrived; send it again")
     rows = len(found.persons)
-    _refuse_too_many(sum(each.members for each in groups) - replaced + rows, settings)
+    refuse_too_many(sum(each.members for each in groups) - replaced + rows, settings)
     row = PartRow(
         audience_id=audience.id,
         label=label,
@@ -205,7 +230,7 @@ def view(session: Session, row: AudienceRow) -> Audience:
     return Audience(**fields, groups=groups)
 
 
-def _refuse_too_many(total: int, settings: Settings) -> None:
+def refuse_too_many(total: int, settings: Settings) -> None:
     if total > settings.max_members:
         raise AudienceTooLargeError(
             f"{total} members with this part; an audience may have {settings.max_members}. "
@@ -216,9 +241,11 @@ def _refuse_too_many(total: int, settings: Settings) -> None:
 def _keep(
     session: Session, audience: AudienceRow, group: GroupRow, members: int, settings: Settings
 ) -> None:
-    """A group has so many members now; the upload is kept alive for another while."""
+    """A group has so many members now; the upload is kept alive for another while, not for ever."""
     change(session, group, members=members)
-    change(session, audience, expires_at=now() + timedelta(hours=settings.upload_kept_hours))
+    while_touched = now() + timedelta(hours=settings.upload_kept_hours)
+    at_most = audience.created_at + timedelta(days=settings.members_kept_days)
+    change(session, audience, expires_at=min(while_touched, at_most))
 
 
 def _missing(audience_id: str) -> NotFoundError:

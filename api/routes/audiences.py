@@ -125,6 +125,7 @@ def delete_audience(audience_id: str, caller: AuditorDep, service: ServiceDep) -
         AudienceTooLargeError,
         TooLargeError,
         UnsupportedMediaTypeError,
+        ConflictError,
         UnavailableError,
     ),
 )
@@ -143,22 +144,25 @@ async def put_members(
     """Upload one part of a group: one column named after the kind of identifier.
 
     A part replaces the part of the same number, so an upload that broke off can be resumed.
-    Identifiers are matched at once, and not written down.
+    Identifiers are matched at once, and the database keeps none of them.
     """
+    people, settings = service.platform.people, service.settings
+
+    def look() -> uploads.Place:
+        with service.store.read() as session:
+            return uploads.place_of(session, caller, audience_id, label, part)
 
     def keep(body: IO[bytes], digest: str) -> Part:
         members = read_members(body, content_type)
-        found = matched(service.platform.people, members, service.settings)  # while others write
+        uploads.refuse_too_many(place.others + len(members.identifiers), settings)
+        found = matched(people, members, settings)  # while others write
         with service.store.write() as session:
             audience = uploads.owned_open(session, caller, audience_id)
-            return uploads.put_part(session, audience, label, part, found, digest, service.settings)
+            return uploads.put_part(
+                session, audience, label, part, found, digest, settings, instead_of=place.digest
+            )
 
-    def refuse_early() -> None:
-        with service.store.read() as session:
-            audience = uploads.owned_open(session, caller, audience_id, lock="no")
-            uploads.named(uploads.groups_of(session, audience.id), label)
-
-    await run_in_threadpool(refuse_early)
+    place = await run_in_threadpool(look)
     with SpooledTemporaryFile(_IN_MEMORY) as body:
         state = hashlib.sha256()
         async for chunk in request.stream():
@@ -188,7 +192,12 @@ def empty_group(
 @router.post(
     "/{audience_id}/seal",
     responses=responses(
-        NotFoundError, AudienceSealedError, ConflictError, EmptyGroupError, body=True
+        NotFoundError,
+        AudienceSealedError,
+        ConflictError,
+        EmptyGroupError,
+        UnavailableError,
+        body=True,
     ),
 )
 async def seal_audience(

@@ -1,7 +1,8 @@
 """Tables: what auditors uploaded, and whom it reached.
 
 `PartRow.data` and `GroupRow.people` are private. Parts are dropped when the audience is sealed,
-people when it is erased. No identifier is in any table.
+people when it is erased. Identifiers are in no column, but for parts that the version before 0014
+took in; a part's digests let a guess of the whole part be tested, until it is dropped.
 """
 
 from datetime import datetime

@@ -28,11 +28,14 @@ class Even:
     def __init__(self, stumbles: bytes = b"", down: bool = False) -> None:
         self._stumbles = stumbles
         self._down = down
+        self.asked = list[bytes | str]()
 
     def match(self, _: str, identifiers: pa.Array) -> Persons:
         if self._down:
             raise PlatformDownError("gone")
-        first = [each[0] for each in identifiers.to_pylist()]
+        self.asked += identifiers.to_pylist()
+        sent = identifiers.to_pylist()
+        first = [each.encode()[0] if isinstance(each, str) else each[0] for each in sent]
         if set(first) & set(self._stumbles):
             raise ValueError("who is this?")
         return np.array([one if one % 2 == 0 else -1 for one in first], np.int64)
@@ -55,6 +58,31 @@ def test_a_part_is_whom_it_found_in_order_its_digest_and_its_sketch(settings: Se
     whole = new_sketch(settings)
     whole.add(b"".join(HASHES))
     assert np.array_equal(found.sketch, whole.smallest)
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        PEOPLE,
+        Members("email_sha256", pa.array(HASHES[:256], pa.binary(32))),
+        Members(
+            "email_sha256", pa.array([b"the same" + each[8:] for each in HASHES], pa.binary(32))
+        ),
+        Members("username", pa.array(["ada", "bo", "ada", "ada"])),
+        Members("username", pa.array(["ada", "bo"])),
+        Members("username", pa.array([], pa.string())),
+    ],
+    ids=["three times", "once", "alike", "names", "names once", "nobody"],
+)
+def test_the_platform_is_asked_about_an_identifier_once(
+    members: Members, settings: Settings
+) -> None:
+    """Else who sends one a million times could hear by the time whether it is there."""
+    platform, sent = Even(), members.identifiers.to_pylist()
+    found = matched(as_people(platform), members, settings)
+    assert sorted(platform.asked) == sorted(set(sent))
+    first = [each.encode()[0] if isinstance(each, str) else each[0] for each in sent]
+    assert found.persons.tolist() == [one if one % 2 == 0 else -1 for one in first]
 
 
 def test_sketches_of_parts_make_the_sketch_of_the_whole(settings: Settings) -> None:

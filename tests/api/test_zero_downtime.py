@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from api.compose import simulated
 from api.store import ReleaseRow, Store
 from api.store.schema import NewerSchemaError, migrate, revisions
 from bench.hosted import hosted_on
+from tests.conftest import new_postgresql
+from tests.durability.processes import until
 from tests.world import make_settings, sqlite_url
 
 # Before it, deployments were stopped to be migrated.
@@ -155,3 +158,28 @@ def test_the_operator_is_told_so_in_a_sentence(tmp_path: Path) -> None:
     assert started.returncode == 1
     assert "start that version" in started.stderr
     assert "Traceback" not in started.stderr
+
+
+def test_who_uploads_and_the_migration_of_uploads_do_not_wait_for_each_other(
+    postgresql: str,
+) -> None:
+    """Half-way: the audience and its groups are looked at, the part is not written yet."""
+    url = new_postgresql(postgresql)
+    store = Store(url)
+    migrate(store, "0013")
+    with ThreadPoolExecutor(1) as beside, store.engine.connect() as uploading:
+        for table in ("audiences", "audience_groups"):
+            uploading.execute(text(f"SELECT count(*) FROM {table}"))
+        migrating = beside.submit(migrate, store)
+        until(lambda: waiting(store), "the migration to wait")
+        uploading.execute(text("DELETE FROM audience_parts"))
+        uploading.execute(text("UPDATE audience_groups SET members = 0"))
+        assert not migrating.done()
+        uploading.commit()
+        migrating.result(timeout=30)
+    store.close()
+
+
+def waiting(store: Store) -> bool:
+    with store.look() as connection:
+        return bool(connection.execute(text("SELECT 1 FROM pg_locks WHERE NOT granted")).first())

@@ -204,26 +204,44 @@ def test_resuming_needs_the_same_groups_and_machine(auditor: Auditor) -> None:
         auditor.audiences.upload(other, id="username", by="gender", resume=AUDIENCE_ID)
 
 
-def test_an_upload_is_cut_as_it_began_whatever_the_limit_is_now(
+def test_a_resumed_upload_is_cut_by_the_limit_of_now(
     service: ScriptedService, keeper: Keeper, auditor: Auditor
 ) -> None:
     """Else a service that changed its limit would seem to have sealed something else."""
     service.on("POST", f"{PATH}/seal", refuse("unavailable"))
     with pytest.raises(Exception, match="unavailable"):
         auditor.audiences.upload(FRAME, id="username", by="gender")
+    assert [len(parts) for parts in keeper.kept.values()] == [3, 3]
     service.on("POST", f"{PATH}/seal", keeper.seal)
-    smaller = {**CATALOGUE["limits"], "bytes_per_part": 4_120}  # room for two names
+    smaller = {**CATALOGUE["limits"], "bytes_per_part": 4_126}  # room for two names
     service.on("GET", "/v1/catalogue", answer({**CATALOGUE, "limits": smaller}))
-    service.asked.clear()
     audience = auditor.audiences.upload(FRAME, id="username", by="gender", resume=AUDIENCE_ID)
     assert audience.wire.state == "sealed"
-    assert not puts(service)
+    assert [len(parts) for parts in keeper.kept.values()] == [7, 6]
+    # Sealed, it is compared as it was cut, whatever the limit is.
+    service.on("GET", "/v1/catalogue", answer(CATALOGUE))
+    again = auditor.audiences.upload(FRAME, id="username", by="gender", resume=AUDIENCE_ID)
+    assert again.commitment == audience.commitment
 
 
-def test_an_upload_that_an_earlier_version_began_is_begun_again(auditor: Auditor) -> None:
-    save_record(AUDIENCE_ID, Record({"g0": "man", "g1": "woman"}, b"salt", "sha256:00"))
-    with pytest.raises(InputError, match="begin it again"):
-        auditor.audiences.upload(FRAME, id="username", by="gender", resume=AUDIENCE_ID)
+def test_what_an_earlier_version_uploaded_is_not_sealed_as_something_else(
+    service: ScriptedService, keeper: Keeper, auditor: Auditor
+) -> None:
+    """It was committed to in another way: nobody is to be accused of that."""
+    before = "sha256:" + "0" * 64
+    save_record(AUDIENCE_ID, Record({"g0": "man", "g1": "woman"}, b"salt of before", before))
+    with pytest.raises(InputError, match="upload it again"):
+        auditor.audiences.seal(AUDIENCE_ID)
+    assert not service.requests("POST", f"{PATH}/seal")
+    # What it had sealed stays what it was.
+    keeper.state, keeper.commitment = "sealed", before
+    assert auditor.audiences.seal(AUDIENCE_ID).commitment == before
+    found = auditor.audiences.upload(FRAME, id="username", by="gender", resume=AUDIENCE_ID)
+    assert found.commitment == before
+    # What it had only begun is cut and committed to as everything is now.
+    keeper.state = "open"
+    resumed = auditor.audiences.upload(FRAME, id="username", by="gender", resume=AUDIENCE_ID)
+    assert resumed.commitment == keeper.commitment != before
 
 
 def test_a_lost_answer_to_the_seal_loses_nothing(

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from auditor_client import parts
-from auditor_client.parts import commitment, cut, pieces
+from auditor_client.parts import commitment, cut, pieces, rows_per_part
 from privacy.commitment import commit, group_digest, part_digest, username_tokens
 
 HASHES = pa.array([sha256(bytes([number])).digest() for number in range(250)], pa.binary(32))
@@ -20,11 +20,8 @@ def read(body: bytes) -> pa.Table:
 @pytest.mark.parametrize(
     ("kind", "members"), [("email_sha256", HASHES), ("username", NAMES)], ids=["hashes", "names"]
 )
-def test_parts_together_are_the_members(
-    kind: str, members: pa.Array, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(parts, "ROWS_PER_PART", 100)
-    made = list(cut(kind, members, 1 << 20))  # type: ignore[arg-type]
+def test_parts_together_are_the_members(kind: str, members: pa.Array) -> None:
+    made = list(cut(kind, members, 100))  # type: ignore[arg-type]
     assert [(part.number, part.rows) for part in made] == [(0, 100), (1, 100), (2, 50)]
     tables = [read(part.body) for part in made]
     assert all(table.column_names == [kind] for table in tables)
@@ -33,19 +30,20 @@ def test_parts_together_are_the_members(
 
 def test_parts_stay_below_the_limit() -> None:
     many = pa.array([f"user{number:050}" for number in range(20_000)])
-    made = list(cut("username", many, 100_000))
-    assert len(made) > 1
+    rows = rows_per_part(many, 100_000)
+    made = list(cut("username", many, rows))
+    assert 1 < len(made) < 20
     assert max(len(part.body) for part in made) <= 100_000
 
 
 def test_the_same_members_give_the_same_bytes() -> None:
     again = pa.concat_arrays([HASHES.slice(0, 7), HASHES.slice(7)])
-    (one,), (other,) = cut("email_sha256", HASHES, 1 << 20), cut("email_sha256", again, 1 << 20)
+    (one,), (other,) = cut("email_sha256", HASHES, 250), cut("email_sha256", again, 250)
     assert one.digest == other.digest
 
 
 def test_digests_say_the_same_in_both_forms() -> None:
-    (part,) = cut("username", NAMES, 1 << 20)
+    (part,) = cut("username", NAMES, 250)
     assert part.digest == f"sha256:{sha256(part.body).hexdigest()}"
     encoded = part.content_digest.removeprefix("sha-256=:").removesuffix(":")
     assert b64decode(encoded) == sha256(part.body).digest()
@@ -65,7 +63,12 @@ def test_commitment_is_that_of_the_shared_code() -> None:
     assert commitment(salt, "email_sha256", groups) == commit(salt, hashes)
 
 
-def test_what_is_committed_to_is_cut_as_what_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_committed_to_is_cut_as_what_is_sent() -> None:
+    made = [read(part.body)["username"].to_pylist() for part in cut("username", NAMES, 100)]
+    assert [piece.to_pylist() for piece in pieces(NAMES, 100)] == made
+
+
+def test_a_part_has_no_more_rows_than_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "ROWS_PER_PART", 100)
-    made = [read(part.body)["username"].to_pylist() for part in cut("username", NAMES, 1 << 20)]
-    assert [piece.to_pylist() for piece in pieces(NAMES, 1 << 20)] == made
+    assert rows_per_part(NAMES, 1 << 20) == 100
+    assert rows_per_part(NAMES, 1) == 1

@@ -9,7 +9,9 @@ from tests.auditor_client.examples import AUDIENCE_ID
 
 
 def test_a_record_comes_back_in_another_process(home: Path) -> None:
-    record = Record({"g0": "männer", "g1": "frauen"}, b"\x00salt", "sha256:00", 8_192)
+    record = Record(
+        {"g0": "männer", "g1": "frauen"}, b"\x00salt", "sha256:00", {"g0": 100, "g1": 7}
+    )
     save_record(AUDIENCE_ID, record)
     assert load_record(AUDIENCE_ID) == record
     (path,) = (home / "audiences").iterdir()

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from joserfc.jwk import OKPKey
 from playwright.sync_api import Browser
 
 from auditor_client.errors import InputError
 from auditor_client.identifiers import normaliser
+from auditor_client.parts import commitment
 from openapi.models import Personal
 from privacy.errors import ProofError
 from privacy.ledger import merkle, statements
@@ -100,6 +102,14 @@ def test_commitments_are_those_of_the_vectors(scripts: Watched, vector: dict[str
       const salt = Uint8Array.from(x.salt.match(/../g), (pair) => parseInt(pair, 16));
       return m.commit(salt, groups);"""
     assert call(scripts, "commitment.js", body, vector) == vector["commitment"]
+
+
+def test_an_upload_of_several_parts_is_committed_to_as_it_is_cut(scripts: Watched) -> None:
+    names = [f"user{number:05}" for number in range(20_001)]  # one more than fit into a part
+    body = "return m.commitment(new Uint8Array(32), 'username', { g0: x });"
+    made = call(scripts, "audience.js", body, names)
+    parts = [pa.array(names[:20_000]), pa.array(names[20_000:])]
+    assert made == commitment(bytes(32), "username", {"g0": parts})
 
 
 def test_canonical_json_is_the_same(scripts: Watched) -> None:

@@ -6,6 +6,7 @@ from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -27,12 +28,13 @@ from api.errors import ConflictError as ApiConflictError
 from api.housekeeping import tidy
 from api.insight import sketches
 from api.platform import People, Persons, Platform
+from api.service import Service
 from api.store import AudienceRow, EntryRow, GroupRow, PartRow, SketchRow, Store
 from auditor_client import Auditor
 from auditor_client.errors import ConflictError
 from auditor_client.frames import read_members
 from auditor_client.labels import label_names
-from auditor_client.parts import MEDIA_TYPE, commitment, cut
+from auditor_client.parts import MEDIA_TYPE, commitment, cut, rows_per_part
 from auditor_client.records import load_record
 from auditor_client.uploading import Upload
 from openapi.models import AudienceDraft, SampleDraft
@@ -185,7 +187,8 @@ def test_an_upload_that_broke_off_is_resumed_where_it_broke(
     names = label_names(members.groups)
     upload = Upload(auditor._transport, names, members)
     audience_id = upload.begin(AudienceDraft(groups=list(names)))
-    parts = list(cut(members.kind, members.groups[names["g0"]], 8_192))
+    first = members.groups[names["g0"]]
+    parts = list(cut(members.kind, first, rows_per_part(first, 8_192)))
     assert len(parts) == 3
     me = raw(small_parts, auditor)
     kept = me.put(audience_id, "g0", parts[0].body, MEDIA_TYPE).json()
@@ -279,11 +282,15 @@ def test_a_part_that_the_version_before_kept_is_sealed_like_any_other(
     """While processes are replaced, some still write down identifiers."""
     store, me = deployment.service.store, raw(deployment, deployment.auditor())
     names = [*usernames(world, 5), "nobody.at.all"]
-    sealed = {"now": me.audience({"g0": names})}
-    opened = me.audience({"g0": names}, seal=False)
-    body, _ = as_arrow("username", names)
+    now_, opened = (me.made("/v1/audiences", {"groups": ["g0"]}) for _ in range(2))
+    me.put(now_["id"], "g0", csv(names[:3]))
+    me.put(now_["id"], "g0", csv(names[3:]), part=1)
+    sealed = {"now": me.seal(now_["id"])}
+    me.put(opened["id"], "g0", csv(names[:3]))
+    me.put(opened["id"], "g0", csv(names[3:]), part=1)  # beside one that a new process took in
+    body, _ = as_arrow("username", names[:3])
     with store.write() as session:
-        [part] = session.exec(sealing._PARTS, params={"audience": opened["id"]})
+        part, _ = session.exec(sealing._PARTS, params={"audience": opened["id"]})
         part.data, part.tokens, part.sketch = body, None, None
         session.add(part)
     sealed["before"] = me.seal(opened["id"])
@@ -399,6 +406,14 @@ def test_an_abandoned_upload_expires_with_its_members(deployment: Deployment) ->
     move_expiry(store, audience["id"], now() + timedelta(minutes=1))
     me.put(audience["id"], "g0", csv(["an.abandoned.person"]))  # a sign of life
     assert timedelta(hours=23) < expiry(me, audience["id"])
+
+    # However often it gives one: whom it found is kept no longer than of a sealed audience.
+    with store.write() as session:
+        row = session.get_one(AudienceRow, audience["id"])
+        row.created_at = now() - timedelta(days=29, hours=23)
+        session.add(row)
+    me.put(audience["id"], "g0", csv(["an.abandoned.person"]))
+    assert timedelta(0) < expiry(me, audience["id"]) <= timedelta(hours=1)
 
     move_expiry(store, audience["id"], now() - timedelta(seconds=1))
     tidy(store)
@@ -567,6 +582,80 @@ def test_what_changes_while_the_platform_is_asked_is_not_sealed_unread(
         assert me.seal(opened)["commitment"] == commitment(b64decode(SALT), "username", sent)
 
 
+@contextmanager
+def meanwhile_matching(
+    service: Service, patch: pytest.MonkeyPatch, meanwhile: Callable[[], object]
+) -> Iterator[None]:
+    """While the platform matches, once, something else is done."""
+    people, waiting = type(service.platform.people), [meanwhile]
+    match = people.match
+
+    def slow(*asked: Any) -> Persons:
+        if waiting:
+            waiting.pop()()
+        return match(*asked)
+
+    with patch.context() as patched:
+        patched.setattr(people, "match", slow)
+        yield
+
+
+@pytest.mark.parametrize("then", ["replaced", "emptied"])
+def test_a_part_that_took_long_to_match_does_not_undo_what_came_after(
+    deployment: Deployment, then: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its client may have given up long ago, and sent something else."""
+    service, me = deployment.service, raw(deployment, deployment.auditor())
+    opened = me.made("/v1/audiences", {"groups": ["g0"]})["id"]
+    path = f"/v1/audiences/{opened}"
+    if then == "emptied":
+        me.put(opened, "g0", csv(["before"]))
+    after: dict[str, Callable[[], object]] = {
+        "replaced": lambda: me.put(opened, "g0", csv(["newer"])),
+        "emptied": lambda: me.call("DELETE", f"{path}/groups/g0"),
+    }
+    with meanwhile_matching(service, monkeypatch, after[then]):
+        refused(me.put(opened, "g0", csv(["older"])), "conflict", "send it again")
+    [group] = me.get(path).json()["groups"]
+    kept = [part["digest"] for part in group["parts"]]
+    newer = f"sha256:{sha256(csv(['newer'])).hexdigest()}"
+    assert kept == ([newer] if then == "replaced" else [])
+    assert group["members"] == len(kept)
+
+
+def test_a_part_that_is_sent_twice_is_kept_once(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by a client that gave up waiting for the first answer."""
+    service, me = deployment.service, raw(deployment, deployment.auditor())
+    opened = me.made("/v1/audiences", {"groups": ["g0"]})["id"]
+    body = csv(["ada"])
+    with meanwhile_matching(service, monkeypatch, lambda: me.put(opened, "g0", body)):
+        assert me.put(opened, "g0", body).is_success
+    [group] = me.get(f"/v1/audiences/{opened}").json()["groups"]
+    assert (group["members"], len(group["parts"])) == (1, 1)
+
+
+def test_nobody_is_looked_for_whose_part_is_too_large(
+    small_audiences: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service, me = small_audiences.service, raw(small_audiences, small_audiences.auditor())
+    opened = me.audience({"g0": ["ada", "grace"]}, seal=False)["id"]
+    asked = list[bool]()
+    with meanwhile_matching(service, monkeypatch, lambda: asked.append(True)):
+        too_many = me.put(opened, "g0", csv([f"u{number}" for number in range(9)]), part=1)
+    refused(too_many, "audience-too-large", "11 members with this part")
+    assert not asked
+    # In place of what is there, there is room for more.
+    assert me.put(opened, "g0", csv([f"u{number}" for number in range(10)])).is_success
+
+
+@pytest.fixture(scope="module")
+def small_audiences(new_database: Callable[[], str], platform: Platform) -> Iterator[Deployment]:
+    with deployed(new_database(), platform, max_members=10) as running:
+        yield running
+
+
 @pytest.mark.parametrize("left", ["sealed", "erased"])
 def test_a_part_that_is_matched_too_late_is_not_kept(
     deployment: Deployment, left: str, monkeypatch: pytest.MonkeyPatch
@@ -578,14 +667,8 @@ def test_a_part_that_is_matched_too_late_is_not_kept(
         "sealed": lambda: me.seal(opened),
         "erased": lambda: me.call("DELETE", path),
     }
-    match = type(service.platform.people).match
-
-    def slow(*asked: Any) -> Persons:
-        meanwhile[left]()
-        return match(*asked)
-
-    monkeypatch.setattr(type(service.platform.people), "match", slow)
-    refused(me.put(opened, "g0", csv(["grace"]), part=1), "audience-sealed")
+    with meanwhile_matching(service, monkeypatch, meanwhile[left]):
+        refused(me.put(opened, "g0", csv(["grace"]), part=1), "audience-sealed")
     assert me.get(path).json()["state"] == left
     assert not rows_of_parts(service.store, opened)
 

@@ -90,7 +90,7 @@ class Upload {
     const salt = crypto.getRandomValues(new Uint8Array(32));
     const expected = await commitment(salt, kind, members);
     const { id } = await this.json("POST", "", { groups: Object.keys(names), consented });
-    keep(id, { names, salt: base64(salt), commitment: expected });
+    keep(id, { names, salt: base64(salt), commitment: expected, rows: PART });
     for (const [label, sent] of Object.entries(members)) await this.group(id, label, kind, sent);
     const sealed = await this.json("POST", `/${id}/seal`, { salt: base64(salt) });
     if (sealed.commitment !== expected) {

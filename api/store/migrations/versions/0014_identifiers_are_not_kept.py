@@ -15,15 +15,29 @@ AS_THEY_ARE = ((TABLE, "data"), ("audience_groups", "people"), ("audience_orders
 
 
 def upgrade() -> None:
+    _wait_for_uploads()
     op.add_column(TABLE, sa.Column("tokens", sa.LargeBinary()))
     op.add_column(TABLE, sa.Column("sketch", sa.LargeBinary()))
     _store("EXTERNAL")
 
 
 def downgrade() -> None:
+    _wait_for_uploads()
+    # The version before could not read them: what was not sealed must be sent again.
+    op.execute(
+        "UPDATE audience_groups SET members = 0"
+        " WHERE audience_id IN (SELECT audience_id FROM audience_parts)"
+    )
+    op.execute("DELETE FROM audience_parts")
     _store("EXTENDED")
     op.drop_column(TABLE, "sketch")
     op.drop_column(TABLE, "tokens")
+
+
+def _wait_for_uploads() -> None:
+    """Who uploads, seals or erases looks at the audience first: then nobody is half-way."""
+    if op.get_bind().dialect.name == "postgresql":
+        op.execute("LOCK TABLE audiences IN ACCESS EXCLUSIVE MODE")
 
 
 def _store(how: str) -> None:
