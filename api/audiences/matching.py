@@ -45,7 +45,8 @@ def match_or_cut(people: People, members: Members) -> Persons:
     if _repeats(members):
         encoded = members.identifiers.dictionary_encode()
         once = Members(members.kind, encoded.dictionary)
-        return np.take(_match(people, once), encoded.indices.to_numpy())
+        found: Persons = _match(people, once)[encoded.indices.to_numpy()]
+        return found
     return _match(people, members)
 
 

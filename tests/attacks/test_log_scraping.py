@@ -69,7 +69,7 @@ def scraped(formatter: logging.Formatter) -> Iterator[io.StringIO]:
 
 
 def cause_trouble(deployment: Deployment, world: World) -> list[str]:
-    """Errors at sealing and at scoring; the names that were uploaded."""
+    """Errors at matching and at scoring; the names that were uploaded."""
     me, names = raw(deployment, deployment.auditor()), usernames(world, 10)
     audience = me.audience({"g0": names})
     for title in ("raises", "words", "down"):

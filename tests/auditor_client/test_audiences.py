@@ -229,7 +229,9 @@ def test_what_an_earlier_version_uploaded_is_not_sealed_as_something_else(
 ) -> None:
     """It was committed to in another way: nobody is to be accused of that."""
     before = "sha256:" + "0" * 64
-    save_record(AUDIENCE_ID, Record({"g0": "man", "g1": "woman"}, b"salt of before", before))
+    save_record(
+        AUDIENCE_ID, Record({"g0": "man", "g1": "woman"}, b"a salt of the version before", before)
+    )
     with pytest.raises(InputError, match="upload it again"):
         auditor.audiences.seal(AUDIENCE_ID)
     assert not service.requests("POST", f"{PATH}/seal")
