@@ -45,5 +45,7 @@ def configure(level: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    # A library's warning may quote what it warns of: it is told by its name, like all they say.
+    logging.captureWarnings(True)
     # Our own access log says it without the path.
     logging.getLogger("uvicorn.access").disabled = True

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import subprocess
 import sys
 from typing import Any
 
@@ -56,3 +57,19 @@ def test_only_fields_named_on_purpose_are_shown() -> None:
 
 def test_a_line_break_in_a_field_does_not_make_two_lines() -> None:
     assert line("api.x", "event", reason="a\nb")["reason"] == "a\nb"
+
+
+def test_what_a_library_warns_of_is_not_quoted() -> None:
+    program = """
+from api import logs
+logs.configure("INFO")
+import warnings
+warnings.warn("ada@example.org is a strange address", UserWarning)
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    [line] = ran.stderr.splitlines()
+    assert json.loads(line)["event"] == "py.warnings"
+    assert "ada" not in line
+    assert ran.stdout == ""
