@@ -132,9 +132,9 @@ def test_drawn_rows_are_a_fair_sample_of_both_traffics(tmp_path: Path) -> None:
     frame = rows(3_000, 10)
     found = counted(asked(), platform_of(tmp_path, frame), (np.arange(3_000),))[0]
     every = obvious(asked(), frame, set(range(3_000)))
-    # Three thousand draws: a share of a fifth is off by .036 once in a million.
+    # Three thousand draws: a share of a third is off by .05, 5.8 deviations, once in 1e8.
     shares = found.sum(axis=(1, 2)) / found.sum()
-    assert np.abs(shares - every.sum(axis=(1, 2)) / every.sum()).max() < 0.036
+    assert np.abs(shares - every.sum(axis=(1, 2)) / every.sum()).max() < 0.05
 
 
 @pytest.mark.parametrize(("k", "m"), [(1, 1), (2, 1), (1, 3), (2, 3)])

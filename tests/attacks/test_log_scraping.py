@@ -23,7 +23,7 @@ from tests.system.raw import SALT, csv, raw, request_for, usernames
 from tests.world import Deployment, deployed, make_settings, sqlite_url
 
 # Words that only private data have: the adapter puts them into its errors.
-PRIVATE = ("gossip.victim", "4711", "0.123456789", GOSSIP)
+PRIVATE = ("gossip.victim", "471147114711", "0.123456789", GOSSIP)
 
 
 class Quoting(Faulty):
@@ -100,7 +100,7 @@ def test_a_start_that_fails_is_told_without_what_was_said(
     tmp_path: Path, platform: Platform
 ) -> None:
     assert platform.scores is not None
-    scores = Quoting(platform.scores, seen=[np.array([4711])])
+    scores = Quoting(platform.scores, seen=[np.array([471147114711])])
     url = sqlite_url(tmp_path)
     migrate(Store(url))
     service = build_service(
@@ -116,4 +116,4 @@ def test_ordinary_logs_would_hold_it(gossiping: Deployment, world: World) -> Non
     """The twin: the formatter that everybody uses, which prints messages of exceptions."""
     with scraped(logging.Formatter("%(asctime)s %(name)s %(message)s")) as text:
         names = cause_trouble(gossiping, world)
-    assert leaks(text.getvalue(), names) >= {"gossip.victim", "4711", "0.123456789"}
+    assert leaks(text.getvalue(), names) >= {"gossip.victim", "471147114711", "0.123456789"}

@@ -130,10 +130,13 @@ def test_mandates_can_be_filtered_and_the_budget_shows_ones_own(scene: Scene) ->
     me = raw(scene.deployment, auditor)
     body = request_for(me.content(), me.audience({"g0": ["ada"]}), epsilon="0.2", size_epsilon="0")
     # The one that ends first pays, unless another one is named.
-    assert me.submit(body).json()["mandate_id"] == shown[1]["id"]
-    named = body | {"mandate_id": shown[0]["id"]}
-    assert me.submit(named).json()["mandate_id"] == shown[0]["id"]
+    first = me.submit(body).json()
+    assert first["mandate_id"] == shown[1]["id"]
+    second = me.submit(body | {"mandate_id": shown[0]["id"]}).json()
+    assert second["mandate_id"] == shown[0]["id"]
     assert [m["spent"] for m in me.get("/v1/budget").json()["mandates"]] == ["0.4", "0.4"]
+    for audit in (first, second):
+        wait(me, audit["id"])  # what comes next compares everything
 
 
 def entries_of(deployment: Deployment, auditor_id: str, kind: str) -> list[dict[str, Any]]:
@@ -300,7 +303,9 @@ def take_away(store: Store, aside: Path) -> Callable[[], None]:
 def test_without_its_database_the_service_is_alive_but_not_ready(
     new_database: Callable[[], str], platform: Platform, tmp_path: Path
 ) -> None:
-    with deployed(new_database(), platform, embedded_worker=False) as deployment:
+    # Nothing that looks by itself may open the file while it is taken away.
+    quiet = {"embedded_worker": False, "checkpoint_seconds": 60.0, "poll_seconds": 60.0}
+    with deployed(new_database(), platform, **quiet) as deployment:
         me, content = raw(deployment, deployment.auditor()), {"kind": "job", "title": "x"}
         for path in ("/healthz", "/readyz"):
             assert me.get(path).json() == {"status": "ok"}
