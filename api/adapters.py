@@ -1,10 +1,17 @@
 """Calls to a platform's adapter that may fail for some people, without anyone noticing who (R2).
 
 A call that fails is repeated on halves until the people it fails for are alone: they get the value
-for nobody, and everybody else is served, however many they are. One person's data change one
-person's value and no other. Only when the adapter cannot even serve an empty request is it down,
-which has nothing to do with anyone. An adapter may raise `PlatformDownError` itself, and is not
-believed about somebody: it is asked about nobody then, as after any other error.
+for nobody, and everybody else is served. One person's data change one person's value and no other.
+Only when the adapter cannot even serve an empty request is it down, which has nothing to do with
+anyone. An adapter may raise `PlatformDownError` itself, and is not believed about somebody: it is
+asked about nobody then, as after any other error.
+
+A batch with failing people costs a fixed number of calls, which follows from its size alone. Halves
+are those of the power of two at or above the size, L levels deep. A person who makes the adapter
+raise costs at most 2·L calls on halves and L + 1 about nobody: 3·L + 1. The batch is then filled up
+with calls about nobody, to 4·(3·L + 1) calls more than without a failure. So the number of calls
+is the same for one to four failing people, wherever in the batch they are. Beyond four it goes up
+to 16, 64, 256 … times 3·L + 1: of the number of failing people it shows only its range.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,6 +21,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+# One to this number of failing people cost a batch the same number of calls.
+_SAME_FOR = 4
 Value = TypeVar("Value", bound=np.generic)
 Answer = TypeVar("Answer")
 
@@ -50,19 +59,36 @@ def answers_or_cut(
 
     A call answers None when something about these people made what came back unusable.
     """
-    waiting = [(0, people)]
+    waiting, calls, failed = [(0, 1 << max(0, people - 1).bit_length())], 0, False
     while waiting:
-        start, stop = waiting.pop()
+        first, last = waiting.pop()
+        start, stop = min(first, people), min(last, people)
+        calls += 1
         try:
             answer = call(start, stop)
         except Exception:  # an adapter may raise anything; nothing of it may be seen outside
             refuse_when_down(partial(call, start, start))
+            calls += 1
             answer = None
         if answer is not None:
-            yield start, stop, answer
-        elif stop - start > 1:
-            middle = (start + stop) // 2
-            waiting += [(middle, stop), (start, middle)]
+            if start < stop or not people:
+                yield start, stop, answer
+        elif last - first > 1 and start < stop:
+            middle = (first + last) // 2
+            waiting += [(middle, last), (first, middle)]
+        failed = failed or answer is None
+    if failed:
+        for _ in range(calls_with_failures(people, calls) - calls):
+            refuse_when_down(partial(call, 0, 0))
+
+
+def calls_with_failures(people: int, made: int = 0) -> int:
+    """Return the number of calls for a batch in which some fail, of which this number was made."""
+    levels = max(0, people - 1).bit_length()
+    one, range_end = 3 * levels + 1, _SAME_FOR
+    while 1 + range_end * one < made:
+        range_end *= _SAME_FOR
+    return 1 + range_end * one
 
 
 def refuse_when_down(call: Callable[[], Any]) -> None:

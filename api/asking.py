@@ -7,17 +7,18 @@ from typing import Any
 
 from sqlmodel import Session
 
-from api import contents, memory
+from api import contents, encodable, memory
 from api.audiences import uploads
-from api.audits import KINDS, AudienceFacts
+from api.audits import KINDS, AudienceFacts, Kind
 from api.auth.caller import Caller
-from api.errors import AudienceNotSealedError
+from api.errors import AudienceNotSealedError, UnsupportedAudienceError
 from api.platform import Platform
 from api.pricing import facts_from, price_of
 from api.settings import Settings
 from api.store import AudienceRow
 from openapi.models import Price
 from privacy import waist
+from privacy.plans import assumptions
 from privacy.price import Price as ExactPrice
 
 
@@ -67,9 +68,24 @@ def about(session: Session, auditor_id: str, content_ids: Sequence[str], audienc
 def priced(found: About, request: Any, platform: Platform, settings: Settings) -> Asked:
     """What the request comes to, or why it cannot be asked about this."""
     kind, facts = KINDS[request.kind], found.facts
+    _refuse_source(request.kind, kind, facts)
     kind.check(request, facts, platform)
     question = kind.question(request, facts)
     memory.refuse_too_large(kind, request, facts, question, settings)
+    encodable.refuse_overflow(kind, question, facts)
     price = waist.price(question) + ExactPrice.exploration(Fraction(request.exploration_loss))
-    shown = price_of(question, "rho", request.exploration_loss, request.assumes)
+    assumes = tuple(assumptions(request.kind, fixed_slots=facts.fixed_slots))
+    shown = price_of(question, "rho", request.exploration_loss, assumes)
     return Asked(found, question, price, shown)
+
+
+def _refuse_source(name: str, kind: Kind, facts: AudienceFacts) -> None:
+    """Refuse an audience whose people this kind cannot debit before it reads them (R4)."""
+    if facts.source not in kind.sources:
+        supported = sorted(kind.sources)
+        raise UnsupportedAudienceError(
+            f"A {name} audit does not take an audience whose source is {facts.source!r}. Nothing"
+            f" was charged. Sources that it takes: {', '.join(supported)}.",
+            source=facts.source,
+            supported=supported,
+        )

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from api.audiences.sources import displaces
 from api.blocks import Blocks, numbers_of
 from api.platform import Persons
 from api.store import AudienceRow, Store
@@ -17,8 +18,8 @@ from openapi.models import Price
 class Borne:
     """Balances as they are at the moment of reading, without what one audit took itself.
 
-    What people bore in samples is not in it: whom a sample draws depends on who else is there, so
-    that somebody's coming would move the balances of those whom they displaced.
+    It leaves out what people spent in samples and in hidden audiences: whom these reach depends on
+    who else is there, so one more person would move the balances of those whom they displace.
     """
 
     store: Store
@@ -29,7 +30,7 @@ class Borne:
     def before(cls, store: Store, price: Price, audience: AudienceRow, cap: Fraction) -> "Borne":
         """What the people of an audience had borne apart from an audit of this price."""
         own = Fraction(price.rho.change_one)
-        return cls(store, Fraction(0) if audience.source == "sample" else own, cap)
+        return cls(store, Fraction(0) if displaces(audience) else own, cap)
 
     def shares(self, persons: Persons) -> NDArray[np.float64]:
         order = np.argsort(persons)

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from sqlalchemy import Insert, Select, Update, bindparam, func, inspect, select
+from sqlalchemy import BigInteger, Insert, Select, Update, bindparam, func, inspect, select
 from sqlalchemy import Table as SqlTable
 from sqlmodel import Session
 
@@ -27,6 +27,10 @@ _BYTES = 8 * BLOCK
 AT_ONCE = 512  # blocks: four megabytes of balances, and one question to the database
 COLUMNS = ("spent", "carried", "drawn", "carried_drawn")
 Balances = NDArray[np.int64]
+
+
+class NegativeBalanceError(Exception):
+    """A balance would fall below zero; nothing was written. It names nobody (R2)."""
 
 
 def numbers_of(persons: Persons) -> NDArray[np.int64]:
@@ -135,7 +139,11 @@ class Blocks:
         return able
 
     def save(self, session: Session) -> None:
-        """New blocks whole, of others the columns that are here."""
+        """Write new blocks whole, of others the columns that are here, each with its minimum.
+
+        `spent` must be here. Raise `NegativeBalanceError` before anything is written if a balance
+        is below zero.
+        """
         rows = self._as_rows()
         fresh = [row for row, new in zip(rows, self.new, strict=True) if new]
         changed = [row for row, new in zip(rows, self.new, strict=True) if not new]
@@ -144,10 +152,21 @@ class Blocks:
         if changed:
             by_the_driver(session, _alteration(tuple(self.columns)), changed)
 
+    def lowest(self) -> NDArray[np.int64]:
+        """Return the minimum over all columns of each block."""
+        if "spent" not in self.columns:
+            raise ValueError("the minimum of a block needs its column `spent`")
+        each = [balances.reshape(-1, BLOCK).min(axis=1) for balances in self.columns.values()]
+        lowest: NDArray[np.int64] = np.minimum.reduce(each)
+        return lowest
+
     def _as_rows(self) -> list[dict[str, Any]]:
-        names = ["number_", *(f"{name}_" for name in self.columns)]
+        lowest = self.lowest()
+        if (lowest < 0).any():
+            raise NegativeBalanceError("a balance would fall below zero; nothing was written")
+        names = ["number_", "lowest_", *(f"{name}_" for name in self.columns)]
         packed = [pack(balances) for balances in self.columns.values()]
-        columns = zip(self.numbers.tolist(), *packed, strict=True)
+        columns = zip(self.numbers.tolist(), lowest.tolist(), *packed, strict=True)
         return [dict(zip(names, row, strict=True)) for row in columns]
 
 
@@ -217,4 +236,5 @@ def _alteration(columns: tuple[str, ...]) -> Update:
 
 def _data(columns: tuple[str, ...]) -> dict[str, Any]:
     """Bytes as they are: both drivers take them, and to wrap each takes longer than to write it."""
-    return {name: bindparam(f"{name}_", type_=Plain()) for name in columns}
+    data = {name: bindparam(f"{name}_", type_=Plain()) for name in columns}
+    return {"lowest": bindparam("lowest_", type_=BigInteger()), **data}

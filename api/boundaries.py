@@ -26,6 +26,7 @@ class Boundary(StrEnum):
     CANCEL_WRITTEN = "after a refund is written, before it is committed"
     CANCEL_COMMITTED = "after a refund is committed, before the answer is sent"
     MESSAGE_RECEIVED = "after a message of a two-party run is received, before it is taken"
+    PEOPLE_RECORDED = "after a two-party run recorded and debited people, before it reads"
     MESSAGE_ANSWERED = "after a message of a two-party run is answered, before the answer is sent"
 
 

@@ -1,11 +1,15 @@
 """The charge: all limits, debited in one transaction, or none of them (R3).
 
 The mandate (per auditor; what people may lose has a limit of its own there), the platform's account
-(per window), and every person's lifetime balance (over all auditors). The ledger's head is locked
-first, so that charges happen one after the other and the books' time never runs backwards, whatever
-the clocks do.
+(per window), and every person's lifetime balance (over all auditors). The charge's row holds a
+keyed digest of the people who are debited: nobody else is read or refunded on it (R4). Nobody of a
+hidden audience is known at the charge: a run records them (`record_people`) before it reads.
+
+The ledger's head is locked first, so that charges happen one after the other and the ledger's time
+never runs backwards, whatever the clocks do.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,23 +17,27 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from sqlalchemy import Integer, and_, bindparam, case, literal
-from sqlmodel import Session, col, select, update
+from sqlmodel import Session, col, delete, select, update
 
 from api import budgets, ledger, persons
+from api.accounting.people_digest import UnboundPeopleError, is_bound, people_digest
 from api.audiences.sealing import reached_all
-from api.audiences.uploads import groups_of, order
+from api.audiences.sources import HIDDEN, displaces
+from api.audiences.uploads import order
 from api.budgets import Debit
 from api.ceilings import PLATFORM_WINDOW_DAYS
 from api.clock import EPOCH
 from api.errors import AboveLifetimeCapError, PlatformExhaustedError
 from api.ids import new_id
 from api.persons import Burden
-from api.pricing import exact_price
+from api.pricing import exact_price, stated_parts
 from api.settings import Settings
 from api.store import (
     AudienceRow,
     AuditRow,
+    ChargedPeopleRow,
     ChargeRow,
     ExclusionRow,
     GroupRow,
@@ -40,10 +48,13 @@ from api.store import (
 from api.store.types import Pico, as_decimal
 from openapi.models import Price
 from privacy.errors import BoundsError
+from privacy.ledger.entries import FORMAT as LEDGER_FORMAT
 from privacy.ledger.statements import Statement
-from privacy.membership import Membership
+from privacy.membership import Membership, Persons
 from privacy.price import ADD_REMOVE
 from privacy.price import Price as ExactPrice
+
+log = logging.getLogger(__name__)
 
 _WINDOW, _SPENT = col(PlatformAccountRow.window), col(PlatformAccountRow.spent)
 _NUMBER = bindparam("number", type_=Integer)
@@ -60,7 +71,7 @@ OF_THE_GROUP = and_(
 )
 # The people of each group, and which of them bear an audit.
 _BEARERS = (
-    select(col(GroupRow.label), col(GroupRow.people), col(ExclusionRow.able))
+    select(col(GroupRow.label), col(GroupRow.members), col(GroupRow.people), col(ExclusionRow.able))
     .outerjoin(ExclusionRow, OF_THE_GROUP)
     .where(col(GroupRow.audience_id) == bindparam("audience"))
 )
@@ -108,11 +119,12 @@ def charge(session: Session, at: datetime, bills: Sequence[Bill], settings: Sett
         raise BoundsError("a release must cost twice as much rho under change-one")
     budgets.debit(session, [Debit(bill.mandate, bill.debit, bill.loss) for bill in bills], at)
     _debit_platform(session, at, sum((bill.rho for bill in bills), Fraction(0)), settings)
-    rows = [_row(bill, at) for bill in bills]
+    people = [(bill.audit, bill.audience, bill.rho) for bill in bills]
+    digests = charge_people(session, people, settings)
+    rows = [_row(bill, at, digest) for bill, digest in zip(bills, digests, strict=True)]
     insert(session, *rows)
-    charge_people(session, [(bill.audit, bill.audience, bill.rho) for bill in bills], settings)
     drafts = [
-        ledger.Draft("charge", _facts(row, bill.price), row.auditor_id, bill.statement)
+        ledger.Draft("charge", _facts(row, bill), row.auditor_id, bill.statement)
         for row, bill in zip(rows, bills, strict=True)
     ]
     ledger.append_all(session, drafts, at=at)
@@ -132,15 +144,16 @@ def refuse_unbearable(price: Price, settings: Settings) -> None:
         )
 
 
-def refund(session: Session, at: datetime, row: ChargeRow) -> None:
-    """Undo a charge on which nothing was read, everywhere it was taken."""
+def refund(session: Session, at: datetime, row: ChargeRow, settings: Settings) -> None:
+    """Undo a charge on which nothing was read, everywhere it was taken.
+
+    The people it has recorded are dropped: the database refuses a refund that leaves them.
+    """
     budgets.refund(session, row)
     # A window that is over has nothing to give back to.
     session.connection().execute(_REFUND, {"number": window_of(row.charged_at), "rho": row.rho})
-    audience = session.get_one(AudienceRow, row.audience_id)
-    people = bearers(session, row.audit_id, audience)
-    uploaded = sum(group.members for group in groups_of(session, audience.id))
-    persons.refund(session, Burden(people, row.rho, uploaded, drawn=audience.source == "sample"))
+    _refund_people(session, row, settings)
+    session.exec(delete(ChargedPeopleRow).where(col(ChargedPeopleRow.audit_id) == row.audit_id))
     row.refunded_at = at
     session.add(row)
     facts = {
@@ -153,13 +166,50 @@ def refund(session: Session, at: datetime, row: ChargeRow) -> None:
     ledger.append(session, "refund", facts, row.auditor_id, at=at)
 
 
+def _refund_people(session: Session, row: ChargeRow, settings: Settings) -> None:
+    """Give back to exactly the people whom the charge debits: to nobody if it has recorded none."""
+    audience = session.get_one(AudienceRow, row.audience_id)
+    if row.people_digest is None:
+        return
+    try:
+        people, uploaded = bound_people(session, row, audience, settings)
+    except UnboundPeopleError:
+        # Balances stay as they are, which is never too low. `persons verify` reports it.
+        log.exception("charge.unbound", extra={"audit": row.audit_id})
+        return
+    persons.refund(session, Burden(people, row.rho, uploaded, drawn=displaces(audience)))
+
+
+def bound_people(
+    session: Session, row: ChargeRow, audience: AudienceRow, settings: Settings
+) -> tuple[Membership, int]:
+    """Return the people whom a charge debits, and the number of identifiers uploaded.
+
+    Raise `UnboundPeopleError` if they are not those of its digest, or if it has none.
+    """
+    people, uploaded = _bearers(session, row.audit_id, audience)
+    if not is_bound(row.people_digest, row.audit_id, people, uploaded, settings):
+        raise UnboundPeopleError
+    return people, uploaded
+
+
 def bearers(session: Session, audit_id: str, audience: AudienceRow) -> Membership:
     """The people of the audience who bear an audit: those who are scored.
 
     Who they are and who is left out are one question: nothing can come between the two.
     """
+    return _bearers(session, audit_id, audience)[0]
+
+
+def _bearers(session: Session, audit_id: str, audience: AudienceRow) -> tuple[Membership, int]:
     asked = {"audit": audit_id, "audience": audience.id}
-    return bearing(audience, session.connection().execute(_BEARERS, asked).all())
+    rows = session.connection().execute(_BEARERS, asked).all()
+    uploaded = sum(row.members for row in rows)
+    if audience.source != HIDDEN:
+        return bearing(audience, rows), uploaded
+    found = session.get(ChargedPeopleRow, audit_id)
+    people = np.frombuffer(b"" if found is None else found.people, "<i8")
+    return Membership((people,), 1), uploaded
 
 
 def bearing(audience: AudienceRow, rows: Sequence[Any]) -> Membership:
@@ -182,16 +232,53 @@ def charge_people(
     session: Session,
     audits: Sequence[tuple[AuditRow, AudienceRow, Fraction]],
     settings: Settings,
-) -> None:
-    """Charge everybody of these audits' audiences who can bear it, and write down who cannot."""
-    everybody = reached_all(session, [audience for _, audience, _ in audits])
+) -> list[bytes | None]:
+    """Debit everybody of these audits' audiences who is within the cap; record who is not.
+
+    Return the digest of the people whom each audit debits. Nobody of a hidden audience is known
+    yet: none of them is debited, and there is no digest.
+    """
+    known = [each for each in audits if each[1].source != HIDDEN]
+    everybody = reached_all(session, [audience for _, audience, _ in known]) if known else []
     burdens = [
-        Burden(found.membership, rho, found.uploaded, drawn=audience.source == "sample")
-        for (_, audience, rho), found in zip(audits, everybody, strict=True)
+        Burden(found.membership, rho, found.uploaded, drawn=displaces(audience))
+        for (_, audience, rho), found in zip(known, everybody, strict=True)
     ]
-    able = persons.charge(session, burdens, Fraction(settings.person_lifetime_rho))
-    for (audit, _, _), found, masks in zip(audits, everybody, able, strict=True):
+    able = _debited(session, burdens, settings)
+    digests = dict[str, bytes]()
+    for (audit, _, _), found, masks in zip(known, everybody, able, strict=True):
         persons.exclude(session, audit.id, found.labels, masks)
+        debited = persons.within_cap(found.membership, masks)
+        digests[audit.id] = people_digest(audit.id, debited, found.uploaded, settings)
+    return [digests.get(audit.id) for audit, _, _ in audits]
+
+
+def record_people(
+    session: Session, row: ChargeRow, audience: AudienceRow, found: Persons, settings: Settings
+) -> None:
+    """Debit the people whom a run found in a hidden audience, and bind the charge to them.
+
+    Drop those above the cap. An earlier run's people get back what they were debited: the caller
+    holds the ledger's lock and knows that nothing was read on this charge.
+    """
+    _refund_people(session, row, settings)
+    _, rows = _bearers(session, row.audit_id, audience)
+    everybody = Membership((np.unique(found[found >= 0]),), 1)
+    [masks] = _debited(session, [Burden(everybody, row.rho, rows, drawn=True)], settings)
+    people = persons.within_cap(everybody, masks)
+    [debited] = people.groups
+    recorded = session.get(ChargedPeopleRow, row.audit_id)
+    recorded = recorded or ChargedPeopleRow(audit_id=row.audit_id, people=b"")
+    recorded.people = debited.astype("<i8", copy=False).tobytes()
+    row.people_digest = people_digest(row.audit_id, people, rows, settings)
+    session.add_all([recorded, row])
+    session.flush()
+
+
+def _debited(session: Session, burdens: Sequence[Burden], settings: Settings) -> list[list[Any]]:
+    if not burdens:
+        return []
+    return persons.charge(session, burdens, Fraction(settings.person_lifetime_rho))
 
 
 def window_of(at: datetime) -> int:
@@ -199,7 +286,7 @@ def window_of(at: datetime) -> int:
     return (at - EPOCH) // timedelta(days=PLATFORM_WINDOW_DAYS)
 
 
-def _row(bill: Bill, at: datetime) -> ChargeRow:
+def _row(bill: Bill, at: datetime, digest: bytes | None) -> ChargeRow:
     audit, mandate = bill.audit, bill.mandate
     return ChargeRow(
         id=new_id("charge"),
@@ -217,12 +304,15 @@ def _row(bill: Bill, at: datetime) -> ChargeRow:
         period=mandate.period,
         rho=bill.rho,
         exploration_loss=bill.loss,
+        people_digest=digest,
         charged_at=at,
     )
 
 
-def _facts(row: ChargeRow, price: Price) -> dict[str, object]:
+def _facts(row: ChargeRow, bill: Bill) -> dict[str, object]:
+    price = bill.price
     return {
+        "format": LEDGER_FORMAT,
         "charge_id": row.id,
         "audit_id": row.audit_id,
         "mandate_id": row.mandate_id,
@@ -232,6 +322,8 @@ def _facts(row: ChargeRow, price: Price) -> dict[str, object]:
         "rho": price.rho.model_dump(mode="json"),
         "currency": row.currency,
         "debit": str(as_decimal(row.debit)),
+        "parts": stated_parts(price),
+        "request": bill.audit.request,
         **_exploration(row),
         **({"assumes": price.assumes} if price.assumes else {}),
     }

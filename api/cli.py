@@ -1,24 +1,27 @@
 """`platform-auditor`: what a platform's operator types."""
 
 import base64
+import os
 import secrets
 import signal
 import threading
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
-import prometheus_client
 import typer
 import uvicorn
 from pydantic import SecretStr
 
 from api import logs, server, setup, traces
 from api.adapters import PlatformDownError
+from api.app.container import Container
 from api.ceilings import PERSON_LIFETIME_RHO
-from api.compose import load_platform, load_service, make_platform
+from api.compose import load_container, load_platform, make_platform
 from api.conformance import examine
 from api.conformance.command import examined
 from api.demo import Through
@@ -26,8 +29,11 @@ from api.demo import run as run_demo
 from api.doctor import Patient, diagnose
 from api.doctor.adapter import examine_adapter
 from api.findings import report
+from api.health import probe as probing
+from api.health.listener import MetricsAddressError, listening
 from api.hosting import served
 from api.inspection import inspect
+from api.operations.balance_repair import repair, repair_after_upgrade
 from api.settings import Settings, load_settings
 from api.shift import Shift, settle
 from api.store import Store
@@ -50,6 +56,15 @@ TokenFileOption = Annotated[
     typer.Option("--token-file", exists=True, dir_okay=False, help="Holds the bearer token."),
 ]
 
+MetricsHostOption = Annotated[
+    str | None,
+    typer.Option(help="Where metrics and probes are served (default: metrics_host, 127.0.0.1)."),
+]
+MetricsPortOption = Annotated[
+    int | None,
+    typer.Option(help="Port of metrics and probes (default: metrics_port; without one, none)."),
+]
+
 JsonOption = Annotated[bool, typer.Option("--json", help="Findings as JSON.")]
 
 
@@ -68,7 +83,8 @@ def init(
     ] = None,
 ) -> None:
     """Make the settings, the database and the first regulator. Prints the ids to sign in with."""
-    folder.mkdir(parents=True, exist_ok=True)
+    if not setup.make_private_folder(folder):
+        typer.echo(f"others can list {folder}; close it with: chmod 700 {folder}", err=True)
     path = folder / "platform-auditor.toml"
     url = database_url or f"sqlite:///{(folder / 'platform-auditor.sqlite').resolve()}"
     setup.write_settings(path, url, issuer, base64.urlsafe_b64encode(secrets.token_bytes(32)))
@@ -84,39 +100,63 @@ def serve(
     config: ConfigOption = None,
     host: Annotated[str, typer.Option()] = "127.0.0.1",
     port: Annotated[int, typer.Option()] = 8000,
-    metrics_port: Annotated[
-        int | None, typer.Option(help="Prometheus figures, on the loopback address only.")
-    ] = None,
+    metrics_host: MetricsHostOption = None,
+    metrics_port: MetricsPortOption = None,
 ) -> None:
     """Serve the API, with a worker in the same process unless the settings say otherwise.
 
-    Told to stop (SIGTERM), it finishes requests and its audit within `shutdown_seconds`.
+    On SIGTERM it finishes requests and its audit within `shutdown_seconds`.
     """
-    settings = _ready(config)
-    if metrics_port is not None:
-        prometheus_client.start_http_server(metrics_port, addr="127.0.0.1")
-    server.run(load_service(settings), host, port)
+    container = load_container(_ready(config, metrics_host, metrics_port))
+    with _listening(container):
+        server.run(container, host, port)
 
 
 @app.command()
-def worker(config: ConfigOption = None) -> None:
+def worker(
+    config: ConfigOption = None,
+    metrics_host: MetricsHostOption = None,
+    metrics_port: MetricsPortOption = None,
+) -> None:
     """Run audits without serving. Start as many as you like on PostgreSQL.
 
-    Told to stop (SIGTERM), it finishes its audit within `shutdown_seconds` or leaves it to another.
+    On SIGTERM it finishes its audit within `shutdown_seconds` or leaves it to another worker.
     """
-    service = load_service(_ready(config))
+    service = load_container(_ready(config, metrics_host, metrics_port))
     stop, told = threading.Event(), threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: told.set())
-    presence = threading.Thread(target=service.presence(serves=False).run, args=(stop,))
-    presence.start()
-    shift = Shift(service.worker())
-    settle()
-    shift.begin()
-    told.wait()
-    shift.end()
-    stop.set()
-    presence.join()
+    with _listening(service):
+        heartbeat = service.presence(serves=False)
+        heartbeat.beat()
+        presence = threading.Thread(target=heartbeat.run, args=(stop,))
+        presence.start()
+        shift = Shift(service.worker())
+        settle()
+        shift.begin()
+        told.wait()
+        shift.end()
+        stop.set()
+        presence.join()
+
+
+@app.command()
+def probe(
+    config: ConfigOption = None,
+    metrics_host: MetricsHostOption = None,
+    metrics_port: MetricsPortOption = None,
+) -> None:
+    """Ask a process of this machine at its metrics address whether it is ready.
+
+    `python -m api.health.probe` does the same and starts faster.
+    """
+    host, port = probing.address(os.environ)
+    if config is not None:
+        settings = load_settings(config)
+        host, port = settings.metrics_host, settings.metrics_port or port
+    problem = probing.probe(metrics_host or host, metrics_port or port)
+    typer.echo(problem or "ready", err=problem is not None)
+    raise typer.Exit(int(problem is not None))
 
 
 @app.command()
@@ -203,30 +243,60 @@ def doctor(
 
 @persons.command("verify")
 def verify_persons(config: ConfigOption = None) -> None:
-    """Recompute every balance from sealed audiences and ledger charges. For an inspection."""
+    """Recompute every balance from recorded people and ledger charges. For an inspection."""
     settings = _ready(config)
     store = Store(settings.database_url)
-    found = inspect(store, PERSON_LIFETIME_RHO)
+    found = inspect(store, PERSON_LIFETIME_RHO, settings)
     store.close()
     typer.echo(
         f"{found.people} people have a balance, from {found.charges} charges: "
-        f"{found.differing} differ, {found.above_cap} are above the cap"
+        f"{found.differing} differ, {found.above_cap} are above the cap, "
+        f"{found.negative} are below zero; {found.unbound} charges are not bound to their people"
     )
     raise typer.Exit(0 if found.sound else 1)
+
+
+@persons.command("repair")
+def repair_persons(
+    reason: Annotated[str, typer.Option(help="Why it is needed, for the ledger.")],
+    config: ConfigOption = None,
+) -> None:
+    """Raise every balance to the sum of the charges on record; lower none. The ledger says so."""
+    settings = _ready(config)
+    store = Store(settings.database_url)
+    number = repair(store, "operator", reason)
+    store.close()
+    typer.echo(f"Balances are repaired: entry {number} of the ledger. Now run `persons verify`.")
 
 
 def _read_options(path: Path | None) -> dict[str, Any]:
     return tomllib.loads(path.read_text()) if path else {}
 
 
-def _ready(config: Path | None) -> Settings:
-    """Settings, logs and an up-to-date schema."""
-    settings = load_settings(config)
+@contextmanager
+def _listening(container: Container) -> Iterator[None]:
+    """Serve metrics and probes while the block runs; say so in one line where that fails."""
+    try:
+        with listening(container.settings, container.writes):
+            yield
+    except MetricsAddressError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
+
+
+def _ready(
+    config: Path | None, metrics_host: str | None = None, metrics_port: int | None = None
+) -> Settings:
+    """Load the settings, configure logs and traces, and migrate the database."""
+    options = {"metrics_host": metrics_host, "metrics_port": metrics_port}
+    given = {name: value for name, value in options.items() if value is not None}
+    settings = load_settings(config, **given)
     logs.configure(settings.log_level)
     traces.start(settings)
     store = Store(settings.database_url)
     try:
         migrate(store)
+        repair_after_upgrade(store)
     except NewerSchemaError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
@@ -246,6 +316,8 @@ def _root(
 
 
 def main() -> None:
+    # Whatever this process creates is its own: databases, logs, temporary files.
+    os.umask(0o077)
     app()
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlmodel import Session, col, select
 
-from api.audits import offered, rankings
+from api.audits import KINDS, offered, rankings
 from api.platform import Platform
 from api.store import EntryRow
 from openapi.models import RELEASE, REQUEST, Change, Changelog, Codebook, ContentDraft
@@ -118,6 +118,7 @@ def _kind(kind: str, requests: Schema, releases: Schema) -> KindNote:
         {
             "kind": kind,
             "question": " ".join(asked.get("description", "").split()),
+            "sources": sorted(KINDS[kind].sources),
             "asks": _fields(asked, requests["$defs"]),
             "releases": _fields(_of_kind(releases, kind), releases["$defs"]),
         }

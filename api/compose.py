@@ -10,10 +10,9 @@ from typing import Any, Protocol, cast
 import numpy as np
 import pyarrow as pa
 
-from api.app import build_service
+from api.app.container import Container, build_container
 from api.hosting import HttpPlatform, OnnxPlatform
 from api.platform import Log, Persons, Platform, Ranking, Traffic
-from api.service import Service
 from api.settings import Settings
 
 
@@ -161,5 +160,5 @@ def exported(platform: Platform, folder: Path) -> dict[str, Any]:
     return {"name": platform.name, **export(cast("SimulatedPlatform", platform.people), folder)}
 
 
-def load_service(settings: Settings) -> Service:
-    return build_service(settings, load_platform(settings))
+def load_container(settings: Settings) -> Container:
+    return build_container(settings, load_platform(settings))

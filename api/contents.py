@@ -12,6 +12,8 @@ from api.clock import now
 from api.errors import NotFoundError
 from api.ids import new_id
 from api.ledger import append, lock
+from api.quotas import check_contents
+from api.settings import Settings
 from api.store import ContentRow, find
 from openapi.models import Content, ContentDraft
 from privacy.content import FIELDS, content_digest
@@ -28,8 +30,10 @@ _SHOWN = select(*(col(getattr(ContentRow, name)) for name in ("id", "digest", *_
 )
 
 
-def create(session: Session, caller: Caller, draft: ContentDraft) -> Content:
+def create(session: Session, caller: Caller, draft: ContentDraft, settings: Settings) -> Content:
+    """Keep content as it was uploaded, if the auditor's quota allows it."""
     lock(session)
+    check_contents(session, caller.auditor, settings)
     fields = draft.model_dump(include=set(FIELDS))
     image = draft.image.data if draft.image else None
     image_digest = digest(image) if image else None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
-from api.app import describe
+from api.app.app import describe
 
 PATH = Path(__file__).parent.parent / "openapi" / "openapi.json"
 

@@ -13,7 +13,6 @@ from api import ledger
 from api.audiences.sealing import keep_until
 from api.clock import now, whole_second
 from api.ledger.changes import record_change
-from api.platform import Platform
 from api.settings import Settings
 from api.store import AudienceRow, AuditRow, ReleaseRow, change_all, insert
 from privacy.receipts import digest
@@ -32,8 +31,12 @@ class Made:
     audit: AuditRow
     body: bytes
     model: str | None
+    # The same model, if it is the one that scores now: read before the noise was drawn.
+    scoring: str | None = None
     # Of its entry, beside those of all.
     facts: Mapping[str, Any] = field(default_factory=dict)
+    # Not to be committed before this time, by the clock of `api.pace`.
+    due: float = 0.0
 
     @cached_property
     def digest(self) -> str:
@@ -43,21 +46,21 @@ class Made:
 def deliver(
     session: Session,
     some: Sequence[Made],
-    platform: Platform,
     settings: Settings,
     written: datetime,
 ) -> None:
-    """End audits, which are locked as the books are, with what was made of them."""
+    """End audits, which are locked as the ledger is, with their releases.
+
+    Nothing here asks the platform: its failure would come after the noise was drawn.
+    """
     at = whole_second(now())
     over = {"state": "released", "finished_at": at, "lease_until": None}
     change_all(session, [(made.audit, over) for made in some])
     audiences = sorted({made.audit.audience_id for made in some})
     kept = {"audiences": audiences, "until": keep_until(at, settings)}
     session.connection().execute(_KEEP, kept)
-    # What scores now; a log may be the work of a model of the past.
-    scores = platform.scores.model_digest if platform.scores else None
-    if scores is not None and any(made.model == scores for made in some):
-        record_change(session, "model", {"digest": scores})
+    for scoring in dict.fromkeys(made.scoring for made in some if made.scoring is not None):
+        record_change(session, "model", {"digest": scoring})
     entries = ledger.append_all(session, [_draft(made) for made in some], at=written)
     releases = (
         ReleaseRow(

@@ -36,8 +36,6 @@ from api.settings import load_settings
 from api.store import Store
 from api.store.schema import migrate
 
-_READY_SECONDS = 180
-
 
 class Through(StrEnum):
     """How the services reach the platforms."""
@@ -53,7 +51,7 @@ def run(folder: Path, *, keep: bool, people: int, through: Through = Through.PRO
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = folder / time.strftime("%Y%m%d-%H%M%S")
-    folder.mkdir(parents=True)
+    folder.mkdir(mode=0o700, parents=True)
     names = ("fair", "biased", "learned") if keep else ("fair", "biased")
     with hosting(folder, people, names, through) as hosts:
         (folder / "demo.json").write_text(json.dumps(hosts, indent=2))
@@ -91,7 +89,7 @@ def _prepare(
     folder: Path, name: str, people: int, through: Through, started: ExitStack
 ) -> dict[str, Any]:
     """Settings, database, a regulator and an operator with their keys, and lists of volunteers."""
-    folder.mkdir()
+    folder.mkdir(mode=0o700)
     url = f"http://127.0.0.1:{_free_port()}"
     config = folder / "platform-auditor.toml"
     database = f"sqlite:///{(folder / 'service.sqlite').resolve()}"
@@ -179,8 +177,7 @@ def _start(arguments: list[str], log: Path) -> subprocess.Popen[bytes]:
 
 def _await_ready(url: str, process: subprocess.Popen[bytes]) -> None:
     """Until it answers, whatever it is: an adapter refuses whoever brings no token."""
-    deadline = time.monotonic() + _READY_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
+    while process.poll() is None:
         try:
             with urlopen(url):  # noqa: S310  (an address we made)
                 return
@@ -190,7 +187,7 @@ def _await_ready(url: str, process: subprocess.Popen[bytes]) -> None:
             time.sleep(0.1)
         except URLError:
             time.sleep(0.1)
-    raise SystemExit(f"{url} does not answer: see the logs beside its settings")
+    raise SystemExit(f"{url} does not answer: its process ended. Read its log.")
 
 
 def _free_port() -> int:

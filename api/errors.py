@@ -5,11 +5,11 @@ ApiError
 ├── UnauthenticatedError         ├── UnsignedError             ├── ForbiddenError
 ├── NotFoundError
 ├── UnsupportedMediaTypeError    ├── RateLimitedError          ├── UnavailableError
-├── QueueFullError
+├── QueueFullError               ├── MatchingQuotaError        ├── RequestTimeoutError
 ├── ConflictError
 │   ├── AudienceSealedError      ├── AudienceNotSealedError    ├── IdempotencyConflictError
 │   ├── NotCancellableError      ├── NotReleasedError          ├── NotSignedError
-│   └── BeginAgainError
+│   ├── BeginAgainError          ├── PartsLostError            └── QuotaExceededError
 ├── MessageRefusedError
 ├── UploadError
 │   ├── MalformedMembersError    ├── DigestMismatchError       ├── EmptyGroupError
@@ -19,7 +19,7 @@ ApiError
     ├── NoMandateError           ├── MandateNotYetValidError   ├── MandateExpiredError
     ├── BudgetExhaustedError     ├── PlatformExhaustedError    ├── AboveLifetimeCapError
     ├── MandateSuspendedError    ├── NoConsentError            ├── ExplorationExhaustedError
-    └── AuditTooLargeError
+    ├── AuditTooLargeError       ├── NoiseTooLargeError        └── UnsupportedAudienceError
 
 What a message says may depend on what the caller sent and on public facts, never on people (R2).
 """
@@ -80,6 +80,10 @@ class NotFoundError(ApiError):
     code = "not-found"
 
 
+class RequestTimeoutError(ApiError):
+    code = "request-timeout"
+
+
 class UnsupportedMediaTypeError(ApiError):
     code = "unsupported-media-type"
 
@@ -92,6 +96,10 @@ class RateLimitedError(ApiError):
 
 class QueueFullError(ApiError):
     code = "queue-full"
+
+
+class MatchingQuotaError(ApiError):
+    code = "matching-quota"
 
 
 class UnavailableError(ApiError):
@@ -130,6 +138,14 @@ class BeginAgainError(ConflictError):
     code = "begin-again"
 
 
+class PartsLostError(ConflictError):
+    code = "parts-lost"
+
+
+class QuotaExceededError(ConflictError):
+    code = "quota-exceeded"
+
+
 class MessageRefusedError(ApiError):
     code = "message-refused"
 
@@ -166,8 +182,16 @@ class UnsupportedAuditError(RefusalError):
     code = "unsupported-audit"
 
 
+class UnsupportedAudienceError(RefusalError):
+    code = "unsupported-audience"
+
+
 class AuditTooLargeError(RefusalError):
     code = "audit-too-large"
+
+
+class NoiseTooLargeError(RefusalError):
+    code = "noise-too-large"
 
 
 class InvalidBinsError(RefusalError):

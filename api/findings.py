@@ -4,6 +4,7 @@ A check is one thing that must be right, and what to do where it is not.
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Generic, Literal, TypeVar
@@ -11,12 +12,16 @@ from typing import Generic, Literal, TypeVar
 import typer
 
 Subject = TypeVar("Subject")
-Outcome = Literal["right", "wrong", "advice", "skipped"]
-_MARKS = {"right": "✓", "wrong": "✗", "advice": "!", "skipped": "-"}
+Outcome = Literal["ok", "warning", "failed", "not-applicable"]
+_MARKS: dict[Outcome, str] = {"ok": "✓", "warning": "!", "failed": "✗", "not-applicable": "-"}
 
 
-class SkippedError(Exception):
-    """There is nothing to try a check on; says what to bring."""
+class NotApplicableError(Exception):
+    """Raised by a check that has nothing to look at; says why, or what to bring."""
+
+
+class WarnedError(Exception):
+    """Raised by a check that finds something to improve that breaks no promise."""
 
 
 @dataclass(frozen=True)
@@ -29,27 +34,30 @@ class Finding:
 
 @dataclass(frozen=True)
 class Check(Generic[Subject]):
-    """`run` answers None where it is right, else in plain words what is not.
+    """`run` returns None if all is well, else in plain words what is not.
 
-    What is only `advice` breaks no promise.
+    What a check with `warns` finds breaks no promise: it is a warning, not a failure.
     """
 
     name: str
     run: Callable[[Subject], str | None]
     to_do: str
-    advice: bool = False
+    warns: bool = False
 
     def __call__(self, subject: Subject) -> Finding:
+        """Run the check. An error that it raises is a failure."""
         try:
             complaint = self.run(subject)
-        except SkippedError as reason:
-            return Finding(self.name, "skipped", str(reason))
+        except NotApplicableError as reason:
+            return Finding(self.name, "not-applicable", str(reason))
+        except WarnedError as reason:
+            return Finding(self.name, "warning", str(reason), self.to_do)
         except Exception as error:
             # Its own words may quote people or passwords.
             complaint = f"it failed with {type(error).__name__}"
         if complaint is None:
-            return Finding(self.name, "right", "")
-        return Finding(self.name, "advice" if self.advice else "wrong", complaint, self.to_do)
+            return Finding(self.name, "ok", "")
+        return Finding(self.name, "warning" if self.warns else "failed", complaint, self.to_do)
 
 
 @dataclass
@@ -59,12 +67,12 @@ class Checks(Generic[Subject]):
     checks: list[Check[Subject]] = field(default_factory=list)
 
     def check(
-        self, to_do: str, *, advice: bool = False
+        self, to_do: str, *, warns: bool = False
     ) -> Callable[[Callable[[Subject], str | None]], Callable[[Subject], str | None]]:
         """Add a function as a check of the same name."""
 
         def added(run: Callable[[Subject], str | None]) -> Callable[[Subject], str | None]:
-            self.checks.append(Check(run.__name__.replace("_", "-"), run, to_do, advice))
+            self.checks.append(Check(run.__name__.replace("_", "-"), run, to_do, warns))
             return run
 
         return added
@@ -74,15 +82,15 @@ class Checks(Generic[Subject]):
 
 
 def report(findings: Sequence[Finding], *, as_json: bool) -> int:
-    """Print them; 1 if anything is wrong."""
-    wrong = [each for each in findings if each.outcome == "wrong"]
+    """Print the findings, and return the exit code: 1 if a check failed, else 0."""
+    counts = Counter(each.outcome for each in findings)
     if as_json:
         typer.echo(json.dumps([asdict(each) for each in findings], indent=2))
-        return int(bool(wrong))
+        return int(counts["failed"] > 0)
     for each in findings:
         typer.echo(f"{_MARKS[each.outcome]} {each.check}" + (f": {each.what}" if each.what else ""))
         if each.to_do:
             typer.echo(f"    {each.to_do}")
-    right = sum(each.outcome == "right" for each in findings)
-    typer.echo(f"{right} right, {len(wrong)} wrong, {len(findings) - right - len(wrong)} other")
-    return int(bool(wrong))
+    told = (f"{counts[each]} {each.replace('-', ' ')}" for each in _MARKS)
+    typer.echo(", ".join(told))
+    return int(counts["failed"] > 0)

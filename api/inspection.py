@@ -1,13 +1,15 @@
 """For an inspection on site: what people have borne, recomputed from audiences and the ledger.
 
-Every balance must be what erased audiences carried forward plus the charges of the ledger on the
-sealed audiences a person is in, and none may be above the cap. The part of it that samples bore,
-which is kept apart, must be the same sum over samples. A block that is missing is one of nothing.
-The outcome is for the platform and the inspector beside it: it is never served.
+Every balance must be what erased audiences carried forward plus the charges of the ledger that
+debit the person, and none may be below zero or above the cap. The part of it that samples and
+hidden audiences took, which is kept apart, must be the same sum over these. A missing block counts
+as one of zeros. The people of every charge must be those that its digest binds it to.
+
+The outcome is for the platform and its inspector: it is never served.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,64 +18,105 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlmodel import Session, col, select
 
+from api.accounting.people_digest import UnboundPeopleError
 from api.audiences.sealing import reached
-from api.blocks import Blocks, numbers_of
-from api.charging import bearers
+from api.audiences.sources import HIDDEN, displaces
+from api.blocks import COLUMNS, Blocks, numbers_of
+from api.charging import bearers, bound_people
 from api.persons import paid
-from api.store import AudienceRow, EntryRow, PersonBlockRow, Store
+from api.settings import Settings
+from api.store import AudienceRow, ChargeRow, EntryRow, PersonBlockRow, Store
 from api.store.types import to_pico
 from privacy.membership import Membership, among
 
-# Blocks of eight million people: 400 to 600 MB are held, and every audience is read once for each.
+# Blocks of eight million people: 500 to 750 MB are held, and every audience is read once for each.
 AT_ONCE = 8_192
 
 
 @dataclass(frozen=True)
 class Inspection:
-    """How many people have a balance, and what is wrong with how many of them."""
+    """The number of people who have a balance, and of those with each fault.
+
+    `unbound` is the number of charges whose people are not those of their digest.
+    """
 
     people: int
     charges: int
     differing: int
     above_cap: int
+    negative: int = 0
+    unbound: int = 0
 
     @property
     def sound(self) -> bool:
-        return self.differing == 0 and self.above_cap == 0
+        return not (self.differing or self.above_cap or self.negative or self.unbound)
 
 
 @dataclass(frozen=True)
-class _Charge:
+class Charged:
+    """A charge of the ledger that was not refunded."""
+
     audit_id: str
     audience: AudienceRow
     amount: int
 
 
-def inspect(store: Store, cap: Fraction) -> Inspection:
+def inspect(store: Store, cap: Fraction, settings: Settings | None = None) -> Inspection:
+    """Recompute all balances; with the settings, which have the key, all digests too."""
     with store.snapshot() as session:
         charges = list(_charges(session))
-        there = [charge for charge in charges if charge.audience.state == "sealed"]
-        numbers = _numbers(session, there)
-        found = np.zeros(3, np.int64)
+        there = _with_people(charges)
+        numbers = blocks_of(session, there)
+        found = np.zeros(4, np.int64)
         for start in range(0, len(numbers), AT_ONCE):
             blocks = Blocks.load(session, numbers[start : start + AT_ONCE])
             found += _counted(session, blocks, there, to_pico(cap))
-    people, differing, above_cap = found.tolist()
-    return Inspection(people, len(charges), differing, above_cap)
+        unbound = sum(not _is_bound(session, each, settings) for each in there) if settings else 0
+    people, differing, above_cap, negative = found.tolist()
+    return Inspection(people, len(charges), differing, above_cap, negative, unbound)
+
+
+def standing_charges(session: Session) -> list[Charged]:
+    """Return the charges that stand and whose people are known: their audience is not erased."""
+    return _with_people(_charges(session))
+
+
+def expected(
+    session: Session, blocks: Blocks, charges: list[Charged]
+) -> dict[str, NDArray[np.int64]]:
+    """Return what the people of some blocks should have, by column."""
+    sums = {"spent": blocks["carried"].copy(), "drawn": blocks["carried_drawn"].copy()}
+    for charge in charges:
+        place = blocks.place(_within(blocks, bearers(session, charge.audit_id, charge.audience)))
+        for column in paid(drawn=displaces(charge.audience)):
+            sums[column][place] += charge.amount
+    return sums
 
 
 def _counted(
-    session: Session, blocks: Blocks, charges: list[_Charge], cap: int
+    session: Session, blocks: Blocks, charges: list[Charged], cap: int
 ) -> NDArray[np.int64]:
-    """Of the people of some blocks: who have a balance, whose is another one, whose is too high."""
-    expected = {"spent": blocks["carried"], "drawn": blocks["carried_drawn"]}
-    for charge in charges:
-        place = blocks.place(_within(blocks, bearers(session, charge.audit_id, charge.audience)))
-        for column in paid(drawn=charge.audience.source == "sample"):
-            expected[column][place] += charge.amount
-    spent = blocks["spent"]
-    differing = (spent != expected["spent"]) | (blocks["drawn"] != expected["drawn"])
-    return np.array([np.count_nonzero(each) for each in (spent, differing, spent > cap)])
+    """Count the people who have a balance, and those who have a wrong, high or negative one."""
+    sums, spent = expected(session, blocks, charges), blocks["spent"]
+    differing = (spent != sums["spent"]) | (blocks["drawn"] != sums["drawn"])
+    negative = np.minimum.reduce([blocks[column] for column in COLUMNS]) < 0
+    return np.array([np.count_nonzero(each) for each in (spent, differing, spent > cap, negative)])
+
+
+def _is_bound(session: Session, charge: Charged, settings: Settings) -> bool:
+    """Return whether the charge debits exactly the people to whom it is bound, if to any."""
+    row = session.exec(select(ChargeRow).where(ChargeRow.audit_id == charge.audit_id)).one()
+    if row.people_digest is None:
+        return len(bearers(session, charge.audit_id, charge.audience).everyone()) == 0
+    try:
+        bound_people(session, row, charge.audience, settings)
+    except UnboundPeopleError:
+        return False
+    return True
+
+
+def _with_people(charges: Iterable[Charged]) -> list[Charged]:
+    return [charge for charge in charges if charge.audience.state == "sealed"]
 
 
 def _within(blocks: Blocks, membership: Membership) -> NDArray[np.int64]:
@@ -82,14 +125,14 @@ def _within(blocks: Blocks, membership: Membership) -> NDArray[np.int64]:
     return Membership(groups, membership.groups_per_person).everyone()
 
 
-def _charges(session: Session) -> Iterator[_Charge]:
+def _charges(session: Session) -> Iterator[Charged]:
     """The charges of the ledger that were not refunded."""
     refunded = {body["facts"]["audit_id"] for body in _bodies(session, "refund")}
     for body in _bodies(session, "charge"):
         if (audit_id := body["facts"]["audit_id"]) not in refunded:
             audience = session.get_one(AudienceRow, body["statement"]["body"]["audience_id"])
             rho = Fraction(body["facts"]["rho"]["change_one"])
-            yield _Charge(audit_id, audience, to_pico(rho))
+            yield Charged(audit_id, audience, to_pico(rho))
 
 
 def _bodies(session: Session, kind: str) -> Iterator[dict[str, Any]]:
@@ -97,13 +140,25 @@ def _bodies(session: Session, kind: str) -> Iterator[dict[str, Any]]:
     return map(json.loads, session.exec(query.execution_options(yield_per=1_000)))
 
 
-def _numbers(session: Session, charges: list[_Charge]) -> NDArray[np.int64]:
-    """The blocks that there are, and those that there should be."""
+def blocks_of(session: Session, charges: list[Charged]) -> NDArray[np.int64]:
+    """Return the numbers of the blocks that there are, and of those that there should be."""
     there = select(PersonBlockRow.number).order_by(col(PersonBlockRow.number))
     numbers = np.array(session.exec(there).all(), np.int64)
-    for audience in {charge.audience.id: charge.audience for charge in charges}.values():
-        groups = reached(session, audience).membership.groups
+    # Of a hidden audience each charge has its own people, of others all have some of the same.
+    distinct = {_people_of(charge): charge for charge in charges}
+    for charge in distinct.values():
+        groups = _everybody(session, charge).groups
         mine = np.concatenate([numbers_of(group) for group in groups])
         if not (known := among(mine, numbers)).all():
             numbers = np.union1d(numbers, mine[~known])
     return numbers
+
+
+def _people_of(charge: Charged) -> str:
+    return charge.audit_id if charge.audience.source == HIDDEN else charge.audience.id
+
+
+def _everybody(session: Session, charge: Charged) -> Membership:
+    if charge.audience.source == HIDDEN:
+        return bearers(session, charge.audit_id, charge.audience)
+    return reached(session, charge.audience).membership

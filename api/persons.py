@@ -29,7 +29,7 @@ from privacy.membership import Membership, Persons
 class Burden:
     """What people are to bear: each of them the cost. So many identifiers were uploaded.
 
-    `drawn`: the platform drew these people as a sample.
+    `drawn`: whether these people displace each other, as in a sample or a hidden audience.
     """
 
     membership: Membership
@@ -94,6 +94,15 @@ def able(people: bytes, those: bytes | None) -> Persons:
     return group if those is None else group[_mask(those, len(group))]
 
 
+def within_cap(membership: Membership, masks: Sequence[NDArray[np.bool_] | None]) -> Membership:
+    """Return the people who were debited, given the masks of `charge`."""
+    groups = tuple(
+        group if mask is None else group[mask]
+        for group, mask in zip(membership.groups, masks, strict=True)
+    )
+    return Membership(groups, membership.groups_per_person)
+
+
 def borne(
     session: Session, costs: Mapping[str, Fraction], labels: list[str], membership: Membership
 ) -> list[Balances]:
@@ -153,7 +162,7 @@ def _moved(session: Session, moves: Sequence[_Move]) -> list[list[NDArray[np.boo
     numbers = [numbers_of(group) for move in moves for group in move.groups]
     mine = np.unique(np.concatenate([*numbers, np.empty(0, np.int64)]))
     rewritten = among_others(session, mine, sum(move.uploaded for move in moves))
-    columns = tuple(dict.fromkeys(column for move in moves for column in move.columns))
+    columns = tuple(dict.fromkeys(["spent", *(name for move in moves for name in move.columns)]))
     for blocks in Blocks.in_turn(session, rewritten, columns, made=mine):
         for move, masks in zip(moves, able, strict=True):
             _move(blocks, move, masks)

@@ -9,15 +9,22 @@ from typing import Any
 from sqlalchemy import bindparam
 from sqlmodel import Session, col, select
 
+from api.audiences.sources import displaces, source_of
 from api.audiences.uploads import SIZES, order
 from api.audits import AudienceFacts
 from api.store import AudienceRow, AuditRow, GroupRow
 from api.store.types import as_decimal
 from openapi.models import Assumption, BothRelations, Currency, Price, PricePart
 from privacy import waist
+from privacy.declared import declared_numbers
+from privacy.mechanisms import currency_of, exact_scale
 from privacy.price import ADD_REMOVE, CHANGE_ONE, INFINITE
 from privacy.price import Price as ExactPrice
+from privacy.sensitivity import Reach
+from privacy.table import Bounds
 
+# The fields of a part that the ledger states (docs/ledger.md, format 3).
+_STATED = {"name", "mechanism", "bounds", "sensitivity", "scale", "parameter"}
 _SIZES = select(*SIZES).where(col(GroupRow.audience_id) == bindparam("audience"))
 
 
@@ -34,7 +41,8 @@ def facts_from(session: Session, audience: AudienceRow, rows: Sequence[Any]) -> 
     return AudienceFacts(
         labels=tuple(group.label for group in groups),
         groups_per_person=min(audience.groups_per_person, len(groups)),
-        fixed_slots=audience.source == "sample",
+        fixed_slots=displaces(audience),
+        source=source_of(audience),
         known_sizes=sizes if len(sizes) == len(groups) else None,
         members=sum(group.members for group in groups),
         consented=audience.consented,
@@ -102,18 +110,42 @@ def exact_price(price: Price) -> ExactPrice:
     return private + ExactPrice.exploration(Fraction(price.exploration_loss))
 
 
+def stated_parts(price: Price) -> list[dict[str, Any]]:
+    """Return the parts of a price as a charge states them: what their price follows from."""
+    return [part.model_dump(mode="json", include=_STATED) for part in price.parts]
+
+
 def _part(name: str, mechanism: waist.Mechanism) -> PricePart:
+    bounds, parameter = mechanism.bounds, mechanism.parameter
     return PricePart.model_validate(
         {
             "name": name,
             "mechanism": mechanism.name,
-            "scale": mechanism.scale,
+            "bounds": _declared(bounds),
+            "sensitivity": {
+                "add_remove": _norms(bounds.added),
+                "change_one": _norms(bounds.changed),
+            },
+            "scale": exact_scale(mechanism.name, bounds.shape, bounds.added, parameter),
+            "parameter": {
+                "currency": currency_of(mechanism.name),
+                "amount": as_decimal(parameter),
+            },
             "epsilon": _relations(mechanism.price, "epsilon"),
             "rho": _both(mechanism.price, "rho"),
             "standard_deviation": mechanism.standard_deviation,
             "error_95": mechanism.error(0.05),
         }
     )
+
+
+def _declared(bounds: Bounds) -> dict[str, Any]:
+    rule = bounds.rule
+    return {"rule": rule.name, "shape": bounds.shape, "declared": declared_numbers(rule)}
+
+
+def _norms(reach: Reach) -> dict[str, str]:
+    return {"l1": str(reach.l1), "l2_squared": str(reach.l2_squared), "linf": str(reach.linf)}
 
 
 def _relations(price: ExactPrice, currency: Currency) -> BothRelations | None:

@@ -9,12 +9,15 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from api.adapters import PlatformDownError
 from api.errors import (
     ApiError,
     InvalidRequestError,
     MalformedBodyError,
+    RateLimitedError,
+    RequestTimeoutError,
     TooLargeError,
     UnavailableError,
     UnsupportedMediaTypeError,
@@ -31,6 +34,15 @@ log = logging.getLogger(__name__)
 
 def respond(error: ApiError, instance: str | None = None) -> Response:
     return _response(error.problem(instance), error.headers)
+
+
+def database_unavailable(error: Exception) -> UnavailableError:
+    """Log that the database does not answer, and return the refusal."""
+    cause = getattr(error, "orig", None) or error
+    log.error("database.unavailable", extra={"error": type(cause).__name__})
+    return UnavailableError(
+        "the database does not answer; nothing was lost, try again", headers={"Retry-After": "2"}
+    )
 
 
 def install(app: FastAPI) -> None:
@@ -52,15 +64,6 @@ def install(app: FastAPI) -> None:
         shown = problem(code, str(error.detail), request.url.path)
         return _response(shown, error.headers or {})
 
-    def database(request: Request, error: Exception) -> Response:
-        cause = getattr(error, "orig", None) or error
-        log.error("database.unavailable", extra={"error": type(cause).__name__})
-        gone = UnavailableError(
-            "the database does not answer; nothing was lost, try again",
-            headers={"Retry-After": "2"},
-        )
-        return respond(gone, request.url.path)
-
     @app.exception_handler(PlatformDownError)
     def down(request: Request, _: PlatformDownError) -> Response:
         log.error("platform.unavailable")
@@ -71,7 +74,7 @@ def install(app: FastAPI) -> None:
         return respond(gone, request.url.path)
 
     for unavailable in UNAVAILABLE:
-        app.add_exception_handler(unavailable, database)
+        app.add_exception_handler(unavailable, _database_gone)
 
     @app.exception_handler(DataError)
     def unstorable(request: Request, _: DataError) -> Response:
@@ -79,18 +82,35 @@ def install(app: FastAPI) -> None:
         refused = InvalidRequestError("a text has a character in it that cannot be stored (NUL)")
         return respond(refused, request.url.path)
 
+    app.add_exception_handler(ClientDisconnect, _client_gone)
+
     @app.exception_handler(Exception)
     def unexpected(request: Request, error: Exception) -> Response:
         log.error("request.failed", exc_info=error)
         return respond(ApiError("an unexpected error; it was logged"), request.url.path)
 
 
+def _database_gone(request: Request, error: Exception) -> Response:
+    return respond(database_unavailable(error), request.url.path)
+
+
+def _client_gone(_: Request, __: Exception) -> Response:
+    return Response(status_code=400)  # nobody receives it
+
+
 def responses(*errors: type[ApiError], body: bool = False) -> dict[int | str, dict[str, Any]]:
     """The OpenAPI description of the problems a route may answer with; `body` if it reads JSON."""
     by_status: dict[int, list[str]] = {}
-    named: tuple[type[ApiError], ...] = (*errors, InvalidRequestError)
+    # Any request may be shed.
+    shed = (RateLimitedError, UnavailableError)
+    named: tuple[type[ApiError], ...] = (*errors, InvalidRequestError, *shed)
     if body:
-        named += (MalformedBodyError, TooLargeError, UnsupportedMediaTypeError)
+        named += (
+            MalformedBodyError,
+            RequestTimeoutError,
+            TooLargeError,
+            UnsupportedMediaTypeError,
+        )
     for code in dict.fromkeys(error.code for error in named):
         by_status.setdefault(TABLE[code][0], []).append(code)
     return {

@@ -80,9 +80,9 @@ def researcher_view(row: ResearcherRow) -> Researcher:
 
 def charge_view(row: ChargeRow) -> Charge:
     price = Price.model_validate_json(row.price)
-    amounts = {"debit", "exploration_loss", "price", "rho"}
+    computed = {"epsilon", "rho", "debit", "exploration_loss", "assumes", "refunded"}
     return Charge(
-        **row.model_dump(exclude=amounts | {"period", "refunded_at"}),
+        **row.model_dump(include=Charge.model_fields.keys() - computed),
         epsilon=price.epsilon,
         rho=price.rho,
         debit=as_decimal(row.debit),

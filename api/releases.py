@@ -1,6 +1,12 @@
-"""Releases: through the waist, signed, committed, and only then to be had."""
+"""Releases: through the waist, signed, committed, and only then to be had.
+
+`reduce` does everything that may fail for a reason of the platform's or the database's. `draw` and
+`signed` follow it: from the call of the waist on, noise is drawn. They read nothing but their
+arguments, and whatever they raise is final (`api.worker`).
+"""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -19,16 +25,29 @@ from privacy.membership import Membership
 from privacy.receipts import receipted
 
 RULES = (
-    "Two identifiers that are one person count once.",
-    "A person counts in at most {k} group(s), the first by label.",
-    "People who matched nobody are in no count. So are people who have borne, over all audits of "
-    "all auditors, what one person may bear in a lifetime: that depends on their own history "
-    "alone, and a known size includes them.",
+    "Several identifiers of one person count as that one person.",
+    "A person counts in at most {k} group(s), the first in the order of the labels.",
+    "People whom no identifier matched are in no count. Neither are people for whom this audit"
+    " would exceed the lifetime cap, which covers all audits of all auditors. Whether somebody is"
+    " above the cap depends on their own history alone. A known size includes them.",
+    "A noisy number beyond 2^53 - 1 or below -(2^53 - 1) is given as that limit.",
 )
 
 
-def produce(work: Work, membership: Membership, platform: Platform) -> dict[str, Any]:
-    """Read, reduce, and pass the waist: what comes back is public."""
+@dataclass(frozen=True)
+class Reduced:
+    """Tables that wait for their noise, and all that the release will state about them."""
+
+    work: Work
+    question: waist.Question
+    tables: Mapping[str, Any]
+    stated: Mapping[str, Any]
+    # The model of the release, if it is the one that scores now; a log may be of an earlier one.
+    scoring: str | None
+
+
+def reduce(work: Work, membership: Membership, platform: Platform) -> Reduced:
+    """Read and reduce. No noise is drawn here: a failure may be tried again."""
     request = work.request
     kind = KINDS[request.kind]
     question = kind.question(request, work.facts)
@@ -37,29 +56,49 @@ def produce(work: Work, membership: Membership, platform: Platform) -> dict[str,
     tables = kind.reduce(request, question, shown, membership, platform)
     if kind.model_digest(request, platform) != model:
         raise PlatformDownError("the model changed while it was read")
+    stated, scoring = state(work, model, platform), scoring_model(model, platform)
     boundaries.reached(Boundary.REDUCED)
-    released = waist.release(question, tables, paid=exact_price(work.price))
+    return Reduced(work, question, tables, stated, scoring)
+
+
+def draw(reduced: Reduced) -> dict[str, Any]:
+    """Return all fields of the release but its time and its receipt, with fresh noise."""
+    work = reduced.work
+    paid = exact_price(work.price)
+    released = waist.release(reduced.question, reduced.tables, paid=paid)
     boundaries.reached(Boundary.NOISED)
-    return described(work, model, released, platform)
+    return {**reduced.stated, **present(work, released)}
 
 
-def described(
-    work: Work, model: str | None, released: Mapping[str, Any], platform: Platform
-) -> dict[str, Any]:
-    """All fields of the release but its time and its receipt."""
+def state(work: Work, model: str | None, platform: Platform) -> dict[str, Any]:
+    """Return what every release states, whatever its kind and its noise."""
     request, facts = work.request, work.facts
-    kind, digests = KINDS[request.kind], [content.digest for content in work.contents]
-    rules = (*RULES, *kind.rules(request, platform))
+    rules = (*RULES, *KINDS[request.kind].rules(request, platform))
     return {
         "audit_id": work.audit.id,
         "kind": request.kind,
-        "content_digests": digests,
+        "content_digests": _digests(work),
         "audience_commitment": work.audience.commitment,
         "model_digest": model,
         "price": work.price,
         "rules": [rule.format(k=facts.groups_per_person) for rule in rules],
-        **kind.present(request, facts, digests, released),
     }
+
+
+def present(work: Work, released: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of the release that its kind adds."""
+    request = work.request
+    return KINDS[request.kind].present(request, work.facts, _digests(work), released)
+
+
+def scoring_model(model: str | None, platform: Platform) -> str | None:
+    """Return the model if it is the one that scores now."""
+    scores = platform.scores
+    return model if scores is not None and scores.model_digest == model else None
+
+
+def _digests(work: Work) -> list[str]:
+    return [content.digest for content in work.contents]
 
 
 def signed(fields: Mapping[str, Any], at: datetime, key: OKPKey) -> bytes:

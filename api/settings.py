@@ -8,14 +8,22 @@ de-duplication are code.
 import tomllib
 from datetime import date
 from decimal import Decimal
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from api.ceilings import PERSON_LIFETIME_RHO, PLATFORM_RHO
+from api.ceilings import (
+    IDENTIFIERS_PER_DAY,
+    LEAST_OF_A_PART,
+    MATCH_RATE,
+    MATCH_SECONDS,
+    PERSON_LIFETIME_RHO,
+    PLATFORM_RHO,
+)
 
 
 class SignIn(BaseModel):
@@ -51,6 +59,13 @@ class OutsideIssuer(BaseModel):
     # For the console; without it, people sign in there by the `auditor` command.
     sign_in: SignIn | None = None
 
+    @model_validator(mode="after")
+    def _tell_id_tokens_apart(self) -> "OutsideIssuer":
+        """Refuse one name for both: an ID token, which any page receives, would pass for access."""
+        if self.sign_in is not None and self.sign_in.client_id == self.audience:
+            raise ValueError("audience must differ from sign_in.client_id: ID tokens have that one")
+        return self
+
 
 class RayCluster(BaseModel):
     """A cluster on which people are scored and counted (docs/scale.md).
@@ -74,6 +89,13 @@ def _zone(name: str) -> str:
         return ZoneInfo(name).key
     except (KeyError, OSError, ValueError) as error:
         raise ValueError("not the name of a time zone, like Europe/Brussels") from error
+
+
+def _network(text: str) -> str:
+    """Return an address or network as it is; refuse names, and all of the internet."""
+    if ip_network(text).prefixlen == 0:
+        raise ValueError("everybody could then claim any address; name the proxies")
+    return text
 
 
 class Settings(BaseSettings):
@@ -107,11 +129,31 @@ class Settings(BaseSettings):
         Decimal(int(PLATFORM_RHO))
     )
 
+    # The quota of unpaid matching of one auditor.
+    identifiers_per_day: Annotated[int, Field(ge=LEAST_OF_A_PART, le=IDENTIFIERS_PER_DAY)] = (
+        IDENTIFIERS_PER_DAY
+    )
+    # The pace that the platform declares: a part of n hashed identifiers is matched within
+    # match_seconds + n / match_rate. A user name counts as 10. A slower pace is stricter.
+    match_seconds: Annotated[float, Field(ge=MATCH_SECONDS, le=600)] = MATCH_SECONDS
+    match_rate: Annotated[int, Field(ge=1, le=MATCH_RATE)] = MATCH_RATE
+
+    # The pace of releases: an audit of n identifiers is released after
+    # audit_seconds + n / audit_rate at the earliest; with audit_seconds = 0, when it is ready.
+    audit_seconds: Annotated[float, Field(ge=0, le=3_600)] = 0.0
+    audit_rate: Annotated[int, Field(ge=1)] = 1_000_000
+
     # The web console at /console.
     console: bool = True
     embedded_worker: bool = True
     # How often the head of the ledger is signed, if it has moved.
     checkpoint_seconds: Annotated[float, Field(gt=0, le=60)] = 5.0
+    # Seconds between two background writes of a process. `/readyz` answers 503 when the last one
+    # failed or is older than three times this.
+    heartbeat_seconds: Annotated[float, Field(gt=0, le=10)] = 5.0
+    # Where this process serves Prometheus metrics and probes; without a port it does not.
+    metrics_host: str = "127.0.0.1"
+    metrics_port: Annotated[int, Field(ge=1, le=65_535)] | None = None
     lease_seconds: Annotated[float, Field(gt=0, le=600)] = 15.0
     poll_seconds: Annotated[float, Field(gt=0, le=60)] = 0.5
     # How many audits may wait, and how many of one auditor may run at once: so many, and fewer than
@@ -126,6 +168,8 @@ class Settings(BaseSettings):
 
     max_body_bytes: Annotated[int, Field(ge=1024)] = 2 * 1024 * 1024
     max_part_bytes: Annotated[int, Field(ge=1024)] = 64 * 1024 * 1024
+    # Rows of one part; the SDK sends at most 100,000.
+    max_part_rows: Annotated[int, Field(ge=100_000)] = 2_000_000
     # So many parts are read and audiences sealed at once in one process: the others wait in line.
     uploads_at_once: Annotated[int, Field(ge=1, le=32)] = 4
     max_members: Annotated[int, Field(ge=1)] = 20_000_000
@@ -136,6 +180,11 @@ class Settings(BaseSettings):
     holidays: tuple[date, ...] = ()
     # Applications come from strangers: so many an hour from one address.
     applications_per_hour: Annotated[int, Field(ge=1)] = 20
+    # From all strangers together, because every application is an entry of the ledger.
+    applications_per_day: Annotated[int, Field(ge=1)] = 200
+    applications_open: Annotated[int, Field(ge=1)] = 1_000
+    # Reverse proxies, as addresses or networks, whose X-Forwarded-For names the caller.
+    trusted_proxies: tuple[Annotated[str, AfterValidator(_network)], ...] = ("127.0.0.1", "::1")
     # For tests alone: webhooks to private addresses, and without TLS. Logged as a warning.
     webhook_private_hosts: bool = False
 
@@ -147,6 +196,29 @@ class Settings(BaseSettings):
     two_party_candidates: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
     # After so many hours a two-party audit that was not answered is given back, or fails.
     two_party_hours: Annotated[int, Field(ge=1, le=720)] = 72
+
+    # Threads that serve requests in one process. `api.app.capacity` sizes all else by them.
+    request_threads: Annotated[int, Field(ge=4, le=128)] = 8
+    # Connections of clients to one process; fewer where fewer files may be open.
+    client_connections: Annotated[int, Field(ge=16)] = 4_096
+    # Seconds in which the headers of a request arrive, in which an idle connection is closed, and
+    # in which a client reads some of its answer.
+    header_seconds: Annotated[float, Field(gt=0, le=300)] = 10.0
+    idle_seconds: Annotated[int, Field(ge=1, le=300)] = 15
+    answer_seconds: Annotated[float, Field(gt=0, le=3_600)] = 60.0
+    # A body must arrive at this rate on average, after the first seconds.
+    body_seconds: Annotated[float, Field(gt=0, le=300)] = 10.0
+    body_bytes_per_second: Annotated[int, Field(ge=1)] = 16 * 1024
+    # The largest body of a request without a token or a session.
+    anonymous_body_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024
+
+    # Quotas: what one auditor may keep, and how many streams may be open (docs/platforms.md).
+    contents_per_auditor: Annotated[int, Field(ge=1)] = 20_000
+    audiences_per_auditor: Annotated[int, Field(ge=1)] = 10_000
+    open_uploads_per_auditor: Annotated[int, Field(ge=1)] = 1_000
+    parts_per_audience: Annotated[int, Field(ge=1)] = 10_000
+    streams_per_researcher: Annotated[int, Field(ge=1)] = 250
+    streams_per_process: Annotated[int, Field(ge=1)] = 1_000
 
     requests_per_minute: Annotated[int, Field(ge=1)] = 1_200
     burst: Annotated[int, Field(ge=1)] = 200

@@ -34,8 +34,19 @@ def write_settings(
     write_private(path, text)
 
 
+def make_private_folder(folder: Path) -> bool:
+    """Create a folder that only its owner can enter; close an empty one that is there.
+
+    Return False for a folder that others can enter and that is in use: its mode stays.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if folder.stat().st_mode & 0o077 and not any(folder.iterdir()):
+        folder.chmod(0o700)
+    return not folder.stat().st_mode & 0o077
+
+
 def write_private(path: Path, text: str) -> None:
-    """A new file that only its owner can read."""
+    """Write a new file that only its owner can read."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(text)

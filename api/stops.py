@@ -11,13 +11,14 @@ from sqlmodel import Session, select
 from api import cancelling
 from api.errors import ConflictError, NotFoundError
 from api.ledger import append, lock
+from api.settings import Settings
 from api.store import AuditRow
 from api.vetting import personal
 from openapi.models import REQUEST, StopDraft
 from privacy.ledger.statements import Statement
 
 
-def stop(session: Session, draft: StopDraft, statement: Statement) -> AuditRow:
+def stop(session: Session, draft: StopDraft, statement: Statement, settings: Settings) -> AuditRow:
     at = lock(session)
     query = select(AuditRow).where(AuditRow.id == draft.audit_id).with_for_update()
     row = session.exec(query).first()
@@ -27,7 +28,7 @@ def stop(session: Session, draft: StopDraft, statement: Statement) -> AuditRow:
     personal.keep(session, draft, row.id)
     append(session, "stop", {}, row.auditor_id, statement, at=at)
     if row.state == "charged":
-        cancelling.give_back(session, at, row)
+        cancelling.give_back(session, at, row, settings)
     row.stopped = True
     session.add(row)
     return row

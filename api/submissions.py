@@ -48,6 +48,7 @@ from api.two_party.sealed_to import regulator_key
 from openapi.models import Audit, AuditRequest
 from privacy.ledger.statements import Statement
 from privacy.membership import BATCH
+from privacy.plans.assumptions import BOUNDED_WEIGHTS
 from privacy.receipts import canonical, digest
 
 # So many are charged together at most.
@@ -86,6 +87,7 @@ class _Order:
 
     caller: Caller
     request: AuditRequest
+    text: str  # canonical JSON, under its digest
     digest: str
     statement: Statement
     ahead: Asked | None
@@ -112,10 +114,11 @@ class Submissions:
 
     def submit(self, caller: Caller, request: AuditRequest, statement: Statement) -> Audit:
         """Charge the audit and put it in the queue, once per idempotency key."""
-        asked = digest(canonical(request.model_dump(mode="json")))
+        whole = canonical(request.model_dump(mode="json"))
+        asked = digest(whole)
         try:
             ahead = self._ahead(caller, request)
-            audit = self._charge(_Order(caller, request, asked, statement, ahead))
+            audit = self._charge(_Order(caller, request, whole.decode(), asked, statement, ahead))
         except RefusalError as refusal:
             body = {
                 "by": caller.researcher_id,
@@ -212,7 +215,7 @@ class Submissions:
             at,
             researcher_id=caller.researcher_id,
         )
-        if request.assumes:
+        if BOUNDED_WEIGHTS in asked.shown.assumes:
             regulator_key(session, mandate)
         price = in_currency(asked.shown, mandate.currency)
         charging.refuse_unbearable(price, self._settings)
@@ -224,7 +227,7 @@ class Submissions:
             audience_id=asked.about.audience.id,
             kind=request.kind,
             state="charged",
-            request=request.model_dump_json(),
+            request=order.text,
             price=price.model_dump_json(),
             idempotency_key=order.statement.key,
             request_digest=order.digest,

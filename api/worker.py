@@ -4,6 +4,12 @@ A worker claims an audit, runs it, and hands its release to a thread that commit
 up the next (`api.claims`, `api.beside`). All releases wait for the books, and to commit one takes
 longer than to run a small audit: what was made meanwhile is committed together, or one by one where
 that fails, so that nobody fails for another's sake. Auditors take turns: `api.turns`.
+
+Noise is drawn once on a charge. An attempt that fails before the draw is tried again. From the draw
+on, a failure is final: the audit has failed and its charge is kept. A database that is unavailable
+is given the same draw again for a while. Only if that fails too, or if the process or its claim is
+gone, does another attempt draw new noise; the first draw was never stored. docs/guarantee.md says
+why none of this depends on what was drawn.
 """
 
 import logging
@@ -14,6 +20,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from api import boundaries, claims, housekeeping, ledger, traces, work
+from api.accounting.people_digest import UnboundPeopleError
 from api.adapters import PlatformDownError
 from api.auth.keys import SigningKeys
 from api.balances import Borne
@@ -24,8 +31,9 @@ from api.clock import next_second, now, whole_second
 from api.delivery import Made, deliver
 from api.journal import AuditJournal, NotMineError, PausedError, StoppedError, forget
 from api.metrics import AUDITS
+from api.pace import ReleasePace
 from api.platform import Platform
-from api.releases import produce, signed
+from api.releases import Reduced, draw, reduce, signed
 from api.settings import Settings
 from api.store import UNAVAILABLE, AuditRow, Store
 from api.two_party.delivering import settle_all
@@ -37,8 +45,15 @@ CLAIMS = 50
 TIDY_SECONDS = 60.0
 # So many releases wait to be committed at most; nothing is taken up until there are fewer.
 TOGETHER = 16
+# Seconds for which a database that is unavailable is given the same release, and the first pause.
+COMMIT_SECONDS = 2.0
+COMMIT_PAUSE_SECONDS = 0.05
 
 log = logging.getLogger(__name__)
+
+
+class DrawnError(Exception):
+    """A failure after noise was drawn, of which its cause tells: it is not tried again."""
 
 
 @dataclass
@@ -51,6 +66,7 @@ class Worker:
     moved: Callable[[str, str], None] = lambda _audit, _state: None
 
     def __post_init__(self) -> None:
+        self.pace = ReleasePace(self.settings)
         # Of what it is at: the audit that it runs, and those whose releases are not committed yet.
         self.leases = Leases(self.store, self.settings)
 
@@ -125,28 +141,41 @@ class Worker:
             return None
 
     def _make(self, audit: AuditRow) -> Made:
+        begun = self.pace.clock()
+        reduced = self._reduce(audit)
+        key = self.keys.current("receipt")  # the first one is written to the store
+        try:
+            fields = draw(reduced)
+            body = signed(fields, whole_second(now()), key)
+            boundaries.reached(Boundary.SIGNED)
+            due = self.pace.due(begun, audit.kind, reduced.work.facts.members)
+            return Made(audit, body, fields["model_digest"], reduced.scoring, due=due)
+        except Exception as error:
+            raise DrawnError from error
+
+    def _reduce(self, audit: AuditRow) -> Reduced:
         with self.store.ask() as session:
-            asked, membership = work.read(session, audit)
+            asked, membership = work.read(session, audit, self.settings)
         cap = Fraction(self.settings.person_lifetime_rho)
         borne = Borne.before(self.store, asked.price, asked.audience, cap)
         journal = AuditJournal(self.store, audit)
         platform = replace(self.platform, balances=borne, journal=journal)
-        fields = produce(asked, membership, platform)
-        body = signed(fields, whole_second(now()), self.keys.current("receipt"))
-        boundaries.reached(Boundary.SIGNED)
-        return Made(audit, body, fields["model_digest"])
+        return reduce(asked, membership, platform)
 
     def _release(self, some: Sequence[Made]) -> None:
         """Commit these releases in one transaction or, where that fails, each in its own."""
+        self.pace.wait(max(made.due for made in some))
         try:
-            self._commit(some)
+            _until_available(lambda: self._commit(some))
         except UNAVAILABLE:
             raise
         except Exception as error:
-            if len(some) == 1:
+            if len(some) > 1:
+                self._release_each(some)
+            elif isinstance(error, NotMineError | StoppedError):
                 self._failed(some[0].audit, error)
             else:
-                self._release_each(some)
+                self._fail_drawn(some[0].audit, error)
         finally:
             self.leases.drop(*(made.audit for made in some))
 
@@ -168,7 +197,7 @@ class Worker:
                 raise NotMineError
             if any(row.stopped for row in rows):
                 raise StoppedError
-            deliver(session, some, self.platform, self.settings, written)
+            deliver(session, some, self.settings, written)
             forget(session, *(audit.id for audit in audits))
             boundaries.reached(Boundary.RELEASE_WRITTEN)
         boundaries.reached(Boundary.RELEASE_COMMITTED)
@@ -186,11 +215,21 @@ class Worker:
                 self._give_back(audit, "stopped", for_good=True)
             case NotMineError():
                 log.warning("audit.taken_over", extra={"audit": audit.id})
+            case DrawnError():
+                self._fail_drawn(audit, error.__cause__ or error)
             case PlatformDownError():
                 self._give_back(audit, "platform-down")
+            case UnboundPeopleError():
+                log.error("charge.unbound", extra={"audit": audit.id})
+                self._give_back(audit, "internal", for_good=True)
             case _:
                 log.error("audit.error", extra={"audit": audit.id}, exc_info=error)
                 self._give_back(audit, "internal")
+
+    def _fail_drawn(self, audit: AuditRow, error: BaseException) -> None:
+        """End an audit whose noise was drawn: another draw could depend on the first (R3)."""
+        log.error("audit.error", extra={"audit": audit.id, "drawn": True}, exc_info=error)
+        _until_available(lambda: self._give_back(audit, "internal", for_good=True))
 
     def _give_back(self, audit: AuditRow, reason: str, *, for_good: bool = False) -> None:
         """Try again when the lease has run out, and fail after some attempts."""
@@ -212,3 +251,17 @@ class Worker:
             session.add(row)
         self.moved(audit.id, row.state)
         log.warning("audit.given_back", extra={"audit": audit.id, "reason": reason})
+
+
+def _until_available(write: Callable[[], None]) -> None:
+    """Write; if the database is unavailable, write the same again for up to `COMMIT_SECONDS`."""
+    until, pause = time.monotonic() + COMMIT_SECONDS, COMMIT_PAUSE_SECONDS
+    while True:
+        try:
+            return write()
+        except UNAVAILABLE:
+            if time.monotonic() + pause > until:
+                raise
+            log.warning("release.waits", exc_info=True)
+        time.sleep(pause)
+        pause *= 2

@@ -78,11 +78,11 @@ def _enough(
 
 def _noise(audit: FinishedAudit, alpha: float) -> Assumption:
     stated = audit.part("bins")
-    holds = stated.mechanism == "discrete-laplace" and 1 / stated.scale > alpha / 2
+    holds = stated.mechanism == "discrete-laplace" and 1 / stated.noise_scale > alpha / 2
     words = (
         f"Theorem 1 assumes Laplace noise with epsilon above {alpha / 2:g} (half the tolerated"
         f" gap). This audit has {stated.mechanism.replace('-', ' ')} noise of scale"
-        f" {stated.scale:g}."
+        f" {stated.noise_scale:g}."
     )
     return Assumption("noise as in Theorem 1", holds, words)
 

@@ -7,7 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from auditor_client.drafts import draft
-from auditor_client.errors import AudienceSealedError, CommitmentError, InputError
+from auditor_client.errors import (
+    AudienceSealedError,
+    CommitmentError,
+    InputError,
+    PartsLostError,
+)
 from auditor_client.frames import Columns, Missing, read_members
 from auditor_client.labels import label_names, name_of
 from auditor_client.parts import SALT_BYTES, commitment, tokens_of
@@ -20,6 +25,8 @@ if TYPE_CHECKING:
     from auditor_client.weighted import WeightedAudience
 
 PATH = "/v1/audiences"
+# How often parts are sent again that the service accepted and then lost.
+RESENDS = 2
 
 
 @dataclass(frozen=True)
@@ -75,7 +82,8 @@ class Audiences:
         """Upload and seal an audience from a pandas, Polars or Arrow table.
 
         `id` is the column of identifiers (email, phone, username, or email_sha256, phone_sha256 if
-        hashed already); e-mail addresses and phone numbers are hashed here. `by` is the column of
+        hashed already); e-mail addresses and phone numbers are hashed here. `country` is the
+        calling code ("+44") or region ("GB") of phone numbers without one. `by` is the column of
         groups, or several for intersectional ones; names stay here, the platform sees g0, g1, …
         `where` is a column of true and false. `resume` continues an upload that broke off; `begun`
         is told the identifier to do so, before the first member is sent.
@@ -107,7 +115,7 @@ class Audiences:
         if begun is not None:
             begun(audience_id)
         upload.send(audience_id, progress=progress)
-        audience = self.get(audience_id) if confirmed else self.seal(audience_id)
+        audience = self.get(audience_id) if confirmed else self._seal_sent(upload, audience_id)
         return NamedAudience(audience.wire, audience.names, tuple(members.notes()))
 
     def upload_weighted(
@@ -119,12 +127,14 @@ class Audiences:
         id_kind: str | None = None,
         country: str | None = None,
         resume: str | None = None,
+        begun: Callable[[str], None] | None = None,
         progress: bool = True,
     ) -> "WeightedAudience":
         """Upload and seal people without groups, whose weights stay here, for two-party audits.
 
         `groups` are columns of probabilities (see `auditor_client.demographics`), or one column of
-        labels. `resume` continues an upload, or finds the weights of one that was sealed.
+        labels. `resume` continues an upload, or finds the weights of one that was sealed. `begun`
+        is told the audience's identifier before anybody is sent.
         """
         from auditor_client.weighted import WeightedAudience, read_weighted
 
@@ -133,8 +143,10 @@ class Audiences:
         upload = Upload(self._transport, names, members)
         body = draft(AudienceDraft, groups=list(names), ordered=True)
         audience_id = upload.begin(body) if resume is None else upload.resume(resume)
+        if begun is not None:
+            begun(audience_id)
         upload.send(audience_id, progress=progress)
-        sealed = self.seal(audience_id)
+        sealed = self._seal_sent(upload, audience_id)
         noted = NamedAudience(sealed.wire, sealed.names, tuple(members.notes()))
         return WeightedAudience(noted, weights)
 
@@ -146,23 +158,49 @@ class Audiences:
         *,
         id_kind: str | None = None,
         country: str | None = None,
+        rows: int | None = None,
+        resume: str | None = None,
     ) -> "WeightedAudience":
-        """People whom the platform is not shown, for one two-party audit: nothing is uploaded.
+        """Declare people whom the platform is not shown, for one two-party audit.
 
-        A run finds which of the platform's people are among them. Whoever is not on the platform
-        stays hidden from it. Keep what comes back: a run needs it, and it is nowhere else.
+        Nothing is uploaded. A run finds which of the platform's people are among them. Whoever is
+        not on the platform stays hidden from it. A person whom several rows name counts in the
+        first of them. `rows` is the number that the platform is told (default: the number of people
+        named); the others are random tokens without a weight. The order of rows is random. Keep
+        what comes back: a run needs it. `resume` makes it again for the same people, declared
+        before as this audience on this machine, in another order.
         """
-        from auditor_client.weighted import WeightedAudience, read_weighted
+        from auditor_client.weighted import WeightedAudience, hidden_rows, read_weighted
 
         members, weights = read_weighted(frame, id, groups, id_kind=id_kind, country=country)
         [(label, name)] = label_names(members.groups).items()
         array, salt = members.groups[name], secrets.token_bytes(SALT_BYTES)
-        committed = commitment(salt, members.kind, {label: [array]})
-        body = draft(HiddenDraft, identifiers=members.kind, rows=len(array), commitment=committed)
-        audience = self._transport.post(f"{PATH}/hidden", body, Audience)
-        save_record(audience.id, Record({label: name}, salt, committed))
+        tokens, weights = hidden_rows(b"".join(tokens_of(members.kind, array)), weights, rows)
+        number = len(weights.shares)
+        if resume is None:
+            committed = commitment(salt, members.kind, {label: [array]})
+            body = draft(HiddenDraft, identifiers=members.kind, rows=number, commitment=committed)
+            audience = self._transport.post(f"{PATH}/hidden", body, Audience)
+            save_record(audience.id, Record({label: name}, salt, committed))
+        else:
+            audience = self._hidden_before(resume, members.kind, {label: [array]}, number)
         noted = NamedAudience(audience, {label: name}, tuple(members.notes()))
-        return WeightedAudience(noted, weights, b"".join(tokens_of(members.kind, array)))
+        return WeightedAudience(noted, weights, tokens)
+
+    def _hidden_before(
+        self, audience_id: str, kind: Any, parts: Mapping[str, Any], rows: int
+    ) -> Audience:
+        """Return an audience declared before, of these people and as many rows."""
+        record = load_record(audience_id)
+        audience = self._transport.get(f"{PATH}/{audience_id}", Audience)
+        declared = sum(group.members for group in audience.groups)
+        if (
+            record is None
+            or record.commitment != commitment(record.salt, kind, parts)
+            or declared != rows
+        ):
+            raise InputError(f"{audience_id} was declared of other people, or on another machine.")
+        return audience
 
     def seal(self, audience_id: str) -> NamedAudience:
         """Close an uploaded audience for good, and hold the service to what was uploaded."""
@@ -184,6 +222,15 @@ class Audiences:
                 f" {record.commitment}. Do not audit with it: upload again, and tell the regulator."
             )
         return NamedAudience(sealed, record.names)
+
+    def _seal_sent(self, upload: Upload, audience_id: str) -> NamedAudience:
+        """Seal what was just sent; parts that the service lost meanwhile are sent again."""
+        for _ in range(RESENDS):
+            try:
+                return self.seal(audience_id)
+            except PartsLostError:
+                upload.send(audience_id, progress=False)
+        return self.seal(audience_id)
 
     def sample(
         self, attribute: str, sizes: Mapping[str, int], *, consented: bool = False

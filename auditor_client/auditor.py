@@ -1,7 +1,8 @@
 """The researcher's door to a service."""
 
 from datetime import UTC, datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 from auditor_client.audiences import Audiences
 from auditor_client.audits import Audits
@@ -9,6 +10,11 @@ from auditor_client.burn_down import BurnDown, burn_down
 from auditor_client.connection import Connection
 from auditor_client.contents import Contents
 from auditor_client.errors import InputError
+from auditor_client.keys import KeySource
+from auditor_client.local.pending_audits import PendingAudits
+from auditor_client.private_files import home
+from auditor_client.profiles import load_profile
+from auditor_client.retries import Retries
 from auditor_client.studies import Studies
 from openapi.models import Budget, Catalogue, Quote
 
@@ -20,7 +26,30 @@ class Auditor(Connection):
     audience = auditor.audiences.upload(frame, id="email", by="gender")
     audit = auditor.audits.run(content, audience, bins=100, epsilon=1)
     audit.fairness_gap(delta=0.05).verdict(alpha=0.2)
+
+    With `pending`, a folder, every audit is recorded there before it is sent. If the program is
+    interrupted, the same call continues the same audit and is charged once. `from_profile` has
+    such a folder. Without one, keep an `idempotency_key` of your own for each audit.
     """
+
+    def __init__(
+        self,
+        url: str,
+        researcher_id: str,
+        key: KeySource,
+        *,
+        retries: Retries | None = None,
+        pending: str | Path | None = None,
+    ) -> None:
+        super().__init__(url, researcher_id, key, retries=retries)
+        folder = None if pending is None else Path(pending)
+        self.pending = PendingAudits(folder, self.url, researcher_id)
+
+    @classmethod
+    def from_profile(cls, name: str) -> Self:
+        """Connect as a profile saved on this machine, and record pending audits next to it."""
+        saved = load_profile(name)
+        return cls(saved.url, saved.researcher, saved.key, pending=home() / "pending")
 
     @property
     def contents(self) -> Contents:
@@ -32,7 +61,7 @@ class Auditor(Connection):
 
     @property
     def audits(self) -> Audits:
-        return Audits(self._statements, self.keys)
+        return Audits(self._statements, self.keys, self.pending)
 
     @property
     def studies(self) -> Studies:

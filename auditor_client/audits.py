@@ -1,8 +1,8 @@
 """Audits: price, run, wait, and read again later."""
 
-import secrets
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Unpack
 
 from pydantic import RootModel
@@ -18,6 +18,8 @@ from auditor_client.following import follow
 from auditor_client.holding import hold_to
 from auditor_client.kinds import KINDS as KINDS
 from auditor_client.kinds import AnyResult as AnyResult
+from auditor_client.local.pending_audits import PendingAudits
+from auditor_client.local.pending_claims import Claim
 from auditor_client.log_audits import Kind, LogAudits, Running
 from auditor_client.match_count import MatchCount
 from auditor_client.most_skewed import MostSkewed
@@ -48,10 +50,25 @@ class Batch(RootModel[list[AuditRequest]]):
 class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
     """The audits of this auditor."""
 
-    def __init__(self, statements: Statements, keys: Callable[[], dict[str, Any]]) -> None:
+    def __init__(
+        self, statements: Statements, keys: Callable[[], dict[str, Any]], pending: PendingAudits
+    ) -> None:
         self._statements = statements
         self._transport = statements.transport
         self._keys = keys
+        self._pending = pending
+
+    def until_saved(self) -> AbstractContextManager[None]:
+        """Count results of this block as delivered only when it ends without an error.
+
+        with auditor.audits.until_saved():
+            audit = auditor.audits.run(content, audience)
+            audit.save_receipt("receipt.json")
+
+        Elsewhere a result is delivered as soon as the call returns it. Needs a folder of pending
+        audits, which `Auditor.from_profile` has.
+        """
+        return self._pending.until_saved()
 
     @property
     def requests(self) -> Requests:
@@ -64,6 +81,7 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
         audience: NamedAudience | str,
         *,
         idempotency_key: str | None = None,
+        new: bool = False,
         progress: bool = True,
         **options: Unpack[Options],
     ) -> FinishedAudit:
@@ -71,11 +89,14 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
 
         `options` are `bins=100` (a number, or edges), `levels=`, `epsilon=1`, `size_epsilon=`,
         `context=` and `mandate_id=`, and for Gaussian noise `mechanism="discrete-gaussian"`, `rho=`
-        and `size_rho=`: see `auditor_client.requests.Options`. To repeat a run that was interrupted
-        without paying again, give the `idempotency_key` it had.
+        and `size_rho=`: see `auditor_client.requests.Options`.
+
+        A run that was interrupted is continued by the same call, and charged once; `new` starts
+        another audit. That needs a folder of pending audits, which `Auditor.from_profile` has.
+        Without one, give each audit an `idempotency_key`, and give it again to continue.
         """
         request = self.request(content, audience, **options)
-        running = Running(idempotency_key=idempotency_key, progress=progress)
+        running = Running(idempotency_key=idempotency_key, new=new, progress=progress)
         return self._run(request, FinishedAudit, running)
 
     def cdf(
@@ -179,14 +200,15 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
         """The request that `run` would submit."""
         return self.requests.score_histogram(content, audience, **options)
 
-    def submit(self, request: AuditRequest, idempotency_key: str | None = None) -> Audit:
-        """Pay for an audit and return at once. The same key never pays twice."""
-        key = idempotency_key or secrets.token_urlsafe(24)
-        try:
-            return self._statements.post(PATH, "charge", request, Audit, key=key, again=True)
-        except ConnectionBrokenError as error:
-            error.add_note(f"It may be paid for. Repeat it with idempotency_key={key!r}: no cost.")
-            raise
+    def submit(
+        self, request: AuditRequest, idempotency_key: str | None = None, *, new: bool = False
+    ) -> Audit:
+        """Pay for an audit and return at once. The same key never pays twice.
+
+        A submission that was interrupted before the answer came is continued by the same call.
+        """
+        with self._claimed(request, Running(idempotency_key=idempotency_key, new=new)) as claim:
+            return self._submit(request, claim)
 
     def finish(self, audit_id: str, *, progress: bool = True) -> AnyResult:
         """A submitted audit of any kind, as soon as it is released."""
@@ -230,9 +252,31 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
         return list(self._transport.items(PATH, Audit))
 
     def _run(self, request: AuditRequest, kind: type[Kind], running: Running) -> Kind:
-        audit = self.submit(request, running.get("idempotency_key"))
-        progress = running.get("progress", True)
-        return self._finished(follow(self._transport, audit.id, progress=progress), kind)
+        with self._claimed(request, running) as claim:
+            audit = self._submit(request, claim)
+            progress = running.get("progress", True)
+            return self._finished(follow(self._transport, audit.id, progress=progress), kind)
+
+    def _claimed(self, request: AuditRequest, running: Running) -> AbstractContextManager[Claim]:
+        """Claim the request: its record is what continues it after an interruption."""
+        key, new = running.get("idempotency_key"), running.get("new", False)
+        return self._pending.claimed(request.model_dump(mode="json"), key=key, new=new)
+
+    def _submit(self, request: AuditRequest, claim: Claim) -> Audit:
+        """Record the signed request, send it, and record the audit that was charged."""
+        if claim.record.audit_id is not None:
+            return self.state(claim.record.audit_id)
+        key = claim.record.key
+        headers = self._statements.headers("charge", request, key, claim.record.signature)
+        signature = headers["statement-signature"]
+        claim.save(request=request.model_dump(mode="json"), signature=signature)
+        try:
+            audit = self._transport.post(PATH, request, Audit, again=True, headers=headers)
+        except ConnectionBrokenError as error:
+            error.add_note(_repeat(claim))
+            raise
+        claim.save(audit_id=audit.id, price=f"{audit.price.debit} {audit.price.currency}")
+        return audit
 
     def _finished(self, audit: Audit, kind: type[Kind]) -> Kind:
         if audit.kind != kind.kind:
@@ -258,3 +302,11 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
 
     def _content(self, content_id: str) -> Content:
         return self._transport.get(f"/v1/contents/{content_id}", Content)
+
+
+def _repeat(claim: Claim) -> str:
+    """Say how to continue a request whose answer was lost."""
+    if claim.slot is not None:
+        return "It may have been charged. Run the same again: it continues, and is charged once."
+    key = claim.record.key
+    return f"It may have been charged. Repeat it with idempotency_key={key!r}: charged once."

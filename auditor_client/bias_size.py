@@ -150,11 +150,11 @@ class BiasSize(Result[BiasSizeRelease]):
         stated, each = self.part("sums"), delta / sums
         if stated.mechanism == "discrete-gaussian":
             # The discrete Gaussian is σ²-sub-Gaussian: P(|Z| ≥ t) ≤ 2 exp(-t² / 2σ²).   [CKS20]
-            units = math.ceil(stated.scale * math.sqrt(2 * math.log(2 / each)))
+            units = math.ceil(stated.noise_scale * math.sqrt(2 * math.log(2 / each)))
         else:
             # P(|Z| > t) = 2 q^(t+1) / (1 + q) ≤ 2 q^t / (1 + q), q = exp(-1 / scale)
-            q = math.exp(-1 / stated.scale)
-            units = math.ceil(math.log(2 / (each * (1 + q))) * stated.scale)
+            q = math.exp(-1 / stated.noise_scale)
+            units = math.ceil(math.log(2 / (each * (1 + q))) * stated.noise_scale)
         return units / self.release.unit
 
 

@@ -29,7 +29,7 @@ from auditor_client.vetting import Applicant
 from auditor_client.wording import both_relations
 
 ALPHA, DELTA, BINS, EPSILON = 0.2, 0.05, 20, 1.0
-# How much reward people may lose in audits of envy: enough for three of those of docs/envy.md.
+# The reward that people may lose in audits of envy: enough for seven of those of docs/envy.md.
 EXPLORATION = 500_000
 JOB_AD: dict[str, Any] = {
     "kind": "job",
@@ -165,7 +165,7 @@ def _how_to_go_on(folder: Path, hosts: list[dict[str, Any]], *, stay: bool) -> N
         return
     for host in hosts:
         _apply(host, folder / host["name"])
-        console.print(f"{host['name']:8} {host['url']}  (documentation at {host['url']}/docs)")
+        console.print(f"{host['name']:8} {host['url']}  (contract at {host['url']}/openapi.json)")
         _show_console(host)
     console.print(
         f"export PLATFORM_AUDITOR_HOME={folder.absolute() / 'home'}\n"

@@ -1,12 +1,11 @@
 """Audits of envy-freeness: requests, prices, runs. They show people what others would see."""
 
 from abc import ABC, abstractmethod
-from decimal import ROUND_DOWN, Decimal
 from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
 from auditor_client.audiences import NamedAudience
 from auditor_client.drafts import draft
-from auditor_client.envy_audit import EXACT_SHARE, EnvyFreeness
+from auditor_client.envy_audit import EnvyFreeness
 from auditor_client.errors import InputError
 from auditor_client.log_audits import Running
 from auditor_client.requests import Number, exact, exact_or_none, id_of
@@ -14,12 +13,15 @@ from auditor_client.result import Result
 from auditor_client.transport import Transport
 from openapi.models import Audience, AuditRequest, EnvyFreenessRequest, Quote
 
-_MILLIONTH = Decimal("0.000001")
+# The share of an audience that is expected to match, to consent and to be within the cap.
+EXPECTED_SHARE = 0.9
+# The least probability of a deserved certificate for which the SDK chooses targets by itself.
+LEAST_POWER = 0.5
 Kind = TypeVar("Kind", bound=Result[Any])
 
 
 class EnvyOptions(TypedDict, total=False):
-    """What an audit of envy may ask for, beside its audience; `Plan.asks()` has most of it."""
+    """Options of an audit of envy, in addition to its audience; `Plan.asks()` has most of them."""
 
     steps: int
     """The most steps of each target, and how long the audit lasts. It must be given."""
@@ -29,8 +31,6 @@ class EnvyOptions(TypedDict, total=False):
     """The share of reward that people may lose meanwhile, at every step (0.2)."""
     delta: Number
     """The probability that the certificate is wrong, all sources together (0.05)."""
-    criterion: Literal["probabilistic", "exact"]
-    """Most people against most others, of a sample; or everybody against everybody."""
     gamma: Number
     """Envy of fewer than this share of others does not count (0.1)."""
     lam: Number
@@ -38,17 +38,18 @@ class EnvyOptions(TypedDict, total=False):
     bounds: Literal["tight", "printed"]
     """The shorter audit, or that of the paper, with the same promise (tight)."""
     targets: int | None
-    """People who are audited; unless told, as many as the noise asks for."""
+    """People who are audited (default: as many as the noise needs, if there are enough people)."""
     arms: int | None
-    """Others whose recommendations each is shown; unless told, as many as gamma asks for."""
-    arms_per_person: Literal[1] | None
-    """1: everybody takes part in one target's audit only, and is covered as an arm too."""
+    """Others whose recommendations each is shown (default: the fewest for gamma)."""
+    arms_per_person: int | None
+    """In how many targets' audits one person takes part at most, all of which the noise covers
+    (default: as often as it takes to fill them, by the number of people in the audience)."""
     epsilon: Number
     """Of the numbers of targets, under add/remove (1)."""
     duration_epsilon: Number | None
-    """Buys the sum of steps; a quarter of epsilon unless told, 0 for none."""
+    """Buys the sum of steps (default: a quarter of epsilon; 0 for none)."""
     cost_epsilon: Number | None
-    """Buys the reward that people lost; a quarter of epsilon unless told, 0 for none."""
+    """Buys the reward that people lost (default: a quarter of epsilon; 0 for none)."""
     mandate_id: str | None
     """The mandate that pays, where there are several."""
 
@@ -61,61 +62,81 @@ class EnvyRequests:
     def envy(
         self, audience: NamedAudience | str, **options: Unpack[EnvyOptions]
     ) -> EnvyFreenessRequest:
-        """The request of `audits.run_envy`."""
+        """Return the request of `audits.run_envy`."""
         if "steps" not in options:
             raise InputError(
                 "Say how many steps each target may take at most: steps=. `envy_plan` tells."
             )
-        whole = exact(options.get("delta", "0.05"), "delta")
-        if options.get("criterion") == "exact":
-            half = (whole / EXACT_SHARE).quantize(_MILLIONTH, ROUND_DOWN)
-            asked = self._everybody(audience) | {"delta": half}
-        else:
-            asked = _sampled(options) | {"delta": whole}
         return draft(
             EnvyFreenessRequest,
             kind="envy-freeness",
             audience_id=id_of(audience),
-            criterion=options.get("criterion", "probabilistic"),
             bounds=options.get("bounds", "tight"),
             alpha=exact(options.get("alpha", "0.2"), "alpha"),
             tolerance=exact(options.get("tolerance", "0.05"), "tolerance"),
+            delta=exact(options.get("delta", "0.05"), "delta"),
+            gamma=exact(options.get("gamma", "0.1"), "gamma"),
+            lam=exact(options.get("lam", "0.1"), "lam"),
             steps=options["steps"],
-            arms_per_person=options.get("arms_per_person"),
             epsilon=exact(options.get("epsilon", 1)),
             duration_epsilon=exact_or_none(options.get("duration_epsilon"), "duration_epsilon"),
             cost_epsilon=exact_or_none(options.get("cost_epsilon"), "cost_epsilon"),
             mandate_id=options.get("mandate_id"),
-            **asked,
+            **self._sizes(audience, options),
         )
 
-    def _everybody(self, audience: NamedAudience | str) -> dict[str, Any]:
-        """All of the audience, each against all others."""
+    def _sizes(self, audience: NamedAudience | str, options: EnvyOptions) -> dict[str, int]:
+        """Return targets, arms and arms_per_person, as given or as the audience's people allow."""
+        told = {
+            "targets": options.get("targets"),
+            "arms": options.get("arms"),
+            "arms_per_person": options.get("arms_per_person"),
+        }
+        given = {name: number for name, number in told.items() if number is not None}
+        if given.keys() == told.keys():
+            return given
         wire = (
             audience.wire
             if isinstance(audience, NamedAudience)
             else self._transport.get(f"/v1/audiences/{audience}", Audience)
         )
-        people = sum(group.members for group in wire.groups)
-        return {"targets": people, "arms": people - 1}
+        people = int(EXPECTED_SHARE * sum(group.members for group in wire.groups))
+        return {**_chosen(options, people, sampled=wire.source == "sample"), **given}
 
 
-def _sampled(options: EnvyOptions) -> dict[str, Any]:
-    """Targets that the noise asks for, and arms for so many targets, where they are not told."""
-    from auditor_client.envy.sizes import sample_needed, sample_rule  # SciPy takes a second
+def _chosen(options: EnvyOptions, people: int, *, sampled: bool) -> dict[str, int]:
+    """Choose targets for the power that there may be, and how often people take part."""
+    from auditor_client.envy.designs import Wanted, design  # SciPy takes a second to import
+    from auditor_client.envy.lots import arms_per_person_for
+    from auditor_client.envy.sizes import sample_rule
 
-    gamma = exact(options.get("gamma", "0.1"), "gamma")
-    lam = exact(options.get("lam", "0.1"), "lam")
-    terms = {"delta": float(str(options.get("delta", "0.05"))), "gamma": float(gamma)}
-    terms["lam"] = float(lam)
-    # Scale r/epsilon: one person moves r counts where everybody is covered as an arm too.
-    moved = 2 if options.get("arms_per_person") else 1
-    targets = options.get("targets")
+    delta = float(exact(options.get("delta", "0.05"), "delta"))
+    gamma = float(exact(options.get("gamma", "0.1"), "gamma"))
+    lam = float(exact(options.get("lam", "0.1"), "lam"))
+    epsilon = float(exact(options.get("epsilon", 1)))
+    targets, each = options.get("targets"), options.get("arms_per_person")
     if targets is None:
-        noise = float(exact(options.get("epsilon", 1))) / moved
-        targets = sample_needed(**terms, noise=noise).targets
-    arms = options.get("arms") or sample_rule(targets, **terms).arms
-    return {"gamma": gamma, "lam": lam, "targets": targets, "arms": arms}
+        wanted = Wanted(epsilon, sampled, delta, gamma, lam)
+        found = design(wanted, people=people, arms_per_person=each)
+        _require_power(wanted, found.chance, people)
+        targets, each = found.rule.targets, found.arms_per_person
+    arms = options.get("arms") or sample_rule(targets, delta=delta, gamma=gamma, lam=lam).arms
+    each = each or arms_per_person_for(people, targets, arms)
+    return {"targets": targets, "arms": arms, "arms_per_person": each}
+
+
+def _require_power(wanted: Any, chance: float, people: int) -> None:
+    """Refuse an audit that would hardly certify anything, unless its targets are given."""
+    from auditor_client.envy.designs import design
+
+    if chance >= LEAST_POWER:
+        return
+    raise InputError(
+        f"With about {people} people who take part, an envy-free platform would be certified with"
+        f" probability {chance:.0%}. {design(wanted).people:,} people would make it"
+        f" {wanted.power:.0%}. Take more people, epsilon, gamma or lam; or give targets to ask for"
+        " it nevertheless. Nothing was sent."
+    )
 
 
 class EnvyAudits(ABC):
@@ -136,19 +157,20 @@ class EnvyAudits(ABC):
         audience: NamedAudience | str,
         *,
         idempotency_key: str | None = None,
+        new: bool = False,
         progress: bool = True,
         **options: Unpack[EnvyOptions],
     ) -> EnvyFreeness:
-        """Whether people prefer their own recommendations to other people's (paper 2).
+        """Audit whether people prefer their own recommendations to other people's (paper 2).
 
         People of the audience are shown others' recommendations for a while, so all of them must
         have agreed (`upload(..., consented=True)`). `options` are those of `EnvyOptions`, most of
-        which `envy_plan(...).asks()` gives. The mandate is charged the loss that people may bear,
-        alpha · steps · targets, beside epsilon: `price_envy` says both.
+        which `envy_plan(...).asks()` gives. The mandate is charged epsilon and the loss that people
+        may have, alpha · steps · targets: `price_envy` says both.
         """
-        running = Running(idempotency_key=idempotency_key, progress=progress)
+        running = Running(idempotency_key=idempotency_key, new=new, progress=progress)
         return self._run(self.requests.envy(audience, **options), EnvyFreeness, running)
 
     def price_envy(self, audience: NamedAudience | str, **options: Unpack[EnvyOptions]) -> Quote:
-        """What such an audit would cost, in epsilon and in people's reward; asking is free."""
+        """Return the price of such an audit, in epsilon and in people's reward; asking is free."""
         return self.quote(self.requests.envy(audience, **options))

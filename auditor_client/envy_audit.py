@@ -50,7 +50,7 @@ class EnvyFreeness(Result[EnvyFreenessRelease]):
     @property
     def noise(self) -> Noise:
         """The law of the noise on each of the two numbers of targets."""
-        return Laplace(1 / self.part("counts").scale)
+        return Laplace(1 / self.part("counts").noise_scale)
 
     @property
     def error_95(self) -> int:
@@ -58,10 +58,10 @@ class EnvyFreeness(Result[EnvyFreenessRelease]):
         return self.part("counts").error_95
 
     def certificate(self, delta: float | None = None) -> "Certificate":
-        """What the numbers show, wrong with probability delta at most.
+        """Return what the numbers show, wrong with probability delta at most.
 
-        Unless told, delta is that of the release; by the exact criterion twice that, as the bandits
-        use up the release's own and the noise needs a share as well.
+        The default is the release's delta. By the exact criterion of earlier versions it is twice
+        that, as the bandits use up the release's own and the noise needs a share as well.
         """
         from auditor_client import envy  # SciPy takes a second to import
 

@@ -3,6 +3,7 @@
     AuditorError
     ├── InputError                      refused here; nothing was sent, nothing was charged
     ├── ProfileError                    a profile or a key file cannot be used
+    ├── PendingAuditError               the record of an interrupted audit cannot be used
     ├── ConnectionBrokenError           the service cannot be reached
     ├── ContractError                   the service answered something outside of the contract
     ├── TrustError                      the service's word does not hold
@@ -12,10 +13,13 @@
     ├── AuditFailedError                the audit ended without a release
     └── ProblemError                    the service refused (RFC 9457)
         ├── RequestError                invalid-request, malformed-body, method-not-allowed,
-        │   │                           not-acceptable, unsupported-media-type, too-large
+        │   │                           not-acceptable, unsupported-media-type, too-large,
+        │   │                           request-timeout
         │   ├── InvalidBinsError        invalid-bins
         │   ├── UnsupportedAuditError   unsupported-audit
         │   ├── AuditTooLargeError      audit-too-large
+        │   ├── NoiseTooLargeError      noise-too-large
+        │   ├── UnsupportedAudienceError unsupported-audience
         │   └── NoConsentError          no-consent
         ├── MembersError                malformed-members, digest-mismatch
         │   ├── EmptyGroupError         empty-group
@@ -32,7 +36,9 @@
         │   ├── NotCancellableError     not-cancellable
         │   ├── NotReleasedError        not-released
         │   ├── NotSignedError          not-signed
-        │   └── BeginAgainError         begin-again
+        │   ├── BeginAgainError         begin-again
+        │   ├── PartsLostError          parts-lost
+        │   └── QuotaExceededError      quota-exceeded
         ├── MessageRefusedError         message-refused
         ├── MandateError                no-mandate, mandate-not-yet-valid, mandate-expired,
         │   │                           mandate-suspended, epsilon-above-mandate
@@ -42,7 +48,8 @@
         ├── PlatformExhaustedError      platform-exhausted
         ├── AboveLifetimeCapError       above-lifetime-cap
         ├── RateLimitedError            rate-limited
-        │   └── QueueFullError          queue-full
+        │   ├── QueueFullError          queue-full
+        │   └── MatchingQuotaError      matching-quota
         └── ServiceError                internal, unavailable
 
 The message of a `ProblemError` is the service's, which says what happened, what it cost and what to
@@ -66,6 +73,10 @@ class InputError(AuditorError, ValueError):
 
 class ProfileError(AuditorError):
     """A profile or a key file is missing or cannot be used."""
+
+
+class PendingAuditError(AuditorError):
+    """The record of an interrupted audit cannot be read: nothing was sent."""
 
 
 class ConnectionBrokenError(AuditorError):
@@ -127,7 +138,15 @@ class UnsupportedAuditError(RequestError):
     pass
 
 
+class UnsupportedAudienceError(RequestError):
+    pass
+
+
 class AuditTooLargeError(RequestError):
+    pass
+
+
+class NoiseTooLargeError(RequestError):
     pass
 
 
@@ -202,6 +221,14 @@ class BeginAgainError(ConflictError):
     advice = "Run it again with its idempotency_key: nothing is paid twice."
 
 
+class PartsLostError(ConflictError):
+    advice = "Upload again with resume=…: only the lost parts are sent."
+
+
+class QuotaExceededError(ConflictError):
+    """The auditor keeps as much as one may. It can succeed when something was erased or closed."""
+
+
 class MessageRefusedError(ProblemError):
     """A message of a two-party run that the platform does not take."""
 
@@ -259,6 +286,10 @@ class QueueFullError(RateLimitedError):
     """So many audits wait that no more is taken; nothing was charged."""
 
 
+class MatchingQuotaError(RateLimitedError):
+    """As many identifiers were matched for the auditor today as may be."""
+
+
 class ServiceError(ProblemError):
     advice = "Try again later: a charge is never made twice."
 
@@ -280,7 +311,10 @@ BY_CODE: dict[str, type[ProblemError]] = {
     "not-released": NotReleasedError,
     "not-signed": NotSignedError,
     "begin-again": BeginAgainError,
+    "parts-lost": PartsLostError,
+    "quota-exceeded": QuotaExceededError,
     "message-refused": MessageRefusedError,
+    "request-timeout": RequestError,
     "too-large": RequestError,
     "unsupported-media-type": RequestError,
     "malformed-members": MembersError,
@@ -289,7 +323,9 @@ BY_CODE: dict[str, type[ProblemError]] = {
     "audience-too-large": AudienceTooLargeError,
     "unavailable-sample": UnavailableSampleError,
     "unsupported-audit": UnsupportedAuditError,
+    "unsupported-audience": UnsupportedAudienceError,
     "audit-too-large": AuditTooLargeError,
+    "noise-too-large": NoiseTooLargeError,
     "invalid-bins": InvalidBinsError,
     "epsilon-above-mandate": MandateError,
     "no-mandate": MandateError,
@@ -303,6 +339,7 @@ BY_CODE: dict[str, type[ProblemError]] = {
     "above-lifetime-cap": AboveLifetimeCapError,
     "rate-limited": RateLimitedError,
     "queue-full": QueueFullError,
+    "matching-quota": MatchingQuotaError,
     "internal": ServiceError,
     "unavailable": ServiceError,
 }

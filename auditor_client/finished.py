@@ -81,13 +81,13 @@ class FinishedAudit(Measures, Result[ScoreHistogramRelease]):
         stated = self.part(part)
         if stated.mechanism != "discrete-laplace":
             raise InputError(f"The noise of the {part} is {stated.mechanism}: see `noise`.")
-        return 1 / Fraction(stated.scale)
+        return 1 / Fraction(stated.noise_scale)
 
     def noise(self, part: str = "bins") -> Noise:
         """The law of the noise on one number of a part of the release."""
         stated = self.part(part)
         if stated.mechanism == "discrete-gaussian":
-            return Gaussian(stated.scale**2)
+            return Gaussian(stated.noise_scale**2)
         return Laplace(float(self.epsilon(part)))
 
     def groups(self) -> "dict[str, Group]":

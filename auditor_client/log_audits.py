@@ -1,6 +1,5 @@
 """Audits of logs: outcome tests, with bins that are given or bought, and running counts."""
 
-import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import partial
@@ -9,6 +8,7 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack
 from auditor_client.audiences import NamedAudience
 from auditor_client.bias_size import BiasSize, Corrections
 from auditor_client.errors import InputError
+from auditor_client.local.pending_audits import PendingAudits
 from auditor_client.log_cdf import LogCdf
 from auditor_client.log_requests import CDF_BINS, OUTCOME_BINS, LogRequests, NoisyOfLog, OfLog
 from auditor_client.outcome_test import OutcomeTest
@@ -23,16 +23,20 @@ _QUANTILE_EPSILON = "0.25"
 
 
 class Running(TypedDict, total=False):
-    """How an audit is waited for, beside what it asks."""
+    """How an audit is paid and waited for, in addition to what it asks."""
 
     idempotency_key: str | None
-    """That of a run that was interrupted: repeating it with its key does not pay again."""
+    """A key of your own for this audit: repeating it with its key does not pay again."""
+    new: bool
+    """Start another audit, even if the same request was interrupted (False)."""
     progress: bool
     """Whether to show a progress bar (True)."""
 
 
 class LogAudits(ABC):
     """What an auditor can ask of logs."""
+
+    _pending: PendingAudits
 
     @property
     @abstractmethod
@@ -56,6 +60,7 @@ class LogAudits(ABC):
         quantiles: int = OUTCOME_BINS,
         quantile_epsilon: Number = _QUANTILE_EPSILON,
         idempotency_key: str | None = None,
+        new: bool = False,
         progress: bool = True,
         **options: Unpack[NoisyOfLog],
     ) -> OutcomeTest:
@@ -66,7 +71,6 @@ class LogAudits(ABC):
         full bins, `quantiles` of them. What both cost is told before the first is paid. Outcomes
         are cut to `outcome_range`, their public range unless told.
         """
-        key = idempotency_key or secrets.token_urlsafe(24)
         asked = partial(
             self.requests.outcome_test,
             audience,
@@ -76,18 +80,21 @@ class LogAudits(ABC):
             outcome_range=outcome_range,
             **options,
         )
-        if bins == "quantiles":
-            rows = OfLog(
-                where=options.get("where", {}),
-                rows_per_person=options.get("rows_per_person", 1),
-                mandate_id=options.get("mandate_id"),
-            )
-            first = self.requests.log_cdf(audience, log, score, epsilon=quantile_epsilon, **rows)
-            self._tell(self.price_all([first, asked(bins=quantiles)]), progress=progress)
-            running = Running(idempotency_key=f"{key}-bins", progress=progress)
-            bins = self._run(first, LogCdf, running).quantile_edges(quantiles)
-        running = Running(idempotency_key=key, progress=progress)
-        return self._run(asked(bins=bins), OutcomeTest, running)
+        running = Running(idempotency_key=idempotency_key, new=new, progress=progress)
+        if bins != "quantiles":
+            return self._run(asked(bins=bins), OutcomeTest, running)
+        rows = OfLog(
+            where=options.get("where", {}),
+            rows_per_person=options.get("rows_per_person", 1),
+            mandate_id=options.get("mandate_id"),
+        )
+        first = self.requests.log_cdf(audience, log, score, epsilon=quantile_epsilon, **rows)
+        # The second request follows from the first release: both are kept until both are there.
+        with self._pending.until_saved():
+            if new or not self._pending.is_pending(first.model_dump(mode="json")):
+                self._tell(self.price_all([first, asked(bins=quantiles)]), progress=progress)
+            edges = self._run(first, LogCdf, _for_bins(running)).quantile_edges(quantiles)
+            return self._run(asked(bins=edges), OutcomeTest, running)
 
     def log_cdf(
         self,
@@ -98,6 +105,7 @@ class LogAudits(ABC):
         bins: Bins = CDF_BINS,
         epsilon: Number = 1,
         idempotency_key: str | None = None,
+        new: bool = False,
         progress: bool = True,
         **options: Unpack[OfLog],
     ) -> LogCdf:
@@ -105,7 +113,7 @@ class LogAudits(ABC):
         request = self.requests.log_cdf(
             audience, log, column, bins=bins, epsilon=epsilon, **options
         )
-        running = Running(idempotency_key=idempotency_key, progress=progress)
+        running = Running(idempotency_key=idempotency_key, new=new, progress=progress)
         return self._run(request, LogCdf, running)
 
     def reo(
@@ -119,6 +127,7 @@ class LogAudits(ABC):
         strategies: Sequence[str] | None = None,
         days: Sequence[str] | Literal["all"] = (),
         idempotency_key: str | None = None,
+        new: bool = False,
         progress: bool = True,
         **options: Unpack[NoisyOfLog],
     ) -> Reo:
@@ -138,7 +147,7 @@ class LogAudits(ABC):
             days=days,
             **options,
         )
-        running = Running(idempotency_key=idempotency_key, progress=progress)
+        running = Running(idempotency_key=idempotency_key, new=new, progress=progress)
         return self._run(request, Reo, running)
 
     def bias_size(
@@ -153,6 +162,7 @@ class LogAudits(ABC):
         outcome_range: tuple[float, float] | None = None,
         places: int | None = None,
         idempotency_key: str | None = None,
+        new: bool = False,
         progress: bool = True,
         **options: Unpack[NoisyOfLog],
     ) -> BiasSize:
@@ -172,7 +182,7 @@ class LogAudits(ABC):
             places=places,
             **options,
         )
-        running = Running(idempotency_key=idempotency_key, progress=progress)
+        running = Running(idempotency_key=idempotency_key, new=new, progress=progress)
         return self._run(request, BiasSize, running)
 
     def _tell(self, batch: BatchQuote, *, progress: bool) -> None:
@@ -187,3 +197,9 @@ class LogAudits(ABC):
                 " ask for less, or give the edges of bins, which cost nothing."
             )
         tell(f"This costs {prices}.", show=progress)
+
+
+def _for_bins(running: Running) -> Running:
+    """Return how the audit that finds the bins is run: under a key of its own."""
+    key = running.get("idempotency_key")
+    return running if key is None else Running(**{**running, "idempotency_key": f"{key}-bins"})

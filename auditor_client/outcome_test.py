@@ -47,7 +47,7 @@ class OutcomeTest(Result[OutcomeTestRelease]):
         made, stated = self.release, self.part("moments")
         units = np.array([getattr(made.units, name) for name in NAMES], np.float64)
         # Noise of so many units is as good as continuous: it is told in coarser steps.
-        coarse = max(1.0, stated.scale / _STEPS)
+        coarse = max(1.0, stated.noise_scale / _STEPS)
         named = self.by_name({group.label: group for group in made.groups})
         sums = [
             [np.asarray(getattr(group, name), np.float64) for name in NAMES]
@@ -59,7 +59,7 @@ class OutcomeTest(Result[OutcomeTestRelease]):
             outcome_range=(made.outcome_range.low, made.outcome_range.high),
             sums=np.moveaxis(np.asarray(sums), 1, 2) / units,
             rows_per_person=made.rows_per_person,
-            noise=_law(stated.mechanism, stated.scale / coarse),
+            noise=_law(stated.mechanism, stated.noise_scale / coarse),
             units=tuple((units / coarse).tolist()),
         )
 

@@ -18,7 +18,7 @@ def home() -> Path:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replace the file in one step; it is never readable by others, not even for a moment."""
+    """Replace the file in one step, durably. Others can never read it, not even for a moment."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     draft.unlink(missing_ok=True)
@@ -28,6 +28,18 @@ def write_private(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the names in a folder survive a crash of the machine."""
+    if os.name == "nt":  # a folder cannot be opened there
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def refuse_shared(path: Path) -> None:

@@ -1,7 +1,12 @@
-"""Progress bars and words on a terminal or in a notebook; silence elsewhere."""
+"""Progress on a terminal or in a notebook; elsewhere lines on stderr, if the program asks for them.
 
+A command asks for lines (`lines_when_piped`): one for each change of what it waits for.
+"""
+
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from rich.console import Console
 from rich.progress import (
@@ -13,34 +18,74 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+_LINES: ContextVar[bool] = ContextVar("lines_when_piped", default=False)
+_SHOWN: ContextVar["Bar | None"] = ContextVar("shown_bar", default=None)
+
 
 class Bar:
-    """One line that moves."""
+    """One line that moves; or several lines, where nothing can move."""
 
-    def __init__(self, progress: Progress, words: str, total: int | None) -> None:
+    def __init__(self, progress: Progress, words: str, total: int | None, *, lines: bool) -> None:
         self._progress = progress
         self._task = progress.add_task(words, total=total)
+        self._lines = lines
+        self._said = ""
+        self.say(words)
 
     def advance(self, steps: int) -> None:
         self._progress.advance(self._task, steps)
 
-    def say(self, words: str) -> None:
-        self._progress.update(self._task, description=words)
+    def say(self, words: str, detail: str = "") -> None:
+        """Show what is waited for. `detail` changes often: it is for moving lines alone."""
+        self._progress.update(self._task, description=f"{words}{detail}")
+        if self._lines and words != self._said:
+            print(words, file=sys.stderr, flush=True)
+        self._said = words
+
+    def tell(self, words: str) -> None:
+        """Print a line that stays, above the one that moves."""
+        if self._lines:
+            print(words, file=sys.stderr, flush=True)
+        else:
+            self._progress.console.print(words, markup=False, soft_wrap=True)
+
+
+@contextmanager
+def lines_when_piped() -> Iterator[None]:
+    """Print progress as lines on stderr where that is no terminal, as commands do."""
+    before = _LINES.set(True)
+    try:
+        yield
+    finally:
+        _LINES.reset(before)
 
 
 @contextmanager
 def bar(words: str, total: int | None = None, *, show: bool = True) -> Iterator[Bar]:
     """A bar with a total, or a spinner without one."""
     console = Console(stderr=True)
-    quiet = not show or not (console.is_terminal or console.is_jupyter)
+    moves = console.is_terminal or console.is_jupyter
     columns = [BarColumn(), MofNCompleteColumn()] if total is not None else [SpinnerColumn()]
     text = TextColumn("{task.description}", markup=False)
-    with Progress(text, *columns, TimeElapsedColumn(), console=console, disable=quiet) as progress:
-        yield Bar(progress, words, total)
+    disable = not (show and moves)
+    with Progress(text, *columns, TimeElapsedColumn(), console=console, disable=disable) as shown:
+        made = Bar(shown, words, total, lines=show and not moves and _LINES.get())
+        before = _SHOWN.set(made if show else None)
+        try:
+            yield made
+        finally:
+            _SHOWN.reset(before)
 
 
 def tell(words: str, *, show: bool = True) -> None:
     """A line that stays."""
-    console = Console(stderr=True)
-    if show and (console.is_terminal or console.is_jupyter):
+    if not show:
+        return
+    if (shown := _SHOWN.get()) is not None:
+        shown.tell(words)
+        return
+    console = Console(stderr=True, soft_wrap=True)
+    if console.is_terminal or console.is_jupyter:
         console.print(words, markup=False)
+    elif _LINES.get():
+        print(words, file=sys.stderr, flush=True)

@@ -49,8 +49,8 @@ class Reo(Result[ReoRelease]):
         """The law of the noise on each count."""
         stated = self.part("counts")
         if stated.mechanism == "discrete-gaussian":
-            return Gaussian(stated.scale**2)
-        return Laplace(1 / stated.scale)
+            return Gaussian(stated.noise_scale**2)
+        return Laplace(1 / stated.noise_scale)
 
     @property
     def error_95(self) -> int:

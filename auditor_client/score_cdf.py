@@ -36,7 +36,7 @@ class ScoreCdf(Measures, RunningCounts[ScoreCdfRelease]):
         from auditor_client.metrics import CdfSide
 
         stated = self.part("cdf")
-        node = Laplace(1 / stated.scale)
+        node = Laplace(1 / stated.noise_scale)
         # The stated deviation is that of the worst running count; nodes have this law.
         copies = stated.standard_deviation**2 / node.variance
         middles = tuple((low + high) / 2 for low, high in self.limits())

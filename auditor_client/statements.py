@@ -1,6 +1,7 @@
 """Signed requests: what a person asks or decides carries their own signature into the ledger."""
 
 import secrets
+import time
 from threading import Lock
 
 from joserfc.jwk import OKPKey
@@ -41,15 +42,31 @@ class Statements:
         headers = self.headers(action, body, key or secrets.token_urlsafe(24))
         return self.transport.post(path, body, model, again=again, headers=headers)
 
-    def headers(self, action: str, body: BaseModel, key: str) -> dict[str, str]:
-        """The headers that make a request a statement of its maker."""
+    def headers(
+        self, action: str, body: BaseModel, key: str, signature: str | None = None
+    ) -> dict[str, str]:
+        """Return the headers that make a request a statement of its maker.
+
+        `signature` is one made earlier of the same statement, which is sent again while it is good.
+        """
+        if signature is None or not self._is_good(signature):
+            signature = self._sign(action, body, key)
+        return {"idempotency-key": key, "statement-signature": signature}
+
+    def _is_good(self, signature: str) -> bool:
+        """Return whether the service still takes it: made lately, by the key in use."""
+        head = statements.head_of(signature)
+        age = time.time() - head.iat
+        return head.kid == self._key.thumbprint() and 0 <= age < statements.FRESH / 2
+
+    def _sign(self, action: str, body: BaseModel, key: str) -> str:
         sent = body.model_dump(mode="json")
         stated = statements.condensed(sent) if action == "charge" else statements.stated(sent)
         signed = statements.payload(self.origin(), action, self._maker, key, stated)
         with self._lock:
             signature = statements.sign(signed, self._key, after=self._signed_last)
             self._signed_last = statements.link(signature, signed)
-        return {"idempotency-key": key, "statement-signature": signature}
+        return signature
 
     def origin(self) -> str:
         """The name of the service's ledger: a statement is for one platform."""

@@ -9,7 +9,7 @@ import httpx2
 from pydantic import BaseModel, ValidationError
 
 from auditor_client.errors import ContractError, ProblemError, error_of
-from auditor_client.retries import Retries
+from auditor_client.retries import Retries, retry_after
 from openapi.models import Page
 from openapi.problems import Problem, problem
 
@@ -17,6 +17,14 @@ Model = TypeVar("Model", bound=BaseModel)
 
 TIMEOUT = httpx2.Timeout(60.0, connect=10.0)
 REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
+
+
+class StreamRefusedError(Exception):
+    """The service does not open a stream now; `seconds` is when it may."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"refused for {seconds:g} s")
+        self.seconds = seconds
 
 
 class Transport:
@@ -88,8 +96,10 @@ class Transport:
             yield from response.iter_bytes()
 
     def events(self, path: str) -> Iterator[httpx2.ServerSentEvent]:
-        """Server-sent events until the stream ends or breaks."""
+        """Yield server-sent events until the stream ends; raise where it is refused or breaks."""
         with self._http.sse(path) as source:
+            if not source.response.is_success:
+                raise StreamRefusedError(retry_after(source.response) or 0.0)
             yield from source
 
     def close(self) -> None:

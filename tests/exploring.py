@@ -23,6 +23,15 @@ from platform_sim.randomness import lots
 from tests.world import Deployment
 
 NO_AUDIENCE = "audience_" + "0" * 30
+# The fewest targets and arms that there may be; everybody may be drawn into any lot.
+SMALL: dict[str, Any] = {
+    "targets": 3,
+    "arms": 2,
+    "gamma": "0.9",
+    "lam": "0.9",
+    "delta": "0.4",
+    "arms_per_person": 3,
+}
 
 
 def asked(audience: str = NO_AUDIENCE, **changes: Any) -> EnvyFreenessRequest:
@@ -38,6 +47,7 @@ def asked(audience: str = NO_AUDIENCE, **changes: Any) -> EnvyFreenessRequest:
         "targets": 12,
         "arms": 17,
         "steps": 2000,
+        "arms_per_person": 1,
         "epsilon": "10",
     }
     return EnvyFreenessRequest.model_validate(fields | changes)
@@ -60,7 +70,7 @@ def exploring_auditor(deployment: Deployment, loss: str = "1000000", **limits: A
     return auditor
 
 
-def consenting_sample(auditor: Auditor, people: int = 60, *, consented: bool = True) -> Audience:
+def consenting_sample(auditor: Auditor, people: int = 400, *, consented: bool = True) -> Audience:
     """A sample of one group, whose members are declared to have consented."""
     draft = SampleDraft.model_validate(
         {

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from joserfc.jwk import Key, OKPKey
 
+from privacy.declared import declared_numbers
 from privacy.ledger import entries, possession, statements
 from privacy.ledger.headers import FORMAT
 from privacy.ledger.merkle import consistency_path, inclusion_path, leaf_hash, root_of
@@ -19,7 +21,11 @@ from privacy.ledger.notes import Checkpoint, SignatureType, VerifierKey, cosign,
 from privacy.ledger.signatures import Signer
 from privacy.ledger.trust import Trust
 from privacy.ledger.verify import Verified, verify
+from privacy.mechanisms import currency_of, exact_price, exact_scale
+from privacy.plans import PLANS, Part, PublicAudience, assumptions
+from privacy.price import ADD_REMOVE, CHANGE_ONE, FREE, INFINITE, Amount, Currency
 from privacy.receipts import canonical, digest
+from privacy.sensitivity import Sensitivity
 
 ORIGIN = "audits.example/v1/ledger"
 BEGIN = datetime(2026, 1, 1, microsecond=123_456, tzinfo=UTC)
@@ -70,6 +76,55 @@ def _payload(statement: statements.Statement) -> bytes:
 
 
 AUDIENCE = identifier("audience", 1)
+# What the entry of an audience states since format 3, and the same as plans take it.
+SEALED: dict[str, Any] = {"format": 3, "groups": 2, "groups_per_person": 1, "candidates": None}
+PUBLIC = PublicAudience(groups=2, groups_per_person=1)
+HISTOGRAM: dict[str, Any] = {
+    "kind": "score-histogram",
+    "audience_id": AUDIENCE,
+    "mandate_id": None,
+    "content_id": identifier("content", 1),
+    "bins": {"edges": [0.0, 0.25, 1.0]},
+    "context": {},
+    "mechanism": "discrete-laplace",
+    "epsilon": "0.1",
+    "size_epsilon": "0.025",
+    "rho": None,
+    "size_rho": None,
+}
+ENVY: dict[str, Any] = {
+    "kind": "envy-freeness",
+    "audience_id": AUDIENCE,
+    "mandate_id": None,
+    "criterion": "probabilistic",
+    "bounds": "tight",
+    "alpha": "0.2",
+    "tolerance": "0.05",
+    "delta": "0.05",
+    "gamma": "0.2",
+    "lam": "0.2",
+    "targets": 4,
+    "arms": 3,
+    "steps": 50,
+    "arms_per_person": 1,
+    "epsilon": "0.1",
+    "duration_epsilon": None,
+    "cost_epsilon": "0.05",
+}
+TWO_PARTY: dict[str, Any] = {
+    "kind": "two-party",
+    "audience_id": AUDIENCE,
+    "mandate_id": None,
+    "metric": {
+        "name": "score-histogram",
+        "content_id": identifier("content", 1),
+        "bins": {"edges": [0.0, 0.25, 1.0]},
+        "context": {},
+    },
+    "hidden_groups": 2,
+    "weight_scale": 1000,
+    "epsilon": "0.1",
+}
 REGULATOR = Maker(identifier("researcher", 0), ed25519("regulator"))
 OPERATOR = Maker(identifier("researcher", 1), ed25519("operator"))
 WITNESS = ed25519("witness")
@@ -103,6 +158,18 @@ def plain(amount: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+# The limits that a verifier counts with, and the paces that it takes as they are.
+LIMITS = {
+    "platform_rho": "1000000",
+    "platform_window_days": 30,
+    "identifiers_per_day": 100_000_000,
+    "match_seconds": "0.02",
+    "match_rate": 1_000_000,
+    "audit_seconds": "0",
+    "audit_rate": 1_000_000,
+}
+
+
 @dataclass
 class Ledger:
     """The platform's side: it writes entries, and signs heads with the key it has now."""
@@ -118,8 +185,7 @@ class Ledger:
     def begun(cls) -> "Ledger":
         """Settings, a regulator and an operator at set-up."""
         ledger = cls()
-        limits = {"platform_rho": "1000000", "platform_window_days": 30}
-        ledger.write("settings", {"values": limits})
+        ledger.write("settings", {"values": LIMITS})
         for maker, role in ((REGULATOR, "regulator"), (OPERATOR, "operator")):
             ledger.write("researcher", {**_registered(maker.id, role, maker.key), "by": "init"})
         return ledger
@@ -207,20 +273,32 @@ class Ledger:
         self.stated(maker, "researcher-key", body, facts, maker.auditor)
         return Maker(maker.id, key, maker.auditor)
 
-    def seal(self, auditor: str | None, audience: str = AUDIENCE, sizes: str = "noisy") -> str:
-        """An audience of the auditor; the one that `charge_parts` names unless told."""
+    def seal(
+        self, auditor: str | None, audience: str = AUDIENCE, sizes: str = "noisy", **changes: Any
+    ) -> str:
+        """Seal an audience of the auditor (default: the one that `charge_parts` names)."""
+        facts = {"audience_id": audience, "source": "upload", "commitment": digest(b"people")}
+        facts |= {"sizes": sizes, "by": REGULATOR.id}
+        self.write("audience", facts | SEALED | changes, auditor)
+        return audience
+
+    def seal_older(
+        self, auditor: str | None, audience: str = AUDIENCE, sizes: str = "noisy"
+    ) -> str:
+        """Seal an audience by an entry of the format before."""
         facts = {"audience_id": audience, "source": "upload", "commitment": digest(b"people")}
         self.write("audience", {**facts, "sizes": sizes, "by": REGULATOR.id}, auditor)
         return audience
 
     def charge(self, maker: Maker, mandate: str, **changes: Any) -> str:
-        """Charge an audit; `changes` are of the body or the facts, whichever has them."""
+        """Charge an audit; `changes` are of the request or the facts, whichever has them."""
         if "audience_id" not in changes and maker.auditor not in self.sealed:
             self.seal(maker.auditor)
             self.sealed.add(maker.auditor)
-        body, facts = charge_parts(self.new("charge"), self.new("audit"), mandate)
-        for name, value in changes.items():
-            (body if name in body else facts)[name] = value
+        asked = {name: changes.pop(name) for name in list(changes) if name in HISTOGRAM}
+        ids = self.new("charge"), self.new("audit"), mandate
+        body, facts = charge_of(HISTOGRAM | asked, *ids)
+        facts |= changes
         self.stated(maker, "charge", body, facts, maker.auditor)
         audit: str = facts["audit_id"]
         return audit
@@ -327,22 +405,113 @@ def mandate_body(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
+def charge_of(
+    request: Mapping[str, Any],
+    charge: str,
+    audit: str,
+    mandate: str,
+    audience: PublicAudience = PUBLIC,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return body and facts of the charge of a request, priced by the plan of its kind."""
+    planned = PLANS[request["kind"]](request, audience)
+    paid = priced(planned)
+    currency = "rho" if paid["epsilon"] is None else "epsilon"
+    facts = {
+        "format": entries.FORMAT,
+        "charge_id": charge,
+        "audit_id": audit,
+        "mandate_id": mandate,
+        "audience_commitment": digest(b"people"),
+        "content_digests": [digest(b"content")],
+        **paid,
+        "currency": currency,
+        "debit": paid[currency]["change_one"],
+        "parts": [stated_part(part) for part in planned],
+        "request": canonical(request).decode(),
+    }
+    if assumes := assumptions(request["kind"], fixed_slots=audience.fixed_slots):
+        facts["assumes"] = assumes
+    return statements.condensed(request), facts
+
+
+def priced(planned: Iterable[Part]) -> dict[str, Any]:
+    """Return the price of a plan, as facts of a charge have it."""
+    total = sum(
+        (
+            exact_price(
+                part.mechanism, Sensitivity(part.bounds.added, part.bounds.changed), part.parameter
+            )
+            for part in planned
+        ),
+        FREE,
+    )
+    currencies: tuple[Currency, Currency] = ("epsilon", "rho")
+    amounts = {
+        currency: [total.of(currency, relation) for relation in (ADD_REMOVE, CHANGE_ONE)]
+        for currency in currencies
+    }
+    return {
+        currency: None
+        if INFINITE in pair
+        else dict(zip(("add_remove", "change_one"), map(_exactly, pair), strict=True))
+        for currency, pair in amounts.items()
+    }
+
+
+def stated_part(part: Part) -> dict[str, Any]:
+    """Return a part as a charge states it."""
+    bounds, rule = part.bounds, part.bounds.rule
+    norms = [
+        {name: str(getattr(reach, name)) for name in ("l1", "l2_squared", "linf")}
+        for reach in (bounds.added, bounds.changed)
+    ]
+    declared = declared_numbers(rule)
+    return {
+        "name": part.name,
+        "mechanism": part.mechanism,
+        "bounds": {"rule": rule.name, "shape": list(bounds.shape), "declared": declared},
+        "sensitivity": {"add_remove": norms[0], "change_one": norms[1]},
+        "scale": exact_scale(part.mechanism, bounds.shape, bounds.added, part.parameter),
+        "parameter": {
+            "currency": currency_of(part.mechanism),
+            "amount": _exactly(part.parameter),
+        },
+    }
+
+
+def _exactly(value: Amount) -> str:
+    units = Fraction(value) * 10**13
+    assert units.denominator == 1
+    return plain(Decimal(units.numerator).scaleb(-13))
+
+
 def charge_parts(
     charge: str, audit: str, mandate: str, epsilon: str = "0.1", size: str = "0.025"
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Body and facts of a score histogram's charge."""
-    body = {
-        "kind": "score-histogram",
-        "audience_id": AUDIENCE,
-        "mandate_id": None,
-        "content_id": identifier("content", 1),
-        "mechanism": "discrete-laplace",
-        "epsilon": epsilon,
-        "size_epsilon": size,
-        "rho": None,
-        "size_rho": None,
-        "request": digest(audit.encode()),
-    }
+    """Return body and facts of a score histogram's charge."""
+    asked = {"epsilon": epsilon, "size_epsilon": size}
+    return charge_of(HISTOGRAM | asked, charge, audit, mandate)
+
+
+def exploring_parts(
+    charge: str, audit: str, mandate: str, **changes: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return body and facts of an audit of envy, by which people may lose 40."""
+    body, facts = charge_of(ENVY | changes, charge, audit, mandate)
+    return body, facts | {"exploration_loss": "40"}
+
+
+def two_party_parts(charge: str, audit: str, mandate: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return body and facts of a two-party audit."""
+    return charge_of(TWO_PARTY, charge, audit, mandate)
+
+
+def older_parts(
+    charge: str, audit: str, mandate: str, epsilon: str = "0.1", size: str = "0.025"
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return body and facts of a score histogram's charge, in the format before."""
+    asked = HISTOGRAM | {"epsilon": epsilon, "size_epsilon": size}
+    text = {name: value for name, value in asked.items() if value is None or type(value) is str}
     paid = price(epsilon, size)
     facts = {
         "charge_id": charge,
@@ -354,27 +523,7 @@ def charge_parts(
         "currency": "epsilon",
         "debit": paid["epsilon"]["change_one"],
     }
-    return body, facts
-
-
-def exploring_parts(
-    charge: str, audit: str, mandate: str, **changes: Any
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Body and facts of an audit of envy, by which people may lose 40."""
-    body, facts = charge_parts(charge, audit, mandate)
-    exploring = {"duration_epsilon": None, "cost_epsilon": "0.05", "alpha": "0.2"}
-    body |= {"kind": "envy-freeness", **exploring, "steps": 50, "targets": 4} | changes
-    paid = price("0.1", "0.025", "0.05")
-    facts |= {**paid, "debit": paid["epsilon"]["change_one"], "exploration_loss": "40"}
-    return body, facts
-
-
-def two_party_parts(charge: str, audit: str, mandate: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Body and facts of a two-party audit."""
-    body, facts = charge_parts(charge, audit, mandate)
-    paid = price("0.1")
-    facts |= {**paid, "debit": paid["epsilon"]["change_one"], "assumes": ["bounded-weights"]}
-    return body | {"kind": "two-party"}, facts
+    return text | {"request": digest(audit.encode())}, facts
 
 
 def _is_for(lab: str, line: bytes) -> bool:

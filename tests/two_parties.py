@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from sqlmodel import select
 
+from api.app.container import Container
 from api.auth.caller import Caller, caller_by_id
-from api.service import Service
 from api.store import AuditRow, ChargeRow, EntryRow
 from api.two_party import exchange
 from api.two_party.runs import Runs
@@ -61,7 +61,7 @@ class Conversation:
     audit: AuditRow
     people: WeightedAudience
     caller: Caller
-    service: Service
+    service: Container
     said: list[bytes] = field(default_factory=list)
     last: bytes = b""
 
@@ -89,20 +89,18 @@ class Conversation:
     def request(self) -> TwoPartyRequest:
         return TwoPartyRequest.model_validate_json(self.audit.request)
 
-    def party(self) -> AuditorParty:
-        """With fresh keys."""
+    def party(self, made: type[AuditorParty] = AuditorParty) -> AuditorParty:
+        """Return a party with fresh keys."""
         wire = self.people.audience.wire
         shares = self.people.weights.shares
         terms = terms_of(self.audit.id, self.request, len(shares), wire.candidates)
         key = urlsafe_b64decode(regulator_jwk(self.deployment)["x"] + "==")
         weights = weights_of(shares, self.request.weight_scale)
-        return AuditorParty(
-            terms, weights, regulator_key=sealing_key_of(key), tokens=self.people.tokens
-        )
+        return made(terms, weights, regulator_key=sealing_key_of(key), tokens=self.people.tokens)
 
     def send(self, message: bytes) -> bytes:
         self.last = message
-        reply = exchange.exchange(self.service, self.caller, self.audit.id, message)
+        reply = exchange.exchange(self.service.two_party, self.caller, self.audit.id, message)
         self.said += [message, reply]
         return reply
 

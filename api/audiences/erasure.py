@@ -1,22 +1,30 @@
 """Erasing the members of an audience. Commitment, charges, releases and balances stay."""
 
+from collections.abc import Mapping
+from fractions import Fraction
+
+import numpy as np
 from sqlmodel import Session, col, delete, select
 
 from api import persons
 from api.audiences.sealing import reached
+from api.audiences.sources import HIDDEN, displaces
 from api.audiences.uploads import groups_of, pending
+from api.charging import bearers
 from api.errors import ConflictError
 from api.insight import sketches
 from api.ledger import append, lock
 from api.store import (
     AudienceRow,
     AuditRow,
+    ChargedPeopleRow,
     ChargeRow,
     ExclusionRow,
     MessageRow,
     OrderRow,
     PartRow,
 )
+from api.store.types import to_pico
 
 
 def erase(session: Session, audience: AudienceRow) -> None:
@@ -50,9 +58,21 @@ def _carry(session: Session, audience: AudienceRow) -> None:
     if not costs:
         return
     found = reached(session, audience)
+    if audience.source == HIDDEN:
+        _carry_recorded(session, audience, costs, found.uploaded)
+        return
     borne = persons.borne(session, costs, found.labels, found.membership)
-    drawn = audience.source == "sample"
-    persons.carry(session, found.membership, borne, found.uploaded, drawn=drawn)
+    persons.carry(session, found.membership, borne, found.uploaded, drawn=displaces(audience))
+
+
+def _carry_recorded(
+    session: Session, audience: AudienceRow, costs: Mapping[str, Fraction], rows: int
+) -> None:
+    """Carry forward what each charge on a hidden audience debits the people it has recorded."""
+    for audit_id, cost in costs.items():
+        people = bearers(session, audit_id, audience)
+        amounts = [np.full(len(group), to_pico(cost), np.int64) for group in people.groups]
+        persons.carry(session, people, amounts, rows, drawn=True)
 
 
 def _forget_runs(session: Session, audience: AudienceRow) -> None:
@@ -60,4 +80,5 @@ def _forget_runs(session: Session, audience: AudienceRow) -> None:
     session.exec(delete(OrderRow).where(col(OrderRow.audience_id) == audience.id))
     audits = select(AuditRow.id).where(AuditRow.audience_id == audience.id)
     session.exec(delete(ExclusionRow).where(col(ExclusionRow.audit_id).in_(audits)))
+    session.exec(delete(ChargedPeopleRow).where(col(ChargedPeopleRow.audit_id).in_(audits)))
     session.exec(delete(MessageRow).where(col(MessageRow.audit_id).in_(audits)))

@@ -2,28 +2,28 @@
 
 Private set intersection finds, during a two-party run, which of the platform's own people are among
 them; nobody who is not on the platform is shown to it. The commitment is the auditor's own word.
-Whom a run found is written down as the audience's people, so that they bear the audit like others.
+The people whom a run finds belong to its charge (`api.charging.record_people`): the audience itself
+stays empty, so that no other audit can read them.
 """
 
 import numpy as np
-from sqlmodel import Session, col, delete, select
+from sqlmodel import Session
 
-from api import charging, persons
 from api.audiences.sealing import close, keep_until
+from api.audiences.sources import HIDDEN
 from api.audiences.uploads import groups_of, view
 from api.auth.caller import Caller
 from api.clock import now
 from api.errors import AudienceTooLargeError, UnavailableSampleError
 from api.ids import new_id
 from api.ledger import lock
-from api.persons import Burden
-from api.platform import Persons, Platform
+from api.platform import Platform
+from api.quotas import check_audiences
 from api.settings import Settings
-from api.store import AudienceRow, AuditRow, ChargeRow, ExclusionRow, GroupRow
+from api.store import AudienceRow, GroupRow
 from openapi.models import Audience, HiddenDraft
 from privacy.membership import Membership
 
-SOURCE = "hidden"
 LABEL = "g0"
 
 
@@ -36,12 +36,13 @@ def hide(
     if draft.rows > settings.max_members:
         raise AudienceTooLargeError(f"an audience may have {settings.max_members} members")
     lock(session)
+    check_audiences(session, caller.auditor, settings)
     audience = AudienceRow(
         id=new_id("audience"),
         auditor_id=caller.auditor,
         researcher_id=caller.researcher_id,
         state="open",
-        source=SOURCE,
+        source=HIDDEN,
         groups_per_person=1,
         ordered=True,
         identifiers=draft.identifiers,
@@ -56,23 +57,3 @@ def hide(
     groups, nobody = groups_of(session, audience.id), Membership((np.empty(0, np.int64),), 1)
     close(session, audience, groups, nobody, draft.commitment, settings, known=False)
     return view(session, audience)
-
-
-def bear(
-    session: Session, audit: AuditRow, audience: AudienceRow, found: Persons, settings: Settings
-) -> Membership:
-    """Charge whom a run found, in place of whom an earlier run did; who bears the audit.
-
-    The books are locked. Nothing was read of whom the earlier run found.
-    """
-    rho = session.exec(select(ChargeRow).where(ChargeRow.audit_id == audit.id)).one().rho
-    [group] = groups_of(session, audience.id)
-    earlier = charging.bearers(session, audit.id, audience)
-    persons.refund(session, Burden(earlier, rho, group.members))
-    session.exec(delete(ExclusionRow).where(col(ExclusionRow.audit_id) == audit.id))
-    group.people = np.sort(found).astype("<i8").tobytes()
-    session.add(group)
-    session.flush()
-    charging.charge_people(session, [(audit, audience, rho)], settings)
-    session.flush()
-    return charging.bearers(session, audit.id, audience)

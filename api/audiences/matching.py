@@ -1,10 +1,12 @@
-"""A part as it arrives: whom its identifiers find, and what binds the auditor to them.
+"""One part of an upload: the people that its identifiers find, and what binds the auditor to them.
 
-The identifiers go no further. They are matched and hashed in memory; what is written down is eight
-bytes for each, whoever it found or nobody, the part's digest, and a sketch of it under a key of
-this deployment. Nothing of it is visible: the answer is the same whether everybody matched or
-nobody (R2). Nothing is paid for it, and a part may be sent again and again: so the platform is
-asked about an identifier once, however often it is in the part.
+The service hashes the identifiers while the part arrives, which takes as long as the upload alone
+demands. It asks the platform afterwards, at a public pace (`api.audiences.matcher`). The database
+keeps eight bytes for each identifier, found or not, the digest of the part, and its sketch under a
+key of this deployment. No identifier is kept, and nothing of the rest is visible (R2).
+
+Matching costs no budget, and a part may be sent again and again. So the platform is asked about an
+identifier once, however often it is in the part, and each auditor has a quota.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,12 +18,22 @@ from api.adapters import call_or_cut
 from api.audiences.members import Members, tokens
 from api.errors import UnavailableError
 from api.insight.sketches import new_sketch
+from api.metrics import adapter_call
 from api.platform import NOBODY, People, Persons
 from api.settings import Settings
 from privacy.commitment import part_digest
 from privacy.sketch import Hashes
 
 _AT_ONCE = 16_384
+# A user name takes a platform about this many times as long as a hash of 32 bytes (ADR 21).
+_USERNAME_WORK = 10
+
+
+class Binding(NamedTuple):
+    """What binds the auditor to a part: the digest of its tokens, and their sketch."""
+
+    digest: bytes
+    sketch: Hashes
 
 
 class Matched(NamedTuple):
@@ -34,10 +46,22 @@ class Matched(NamedTuple):
 
 
 def matched(people: People, members: Members, settings: Settings) -> Matched:
-    """Ask the platform, which may take its time: nothing must be locked."""
+    """Hash the identifiers and ask the platform, which may take its time: hold no lock."""
+    digest, sketch = bind(members, settings)
+    return Matched(members.kind, match_or_cut(people, members), digest, sketch)
+
+
+def bind(members: Members, settings: Settings) -> Binding:
+    """Return the digest and the sketch of a part. The platform is not asked."""
     sketch = new_sketch(settings)
     digest = part_digest(sketch.watch(_tokens(members)))
-    return Matched(members.kind, match_or_cut(people, members), digest, sketch.smallest)
+    return Binding(digest, sketch.smallest)
+
+
+def work_of(members: Members) -> int:
+    """Return the work of matching a part, in hashed identifiers: a public number."""
+    weight = _USERNAME_WORK if members.kind == "username" else 1
+    return weight * len(members.identifiers)
 
 
 def match_or_cut(people: People, members: Members) -> Persons:
@@ -48,6 +72,12 @@ def match_or_cut(people: People, members: Members) -> Persons:
         found: Persons = _match(people, once)[encoded.indices.to_numpy()]
         return found
     return _match(people, members)
+
+
+def refuse_when_silent(people: People, members: Members) -> None:
+    """Raise if the platform does not answer about nobody: then no part is accepted."""
+    kind, column = members
+    answered(adapter_call("match")(lambda: people.match(kind, column[:0])))
 
 
 def answered(call: Callable[[], Persons]) -> Persons:
@@ -81,6 +111,7 @@ def _match(people: People, members: Members) -> Persons:
     kind, column = members
 
     def match(start: int, stop: int) -> Persons:
-        return np.asarray(people.match(kind, column[start:stop]), dtype=np.int64)
+        with adapter_call("match"):
+            return np.asarray(people.match(kind, column[start:stop]), dtype=np.int64)
 
     return answered(lambda: call_or_cut(match, len(column), np.int64(NOBODY)))

@@ -15,14 +15,12 @@ import pyarrow.csv
 import pyarrow.json
 
 from api.audiences.arrow_streams import read_stream
+from api.audiences.media_types import ARROW, CSV, JSON_LINES, MEDIA_TYPES, media_type_of
+from api.audiences.row_limit import RowLimit
 from api.errors import MalformedMembersError, UnsupportedMediaTypeError
 from openapi.models.audiences import IDENTIFIER_KINDS
 from privacy.commitment import username_tokens
 
-ARROW = "application/vnd.apache.arrow.stream"
-CSV = "text/csv"
-JSON_LINES = "application/x-ndjson"
-MEDIA_TYPES = (ARROW, CSV, JSON_LINES)
 DIGEST_TYPE = pa.binary(32)
 
 
@@ -33,10 +31,12 @@ class Members(NamedTuple):
     identifiers: pa.Array
 
 
-def read_members(body: IO[bytes], media_type: str) -> Members:
-    media_type = media_type.partition(";")[0].strip().lower()
+def read_members(body: IO[bytes], content_type: str, limit: RowLimit) -> Members:
+    """Return the identifiers of a part, or raise what is wrong with it and in which line."""
+    media_type = media_type_of(content_type)
     try:
-        table = _parse(body, media_type)
+        table = _parse(body, media_type, limit)
+        limit.check(len(table))
         # What an Arrow stream says of its own offsets and characters may be false.
         table.validate(full=True)
         kind = _kind(table.schema)
@@ -65,9 +65,9 @@ def tokens(kind: str, identifiers: pa.Array) -> bytes:
     return bytes(data[start : start + len(identifiers) * 32]) if data else b""
 
 
-def _parse(body: IO[bytes], media_type: str) -> pa.Table:
+def _parse(body: IO[bytes], media_type: str, limit: RowLimit) -> pa.Table:
     if media_type == ARROW:
-        return read_stream(body, _check_schema)
+        return read_stream(body, _check_schema, limit)
     if media_type == CSV:
         _refuse_wide(body)
         strings = {kind: pa.string() for kind in IDENTIFIER_KINDS}

@@ -18,7 +18,9 @@ from api.clock import now
 from api.errors import InvalidRequestError, UnavailableError, UnavailableSampleError
 from api.ids import new_id
 from api.ledger import lock
+from api.metrics import adapter_call
 from api.platform import People, Persons
+from api.quotas import check_audiences
 from api.settings import Settings
 from api.store import AudienceRow, GroupRow, Store
 from openapi.models import Audience, SampleDraft
@@ -46,6 +48,7 @@ def _sealed(
     settings: Settings,
 ) -> Audience:
     lock(session)
+    check_audiences(session, caller.auditor, settings)
     audience = AudienceRow(
         id=new_id("audience"),
         auditor_id=caller.auditor,
@@ -82,7 +85,9 @@ def _sealed(
 def _drawn(draft: SampleDraft, people: People) -> dict[str, Persons]:
     """Whom the platform draws, by label. The randomness is the operating system's (R6)."""
     sizes = {group.value: group.size for group in draft.groups}
-    drawn = people.sample(draft.attribute, sizes, np.random.default_rng(secrets.randbits(256)))
+    chance = np.random.default_rng(secrets.randbits(256))
+    with adapter_call("sample"):
+        drawn = people.sample(draft.attribute, sizes, chance)
     return {group.label: np.asarray(drawn[group.value], np.int64) for group in draft.groups}
 
 

@@ -18,16 +18,25 @@ from sqlmodel import Session, col, delete, select
 from api.audiences import uploads
 from api.audiences.matching import Matched, answered, matched
 from api.audiences.members import Members, in_one
+from api.audiences.sources import source_of
 from api.auth.caller import Caller
 from api.clock import now
-from api.errors import AudienceSealedError, ConflictError, EmptyGroupError
+from api.errors import (
+    AudienceSealedError,
+    ConflictError,
+    EmptyGroupError,
+    PartsLostError,
+    UnavailableError,
+)
 from api.insight import sketches
 from api.ledger import append
+from api.metrics import adapter_call
 from api.platform import People, Persons
 from api.settings import Settings
 from api.store import AudienceRow, GroupRow, OrderRow, PartRow, Store
 from openapi.models import Audience
 from privacy.commitment import commit, group_digest
+from privacy.ledger.entries import FORMAT as LEDGER_FORMAT
 from privacy.membership import Membership
 from privacy.sketch import merged
 
@@ -36,6 +45,9 @@ _PARTS = (
     select(PartRow)
     .where(_OF_AUDIENCE)
     .order_by(col(PartRow.label), col(PartRow.number))  # as they lie: nothing is sorted
+)
+_WAITING = select(PartRow.label, PartRow.number, PartRow.due_at).where(
+    _OF_AUDIENCE, col(PartRow.claim).is_not(None)
 )
 _FORGOTTEN = (
     delete(PartRow)
@@ -61,6 +73,7 @@ def seal(
         groups = uploads.groups_of(session, audience_id)
         if empty := [group.label for group in groups if group.members == 0]:
             raise EmptyGroupError(f"nothing was uploaded for {', '.join(empty)}", groups=empty)
+        _refuse_unmatched(session, audience_id)
         parts = session.exec(_PARTS, params={"audience": audience_id}).all()
     found: dict[str, list[Matched]] = {group.label: [] for group in groups}
     for part in parts:
@@ -113,8 +126,12 @@ def close(
         session,
         "audience",
         {
+            "format": LEDGER_FORMAT,
             "audience_id": audience.id,
-            "source": audience.source,
+            "source": source_of(audience),
+            "groups": len(groups),
+            "groups_per_person": audience.groups_per_person,
+            "candidates": audience.candidates,
             "commitment": commitment,
             "sizes": "known" if known else "noisy",
             **({"consented": True} if audience.consented else {}),
@@ -161,6 +178,33 @@ def _reached(audience: AudienceRow, rows: Iterable[Any]) -> Reached:
     )
 
 
+class NotMatchedError(UnavailableError):
+    """Parts are not matched yet; they will be at a public time, `until`."""
+
+    def __init__(self, until: datetime) -> None:
+        super().__init__(
+            "parts of the audience are still being matched; nothing was sealed, try again",
+            headers={"Retry-After": "5"},
+        )
+        self.until = until
+
+
+def _refuse_unmatched(session: Session, audience_id: str) -> None:
+    """Refuse an audience with parts that are not matched yet, or that never will be."""
+    waiting = session.connection().execute(_WAITING, {"audience": audience_id}).all()
+    if not waiting:
+        return
+    due = max(part.due_at for part in waiting)
+    if due >= now() - uploads.GRACE:
+        raise NotMatchedError(due)
+    names = ", ".join(f"{part.label}/{part.number}" for part in waiting[:10])
+    raise PartsLostError(
+        f"{len(waiting)} part(s) were accepted and then lost: {names}. Nothing was sealed. Send"
+        " them again, and seal the audience then.",
+        parts=[{"label": part.label, "number": part.number} for part in waiting],
+    )
+
+
 def _opened(audience: AudienceRow) -> AudienceRow:
     if audience.state != "open":
         raise AudienceSealedError("the audience is sealed already")
@@ -188,5 +232,5 @@ def _confirmed(people: People, audience: AudienceRow, matched: list[Persons]) ->
     code = audience.participation_code
     if code is None:
         return matched
-    takes_part = answered(lambda: people.confirmed(code))
+    takes_part = answered(adapter_call("confirmed")(lambda: people.confirmed(code)))
     return [persons[np.isin(persons, takes_part)] for persons in matched]

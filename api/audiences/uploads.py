@@ -5,13 +5,16 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Literal, NamedTuple, cast
 
-from sqlalchemy import bindparam
+from sqlalchemy import ColumnElement, bindparam, func
 from sqlalchemy.orm import defer
-from sqlmodel import Session, col, delete, select
+from sqlmodel import Session, col, delete, select, update
 
-from api.audiences.matching import Matched
+from api import quotas
+from api.audiences import quota
+from api.audiences.matching import Binding
+from api.audiences.members import Members
 from api.auth.caller import Caller
-from api.clock import now
+from api.clock import EPOCH, now
 from api.errors import (
     AudienceSealedError,
     AudienceTooLargeError,
@@ -21,8 +24,9 @@ from api.errors import (
 )
 from api.ids import new_id
 from api.insight import sketches
+from api.platform import Persons
 from api.settings import Settings
-from api.store import AudienceRow, AuditRow, GroupRow, PartRow, change, insert
+from api.store import AudienceRow, AuditRow, GroupRow, PartRow, Store, change, insert
 from openapi.models import Audience, AudienceDraft, Group, Part
 
 _OWNED = select(AudienceRow).where(
@@ -49,6 +53,34 @@ _THIS_PART = (
 )
 _FOUND = select(PartRow.rows, PartRow.digest).where(*_THIS_PART)
 _DROPPED = delete(PartRow).where(*_THIS_PART).returning(col(PartRow.rows), col(PartRow.digest))
+_CLAIMED = update(PartRow).where(*_THIS_PART, col(PartRow.claim) == bindparam("held"))
+_DUE = _CLAIMED.values(due_at=bindparam("due"))
+_DELIVERED = _CLAIMED.values(
+    data=bindparam("found"),
+    tokens=bindparam("hashed"),
+    sketch=bindparam("drawn"),
+    claim=None,
+    due_at=None,
+)
+# A part whose public time was over so long ago is matched by nobody any more.
+GRACE = timedelta(seconds=30)
+
+
+class Claimed(NamedTuple):
+    """A part that was accepted, to be matched: which, under which claim, and in which time."""
+
+    audience_id: str
+    label: str
+    number: int
+    claim: str
+    members: Members
+    binding: Binding
+    seconds: float
+
+    @property
+    def where(self) -> dict[str, Any]:
+        part = {"audience": self.audience_id, "group": self.label, "part": self.number}
+        return {**part, "held": self.claim}
 
 
 class Place(NamedTuple):
@@ -66,6 +98,7 @@ def create(session: Session, caller: Caller, draft: AudienceDraft, settings: Set
         raise InvalidRequestError("a group is named twice")
     if draft.ordered and (len(draft.groups) > 1 or draft.confirmed):
         raise InvalidRequestError("an ordered audience has one group, and is not confirmed")
+    quotas.check_audiences(session, caller.auditor, settings, upload=True)
     row = AudienceRow(
         id=new_id("audience"),
         auditor_id=caller.auditor,
@@ -141,43 +174,77 @@ def place_of(session: Session, caller: Caller, audience_id: str, label: str, num
     return Place(digest, sum(group.members for group in groups) - rows)
 
 
-def put_part(
+def accept_part(
     session: Session,
     audience: AudienceRow,
     label: str,
     number: int,
-    found: Matched,
+    members: Members,
+    binding: Binding,
     digest: str,
     settings: Settings,
+    seconds: float,
     *,
     instead_of: str | None,
-) -> Part:
-    """Keep one part of a group, in place of what had its number when it began to arrive.
+) -> tuple[Part, Claimed]:
+    """Accept one part of a group, in place of what had its number when it began to arrive.
 
-    The platform may have taken minutes to match it: what was sent since is newer.
+    It is matched within `seconds`. What was sent since it began to arrive is newer.
     """
     groups = groups_of(session, audience.id)
     group = named(groups, label)
     where = {"audience": audience.id, "group": label, "part": number}
-    replaced, there = session.exec(_DROPPED, params=where).first() or (0, None)
+    dropped = session.exec(_DROPPED, params=where).first()
+    if dropped is None:
+        quotas.check_parts(session, audience.id, settings)
+    replaced, there = dropped or (0, None)
     if there not in (instead_of, digest):
         raise ConflictError("the part was changed while this one arrived; send it again")
-    rows = len(found.persons)
+    rows = len(members.identifiers)
     refuse_too_many(sum(each.members for each in groups) - replaced + rows, settings)
+    claim = secrets.token_hex(16)
     row = PartRow(
         audience_id=audience.id,
         label=label,
         number=number,
-        kind=found.kind,
+        kind=members.kind,
         rows=rows,
         digest=digest,
-        data=found.persons.astype("<i8", copy=False).tobytes(),
-        tokens=found.digest,
-        sketch=sketches.as_bytes(found.sketch),
+        data=b"",
+        claim=claim,
+        due_at=now() + timedelta(seconds=seconds),
     )
     insert(session, row)
     _keep(session, audience, group, group.members + rows - replaced, settings)
-    return Part(number=number, rows=rows, digest=digest)
+    # At the end: parts of one auditor wait for each other from here on.
+    quota.count(session, audience.auditor_id, rows, settings)
+    accepted = Part(number=number, rows=rows, digest=digest)
+    return accepted, Claimed(audience.id, label, number, claim, members, binding, seconds)
+
+
+def deliver(store: Store, part: Claimed, found: Persons) -> None:
+    """Store the people whom a part found, if it was not replaced or taken back meanwhile."""
+    values = {
+        "found": found.astype("<i8", copy=False).tobytes(),
+        "hashed": part.binding.digest,
+        "drawn": sketches.as_bytes(part.binding.sketch),
+    }
+    _write(store, _DELIVERED, {**part.where, **values})
+
+
+def postpone(store: Store, part: Claimed, seconds: float) -> None:
+    """Write down the next public time of a part that is not matched yet."""
+    _write(store, _DUE, {**part.where, "due": now() + timedelta(seconds=seconds)})
+
+
+def lose(store: Store, part: Claimed) -> None:
+    """Give a part up: it must be sent again."""
+    _write(store, _DUE, {**part.where, "due": EPOCH})
+
+
+def _write(store: Store, statement: Any, values: dict[str, Any]) -> None:
+    with store.write() as session:
+        session.connection().execute(statement, values)
 
 
 def empty_group(session: Session, audience: AudienceRow, label: str, settings: Settings) -> None:
@@ -217,9 +284,8 @@ def order(label: str) -> int:
 
 def view(session: Session, row: AudienceRow) -> Audience:
     parts: dict[str, list[Part]] = {}
-    query = select(PartRow.label, PartRow.number, PartRow.rows, PartRow.digest).where(
-        PartRow.audience_id == row.id
-    )
+    columns = (PartRow.label, PartRow.number, PartRow.rows, PartRow.digest)
+    query = select(*columns).where(PartRow.audience_id == row.id, ~lost())
     for label, number, rows, digest in session.exec(query.order_by(col(PartRow.number))):
         parts.setdefault(label, []).append(Part(number=number, rows=rows, digest=digest))
     fields = row.model_dump(exclude={"auditor_id", "researcher_id"})
@@ -228,6 +294,13 @@ def view(session: Session, row: AudienceRow) -> Audience:
         for group in groups_of(session, row.id)
     ]
     return Audience(**fields, groups=groups)
+
+
+def lost() -> ColumnElement[bool]:
+    """Parts that were accepted and will not be matched: their process ended, or the platform was
+    down for too long. Who looks is told to send them again.
+    """
+    return func.coalesce(col(PartRow.due_at) < now() - GRACE, False)
 
 
 def refuse_too_many(total: int, settings: Settings) -> None:

@@ -18,33 +18,34 @@ the charge is left out before anything is read, as of every audit.
 """
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from api import boundaries
 from api.audits import bins
-from api.audits.kind import AudienceFacts
+from api.audits.kind import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.boundaries import Boundary
 from api.errors import UnsupportedAuditError
 from api.platform import Platform
 from openapi.models import BalanceHistogramRequest, Edges, GroupBalances
 from privacy.membership import Membership
-from privacy.table import Bounds, Cells, Table
-from privacy.waist import DiscreteLaplace, Question
+from privacy.table import Cells, Table
+from privacy.waist import Question
 
 BALANCES = "balances"
 RULES = (
-    "A person counts by the share of the lifetime cap that audits of uploaded audiences, of all "
-    "auditors, had taken from them when this audit ran, without what this audit took itself. What "
-    "samples took that the platform drew is not in it.",
-    "Whoever could not bear this audit within the cap is left out of it: people missing from the "
-    "counts may have matched nobody, or may have borne all that they may. Nobody can tell which.",
+    "A person counts by the share of the lifetime cap that audits of uploaded audiences, of all"
+    " auditors, had debited when this audit ran. The debit of this audit is not included. Debits"
+    " for samples that the platform drew are not included.",
+    "People who could not be debited within the cap are left out. People missing from the counts"
+    " may have matched nobody, or may be at the cap. Nobody can tell which.",
 )
 
 
 class BalanceHistogram:
+    sources = KNOWN_AT_CHARGE
+
     def offered_by(self, platform: Platform) -> bool:
         return True
 
@@ -54,10 +55,7 @@ class BalanceHistogram:
         bins.check_increasing(request.bins.edges)
 
     def question(self, request: BalanceHistogramRequest, audience: AudienceFacts) -> Question:
-        # One bin for each pair of edges, and one for shares outside of all.
-        shape = (len(audience.labels), len(request.bins.edges))
-        cells = Bounds.counts(shape, audience.groups_per_person, fixed_slots=audience.fixed_slots)
-        return {BALANCES: DiscreteLaplace(cells, Fraction(request.epsilon))}
+        return planned_question(request, audience)
 
     def reduce(
         self,

@@ -40,7 +40,6 @@ queries, so that rows may be gathered query by query.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
@@ -48,30 +47,32 @@ from numpy.typing import NDArray
 
 from api.audits import bins, logs
 from api.audits.drawing import runs_of
-from api.audits.kind import AudienceFacts
+from api.audits.kind import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.audits.rows import HELD_BYTES, Rows, Selection, drawn, new_secret
 from api.engine import engine_of
 from api.errors import UnsupportedAuditError
 from api.platform import Columns, Platform
 from openapi.models import BiasSizeRequest, GroupMoved
 from privacy.membership import Membership
-from privacy.table import Bounds, Cells, Reach, Table
-from privacy.waist import DiscreteGaussian, DiscreteLaplace, Question
+from privacy.plans.logs import BIAS_UNIT
+from privacy.table import Cells, Table
+from privacy.waist import Question
 
 SUMS = "sums"
-UNIT: Final = 2**20
 # A row: its columns, read and gathered, and its places in two orders.
 ROW_BYTES: Final = 320
 RULES = (
-    "Opportunities are given anew within each query to as many of the audience's rows as had one,"
-    " by their corrected score; rows of people outside of the audience take no part.",
-    "Where fewer rows of a person are drawn than they have, queries are smaller by chance, and as"
-    " many opportunities are given anew as are left in them.",
+    "Within each query, opportunities are reassigned by corrected score to as many rows of the"
+    " audience as had one. Rows of people outside the audience take no part.",
+    "If fewer rows of a person are drawn than they have, queries become smaller at random. Only the"
+    " opportunities that are left in them are reassigned.",
 )
 Floats = NDArray[np.float64]
 
 
 class BiasSize:
+    sources = KNOWN_AT_CHARGE
+
     def offered_by(self, platform: Platform) -> bool:
         return platform.logs is not None
 
@@ -90,15 +91,7 @@ class BiasSize:
             )
 
     def question(self, request: BiasSizeRequest, audience: AudienceFacts) -> Question:
-        # Of every group what is given and corrected, and ranks of both; of all, both outcomes.
-        cells = len(audience.labels) * (2 if request.places is None else 4) + 2
-        furthest, slots = 4 if request.places is None else 10, audience.fixed_slots
-        # `Bounds.rows` doubles the squared norm for a change, and once more for fixed slots.
-        row = Reach(furthest * UNIT, (4 if slots else 2) * furthest * UNIT**2, UNIT)
-        bounds = Bounds.rows((cells,), row, request.rows_per_person, 1, fixed_slots=slots)
-        if request.mechanism == "discrete-gaussian":
-            return {SUMS: DiscreteGaussian(bounds, Fraction(request.rho or 0))}
-        return {SUMS: DiscreteLaplace(bounds, Fraction(request.epsilon or 0))}
+        return planned_question(request, audience)
 
     def reduce(
         self,
@@ -148,7 +141,7 @@ class BiasSize:
             include={"log", "bins", "corrections", "slopes", "outcome_range", "places"}
         )
         sums = {"outcome": outcome, "corrected_outcome": corrected, "groups": groups}
-        return {**asked, "rows_per_person": request.rows_per_person, "unit": UNIT, **sums}
+        return {**asked, "rows_per_person": request.rows_per_person, "unit": BIAS_UNIT, **sums}
 
     def rules(self, request: BiasSizeRequest, platform: Platform) -> tuple[str, ...]:
         return (*logs.rules(request, platform), *RULES)
@@ -201,14 +194,16 @@ def moved(request: BiasSizeRequest, rows: Scored, groups: int) -> Cells:
         for who, place, value in ((was, before, rows.outcome), (will, after, corrected))
         for keep in [place < opportunities[query[who]]]
     ]
-    cells = [UNIT * np.bincount(rows.group[who], minlength=groups) for who, _, _ in lists]
+    cells = [BIAS_UNIT * np.bincount(rows.group[who], minlength=groups) for who, _, _ in lists]
     if request.places is not None:
         cells += [
-            np.bincount(rows.group[who], np.rint((place + 1) * (UNIT / request.places)), groups)
+            np.bincount(
+                rows.group[who], np.rint((place + 1) * (BIAS_UNIT / request.places)), groups
+            )
             for who, place, _ in lists
         ]
     outcomes = [
-        np.rint(UNIT * (np.clip(value, low, high) - low) / (high - low)).sum()
+        np.rint(BIAS_UNIT * (np.clip(value, low, high) - low) / (high - low)).sum()
         for _, _, value in lists
     ]
     return np.concatenate([np.stack(cells, axis=1).ravel(), outcomes]).astype(np.int64)

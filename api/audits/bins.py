@@ -16,14 +16,15 @@ from api.engine import engine_of
 from api.errors import InvalidBinsError, UnsupportedAuditError
 from api.platform import Platform, Scores
 from openapi.models import Edges, GroupCdf, Levels
+from privacy.canonical import LARGEST
 from privacy.membership import Membership
 from privacy.table import Bounds, Table
 
 _FEW = 32
 _PLACES = 8  # for each edge, so that edges nearly as far apart as others have their own
 RULES = (
-    "A score that is not a number, or outside of all bins, counts as outside.",
-    "Temporal context is the same for the whole audience; the model is a fixed input.",
+    "A score that is not a number, or lies outside of all bins, counts as outside.",
+    "The temporal context is the same for the whole audience. The model is a fixed input.",
 )
 
 
@@ -60,10 +61,14 @@ def _tallied(
 
 
 def running_counts(labels: Sequence[str], leaves: NDArray[np.float64]) -> list[GroupCdf]:
-    """By group, the counts up to the end of each bin and, at last, of everything."""
+    """Return, by group, the counts up to the end of each bin, and the count of everything.
+
+    They are clipped to numbers that canonical JSON carries exactly, which is post-processing.
+    """
+    running = np.clip(np.cumsum(leaves, axis=1), -LARGEST, LARGEST)
     return [
         GroupCdf(label=label, cumulative=[round(float(value), 6) for value in row])
-        for label, row in zip(labels, np.cumsum(leaves, axis=1), strict=True)
+        for label, row in zip(labels, running, strict=True)
     ]
 
 

@@ -27,19 +27,24 @@ def runs_of(person: Persons) -> tuple[Places, Places]:
 def drawn_rows(person: Persons, first: Places, rows: Places, most: int, secret: int) -> Places:
     """At most so many rows of each person, in order; `first` and `rows` are the runs of them."""
     many = rows > most
-    sampled = _sample(person[first[many]], rows[many], most, secret)
+    sampled = distinct_below(rows[many], person[first[many]], most, secret)
     drawn = (first[many][:, None] + sampled).ravel()
     if many.all():
         return np.sort(drawn)
     return np.sort(np.concatenate([np.flatnonzero(np.repeat(~many, rows)), drawn]))
 
 
-def _sample(person: Persons, rows: Places, most: int, secret: int) -> Places:
-    """For each person `most` different numbers below their `rows`, all equally likely.   [F87]"""
+def distinct_below(
+    ends: Places, person: Persons, most: int, secret: int, *, first_step: int = 0
+) -> Places:
+    """Draw `most` different numbers below each person's end, every set equally likely.   [F87]
+
+    The draw uses the steps from `first_step` on; `below` with another step is independent of it.
+    """
     chosen = np.full((len(person), most), -1, np.intp)
     for step in range(most):
-        last = rows - most + step
-        number = below(last + 1, person, step, secret)
+        last = ends - most + step
+        number = below(last + 1, person, first_step + step, secret)
         taken = (chosen[:, :step] == number[:, None]).any(axis=1)
         chosen[:, step] = np.where(taken, last, number)
     return chosen

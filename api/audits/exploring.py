@@ -1,13 +1,13 @@
-"""People are shown other recommendations than their own, batch by batch, durably.
+"""Exploration: people are shown other recommendations than their own, in durable batches.
 
-Every batch of steps is planned, written down, and only then taken: whoever withdrew consent is
-shown nothing any more, and to nobody. Steps are numbered, and the platform takes none of them
-twice, so what was written last is all that a worker needs to go on after a crash: it plans nothing
-anew, asks for the same steps of the same people, and learns what would have been learned. No step
-is repeated or uncounted.
+Every batch of steps is planned, written down, and only then taken. People who withdrew consent are
+shown nothing more, and are shown to nobody. Steps are numbered, and the platform takes none of them
+twice. So the last written state is all that a worker needs to resume after a crash: it asks for the
+same steps of the same people. No step is repeated or uncounted.
 
-How many steps a batch has, how many batches there are and when each begins follows from public
-numbers alone. Who has a verdict idles; the end comes at the ceiling, whatever was found.
+The sizes, the number and the times of batches follow from public numbers alone. A target with a
+verdict idles; the end comes at the ceiling, whatever was found. A lot's course depends on its own
+people and its own number alone: the sensitivity of the release rests on it (`envy_freeness`).
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ from api.audits.envy.state import arrays_of, packed, take_up, unpacked
 from api.audits.envy.terms import VERDICTS
 from api.audits.taking_part import Drawn
 from api.boundaries import Boundary
-from api.metrics import MENDED_REWARDS, STEPS
+from api.metrics import MENDED_REWARDS, STEPS, adapter_call
 from api.platform import Journal, Persons, Policies
 
 BATCH_STEPS = 1_000
@@ -35,10 +35,10 @@ Draw = Callable[[Persons, int], Drawn]
 
 @dataclass
 class Course:
-    """The targets on their way: a fleet, whose arms are people, and chance of their own.
+    """The lots under way: a fleet of targets, their arms, and a source of chance for each lot.
 
     `gone` says of each target which arms withdrew, and `missed` which of these were in question
-    then; `done` is where the last batch ended that is over, whoever was still running in it.
+    then; `done` is the step at which the last finished batch ended.
     """
 
     fleet: Fleet[Any]
@@ -57,9 +57,12 @@ class Course:
 
     @classmethod
     def read(cls, terms: Terms, state: bytes) -> "tuple[Course, bool]":
-        """The course as it was written down, and whether the next batch was planned already."""
+        """Return the course as it was written, and whether the next batch was planned already."""
         arrays = unpacked(state)
-        drawn = Drawn(arrays["policies"], int(arrays["spare"]))
+        policies = arrays["policies"]
+        # Courses that began before lots were numbered have a row for each.
+        lots = arrays.get("lots", np.arange(len(policies)))
+        drawn = Drawn(policies, lots, int(arrays["spare"]))
         course = cls.begin(terms, drawn, int(arrays["secret"]), str(arrays["digest"]))
         take_up(course.fleet, arrays)
         course.gone, course.missed = arrays["gone"], arrays["missed"]
@@ -70,6 +73,7 @@ class Course:
         return packed(
             {
                 "policies": self.drawn.policies,
+                "lots": self.drawn.lots,
                 "spare": np.array(self.drawn.spare),
                 "gone": self.gone,
                 "missed": self.missed,
@@ -82,7 +86,7 @@ class Course:
         )
 
     def plan(self, policies: Policies) -> None:
-        """Whoever does not consent any more is dropped, as a target and as an arm."""
+        """Drop people who no longer consent, as targets and as arms."""
         fleet, everybody = self.fleet, np.unique(self.drawn.policies)
         agreed = consenting(policies, everybody)
         agreed = agreed[np.searchsorted(everybody, self.drawn.policies)]
@@ -93,18 +97,19 @@ class Course:
         fleet.bar(barred)
 
     def advance(self, policies: Policies, name: str, until: int) -> None:
-        """All running targets take their steps up to this one, block by block."""
+        """Let all running targets take their steps up to this one, block by block."""
+        numbers = int(self.drawn.lots.max(initial=-1)) + 1
         while self.fleet.step < until and len(self.fleet.people):
-            # A draw for everybody, running or not: nobody's depends on who else has ended.
-            chance = np.random.default_rng([self.secret, self.fleet.step])
-            arms = self.fleet.ask(chance.random(len(self.drawn.targets))[self.fleet.people])
+            # By the number of the lot: no draw depends on which other lots run, or have ended.
+            chance = np.random.default_rng([self.secret, self.fleet.step]).random(numbers)
+            arms = self.fleet.ask(chance[self.drawn.lots[self.fleet.people]])
             rewards = self._rewards(policies, name, arms)
             boundaries.reached(Boundary.SHOWN)
             self.fleet.tell(rewards)
 
     @property
     def outcomes(self) -> Outcomes:
-        """Who is without too many arms is not known to envy nobody: docs/envy.md."""
+        """The outcomes; a target that lost too many arms is undecided: docs/envy.md."""
         found, spare = self.fleet.outcomes, self.drawn.spare
         lost = self.gone if spare else self.missed
         open_still = found.are("no-envy") & (lost.sum(axis=1) > spare)
@@ -121,10 +126,12 @@ class Course:
 
         def call(start: int, stop: int) -> NDArray[np.float64]:
             at = slice(start, stop)
-            found = policies.rewards(name, targets[at], shown[at], steps[at])
+            with adapter_call("rewards"):
+                found = policies.rewards(name, targets[at], shown[at], steps[at])
             return np.asarray(found, np.float64)
 
-        # What the adapter cannot tell is not a number, and is counted as no reward.
+        # A row for which the adapter fails is not a number, and counts as no reward. Other rows
+        # stay as they are: else one person would change other lots.
         return call_or_cut(call, len(targets), np.float64(np.nan))
 
 
@@ -157,10 +164,11 @@ def explore(
 
 
 def consenting(policies: Policies, persons: Persons) -> NDArray[np.bool_]:
-    """Who agrees; of whom the adapter cannot tell, nobody does."""
+    """Say who consents; a person for whom the adapter fails does not."""
 
     def call(start: int, stop: int) -> NDArray[np.bool_]:
-        return np.asarray(policies.consenting(persons[start:stop]), np.bool_)
+        with adapter_call("consenting"):
+            return np.asarray(policies.consenting(persons[start:stop]), np.bool_)
 
     return call_or_cut(call, len(persons), np.False_)
 
@@ -181,7 +189,7 @@ def _refuse_other(policies: Policies, digest: str) -> None:
 
 
 def _batches(ceiling: int, pace: float) -> list[tuple[int, int]]:
-    """Where each batch begins and ends."""
+    """Return where each batch begins and ends."""
     size = int(min(max(BATCH_SECONDS / pace, 1), BATCH_STEPS))
     ends = [*range(size, ceiling, size), ceiling]
     return list(zip([0, *ends], ends, strict=False))

@@ -11,9 +11,17 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from api.platform import Platform
+from openapi.models.audiences import SupportedSource
 from privacy.membership import Membership
+from privacy.plans import PLANS, PublicAudience
 from privacy.table import Table
-from privacy.waist import Question
+from privacy.waist import Question, planned
+
+# Where an audience comes from: identifiers that were uploaded; the same, of people who confirmed on
+# the platform that they take part; a sample that the platform drew; identifiers that it never sees.
+Source = SupportedSource
+# Sources whose people are known, and debited, at the charge.
+KNOWN_AT_CHARGE: frozenset[Source] = frozenset({"upload", "confirmed", "sample"})
 
 
 @dataclass(frozen=True)
@@ -24,8 +32,9 @@ class AudienceFacts:
     groups_per_person: int
     # The number of scored people per group, where the number is public.
     known_sizes: tuple[int, ...] | None
-    # Whether the platform drew so many people: then one more or less displaces somebody else.
+    # Whether one more person displaces another, as in samples and hidden audiences.
     fixed_slots: bool = False
+    source: Source = "upload"
     # How many identifiers were uploaded, or people drawn.
     members: int = 0
     # Whether the auditor declared that everybody consented to be shown other recommendations.
@@ -37,9 +46,30 @@ class AudienceFacts:
     # Whether another audit has a hidden audience already.
     taken: bool = False
 
+    @property
+    def public(self) -> PublicAudience:
+        """The facts from which bounds follow, as the audience's entry states them."""
+        return PublicAudience(
+            groups=len(self.labels),
+            groups_per_person=self.groups_per_person,
+            fixed_slots=self.fixed_slots,
+            sizes_known=self.known_sizes is not None,
+            candidates=self.candidates,
+        )
+
+
+def planned_question(request: Any, audience: AudienceFacts) -> Question:
+    """Return the question of a request, by the plan of its kind (`privacy.plans`)."""
+    return planned(PLANS[request.kind](request.model_dump(mode="json"), audience.public))
+
 
 class Kind(Protocol):
     """One kind of audit; `request` is the wire model of that kind."""
+
+    @property
+    def sources(self) -> frozenset[Source]:
+        """Sources of audiences that this kind supports; others are refused before the charge."""
+        ...
 
     def offered_by(self, platform: Platform) -> bool:
         """Whether the platform's capabilities carry this kind."""

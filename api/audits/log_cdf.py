@@ -6,26 +6,26 @@ nodes above them. The leaves are ordered: the bins as they are, then outside.
 """
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from api.audits import bins, logs
-from api.audits.kind import AudienceFacts
+from api.audits.kind import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.audits.rows import HELD_BYTES, Groups, Rows, Selection, tabulated
 from api.platform import Platform
 from openapi.models import LogCdfRequest
 from privacy.membership import Membership
-from privacy.table import Bounds, Reach, Table
-from privacy.waist import LaplaceTree, Question
+from privacy.table import Table
+from privacy.waist import Question
 
 TREE = "cdf"
-_ROW = Reach(1, 1, 1)
 
 
 class LogCdf:
+    sources = KNOWN_AT_CHARGE
+
     def offered_by(self, platform: Platform) -> bool:
         return platform.logs is not None
 
@@ -34,14 +34,7 @@ class LogCdf:
         logs.check(request, [request.column], platform)
 
     def question(self, request: LogCdfRequest, audience: AudienceFacts) -> Question:
-        leaves = Bounds.rows(
-            (len(audience.labels), bins.count(request.bins) + 1),
-            _ROW,
-            request.rows_per_person,
-            audience.groups_per_person,
-            fixed_slots=audience.fixed_slots,
-        )
-        return {TREE: LaplaceTree(leaves, Fraction(request.epsilon))}
+        return planned_question(request, audience)
 
     def reduce(
         self,

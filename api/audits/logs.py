@@ -7,13 +7,13 @@ from api.platform import Log, Logs, Platform
 from openapi.models import LogRows, Range, RankedRows
 
 RULES = (
-    "The rows are those of the log {log!r}; a person is a {person}, and privacy is counted per"
-    " {person}. Whoever else a row is about is not protected by it.",
-    "Of the rows of a person that can be used and have the words asked for, at most {m} are drawn,"
-    " uniformly: people weigh alike, however many rows they have. What is estimated is an average"
-    " over people, not over rows.",
-    "A row without a number, or with one that is none, is as if it were not there; a number beyond"
-    " the public range is cut to it.",
+    "The rows are those of the log {log!r}. A person is a {person}, and privacy is counted per"
+    " {person}. Other people whom a row is about are not protected.",
+    "At most {m} row(s) of a person are drawn uniformly, among the complete rows of the requested"
+    " categories. Every person has the same weight, however many rows they have. Estimates are"
+    " averages over people, not over rows.",
+    "A row with a missing or invalid number is ignored. A number outside the public range is"
+    " clipped to it.",
 )
 
 

@@ -6,22 +6,23 @@ release like any other. Unit: one person, in at most `groups_per_person` groups:
 """
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from api.audits.kind import AudienceFacts
+from api.audits.kind import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.platform import Platform
 from openapi.models import GroupCount, MatchCountRequest
 from privacy.membership import Membership
-from privacy.table import Bounds, Cells, Table
-from privacy.waist import DiscreteLaplace, Question
+from privacy.table import Cells, Table
+from privacy.waist import Question
 
 MATCHED = "matched"
 
 
 class MatchCount:
+    sources = KNOWN_AT_CHARGE
+
     def offered_by(self, platform: Platform) -> bool:
         return True
 
@@ -31,8 +32,7 @@ class MatchCount:
         """There is nothing to refuse."""
 
     def question(self, request: MatchCountRequest, audience: AudienceFacts) -> Question:
-        bounds = Bounds.counts((len(audience.labels),), audience.groups_per_person)
-        return {MATCHED: DiscreteLaplace(bounds, Fraction(request.epsilon))}
+        return planned_question(request, audience)
 
     def reduce(
         self,

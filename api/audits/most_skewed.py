@@ -12,24 +12,25 @@ most max(w); the bounds are the same. A value may go up while another goes down.
 """
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from api.audits import bins
-from api.audits.kind import AudienceFacts
+from api.audits.kind import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.errors import UnsupportedAuditError
 from api.platform import Platform
 from openapi.models import MostSkewedRequest
 from privacy.membership import Membership
-from privacy.table import Bounds, Reach, Table
-from privacy.waist import NoisyMax, Question
+from privacy.table import Bounds, Table
+from privacy.waist import Question
 
 SKEW = "skew"
 
 
 class MostSkewed:
+    sources = KNOWN_AT_CHARGE
+
     def offered_by(self, platform: Platform) -> bool:
         return platform.scores is not None
 
@@ -43,10 +44,7 @@ class MostSkewed:
             )
 
     def question(self, request: MostSkewedRequest, audience: AudienceFacts) -> Question:
-        contents, far = len(request.contents), max(request.weights)
-        added = Reach(contents * far, contents * far**2, far)
-        changed = Reach(2 * contents * far, contents * (2 * far) ** 2, 2 * far)
-        return {SKEW: NoisyMax(Bounds((contents,), added, changed), Fraction(request.epsilon))}
+        return planned_question(request, audience)
 
     def reduce(
         self,

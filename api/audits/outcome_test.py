@@ -24,45 +24,31 @@ are right when multiplied by m, which the release states and the analysis does.
 """
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from api.audits import bins, logs
-from api.audits.kind import AudienceFacts
+from api.audits.kind import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.audits.rows import HELD_BYTES, Groups, Rows, Selection, tabulated
 from api.platform import Platform
 from openapi.models import GroupMoments, MomentUnits, OutcomeTestRequest
 from privacy.membership import Membership
-from privacy.table import Bounds, Cells, Reach, Table
-from privacy.waist import DiscreteGaussian, DiscreteLaplace, Question
+from privacy.plans.logs import MOMENT_UNITS
+from privacy.table import Cells, Table
+from privacy.waist import Question
 
 MOMENTS = "moments"
-UNITS: Final = {
-    "count": 2**20,
-    "outcome": 2**20,
-    "score": 2**19,
-    "score_squared": 2**18,
-    "score_outcome": 2**18,
-    "outcome_squared": 2**18,
-}
-_WIDTHS = {
-    "count": 0,
-    "outcome": 2,
-    "score": 2,
-    "score_squared": 1,
-    "score_outcome": 2,
-    "outcome_squared": 1,
-}
 RULES = (
-    "A row counts in the bin that its score, cut to the public range, falls into; a row in no bin"
-    " is in no sum.",
+    "A row counts in the bin of its score, clipped to the public range. A row in no bin is in no"
+    " sum.",
 )
 
 
 class OutcomeTest:
+    sources = KNOWN_AT_CHARGE
+
     def offered_by(self, platform: Platform) -> bool:
         return platform.logs is not None
 
@@ -74,16 +60,7 @@ class OutcomeTest:
         logs.check_range(request.outcome_range, *log.numbers[request.outcome])
 
     def question(self, request: OutcomeTestRequest, audience: AudienceFacts) -> Question:
-        bounds = Bounds.rows(
-            (len(audience.labels), bins.count(request.bins), len(UNITS)),
-            reach_of_a_row(),
-            request.rows_per_person,
-            audience.groups_per_person,
-            fixed_slots=audience.fixed_slots,
-        )
-        if request.mechanism == "discrete-gaussian":
-            return {MOMENTS: DiscreteGaussian(bounds, Fraction(request.rho or 0))}
-        return {MOMENTS: DiscreteLaplace(bounds, Fraction(request.epsilon or 0))}
+        return planned_question(request, audience)
 
     def reduce(
         self,
@@ -112,24 +89,17 @@ class OutcomeTest:
         released: Mapping[str, Cells],
     ) -> dict[str, Any]:
         groups = [
-            GroupMoments(label=label, **dict(zip(UNITS, sums.T.tolist(), strict=True)))
+            GroupMoments(label=label, **dict(zip(MOMENT_UNITS, sums.T.tolist(), strict=True)))
             for label, sums in zip(audience.labels, released[MOMENTS], strict=True)
         ]
         asked = request.model_dump(include={"log", "bins", "outcome_range", "rows_per_person"})
-        return {**asked, "units": MomentUnits(**UNITS), "groups": groups}
+        return {**asked, "units": MomentUnits(**MOMENT_UNITS), "groups": groups}
 
     def rules(self, request: OutcomeTestRequest, platform: Platform) -> tuple[str, ...]:
         return (*logs.rules(request, platform), *RULES)
 
     def model_digest(self, request: OutcomeTestRequest, platform: Platform) -> str | None:
         return logs.log_of(request, platform).model_digest
-
-
-def reach_of_a_row() -> Reach:
-    added = sum(unit**2 for unit in UNITS.values())
-    apart = sum((unit * _WIDTHS[name]) ** 2 for name, unit in UNITS.items())
-    half = max(added, -(-apart // 2))
-    return Reach(l1=sum(UNITS.values()), l2_squared=half, linf=max(UNITS.values()))
 
 
 def moments(request: OutcomeTestRequest, rows: Rows, group: Groups, groups: int) -> Cells:
@@ -155,8 +125,8 @@ def moments(request: OutcomeTestRequest, rows: Rows, group: Groups, groups: int)
         "score_outcome": u * v,
         "outcome_squared": v * v,
     }
-    sums = [_sum(cell, each[name], unit, groups * bins_each) for name, unit in UNITS.items()]
-    return np.stack(sums, axis=1).reshape(groups, bins_each, len(UNITS))
+    sums = [_sum(cell, each[name], unit, groups * bins_each) for name, unit in MOMENT_UNITS.items()]
+    return np.stack(sums, axis=1).reshape(groups, bins_each, len(MOMENT_UNITS))
 
 
 def _scaling(

@@ -25,6 +25,7 @@ from api.audits import logs
 from api.boundaries import Boundary
 from api.engine.exchange import PERSON, nothing
 from api.errors import UnsupportedAuditError
+from api.metrics import adapter_call
 from api.platform import NOBODY, VIEWER, Log, Logs, Persons, Platform, Ranking
 from openapi.models import RankedRows, SoftLot, SoftNdcg, SoftPot
 from openapi.models.catalogue import RankingOffer
@@ -32,15 +33,15 @@ from privacy.membership import BATCH
 from privacy.values import Places
 from privacy.values.declared import OfLists
 
-VIEWERS = "At most {} lists of a person count: which ones is drawn by lot."
-CANDIDATES = "A person counts in at most {} places of others' lists: which ones is drawn by lot."
+VIEWERS = "At most {} lists of a person count, drawn at random."
+CANDIDATES = "A person counts in at most {} places of other people's lists, drawn at random."
 RULES = (
     "The lists are those of the log {log!r}. Privacy is counted per person, in every role in which"
-    " people are in them.",
-    "Whoever is not in the audience, or cannot bear the audit, is as if they were not there: their"
-    " lists do not count, and their places in others' lists are blank.",
-    "Without a person their own lists would not be there, and their places in others' lists would"
-    " be blank. That other people would have been ranked otherwise is not counted.",
+    " people occur in them.",
+    "People outside the audience, or above the lifetime cap, are treated as absent. Their lists do"
+    " not count, and their places in other people's lists are blank.",
+    "Without a person, their own lists would be absent, and their places in other people's lists"
+    " would be blank. That other people would have been ranked differently is not counted.",
 )
 Numbers = NDArray[np.float64]
 
@@ -124,7 +125,8 @@ class _Reader:
         ranking, numbers = self._ranking, columns_of(self.request)
         others = [ranking.candidate] if ranking.candidate else []
         wanted = list(dict.fromkeys([ranking.query, ranking.place, *numbers, *others]))
-        batches = list(self.source.read(self.request.log, some, wanted))
+        with adapter_call("read"):
+            batches = list(self.source.read(self.request.log, some, wanted))
         table = pa.Table.from_batches(batches) if batches else nothing(wanted)
         placed = pc.and_(table[ranking.query].is_valid(), table[ranking.place].is_valid())
         asked = pc.is_in(table[PERSON].cast(pa.int64()), pa.array(some, pa.int64()))

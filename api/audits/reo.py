@@ -18,34 +18,34 @@ traffic of all days asked for is counted together, as the one denominator of all
 """
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from api.audits import logs
-from api.audits.kind import AudienceFacts
+from api.audits.kind import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.audits.rows import HELD_BYTES, Groups, Rows, Selection, tabulated
 from api.errors import UnsupportedAuditError
 from api.platform import Log, Platform, Traffic
 from openapi.models import GroupTraffics, ReoRequest, TrafficCounts
 from privacy.membership import Membership
-from privacy.table import Bounds, Cells, Reach, Table
-from privacy.waist import DiscreteGaussian, DiscreteLaplace, Question
+from privacy.table import Cells, Table
+from privacy.waist import Question
 
 COUNTS = "counts"
 MAX_CELLS = 20_000
-_ROW = Reach(1, 1, 1)
 RULES = (
     "A row is positive if any of the signals {signals} is above one half.",
-    "Random traffic of all days asked for is counted together.",
-    "The {m} rows of a {person} are drawn from default and random traffic, strategies and days"
-    " together.",
+    "Random traffic of all requested days is counted together.",
+    "The {m} rows of a {person} are drawn from default and random traffic, all strategies and all"
+    " days together.",
 )
 
 
 class Reo:
+    sources = KNOWN_AT_CHARGE
+
     def offered_by(self, platform: Platform) -> bool:
         return platform.logs is not None and any(
             log.traffic and log.traffic.random for log in platform.logs.logs().values()
@@ -65,18 +65,7 @@ class Reo:
             raise _refused(f"this asks for more than {MAX_CELLS} counts: ask for fewer days")
 
     def question(self, request: ReoRequest, audience: AudienceFacts) -> Question:
-        # Strategies by days and random traffic, by groups of creators, negative and positive.
-        shape = (len(audience.labels), _slots(request) + 1, len(request.groups), 2)
-        bounds = Bounds.rows(
-            shape,
-            _ROW,
-            request.rows_per_person,
-            audience.groups_per_person,
-            fixed_slots=audience.fixed_slots,
-        )
-        if request.mechanism == "discrete-gaussian":
-            return {COUNTS: DiscreteGaussian(bounds, Fraction(request.rho or 0))}
-        return {COUNTS: DiscreteLaplace(bounds, Fraction(request.epsilon or 0))}
+        return planned_question(request, audience)
 
     def reduce(
         self,

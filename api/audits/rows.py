@@ -28,6 +28,7 @@ from api.audits.logs import logs_of
 from api.boundaries import Boundary
 from api.engine import engine_of
 from api.engine.exchange import PERSON, nothing, persons_of
+from api.metrics import adapter_call
 from api.platform import Log, Logs, Persons, Platform, Wanted
 from privacy.membership import BATCH, Membership, among
 from privacy.table import Bounds, Table
@@ -224,11 +225,12 @@ def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Rows 
     """The usable rows of these people, ordered by person; None if they are too many to hold."""
     columns = selection.wanted.columns
     parts, size = list[Rows](), 0
-    for part in _parts(logs.read(selection.log, persons, columns)):
-        size += _size(part)
-        if size > _MOST_BYTES:
-            return None
-        parts.append(_as_rows(part, selection, log))
+    with adapter_call("read"):
+        for part in _parts(logs.read(selection.log, persons, columns)):
+            size += _size(part)
+            if size > _MOST_BYTES:
+                return None
+            parts.append(_as_rows(part, selection, log))
     rows = Rows.joined(parts or [_as_rows(nothing(columns), selection, log)])
     del parts  # before everything is copied once more
     if not _is_ordered(rows.person):

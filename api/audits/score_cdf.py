@@ -8,24 +8,25 @@ The leaves are ordered: the bins as they are, then outside.
 """
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from api.audits import bins
-from api.audits.kind import AudienceFacts
+from api.audits.kind import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.platform import Platform
 from openapi.models import ScoreCdfRequest
 from privacy.membership import Membership
-from privacy.table import Bounds, Table
-from privacy.waist import LaplaceTree, Question
+from privacy.table import Table
+from privacy.waist import Question
 
 TREE = "cdf"
 
 
 class ScoreCdf:
+    sources = KNOWN_AT_CHARGE
+
     def offered_by(self, platform: Platform) -> bool:
         return platform.scores is not None
 
@@ -33,10 +34,7 @@ class ScoreCdf:
         bins.check(request.bins, request.context, platform)
 
     def question(self, request: ScoreCdfRequest, audience: AudienceFacts) -> Question:
-        shape = (len(audience.labels), bins.count(request.bins) + 1)
-        reach, slots = audience.groups_per_person, audience.fixed_slots
-        leaves = Bounds.counts(shape, reach, fixed_slots=slots)
-        return {TREE: LaplaceTree(leaves, Fraction(request.epsilon))}
+        return planned_question(request, audience)
 
     def reduce(
         self,

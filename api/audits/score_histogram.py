@@ -10,23 +10,23 @@ with the same reach: not everybody matches, so it is as private as the bins, unl
 """
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 from api.audits import bins
-from api.audits.kind import AudienceFacts
+from api.audits.kind import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.platform import Platform
 from openapi.models import GroupHistogram, GroupSize, ScoreHistogramRequest
 from privacy.membership import Membership
-from privacy.table import Bounds, Cells, Table
-from privacy.waist import DiscreteGaussian, DiscreteLaplace, Mechanism, Question
+from privacy.table import Cells, Table
+from privacy.waist import Question
 
 BINS = "bins"
 SIZES = "sizes"
 
 
 class ScoreHistogram:
+    sources = KNOWN_AT_CHARGE
+
     def offered_by(self, platform: Platform) -> bool:
         return platform.scores is not None
 
@@ -36,14 +36,7 @@ class ScoreHistogram:
         bins.check(request.bins, request.context, platform)
 
     def question(self, request: ScoreHistogramRequest, audience: AudienceFacts) -> Question:
-        groups, reach = len(audience.labels), audience.groups_per_person
-        shape = (groups, bins.count(request.bins) + 1)
-        cells = Bounds.counts(shape, reach, fixed_slots=audience.fixed_slots)
-        spent, for_sizes = _parameters(request)
-        question = {BINS: _mechanism(request, cells, spent)}
-        if audience.known_sizes is None and for_sizes > 0:
-            question[SIZES] = _mechanism(request, Bounds.counts((groups,), reach), for_sizes)
-        return question
+        return planned_question(request, audience)
 
     def reduce(
         self,
@@ -89,27 +82,6 @@ class ScoreHistogram:
 
     def model_digest(self, request: ScoreHistogramRequest, platform: Platform) -> str | None:
         return bins.scores_of(platform).model_digest
-
-
-def _mechanism(request: ScoreHistogramRequest, bounds: Bounds, parameter: Fraction) -> Mechanism:
-    if request.mechanism == "discrete-gaussian":
-        return DiscreteGaussian(bounds, parameter)
-    return DiscreteLaplace(bounds, parameter)
-
-
-def _parameters(request: ScoreHistogramRequest) -> tuple[Fraction, Fraction]:
-    """Epsilon or rho of the bins, and of the sizes: unless told, their noise is four times as wide.
-
-    In whole millionths, and at least one.
-    """
-    if request.mechanism == "discrete-gaussian":
-        asked, told, part = request.rho, request.size_rho, 16
-    else:
-        asked, told, part = request.epsilon, request.size_epsilon, 4
-    asked = asked or Decimal(0)
-    if told is not None:
-        return Fraction(asked), Fraction(told)
-    return Fraction(asked), Fraction(max(1, int(asked * 1_000_000) // part), 1_000_000)
 
 
 def _size(group: int, audience: AudienceFacts, noisy: Cells | None) -> GroupSize:

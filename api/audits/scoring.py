@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.adapters import call_or_cut, refuse_when_down
+from api.metrics import adapter_call
 from api.platform import Persons, Scores
 
 
@@ -22,7 +23,8 @@ def score_or_cut(
     """One score per person, NaN where there is none."""
 
     def score(start: int, stop: int) -> NDArray[np.float64]:
-        found = scores.score(content, persons[start:stop], context)
+        with adapter_call("score"):
+            found = scores.score(content, persons[start:stop], context)
         return np.asarray(found, dtype=np.float64)
 
     return call_or_cut(score, len(persons), np.float64(np.nan))
@@ -32,4 +34,5 @@ def refuse_when_not_scoring(
     scores: Scores, content: Mapping[str, Any], context: Mapping[str, str | float]
 ) -> None:
     """Ask for nobody's score, so that an audience that matched nobody fails like any other."""
-    refuse_when_down(lambda: scores.score(content, np.empty(0, np.int64), context))
+    nobody = np.empty(0, np.int64)
+    refuse_when_down(adapter_call("score")(lambda: scores.score(content, nobody, context)))

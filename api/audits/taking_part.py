@@ -1,13 +1,15 @@
-"""Who is a target of an audit of envy, and whose recommendations are their arms.
+"""The drawing of lots: one target of an audit of envy, and the people who serve as its arms.
 
-Shared: targets and the arms of each are drawn from all people, so one person may be an arm of many
-targets. In lots: a secret and a person's own number decide in which of as many lots as there are
-targets they fall, and at which place in it; the first of a lot is its target and the next ones
-are the arms. What happens in a lot depends on the people of that lot and on nobody else, so whoever
-comes, goes or changes moves the outcome of one target.
+There are as many lots as targets were asked for. A secret and a person's own number decide in which
+`arms_per_person` different lots they take part, which one of these is their home, and their place
+in each. In every lot the first person at home is the target; the next ones, at home or not, are the
+arms. A lot without a target or with too few people does not run.
 
-Whoever withdraws is an arm of nobody any more. A target may be without as many arms as the others
-still tell enough about; without more, nothing is certified of them (docs/envy.md).
+Privacy: a lot depends on the people in it and on nobody else. A person who is added, removed or
+changed, or who withdraws, therefore changes the outcomes of at most `arms_per_person` lots.
+
+Promise: each person has one home, so nobody is a target twice, and targets are a uniform sample
+without replacement. Given a lot's target, its arms are one among the others (docs/envy.md).
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithm 2, lines 1 and 3.
 [H56] Hoeffding, On the distribution of the number of successes in independent trials, Ann. Math.
@@ -18,24 +20,25 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from api.audits.drawing import below, runs_of
-from api.audits.envy.auditing import sample
-from api.audits.envy.criteria import Size
+from api.audits.drawing import below, distinct_below, runs_of
 from api.platform import Persons
 
-_LOT, _PLACE = 0, 1
+Places = NDArray[np.intp]
 _PLACES = 2**52
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """`policies[t, k]`: whose recommendations target t is shown as arm k; arm 0 is their own.
+    """The lots that run: `policies[t, k]` is whose recommendations target t is shown as arm k.
 
-    `spare` is how many arms a target may be without, and be certified all the same.
+    Arm 0 is their own. `lots` has each row's number, which no other lot changes; `spare` is the
+    largest number of arms that may withdraw from a lot that is certified nevertheless.
     """
 
     policies: Persons
+    lots: Places
     spare: int = 0
 
     @property
@@ -47,29 +50,42 @@ class Drawn:
         return int(self.policies.shape[1]) - 1
 
 
-def draw_shared(people: Persons, targets: int, arms: int, secret: int) -> Drawn:
-    """Uniformly among these distinct people; all of them where there are fewer."""
-    if len(people) < 2:
-        return Drawn(np.empty((0, 2), np.int64))
-    size = Size(min(targets, len(people)), min(arms, len(people) - 1), 0.0)
-    chosen, others = sample(size, len(people), np.random.default_rng(secret))
-    return Drawn(people[np.column_stack([chosen, others])])
+def draw_lots(people: Persons, targets: int, arms: int, arms_per_person: int, secret: int) -> Drawn:
+    """Return a target and `arms` arms of each lot that runs; `people` are distinct."""
+    lots, places = _entries(people, targets, arms_per_person, secret)
+    leads = np.zeros(lots.shape, bool)
+    leads[_targets(people, lots[:, 0], places[:, 0]), 0] = True
+    person, lot, lead = np.repeat(people, arms_per_person), lots.ravel(), leads.ravel()
+    order = np.lexsort((person, places.ravel(), ~lead, lot))
+    start, size = runs_of(lot[order])
+    runs = start[(size > arms) & lead[order][start]]
+    members = order[runs[:, None] + np.arange(arms + 1)]
+    return Drawn(person[members], lot[order][runs])
 
 
-def draw_lots(people: Persons, targets: int, arms: int, secret: int) -> Drawn:
-    """One target and so many arms from each of the lots that have enough people."""
+def _entries(people: Persons, lots: int, each: int, secret: int) -> tuple[Places, Places]:
+    """Return the lots of each person, their home first, and their place in each of them."""
     everywhere = np.full(len(people), 1, np.intp)
-    lot = below(targets * everywhere, people, _LOT, secret)
-    order = np.lexsort((people, below(_PLACES * everywhere, people, _PLACE, secret), lot))
-    first, size = runs_of(lot[order])
-    full = first[size > arms]
-    places = full[:, None] + np.arange(arms + 1)
-    return Drawn(people[order][places])
+    home = below(lots * everywhere, people, 0, secret)
+    others = distinct_below((lots - 1) * everywhere, people, each - 1, secret, first_step=1)
+    lot = np.column_stack([home, others + (others >= home[:, None])])
+    steps = range(each, 2 * each)
+    places = [below(_PLACES * everywhere, people, step, secret) for step in steps]
+    return lot, np.column_stack(places)
+
+
+def _targets(people: Persons, home: Places, place: Places) -> Places:
+    """Return the index of the first person at home in each lot that has one."""
+    order = np.lexsort((people, place, home))
+    start, _ = runs_of(home[order])
+    return order[start]
 
 
 def spare_arms(arms: int, gamma: float, level: float) -> int:
-    """How many of these arms may be missing, whoever they are: that more of a target's arms are
-    envied, if a share gamma of all others is, fails with probability `level` at most.
+    """Return the largest number of arms that may be missing, no matter which.
+
+    If a share gamma of all others is envied, then with probability 1 - `level` at least one more
+    than this number of the target's arms is envied.
     """
     below, mass = 0.0, (1 - gamma) ** arms
     # P(B ≤ s) bounds the draw without replacement up to s = Kγ - 1   [H56]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.audits import bins, logs, rankings
-from api.audits.kind import AudienceFacts
+from api.audits.kind import AudienceFacts, Source, planned_question
 from api.audits.rows import Rows, Selection, drawn, new_secret
 from api.audits.scoring import refuse_when_not_scoring, score_or_cut
 from api.errors import InvalidBinsError, UnsupportedAuditError
@@ -39,7 +39,7 @@ from privacy.membership import BATCH, Membership
 from privacy.table import Table
 from privacy.values import FalsePositives, Outcomes, ScoreBins, summed
 from privacy.values.declared import metric_of
-from privacy.waist import DiscreteLaplace, Question
+from privacy.waist import Question
 
 KIND = "two-party"
 SUMS = "sums"
@@ -50,15 +50,20 @@ SUM_BYTES = 2 * 393_216
 Integers = NDArray[np.int64]
 OfLog = SoftFalsePositives | SoftOutcomes | SoftAuc
 RULES = (
-    "The groups are the auditor's alone: the platform saw weights encrypted, and the auditor no"
+    "Only the auditor knows the groups. The platform saw the weights encrypted. The auditor saw no"
     " value and nobody who matched.",
-    "Weights are within 0 and {scale}, those of a row together at most {scale}: this is assumed,"
-    " not seen. A regulator can open the run by its transcript.",
+    "Each weight lies between 0 and {scale}, and the weights of a row add up to at most {scale}."
+    " The platform assumes this and cannot see it. A regulator can open the run by its transcript.",
     "A person whom several rows name counts in the first of them.",
 )
 
 
 class TwoParty:
+    # Its tables are ciphertexts, whose integers may be larger than those of JSON.
+    encrypted = True
+    # Its run records whom a hidden audience has, before it reads.
+    sources: frozenset[Source] = frozenset({"upload", "hidden"})
+
     def offered_by(self, platform: Platform) -> bool:
         return find_spec("seal") is not None and find_spec("rbcl") is not None
 
@@ -79,8 +84,7 @@ class TwoParty:
             raise _refused(str(error)) from error
 
     def question(self, request: TwoPartyRequest, audience: AudienceFacts) -> Question:
-        bounds = terms_of(request, audience, "").bounds
-        return {SUMS: DiscreteLaplace(bounds, Fraction(request.epsilon))}
+        return planned_question(request, audience)
 
     def reduce(
         self,

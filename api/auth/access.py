@@ -10,7 +10,7 @@ begins by calling it.
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Request, Security
 from fastapi.openapi.models import OAuthFlowClientCredentials, OAuthFlows
@@ -50,8 +50,26 @@ Authorization = Annotated[str | None, Depends(_scheme)]
 
 
 def authenticate(request: Request, authorization: Authorization) -> Caller:
-    """Not async: it reads the database, in a thread of the pool."""
+    """Return the caller of a request. Not async: it reads the database, in a thread."""
+    early: Caller | None = getattr(request.state, "bearer_caller", None)
+    if early is not None:
+        return early
     auth: Auth = request.app.state.auth
+    state = request.scope.setdefault("state", {})
+    return _authenticate(auth.authenticator.authenticate, state, authorization)
+
+
+def authenticate_early(
+    verify: Callable[[str], Caller], state: dict[str, Any], authorization: bytes
+) -> None:
+    """Verify a token before the body of its request is read, and keep the caller in the state."""
+    caller = _authenticate(verify, state, authorization.decode("latin-1"))
+    state["bearer_caller"] = caller
+
+
+def _authenticate(
+    verify: Callable[[str], Caller], state: dict[str, Any], authorization: str | None
+) -> Caller:
     if authorization is None:
         raise UnauthenticatedError(
             "Send an access token: Authorization: Bearer <token>.", sent=False
@@ -59,13 +77,13 @@ def authenticate(request: Request, authorization: Authorization) -> Caller:
     scheme, _, bearer = authorization.partition(" ")
     if scheme.lower() != "bearer" or not bearer.strip():
         raise UnauthenticatedError("The Authorization header must be: Bearer <token>.")
-    # The access log names the person.
+    # The access log names the researcher.
     try:
-        caller = auth.authenticator.authenticate(bearer.strip())
+        caller = verify(bearer.strip())
     except RateLimitedError as error:
-        request.state.researcher = error.researcher_id
+        state["researcher"] = error.researcher_id
         raise
-    request.state.researcher = caller.researcher_id
+    state["researcher"] = caller.researcher_id
     return caller
 
 

@@ -5,13 +5,14 @@ day, when its researcher signs out, is removed, or changes their key.
 """
 
 import secrets
+from dataclasses import replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 
 from sqlalchemy import delete
 from sqlmodel import Session, col
 
-from api.auth.caller import Caller, caller_by_id
+from api.auth.caller import Caller, Credential, caller_by_id
 from api.clock import now
 from api.errors import UnauthenticatedError
 from api.store import ConsoleSessionRow, ResearcherRow, SignInCodeRow, Store
@@ -76,7 +77,10 @@ def caller_of(session: Session, secret: str) -> Caller | None:
     holder = session.get(ResearcherRow, row.researcher_id)
     if holder is None or holder.key_thumbprint != row.key_thumbprint:
         return None
-    return caller_by_id(session, row.researcher_id)
+    caller = caller_by_id(session, row.researcher_id)
+    if caller is None:
+        return None
+    return replace(caller, credential=Credential(row.expires_at, session=row.digest))
 
 
 def close_session(store: Store, secret: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Protocol, cast
 
 from sqlalchemy import Connection, Row, bindparam, select
@@ -26,6 +27,19 @@ _HOLDER = select(
 
 
 @dataclass(frozen=True)
+class Credential:
+    """The credential of a caller: until when it is good, and the name by which it can end before.
+
+    `token` is the identifier (`jti`) of one of our tokens, `session` the digest of a session of the
+    console.
+    """
+
+    expires_at: datetime
+    token: str | None = None
+    session: str | None = None
+
+
+@dataclass(frozen=True)
 class Caller:
     researcher_id: str
     name: str
@@ -33,6 +47,7 @@ class Caller:
     auditor_id: str | None
     # The key that is registered, as it was when they were let in.
     jwk: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
+    credential: Credential | None = field(default=None, compare=False, repr=False)
 
     @property
     def auditor(self) -> str:

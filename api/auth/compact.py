@@ -3,7 +3,8 @@
 The shape is checked before joserfc sees it, so that no input of a stranger ends in an unexpected
 error; the algorithms are always named, so that a token never chooses its own.
 
-[RFC7515] §7.1 compact serialisation. [RFC8725] §3.1 algorithm verification.
+[RFC7515] §7.1 compact serialisation, §4.1.11 `crit`.
+[RFC7797] §3 the `b64` extension. [RFC8725] §3.1 algorithm verification.
 """
 
 import json
@@ -19,6 +20,7 @@ from joserfc.util import urlsafe_b64decode
 
 MAX_LENGTH = 16 * 1024
 
+_EXTENSIONS = frozenset({"crit", "b64"})
 _SHAPE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*")
 
 
@@ -58,7 +60,12 @@ def parse(text: str) -> Compact:
     if len(text) > MAX_LENGTH or not _SHAPE.fullmatch(text):
         raise CompactError("not a signed JWT")
     header, claims, _ = text.split(".")
-    return Compact(text=text, header=_object(header), claims=_object(claims))
+    read = Compact(text=text, header=_object(header), claims=_object(claims))
+    # Whoever does not implement an extension that is critical must refuse it  [RFC7515, §4.1.11].
+    # `b64` would sign other bytes than those that were read here  [RFC7797, §3].
+    if _EXTENSIONS & read.header.keys():
+        raise CompactError("a signed JWT with critical extensions is not accepted")
+    return read
 
 
 def _object(segment: str) -> dict[str, Any]:

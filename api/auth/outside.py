@@ -1,18 +1,23 @@
 """Access tokens of an outside issuer, instead of our own.
 
 The issuer says who it is; what they may do is their role here. Providers differ on the token's
-type, so `JWT` and none are taken for `at+jwt`; the audience keeps out tokens made for others.
+type, so `JWT` and none are taken for `at+jwt`; the audience keeps out tokens made for others. A
+token without `at+jwt` may be an ID token: it is refused if it has claims of one, or is for the
+client that browsers sign in with.
 
+[OIDC] OpenID Connect Core 1.0, §2 and §3.3.2.11 (`nonce`, `at_hash`, `c_hash`).
 [RFC9068] §4 validation. [RFC8725] §3.11 explicit typing.
 [RFC9449] §7.2: a token that is bound to a key is not a bearer token.
 """
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from joserfc import jwt
 from joserfc.errors import ExpiredTokenError, JoseError
 
-from api.auth.caller import Caller, caller_by_outside_subject
+from api.auth.caller import Caller, Credential, caller_by_outside_subject
 from api.auth.compact import CompactError, parse
 from api.auth.keys import CLOCK_SKEW
 from api.auth.outside_keys import OutsideKeys
@@ -23,8 +28,13 @@ from api.store import Store
 
 TYPES = frozenset({"at+jwt", "jwt", ""})
 MAX_SUBJECT = 200
+_ID_TOKEN_CLAIMS = frozenset({"nonce", "at_hash", "c_hash", "s_hash"})
 
 _SAFE = frozenset(name for names in ALGORITHMS.values() for name in names)
+
+
+# An expiry beyond this one cannot be a date.
+_LAST_EXPIRY = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 class OutsideTokens:
@@ -38,14 +48,15 @@ class OutsideTokens:
         self._keys = OutsideKeys(issuer)
 
     def authenticate(self, bearer: str) -> Caller:
-        subject = self._subject(self._read(bearer))
+        claims = self._read(bearer)
+        subject = self._subject(claims)
         with self._store.read() as session:
             caller = caller_by_outside_subject(session, subject)
         if caller is None:
             raise UnauthenticatedError(
                 "The token is valid, but its subject is not registered here: ask the operator."
             )
-        return caller
+        return replace(caller, credential=Credential(_end(claims["exp"])))
 
     def _read(self, bearer: str) -> dict[str, Any]:
         try:
@@ -54,6 +65,8 @@ class OutsideTokens:
             raise UnauthenticatedError("The access token is malformed.") from error
         if token.typ not in TYPES or "cnf" in token.claims:
             raise UnauthenticatedError("This is not a bearer access token.")
+        if token.typ != "at+jwt" and self._is_id_token(token.claims):
+            raise UnauthenticatedError("This is an ID token. Send the access token instead.")
         # Before any key is looked for: a stranger's token must not make us ask the issuer.
         self._validate(token.claims)
         key = self._keys.find(token.kid)
@@ -81,6 +94,14 @@ class OutsideTokens:
                 f"The access token is not of {self._issuer.issuer} for this service."
             ) from error
 
+    def _is_id_token(self, claims: dict[str, Any]) -> bool:
+        """Tell whether a token says who signed in, instead of what they may access.  [OIDC]"""
+        if not _ID_TOKEN_CLAIMS.isdisjoint(claims) or claims.get("typ") == "ID":  # Keycloak
+            return True
+        audience = claims.get("aud")
+        audiences = audience if isinstance(audience, list) else [audience]
+        return self._issuer.sign_in is not None and self._issuer.sign_in.client_id in audiences
+
     def _subject(self, claims: dict[str, Any]) -> str:
         subject = claims.get(self._issuer.claim)
         if not isinstance(subject, str) or not 0 < len(subject) <= MAX_SUBJECT:
@@ -88,3 +109,8 @@ class OutsideTokens:
         if not subject.isprintable():
             raise UnauthenticatedError(f"The access token's {self._issuer.claim} is malformed.")
         return subject
+
+
+def _end(expiry: float) -> datetime:
+    """Return when a token ends, given its `exp` claim. An issuer may set it as late as it likes."""
+    return datetime.fromtimestamp(min(expiry, _LAST_EXPIRY.timestamp()), UTC) + CLOCK_SKEW

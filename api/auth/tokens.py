@@ -4,6 +4,8 @@
 """
 
 import secrets
+from dataclasses import replace
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
@@ -11,7 +13,7 @@ from joserfc import jwt
 from joserfc.errors import ExpiredTokenError, JoseError
 from joserfc.jwk import OKPKey
 
-from api.auth.caller import Caller, caller_with
+from api.auth.caller import Caller, Credential, caller_with
 from api.auth.compact import Compact, CompactError, parse
 from api.auth.keys import ALGORITHM, CLOCK_SKEW, TOKEN_LIFETIME, SigningKeys
 from api.clock import now
@@ -68,7 +70,8 @@ class OwnTokens:
             raise UnauthenticatedError("The researcher of this token is no longer registered.")
         if caller.role != claims["scope"]:
             raise UnauthenticatedError("The researcher's role changed: ask for a new token.")
-        return caller
+        until = datetime.fromtimestamp(claims["exp"], UTC)
+        return replace(caller, credential=Credential(until, token=claims["jti"]))
 
     def _verified(self, bearer: str) -> Compact:
         """An access token that is signed by the key it names: which never changes."""

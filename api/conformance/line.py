@@ -6,7 +6,7 @@ import httpx2
 import pyarrow as pa
 
 from api.conformance.subject import TRIAL, Subject
-from api.findings import Checks, SkippedError
+from api.findings import Checks, NotApplicableError
 from api.hosting import wire
 from api.hosting.content import packed_content
 from api.hosting.facts import DIGEST
@@ -46,7 +46,7 @@ def garbage_is_refused(subject: Subject) -> str | None:
 def scores_say_their_model(subject: Subject) -> str | None:
     line, scores = _line(subject), subject.platform.scores
     if scores is None:
-        raise SkippedError("there are no scores")
+        raise NotApplicableError("there are no scores")
     ask = {"content": packed_content(TRIAL), "context": subject.context}
     persons, digest = subject.people(), scores.model_digest
     alone = [persons[place : place + 1] for place in range(min(_ALONE, len(persons)))]
@@ -65,7 +65,7 @@ def scores_say_their_model(subject: Subject) -> str | None:
 
 def _line(subject: Subject) -> LineOptions:
     if subject.line is None:
-        raise SkippedError("it is not reached by HTTP")
+        raise NotApplicableError("it is not reached by HTTP")
     return subject.line
 
 

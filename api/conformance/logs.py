@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from api.conformance.subject import Subject
-from api.findings import Checks, SkippedError
+from api.findings import Checks, NotApplicableError
 from api.hosting.facts import DIGEST
 from api.platform import Log, Logs, Persons
 
@@ -42,7 +42,7 @@ def read_has_the_columns(subject: Subject) -> str | None:
     return None
 
 
-@LOGS.check("filter by the people who are asked about", advice=True)
+@LOGS.check("filter by the people who are asked about", warns=True)
 def read_is_about_the_people_asked_for(subject: Subject) -> str | None:
     persons = subject.people(_PEOPLE)[::2]
     for name, _, rows in _all(subject, persons):
@@ -81,7 +81,7 @@ def read_answers_an_empty_batch(subject: Subject) -> str | None:
     return None
 
 
-@LOGS.check("keep to the ranges and words you state; others are cut", advice=True)
+@LOGS.check("keep to the ranges and words you state; others are cut", warns=True)
 def read_is_within_what_is_stated(subject: Subject) -> str | None:
     for name, log, rows in _all(subject):
         for column, (low, high) in log.numbers.items():
@@ -97,7 +97,7 @@ def read_is_within_what_is_stated(subject: Subject) -> str | None:
 
 def _logs(subject: Subject) -> Logs:
     if subject.platform.logs is None:
-        raise SkippedError("there are no logs")
+        raise NotApplicableError("there are no logs")
     return subject.platform.logs
 
 

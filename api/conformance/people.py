@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from api.conformance.subject import KINDS, Subject, array_of, held_by_some
-from api.findings import Checks, SkippedError
+from api.findings import Checks, NotApplicableError
 from api.platform import NOBODY, Persons
 
 PEOPLE = Checks[Subject]()
@@ -124,7 +124,7 @@ def sample_is_random(subject: Subject) -> str | None:
     offered = subject.platform.people.offers()
     large = [(a, v, n) for a, values in offered.items() for v, n in values.items() if n >= 20]
     if not large:
-        raise SkippedError("no samples of 20 people or more are offered")
+        raise NotApplicableError("no samples of 20 people or more are offered")
     attribute, value, most = large[0]
     # 10 of 20 people and more: two equal draws are of probability below 1e-5, three below 1e-10.
     draws = [
@@ -168,7 +168,7 @@ def directory_agrees_with_match(subject: Subject) -> str | None:
 
 def _known(subject: Subject) -> Iterator[tuple[str, pa.Array]]:
     if not subject.known:
-        raise SkippedError(_BRING)
+        raise NotApplicableError(_BRING)
     yield from subject.known.items()
 
 
@@ -183,7 +183,7 @@ def _doubled(some: pa.Array) -> pa.Array:
 def _drawn(subject: Subject) -> Iterator[tuple[str, dict[str, Persons], dict[str, int]]]:
     offered = subject.platform.people.offers()
     if not offered:
-        raise SkippedError("no samples are offered")
+        raise NotApplicableError("no samples are offered")
     for attribute, values in offered.items():
         sizes = {value: min(most, 500) for value, most in values.items()}
         drawn = subject.platform.people.sample(attribute, sizes, np.random.default_rng())

@@ -3,7 +3,7 @@
 import numpy as np
 
 from api.conformance.subject import Subject
-from api.findings import Checks, SkippedError
+from api.findings import Checks, NotApplicableError
 from api.hosting.facts import DIGEST
 from api.platform import Persons, Policies
 
@@ -29,7 +29,7 @@ def consenting_answers_everybody(subject: Subject) -> str | None:
     return None
 
 
-@POLICIES.check("answer rewards from 0 to 1; others are cut", advice=True)
+@POLICIES.check("answer rewards from 0 to 1; others are cut", warns=True)
 def rewards_are_within_0_and_1(subject: Subject) -> str | None:
     found = _rewards(subject, 0)
     inside = (found >= 0) & (found <= 1)
@@ -44,14 +44,16 @@ def rewards_are_the_same_again(subject: Subject) -> str | None:
 
 def _policies(subject: Subject) -> Policies:
     if subject.platform.policies is None:
-        raise SkippedError("there are no policies")
+        raise NotApplicableError("there are no policies")
     return subject.platform.policies
 
 
 def _rewards(subject: Subject, step: int) -> Persons:
     policies = _policies(subject)
     if not subject.explore:
-        raise SkippedError("people would be shown other recommendations: allow it with --explore")
+        raise NotApplicableError(
+            "people would be shown other recommendations: allow it with --explore"
+        )
     persons = subject.people(_PEOPLE)
     persons = persons[policies.consenting(persons)]
     steps = np.full(len(persons), step)

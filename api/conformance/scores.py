@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.conformance.subject import TRIAL, Subject
-from api.findings import Checks, SkippedError
+from api.findings import Checks, NotApplicableError
 from api.hosting.facts import DIGEST
 from api.platform import Persons, Scores
 
@@ -36,7 +36,7 @@ def score_answers_numbers(subject: Subject) -> str | None:
     return None
 
 
-@SCORES.check("answer within `score_range`; others are counted in no bin", advice=True)
+@SCORES.check("answer within `score_range`; others are counted in no bin", warns=True)
 def score_is_within_the_range(subject: Subject) -> str | None:
     low, high = _scores(subject).score_range
     scores = _score(subject, subject.people())
@@ -90,7 +90,7 @@ def score_answers_an_empty_batch(subject: Subject) -> str | None:
     return f"nobody got {len(found)} scores" if len(found) else None
 
 
-@SCORES.check("answer null or NaN for people who are gone, not an error", advice=True)
+@SCORES.check("answer null or NaN for people who are gone, not an error", warns=True)
 def score_answers_people_who_are_gone(subject: Subject) -> str | None:
     found = _score(subject, _GONE)
     return "people whom nobody knows have scores" if np.isfinite(found).any() else None
@@ -145,7 +145,7 @@ def score_is_in_time(subject: Subject) -> str | None:
 
 def _scores(subject: Subject) -> Scores:
     if subject.platform.scores is None:
-        raise SkippedError("there are no scores")
+        raise NotApplicableError("there are no scores")
     return subject.platform.scores
 
 

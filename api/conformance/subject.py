@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from api.findings import SkippedError
+from api.findings import NotApplicableError
 from api.hosting.http_platform import HttpDirectory
 from api.hosting.line import LineOptions
 from api.platform import Persons, Platform
@@ -46,7 +46,7 @@ class Subject:
     def people(self, most: int = _PEOPLE) -> Persons:
         """Some who are known, sorted."""
         if not len(self.persons):
-            raise SkippedError("no people are known: bring some with --identifiers")
+            raise NotApplicableError("no people are known: bring some with --identifiers")
         return self.persons[:most]
 
     @property
@@ -73,7 +73,7 @@ def array_of(kind: str, identifiers: list[Any]) -> pa.Array:
 def held_by_some(platform: Platform, kind: str, most: int) -> tuple[Persons, pa.Array]:
     """Whom the directory lists; of a large one on the other end of a line, no more are sent."""
     if platform.directory is None:
-        raise SkippedError("there is no directory")
+        raise NotApplicableError("there is no directory")
     if isinstance(platform.directory, HttpDirectory):
         return platform.directory.held(kind, most)
     return platform.directory.held(kind)

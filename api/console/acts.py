@@ -40,7 +40,7 @@ def show(visit: Visit, act: Act) -> Response:
         act=act,
         asked=act.draft.model_dump(mode="json"),
         read=act.read.model_dump(mode="json") if act.read else None,
-        origin=visit.console.service.origin,
+        origin=visit.console.parts.origin,
         key=secrets.token_urlsafe(24),
     )
 

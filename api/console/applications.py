@@ -10,10 +10,10 @@ from api.console.visits import RegulatorVisit
 from api.routes import applications as routes
 from api.routes.applications import StateQuery
 from api.routes.parameters import CursorQuery
-from api.service import ReadDep
 from api.store import ApplicationRow
 from api.vetting.states import CHANGES, PERIODS
 from api.vetting.views import view
+from api.web.dependencies import ReadDep
 from openapi.models import Application, ApplicationState
 
 router = pages()

@@ -13,7 +13,7 @@ from api.console.pages import pages
 from api.console.visits import AuditorVisit
 from api.routes import audiences as routes
 from api.routes.parameters import CursorQuery, LabelPath, PartQuery
-from api.service import ReadDep
+from api.web.dependencies import ReadDep
 from openapi.models import Audience, AudienceDraft, Part, Seal
 
 router = pages()
@@ -28,7 +28,8 @@ def list_audiences(visit: AuditorVisit, session: ReadDep, cursor: CursorQuery = 
 
 @router.post("/audiences", status_code=201)
 def create_audience(draft: AudienceDraft, visit: AuditorVisit) -> Audience:
-    return routes.create_audience(draft, visit.caller, visit.console.service)
+    parts = visit.console.parts
+    return routes.create_audience(draft, visit.caller, parts.store, parts.settings)
 
 
 @router.put("/audiences/{audience_id}/groups/{label}/members")
@@ -41,12 +42,18 @@ async def put_members(
     content_type: Annotated[str, Header()] = "",
     content_digest: Annotated[str | None, Header(max_length=200)] = None,
 ) -> Part:
-    service = visit.console.service
     return await routes.put_members(
-        audience_id, label, request, visit.caller, service, part, content_type, content_digest
+        audience_id,
+        label,
+        request,
+        visit.caller,
+        visit.console.parts.uploads,
+        part,
+        content_type,
+        content_digest,
     )
 
 
 @router.post("/audiences/{audience_id}/seal")
 async def seal_audience(audience_id: str, seal: Seal, visit: AuditorVisit) -> Audience:
-    return await routes.seal_audience(audience_id, seal, visit.caller, visit.console.service)
+    return await routes.seal_audience(audience_id, seal, visit.caller, visit.console.parts.uploads)

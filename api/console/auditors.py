@@ -13,8 +13,8 @@ from api.errors import NotFoundError
 from api.ledger import view
 from api.routes import insight, oversight
 from api.routes.parameters import CursorQuery
-from api.service import ReadDep
 from api.store import AuditorRow, EntryRow, MandateRow, ResearcherRow
+from api.web.dependencies import ReadDep
 from openapi.models import Entry
 
 router = pages()
@@ -26,7 +26,7 @@ _LIFE = ("mandate", "decision", "mandate-change", "suspension", "resumption", "t
 @router.get("/regulator/auditors")
 def list_auditors(visit: RegulatorVisit, session: ReadDep) -> Response:
     """Everybody who may audit, what they were granted, and what is left of it."""
-    found = insight.get_overview(visit.caller, session, visit.console.service)
+    found = insight.get_overview(visit.caller, session, visit.console.parts.settings)
     return visit.page("regulator/auditors.html", found=found)
 
 
@@ -35,7 +35,7 @@ def show_auditor(
     auditor_id: str, visit: RegulatorVisit, session: ReadDep, cursor: CursorQuery = None
 ) -> Response:
     """One auditor: its mandates, its people, what it was charged."""
-    found = insight.get_overview(visit.caller, session, visit.console.service, auditor_id)
+    found = insight.get_overview(visit.caller, session, visit.console.parts.settings, auditor_id)
     if not found.auditors:
         raise NotFoundError(f"no auditor {auditor_id}")
     people = session.exec(

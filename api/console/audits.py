@@ -22,7 +22,7 @@ from api.console.visits import AuditorVisit, FormDep, Visit
 from api.errors import ApiError, InvalidRequestError
 from api.routes import audits
 from api.routes.parameters import CursorQuery
-from api.service import ReadDep
+from api.web.dependencies import ReadDep
 from openapi.models import REQUEST, AuditKind, Quote
 from openapi.models.catalogue import KindNote
 from openapi.models.requests import AnyRequest
@@ -98,7 +98,7 @@ def prepare_audit(
         quote=quote,
         unit=UNITS.get(kind),
         complaint=complaint,
-        origin=visit.console.service.origin,
+        origin=visit.console.parts.origin,
         key=secrets.token_urlsafe(24),
     )
 
@@ -106,13 +106,13 @@ def prepare_audit(
 @router.post("/audits")
 def submit_audit(visit: AuditorVisit, form: FormDep) -> Response:
     """Charge what the researcher signed."""
-    service = visit.console.service
+    parts = visit.console.parts
     try:
         request = REQUEST.validate_json(form.get("request", ""))
     except ValidationError as error:
         raise InvalidRequestError("the request cannot be read; nothing was charged") from error
-    signed = signed_by(form, service.origin)
-    charged = audits.submit_audit(request, visit.caller, service, signed)
+    signed = signed_by(form, parts.origin)
+    charged = audits.submit_audit(request, visit.caller, parts.submissions, parts.wake, signed)
     return visit.go(charged.headers["Location"].removeprefix("/v1"))
 
 
@@ -139,20 +139,22 @@ def show_audit(
 @router.post("/audits/{audit_id}/cancel")
 def cancel_audit(audit_id: str, visit: AuditorVisit) -> Response:
     """Cancel and refund, as long as nothing private was read."""
-    audits.cancel_audit(audit_id, visit.caller, visit.console.service)
+    parts = visit.console.parts
+    audits.cancel_audit(audit_id, visit.caller, parts.store, parts.settings)
     return visit.go(f"/audits/{audit_id}")
 
 
 @router.get("/audits/{audit_id}/events")
 async def follow_audit(audit_id: str, visit: AuditorVisit) -> Response:
     """The audit's state whenever it changes, as server-sent events."""
-    return await audits.follow_audit(audit_id, lambda: visit.caller, visit.console.service)
+    parts = visit.console.parts
+    return await audits.follow_audit(audit_id, lambda: visit.caller, parts.store, parts.streams)
 
 
 @router.get("/audits/{audit_id}/release.json")
 def get_release(audit_id: str, visit: AuditorVisit) -> Response:
     """The release as it was signed."""
-    found = audits.get_release(audit_id, lambda: visit.caller, visit.console.service)
+    found = audits.get_release(audit_id, lambda: visit.caller, visit.console.parts.store)
     return _file(found.body, "application/json", f"{audit_id}.json")
 
 
@@ -206,8 +208,12 @@ def _priced(
         return None, None, None
     try:
         asked = request_of(kind, offer, given, lambda test: _corrected(visit, session, test))
-        service = visit.console.service
-        return asked, audits.price_audit(asked, visit.caller, session, service), None
+        parts = visit.console.parts
+        return (
+            asked,
+            audits.price_audit(asked, visit.caller, session, parts.settings, parts.platform),
+            None,
+        )
     except ApiError as error:
         return None, None, Complaint(*TABLE[error.code], error.detail)
 

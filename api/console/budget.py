@@ -10,8 +10,8 @@ from api.console.visits import AuditorVisit
 from api.ledger import view
 from api.ledger.sight import visible
 from api.routes import oversight
-from api.service import ReadDep
 from api.store import EntryRow
+from api.web.dependencies import ReadDep
 from openapi.models import Entry
 
 router = pages()

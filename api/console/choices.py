@@ -91,7 +91,8 @@ class Choices:
 def choices(visit: Visit, session: Session, kind: str, log: str | None) -> Choices:
     """What there is for this kind, on this log or the first that suits."""
     caller = visit.caller
-    catalogue = public.get_catalogue(visit.console.service)
+    parts = visit.console.parts
+    catalogue = public.get_catalogue(parts.settings, parts.platform)
     people = audiences.list_audiences(caller, session, None, _NEWEST).items
     mandates = oversight.get_budget(caller, session).mandates
     done = audits.list_audits(caller, session, None, _NEWEST).items

@@ -10,25 +10,27 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from api.console import filters
 from api.console.cookies import Cookies
 from api.console.outside import OutsideSignIn
+from api.console.parts import ConsoleParts
+from api.console.planner import Planner
 from api.console.static_files import StaticFiles
-from api.limits import Buckets
-from api.service import Service
+from api.web.token_buckets import Buckets, Rate
 
-# Planning takes seconds of computing, and anybody may ask: so many a minute from one address.
+# Requests to the planner per minute from one network of strangers.
 STRANGERS_PER_MINUTE, STRANGERS_BURST = 60, 40
 
 
 @dataclass(frozen=True)
 class Console:
-    service: Service
+    parts: ConsoleParts
     base: str
     cookies: Cookies
     static: StaticFiles
     templates: Environment
     outside: OutsideSignIn | None
-    # Signed-in people, and addresses that are not.
+    # Rates of people who signed in, and of networks of strangers.
     known: Buckets
     strangers: Buckets
+    planner: Planner
 
     def at(self, path: str) -> str:
         """The address of a page of the console."""
@@ -40,22 +42,21 @@ class Console:
         return self.at(f"/static/{self.static.digest}/{name}")
 
 
-def build_console(service: Service) -> Console:
-    settings = service.settings
+def build_console(parts: ConsoleParts) -> Console:
+    settings = parts.settings
     issuer = settings.outside_issuer
     console = Console(
-        service=service,
+        parts=parts,
         base=urlsplit(settings.issuer).path.rstrip("/"),
         cookies=Cookies.of(settings),
         static=StaticFiles.load(),
         templates=_templates(),
         outside=OutsideSignIn(issuer, settings.issuer) if issuer and issuer.sign_in else None,
-        known=Buckets(settings.requests_per_minute, settings.burst),
-        strangers=Buckets(STRANGERS_PER_MINUTE, STRANGERS_BURST),
+        known=parts.rates.buckets("console", Rate(settings.requests_per_minute, settings.burst)),
+        strangers=parts.rates.buckets("planner", Rate(STRANGERS_PER_MINUTE, STRANGERS_BURST)),
+        planner=Planner(),
     )
-    console.templates.globals.update(
-        at=console.at, file=console.file, platform=service.platform.name
-    )
+    console.templates.globals.update(at=console.at, file=console.file, platform=parts.platform.name)
     return console
 
 
@@ -75,4 +76,8 @@ def console_of(request: Request) -> Console:
     return cast("Console", request.app.state.console)
 
 
-ConsoleDep = Annotated[Console, Depends(console_of)]
+async def _console(request: Request) -> Console:
+    return console_of(request)
+
+
+ConsoleDep = Annotated[Console, Depends(_console)]

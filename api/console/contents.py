@@ -8,7 +8,7 @@ from api.console.visits import AuditorVisit, FormDep
 from api.errors import InvalidRequestError
 from api.routes import contents as routes
 from api.routes.parameters import CursorQuery
-from api.service import ReadDep
+from api.web.dependencies import ReadDep
 from openapi.models import ContentDraft
 from openapi.models.contents import CONTENT_KINDS
 
@@ -25,7 +25,8 @@ def list_contents(visit: AuditorVisit, session: ReadDep, cursor: CursorQuery = N
 @router.post("/contents")
 def upload_content(visit: AuditorVisit, form: FormDep) -> Response:
     """Keep the content of the form."""
-    routes.upload_content(draft_of(form), visit.caller, visit.console.service)
+    parts = visit.console.parts
+    routes.upload_content(draft_of(form), visit.caller, parts.store, parts.settings)
     return visit.go("/contents")
 
 

@@ -25,7 +25,7 @@ Name = Literal["session", "visit", "outside"]
 
 @dataclass(frozen=True)
 class Cookies:
-    """Cookies for one deployment, kept to the console's own addresses."""
+    """Cookies for one deployment: bound to its host by TLS, to the console's paths without."""
 
     key: bytes
     path: str
@@ -35,17 +35,18 @@ class Cookies:
     def of(cls, settings: Settings) -> "Cookies":
         address = urlsplit(settings.issuer)
         key = hmac.digest(decode(settings.key_encryption_key), _PURPOSE, "sha256")
-        return cls(key, f"{address.path.rstrip('/')}/console", address.scheme == "https")
+        secure = address.scheme == "https"
+        return cls(key, "/" if secure else f"{address.path.rstrip('/')}/console", secure)
 
     def read(self, request: Request, name: Name) -> str | None:
         """The value of a cookie that we signed."""
-        value, _, mac = request.cookies.get(_full(name), "").rpartition(".")
+        value, _, mac = request.cookies.get(self._full(name), "").rpartition(".")
         ours = self._mac(name, value)
         return value if value and hmac.compare_digest(mac.encode(), ours.encode()) else None
 
     def write(self, response: Response, name: Name, value: str, seconds: int) -> None:
         response.set_cookie(
-            _full(name),
+            self._full(name),
             f"{value}.{self._mac(name, value)}",
             max_age=seconds,
             path=self.path,
@@ -56,12 +57,20 @@ class Cookies:
 
     def clear(self, response: Response, name: Name) -> None:
         response.delete_cookie(
-            _full(name), path=self.path, secure=self.secure, httponly=True, samesite="lax"
+            self._full(name), path=self.path, secure=self.secure, httponly=True, samesite="lax"
         )
 
     def token(self, seed: str) -> str:
         """What a form of this session, or visit, must carry."""
         return self._mac("form", seed)
+
+    def _full(self, name: Name) -> str:
+        """Return the name under which browsers keep a cookie.
+
+        A browser accepts the prefix `__Host-` over TLS only, from this host only and for all paths
+        only. So no other host of the domain can set or replace the cookie.
+        """
+        return f"{'__Host-' if self.secure else ''}console_{name}"
 
     def _mac(self, purpose: str, value: str) -> str:
         mac = hmac.digest(self.key, f"{purpose}\0{value}".encode(), "sha256")
@@ -70,7 +79,3 @@ class Cookies:
 
 def new_visit() -> str:
     return secrets.token_urlsafe(16)
-
-
-def _full(name: Name) -> str:
-    return f"console_{name}"

@@ -15,7 +15,7 @@ from api.console.signed_forms import signed_by
 from api.console.visits import FormDep, RegulatorVisit, Visit
 from api.errors import InvalidRequestError, NotFoundError
 from api.routes import applications, vetting
-from api.service import ReadDep
+from api.web.dependencies import ReadDep
 from openapi.models import (
     Application,
     DecisionDraft,
@@ -61,18 +61,18 @@ def prepare_decision(
 @router.post("/regulator/decisions")
 def decide(visit: RegulatorVisit, form: FormDep) -> Response:
     """Decide as it was signed."""
-    service = visit.console.service
-    draft, signed = acts.sent(DecisionDraft, form), signed_by(form, service.origin)
-    made = vetting.decide_application(draft, visit.caller, service, signed)
+    parts = visit.console.parts
+    draft, signed = acts.sent(DecisionDraft, form), signed_by(form, parts.origin)
+    made = vetting.decide_application(draft, visit.caller, parts.store, parts.calendar, signed)
     return visit.go(f"/regulator/applications/{made.id}")
 
 
 @router.post("/regulator/mediations")
 def mediate(visit: RegulatorVisit, form: FormDep) -> Response:
     """The step of the mediation that was signed."""
-    service = visit.console.service
-    draft, signed = acts.sent(MediationDraft, form), signed_by(form, service.origin)
-    made = vetting.mediate_as_regulator(draft, visit.caller, service, signed)
+    parts = visit.console.parts
+    draft, signed = acts.sent(MediationDraft, form), signed_by(form, parts.origin)
+    made = vetting.mediate_as_regulator(draft, visit.caller, parts.store, parts.calendar, signed)
     return visit.go(f"/regulator/applications/{made.id}")
 
 

@@ -48,8 +48,8 @@ def dossier_of(
 ) -> "Dossier":
     from auditor_client.insight import Dossier
 
-    service, period = visit.console.service, Period(quarter.since, quarter.until)
-    overview = insight.get_overview(visit.caller, session, service, auditor_id)
+    parts, period = visit.console.parts, Period(quarter.since, quarter.until)
+    overview = insight.get_overview(visit.caller, session, parts.settings, auditor_id)
     if auditor_id and not overview.auditors:
         raise NotFoundError(f"no auditor {auditor_id}")
     return Dossier(
@@ -59,7 +59,7 @@ def dossier_of(
         refusals=_refusals(session, period, auditor_id),
         flags=flags(session, period, auditor_id),
         names=names_of(session),
-        url=service.settings.issuer,
+        url=parts.settings.issuer,
         auditor=overview.auditors[0] if auditor_id else None,
     )
 

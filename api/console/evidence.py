@@ -11,8 +11,8 @@ from api.ledger.proofs import encoded
 from api.ledger.tree import tree
 from api.routes import ledger as routes
 from api.routes.ledger import NumberPath, SizeQuery
-from api.service import ReadDep
 from api.store import CheckpointRow, EntryRow, ResearcherRow
+from api.web.dependencies import ReadDep
 from openapi.models import ConsistencyProof, InclusionProof
 from privacy.errors import NoteError
 from privacy.ledger import merkle
@@ -58,7 +58,8 @@ def get_proof(number: NumberPath, visit: RegulatorVisit, session: ReadDep) -> Ev
 
 
 def _evidence(visit: Visit, session: Session, note: str, proof: InclusionProof | None) -> Evidence:
-    published = routes.get_ledger_keys(visit.console.service)
+    parts = visit.console.parts
+    published = routes.get_ledger_keys(parts.signing_keys, parts.origin)
     return Evidence(
         origin=published.origin,
         keys=published.ledger,

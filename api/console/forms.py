@@ -21,7 +21,7 @@ Widget = Literal["choice", "choices", "number", "amount", "text", "lines"]
 
 BINS = "20"
 # Filled in by the reader below, from what else was chosen.
-MADE = ("kind", "log", "mechanism", "groups", "slopes", "context")
+MADE = ("kind", "log", "mechanism", "groups", "slopes", "context", "criterion")
 MANY = ("contents", "signals", "strategies", "days")
 _EMPTY = ("levels", "where", "outcome_range", "test", "size_epsilon", "duration_epsilon")
 _ALL_UNLESS_TOLD = ("signals", "strategies")
@@ -29,7 +29,7 @@ _WIDGETS: dict[str, Widget] = {"integer": "number", "number": "amount", "object"
 # What one must decide, in this order; the rest is at hand under "More".
 _FIRST = (
     "content_id", "contents", "test", "audience_id", "bins", "column", "creators", "alpha",
-    "tolerance", "gamma", "lam", "targets", "arms", "steps", "epsilon",
+    "tolerance", "gamma", "lam", "targets", "arms", "arms_per_person", "steps", "epsilon",
 )  # fmt: skip
 
 WORDS: dict[str, tuple[str, str]] = {
@@ -57,7 +57,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "signals": ("Signals", "A row is positive if any of them is."),
     "strategies": ("Strategies", "Each is measured against random traffic."),
     "days": ("Days to tell apart", "None: all days together."),
-    "criterion": ("Criterion", "Most people against most others, or everybody against everybody."),
     "bounds": ("Bounds", "The shorter audit, or that of the paper, with the same promise."),
     "alpha": ("Share of reward that people may lose", "At every step, while the audit lasts."),
     "tolerance": ("Tolerated envy", "Gains below this do not count."),
@@ -67,9 +66,12 @@ WORDS: dict[str, tuple[str, str]] = {
     "targets": ("People who are audited", ""),
     "arms": ("Others whose recommendations each is shown", ""),
     "steps": ("Steps of each, at most", "The audit lasts as long as all of them."),
-    "arms_per_person": ("Cover people as arms as well", "Everybody takes part in one audit only."),
-    "duration_epsilon": ("ε for the sum of steps", "A quarter of ε unless told, 0 for none."),
-    "cost_epsilon": ("ε for the reward lost", "A quarter of ε unless told, 0 for none."),
+    "arms_per_person": (
+        "Audits that one person takes part in, at most",
+        "More need fewer people and add noise, which covers them in every role.",
+    ),
+    "duration_epsilon": ("ε for the sum of steps", "A quarter of ε if empty, 0 for none."),
+    "cost_epsilon": ("ε for the reward lost", "A quarter of ε if empty, 0 for none."),
 }
 
 

@@ -103,14 +103,14 @@ def prepare_stop(audit_id: str, visit: RegulatorVisit, form: FormDep) -> Respons
 
 @router.post("/regulator/stops")
 def stop(visit: RegulatorVisit, form: FormDep) -> Response:
-    service = visit.console.service
-    draft, signed = acts.sent(StopDraft, form), signed_by(form, service.origin)
-    vetting.stop_audit_as_regulator(draft, visit.caller, service, signed)
+    parts = visit.console.parts
+    draft, signed = acts.sent(StopDraft, form), signed_by(form, parts.origin)
+    vetting.stop_audit_as_regulator(draft, visit.caller, parts.interventions, signed)
     return visit.go("/regulator/running")
 
 
 def _turned(visit: Visit, form: dict[str, str], act: Callable[..., Any]) -> Response:
-    service = visit.console.service
-    draft, signed = acts.sent(MandateStateDraft, form), signed_by(form, service.origin)
-    made: Mandate = act(draft, visit.caller, service, signed)
+    parts = visit.console.parts
+    draft, signed = acts.sent(MandateStateDraft, form), signed_by(form, parts.origin)
+    made: Mandate = act(draft, visit.caller, parts.interventions, signed)
     return visit.go(f"/regulator/mandates/{made.id}")

@@ -23,8 +23,8 @@ from api.routes import ledger as routes
 from api.routes import oversight
 from api.routes.ledger import NumberPath
 from api.routes.parameters import NumberCursor
-from api.service import ReadDep
 from api.store import EntryRow
+from api.web.dependencies import ReadDep
 from openapi.models import Entry
 from privacy.ledger.notes import Note
 
@@ -61,6 +61,8 @@ KINDS = (
     "refusal",
     "audience-erasure",
     "erasure",
+    "balance-repair",
+    "kind-enabled",
 )
 # What an entry is about, in a line: the first few of these that it has.
 _TELLING = (
@@ -148,7 +150,7 @@ def explore(
 def list_heads(visit: RegulatorVisit, session: ReadDep, cursor: NumberCursor = None) -> Response:
     """Signed heads, newest first, and who signed each."""
     found = routes.list_checkpoints(visit.caller, session, cursor, _SHOWN)
-    heads = [(head, _signers(head.note, visit.console.service.origin)) for head in found.items]
+    heads = [(head, _signers(head.note, visit.console.parts.origin)) for head in found.items]
     return visit.page("regulator/heads.html", heads=heads, following=found.next)
 
 

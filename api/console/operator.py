@@ -18,7 +18,7 @@ from api.operation.presence import RECENT, processes
 from api.operation.queue import MEANINGS, queue
 from api.operation.rules import rules
 from api.routes import oversight
-from api.service import ReadDep
+from api.web.dependencies import ReadDep
 from openapi.models import SigningKey
 
 router = pages()
@@ -42,7 +42,8 @@ class Key:
 @router.get("/operator")
 def show_health(visit: OperatorVisit, session: ReadDep) -> Response:
     """Everything at a glance; the page looks again by itself."""
-    found = health(session, visit.console.service)
+    parts = visit.console.parts
+    found = health(session, parts.store, parts.settings)
     return visit.page("operator/health.html", found=found, meanings=MEANINGS, minutes=_minutes())
 
 
@@ -67,7 +68,7 @@ def show_traffic(visit: OperatorVisit, session: ReadDep) -> Response:
 @router.get("/operator/keys")
 def show_keys(visit: OperatorVisit) -> Response:
     """The service's signing keys, the newest first."""
-    known = oversight.list_keys(visit.caller, visit.console.service)
+    known = oversight.list_keys(visit.caller, visit.console.parts.store)
     keys = [Key(each, (now() - each.created_at).days) for each in reversed(known)]
     return visit.page("operator/keys.html", keys=keys, purposes=PURPOSES)
 
@@ -77,23 +78,22 @@ def rotate_keys(visit: OperatorVisit, form: FormDep) -> Response:
     """Fresh keys, if it was meant."""
     if form.get("sure") != "yes":
         raise InvalidRequestError("tick the box to rotate the keys; nothing was done")
-    oversight.rotate_keys(visit.caller, visit.console.service)
+    parts = visit.console.parts
+    oversight.rotate_keys(visit.caller, parts.store, parts.signing_keys, parts.origin)
     return visit.go("/operator/keys")
 
 
 @router.get("/operator/privacy")
 def show_rules(visit: OperatorVisit, session: ReadDep) -> Response:
     """Settings that affect privacy, as this process has them."""
-    found = rules(session, visit.console.service.settings)
+    found = rules(session, visit.console.parts.settings)
     return visit.page("operator/privacy.html", rules=found)
 
 
 @router.get("/operator/models")
 def show_models(visit: OperatorVisit, session: ReadDep) -> Response:
     """Which models scored, and since when."""
-    return visit.page(
-        "operator/models.html", models=models(session, visit.console.service.platform)
-    )
+    return visit.page("operator/models.html", models=models(session, visit.console.parts.platform))
 
 
 def _by_route(found: list[dict[str, Traffic]]) -> list[tuple[str, Traffic]]:

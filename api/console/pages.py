@@ -10,7 +10,6 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from api.auth.caller import Caller
@@ -19,6 +18,7 @@ from api.console.cookies import new_visit
 from api.console.navigation import entries
 from api.errors import ApiError, ForbiddenError, InvalidRequestError, UnavailableError
 from api.store import UNAVAILABLE
+from api.web.routing import Route
 from openapi.problems import TABLE
 
 # Nothing inline, nothing from elsewhere, nothing evaluated; nobody frames it.
@@ -55,7 +55,7 @@ class SignInNeededError(ApiError):
     code = "unauthenticated"
 
 
-class Page(APIRoute):
+class Page(Route):
     """A route of the console: checked before, and with our headers after."""
 
     def get_route_handler(self) -> Handler:

@@ -1,17 +1,14 @@
 """Planning, before anybody signs in: sliders, and the people that a study needs."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from fastapi import Query
-from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.responses import HTMLResponse, Response
 
 from api.console.pages import pages
 from api.console.questions import POWER, Question, ranges
 from api.console.visits import Visit, VisitDep
-from api.console.warming import ready
-
-if TYPE_CHECKING:
-    from api.console.studies import Needed
+from api.web.networks import network_of
 
 router = pages()
 
@@ -19,34 +16,30 @@ QuestionQuery = Annotated[Question, Query()]
 
 
 @router.get("/plan")
-def show_plan(visit: VisitDep, asked: QuestionQuery) -> HTMLResponse:
-    """How many people per group; the page fetches the curve by itself.
+async def show_plan(visit: VisitDep, asked: QuestionQuery) -> HTMLResponse:
+    """Show the people per group; the page fetches the curve by itself.
 
-    Nobody waits for the first page: while SciPy is being imported, its numbers come later as well.
+    The first page never waits: where its numbers are not cached, the page fetches them too.
     """
-    _count(visit)
-    later = not visit.request.url.query and not ready.is_set()
-    needed = None if later else _needed(asked)
+    who, planner = _caller(visit), visit.console.planner
+    needed = planner.cached(asked)
+    if needed is None and visit.request.url.query:
+        needed = await planner.needed(asked, who)
     return visit.page("plan.html", asked=asked, needed=needed, power=POWER, ranges=ranges())
 
 
 @router.get("/plan/curve")
-def get_curve(visit: VisitDep, asked: QuestionQuery) -> JSONResponse:
-    """The power curve of the same question, as a Vega-Lite specification."""
-    from api.console.studies import curve
-
-    _count(visit)
-    return JSONResponse(curve(asked))
-
-
-def _needed(asked: Question) -> "Needed":
-    from api.console.studies import needed  # SciPy takes seconds to import
-
-    return needed(asked)
+async def get_curve(visit: VisitDep, asked: QuestionQuery) -> Response:
+    """Return the power curve of the same question, as a Vega-Lite specification."""
+    who = _caller(visit)
+    curve = await visit.console.planner.curve(asked, who)
+    return Response(curve, media_type="application/json")
 
 
-def _count(visit: Visit) -> None:
-    """Strangers by their address; who is signed in was counted already."""
-    client = visit.request.client
-    if visit.known is None and client is not None:
-        visit.console.strangers.take(client.host)
+def _caller(visit: Visit) -> str:
+    """Return whom a question counts for; a stranger's request is also counted by network."""
+    if visit.known is not None:
+        return visit.known.researcher_id
+    network = network_of(visit.request.client.host if visit.request.client else "unknown")
+    visit.console.strangers.take(network)
+    return network

@@ -12,7 +12,7 @@ from api.console.pages import pages
 from api.console.visits import RegulatorVisit
 from api.insight.period import Period
 from api.routes import insight, oversight
-from api.service import ReadDep
+from api.web.dependencies import ReadDep
 from openapi.models import Charge, ExportName
 from openapi.problems import TABLE
 
@@ -105,8 +105,10 @@ def get_table(
 ) -> Response:
     """All rows of a quarter, as CSV."""
     asked = quarter_of(quarter)
-    period, service = Period(asked.since, asked.until), visit.console.service
-    return insight.export_table(name, visit.caller, service, period, "csv", auditor or None)
+    period, parts = Period(asked.since, asked.until), visit.console.parts
+    return insight.export_table(
+        name, visit.caller, parts.store, parts.settings, period, "csv", auditor or None
+    )
 
 
 def spent_of(charges: list[Charge]) -> dict[str, Decimal]:

@@ -1,4 +1,7 @@
-"""What can be asked of the planner: ranges whose answers take seconds, for anybody may ask."""
+"""Questions to the planner, and their answers.
+
+Anybody may ask, so questions are within ranges whose answers take seconds.
+"""
 
 from typing import Annotated, Any
 
@@ -18,6 +21,28 @@ class Question(BaseModel):
     epsilon: Annotated[float, Field(ge=0.01, le=10)] = 1.0
     groups: Annotated[int, Field(ge=2, le=8)] = 2
     bins: Annotated[int, Field(ge=1, le=500)] = 20
+
+
+class Needed(BaseModel):
+    """People per group; none by the theorem where it does not hold, none for a verdict of one bin.
+
+    Theorem 1 assumes epsilon > alpha/2. With one bin all people are in it, whatever their group.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    theorem: int | None
+    exact: int
+    verdict: int | None
+
+
+class Calculation(BaseModel):
+    """One calculation of a planner process: the people needed or, with `verdict`, the curve."""
+
+    model_config = ConfigDict(frozen=True)
+
+    question: Question
+    verdict: int | None = None
 
 
 def ranges() -> dict[str, tuple[float, float]]:

@@ -308,12 +308,19 @@ def _envy(audit: EnvyFreeness, *_: float) -> Reading:
         (
             found.explain(),
             f"{made.targets} people were audited at most, each with {made.arms} others."
-            f" {_off_by(error)}",
+            f"{_taking_part(made.arms_per_person)} {_off_by(error)}",
             f"All together may have lost {audit.loss_at_most:f} of reward at most.",
         ),
         _VERDICTS[found.verdict],
         (_drawn(chart, "People by what was shown."),),
     )
+
+
+def _taking_part(times: int | None) -> str:
+    """Say what the noise covers; releases of earlier versions cover nobody as an arm."""
+    if times is None:
+        return " The noise does not cover people whose recommendations others were shown."
+    return f" Nobody took part in more than {times} of these audits, and the noise covers all."
 
 
 def _two_party(audit: TwoParty, *_: float) -> Reading:

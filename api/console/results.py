@@ -5,8 +5,10 @@ audience puts the names in.
 """
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 from pyarrow import BufferOutputStream, csv
@@ -25,6 +27,10 @@ from auditor_client.most_skewed import MostSkewed
 from auditor_client.outcome_test import OutcomeTest
 from auditor_client.receipts import FORMAT, verify_release
 from openapi.models import RELEASE, Audit, Content, InclusionProof
+
+# Altair uses pandas as soon as some thread has begun to import it: import all of it first.
+with suppress(ImportError):
+    import_module("pandas")
 
 _KEPT = 64
 
@@ -121,13 +127,13 @@ def table_of(visit: Visit, session: Session, audit: Audit) -> bytes:
 
 
 def _body(visit: Visit, audit: Audit) -> bytes:
-    return bytes(audits.get_release(audit.id, lambda: visit.caller, visit.console.service).body)
+    return bytes(audits.get_release(audit.id, lambda: visit.caller, visit.console.parts.store).body)
 
 
 def _result(visit: Visit, session: Session, audit: Audit) -> AnyResult:
     """The audit as the SDK holds it, its receipt verified against our own published keys."""
-    service = visit.console.service
-    keys = service.auth.keys.published()
+    parts = visit.console.parts
+    keys = parts.signing_keys.published()
     mandates = oversight.get_budget(visit.caller, session).mandates
     release: Any = verify_release(_body(visit, audit), keys)
     return KINDS[audit.kind](
@@ -138,7 +144,7 @@ def _result(visit: Visit, session: Session, audit: Audit) -> AnyResult:
             contents.get_content(name, visit.caller, session) for name in audit.request.content_ids
         ),
         mandate=next((each for each in mandates if each.id == audit.mandate_id), None),
-        url=service.settings.issuer,
+        url=parts.settings.issuer,
     )
 
 

@@ -12,9 +12,9 @@ from sqlmodel import Session, col, select
 from api.console.pages import pages
 from api.console.visits import RegulatorVisit, Visit
 from api.routes import two_party
-from api.service import ReadDep
 from api.store import AuditorRow, AuditRow, ChargeRow
 from api.store.types import as_decimal
+from api.web.dependencies import ReadDep
 from openapi.models import StoredRun
 
 router = pages()

@@ -11,7 +11,7 @@ from api.console.outside import Asked, OutsideSignIn
 from api.console.pages import pages
 from api.console.visits import FormDep, Visit, VisitDep
 from api.errors import NotFoundError, UnauthenticatedError
-from api.service import ReadDep
+from api.web.dependencies import ReadDep
 
 router = pages()
 
@@ -35,7 +35,7 @@ def show_sign_in(visit: VisitDep, session: ReadDep, code: CodeQuery = None) -> R
 @router.post("/sign-in")
 def sign_in(visit: VisitDep, form: FormDep) -> Response:
     """Use the code."""
-    secret = browsers.use_code(visit.console.service.store, form.get("code", ""))
+    secret = browsers.use_code(visit.console.parts.store, form.get("code", ""))
     return _welcome(visit, secret)
 
 
@@ -44,7 +44,7 @@ def sign_out(visit: VisitDep) -> Response:
     """End the session, here and in the database."""
     console = visit.console
     if secret := console.cookies.read(visit.request, "session"):
-        browsers.close_session(console.service.store, secret)
+        browsers.close_session(console.parts.store, secret)
     response = visit.go("")
     console.cookies.clear(response, "session")
     return response
@@ -66,7 +66,7 @@ def finish_outside(visit: VisitDep) -> Response:
     packed = console.cookies.read(visit.request, "outside")
     if packed is None:
         raise UnauthenticatedError("This browser did not ask to sign in, or too long ago.")
-    store = console.service.store
+    store = console.parts.store
     caller = _provider(console).finish(visit.request.url.query, Asked.unpack(packed), store)
     with store.write() as session:
         secret = browsers.open_session(session, caller)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from api.auth import browsers
@@ -37,13 +38,17 @@ class Visit:
         return RedirectResponse(self.console.at(path), 303)
 
 
-def _visit(request: Request, console: ConsoleDep) -> Visit:
-    """Not async: it reads the database, in a thread of the pool."""
+def _caller_of(console: Console, secret: str) -> Caller | None:
+    with console.parts.store.read() as session:
+        return browsers.caller_of(session, secret)
+
+
+async def _visit(request: Request, console: ConsoleDep) -> Visit:
+    """Return who is looking. Only a session takes a thread: strangers have nothing to look up."""
     secret = console.cookies.read(request, "session")
     caller = None
     if secret is not None:
-        with console.service.store.read() as session:
-            caller = browsers.caller_of(session, secret)
+        caller = await run_in_threadpool(_caller_of, console, secret)
         request.state.ended = caller is None
     if caller is not None:
         request.state.caller, request.state.researcher = caller, caller.researcher_id

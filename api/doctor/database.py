@@ -1,20 +1,29 @@
 """Checks of the database: there, durable, of the right schema, and with the whole ledger in it."""
 
 from alembic.migration import MigrationContext
-from sqlalchemy import text
-from sqlmodel import func, select
+from joserfc.jwk import OKPKey
+from sqlalchemy import inspect, text
+from sqlmodel import Session, col, func, select
 
+from api.app.capacity import Capacity
+from api.clock import now
 from api.doctor.patient import Patient
-from api.findings import Checks, SkippedError
+from api.findings import Checks, NotApplicableError, WarnedError
 from api.ledger.checkpoints import latest
 from api.ledger.tree import tree
-from api.store import EntryRow, HeadRow
+from api.operation.presence import SILENCE
+from api.settings import ledger_origin
+from api.store import EntryRow, HeadRow, ProcessRow, SigningKeyRow
 from api.store.schema import revisions
-from privacy.ledger.notes import Checkpoint, Note
+from privacy.errors import NoteError
+from privacy.ledger.merkle import Frontier
+from privacy.ledger.notes import Checkpoint, VerifierKey, open_checkpoint
 
 DATABASE = Checks[Patient]()
 # What a committed charge needs so that no crash undoes it (R3).
 _DURABLE = ("fsync", "full_page_writes", "synchronous_commit")
+# FULL is 2, EXTRA is 3.
+_PRAGMAS = {"journal_mode": ("wal",), "synchronous": ("2", "3")}
 
 
 @DATABASE.check("start it, or mend database_url")
@@ -28,12 +37,33 @@ def database_answers(patient: Patient) -> str | None:
 @DATABASE.check("take back what makes it faster and forgetful: a charge must survive any crash")
 def commits_are_durable(patient: Patient) -> str | None:
     if patient.is_sqlite:
-        raise SkippedError("every connection to SQLite is told to be: WAL and FULL")
+        return _weak_pragmas(patient)
     with patient.store.read() as session:
         found = {name: session.execute(text(f"SHOW {name}")).scalar_one() for name in _DURABLE}
     # More than `on`, such as remote_apply, waits for more.
     weak = [f"{name} is {value}" for name, value in found.items() if value in ("off", "local")]
     return ", ".join(weak) or None
+
+
+@DATABASE.check(
+    "raise max_connections of PostgreSQL, or start fewer processes: those without a connection"
+    " answer 503"
+)
+def connections_are_enough(patient: Patient) -> str | None:
+    """What the processes that run now may open, against what PostgreSQL accepts."""
+    if patient.is_sqlite:
+        raise NotApplicableError("SQLite does not count connections")
+    each = Capacity.of(patient.settings).connections
+    with patient.store.read() as session:
+        accepted = _accepted_connections(session)
+        running = max(1, _running_processes(session))
+    if each > accepted:
+        return f"one process may open {each}, PostgreSQL accepts {accepted}"
+    if each * running > accepted:
+        raise WarnedError(
+            f"{running} processes may open {each} each, PostgreSQL accepts {accepted} in all"
+        )
+    return None
 
 
 @DATABASE.check("connect to the primary: a copy cannot be written to")
@@ -49,7 +79,7 @@ def database_can_be_written(patient: Patient) -> str | None:
 @DATABASE.check("restore a back-up: the file is damaged")
 def database_is_whole(patient: Patient) -> str | None:
     if not patient.is_sqlite:
-        raise SkippedError("PostgreSQL has pg_amcheck for it")
+        raise NotApplicableError("PostgreSQL has pg_amcheck for it")
     with patient.store.read() as session:
         found = session.execute(text("PRAGMA quick_check(1)")).scalar_one()
     return None if found == "ok" else "SQLite finds errors in it"
@@ -63,7 +93,7 @@ def schema_is_known(patient: Patient) -> str | None:
     )
 
 
-@DATABASE.check("start a process of this version: it migrates", advice=True)
+@DATABASE.check("start a process of this version: it migrates", warns=True)
 def schema_is_the_newest(patient: Patient) -> str | None:
     found, newest = _revision(patient), revisions()[-1]
     return None if found == newest else f"it is at {found or 'none'}, this version needs {newest}"
@@ -71,6 +101,7 @@ def schema_is_the_newest(patient: Patient) -> str | None:
 
 @DATABASE.check("restore all tables of one back-up, of one moment")
 def ledger_is_whole(patient: Patient) -> str | None:
+    """Compare the number of entries, and hash all that the newest signed head covers."""
     with patient.store.snapshot() as session:
         size = session.exec(select(HeadRow)).one().size
         entries = session.exec(select(func.count()).select_from(EntryRow)).one()
@@ -78,10 +109,14 @@ def ledger_is_whole(patient: Patient) -> str | None:
         if entries != size:
             return f"it says that it has {size} entries, and has {entries}"
         if signed is None:
-            return None
-        head = Checkpoint.parse(Note.parse(signed.note).text)
-        if head.size > size or tree(session).root(head.size) != head.root:
+            raise WarnedError("no head is signed yet: only the number of entries was compared")
+        head = _opened(patient, signed.note)
+        if head is None:
+            return "no key of this ledger signed its newest head"
+        if head.size > size or _root(session, head.size) != head.root:
             return "its newest signed head is not of these entries"
+        if tree(session).root(head.size) != head.root:
+            return "the hashes that are kept with the entries are not theirs"
     return None
 
 
@@ -91,10 +126,12 @@ def ledger_is_whole(patient: Patient) -> str | None:
 )
 def ledger_continues_the_head(patient: Patient) -> str | None:
     if patient.head is None:
-        raise SkippedError(
+        raise NotApplicableError(
             "bring a signed head from outside with --head, after a restore above all"
         )
-    head = Checkpoint.parse(Note.parse(patient.head).text)
+    head = _opened(patient, patient.head)
+    if head is None:
+        return "no key of this ledger signed that head"
     with patient.store.snapshot() as session:
         size = session.exec(select(HeadRow)).one().size
         if size < head.size:
@@ -102,6 +139,58 @@ def ledger_continues_the_head(patient: Patient) -> str | None:
         if tree(session).root(head.size) != head.root:
             return "other entries were signed at that size: this is another ledger's history"
     return None
+
+
+def _weak_pragmas(patient: Patient) -> str | None:
+    """Ask a connection of SQLite what it does with a commit."""
+    with patient.store.read() as session:
+        found = {
+            name: str(session.execute(text(f"PRAGMA {name}")).scalar_one()) for name in _PRAGMAS
+        }
+    weak = [f"{name} is {value}" for name, value in found.items() if value not in _PRAGMAS[name]]
+    return ", ".join(weak) or None
+
+
+def _accepted_connections(session: Session) -> int:
+    """Return how many connections PostgreSQL accepts from roles without privileges."""
+    query = text(
+        "SELECT sum(CASE WHEN name = 'max_connections' THEN 1 ELSE -1 END * setting::int)"
+        " FROM pg_settings WHERE name IN"
+        " ('max_connections', 'superuser_reserved_connections', 'reserved_connections')"
+    )
+    return int(session.execute(query).scalar_one())
+
+
+def _running_processes(session: Session) -> int:
+    """Return how many processes of this deployment were heard of lately."""
+    if not inspect(session.connection()).has_table("processes"):  # a schema before 0010
+        return 0
+    lately = col(ProcessRow.seen_at) > now() - SILENCE
+    return session.exec(select(func.count()).select_from(ProcessRow).where(lately)).one()
+
+
+def _opened(patient: Patient, note: str) -> Checkpoint | None:
+    """Return the checkpoint if a ledger key of this deployment signed it."""
+    origin = ledger_origin(patient.settings)
+    with patient.store.read() as session:
+        ledger = select(SigningKeyRow).where(SigningKeyRow.purpose == "ledger")
+        jwks = [row.public_jwk for row in session.exec(ledger)]
+    keys = [VerifierKey.of(origin, OKPKey.import_key(jwk)) for jwk in jwks]
+    try:
+        return open_checkpoint(note, keys).checkpoint
+    except NoteError:
+        return None
+
+
+def _root(session: Session, size: int) -> bytes:
+    """Return the root over the texts of the first entries, not over hashes that are kept."""
+    number = col(EntryRow.number)
+    texts = session.exec(
+        select(EntryRow.text).where(number < size).order_by(number).execution_options(yield_per=500)
+    )
+    frontier = Frontier()
+    frontier.extend(each.encode() for each in texts)
+    return frontier.root()
 
 
 def _revision(patient: Patient) -> str | None:

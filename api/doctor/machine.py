@@ -2,13 +2,15 @@
 
 import os
 import shutil
+import tempfile
 import time
+from pathlib import Path
 
 from sqlalchemy import text
 from sqlmodel import select
 
 from api.doctor.patient import GIB, Patient
-from api.findings import Checks, SkippedError
+from api.findings import Checks, NotApplicableError
 from api.store import HeadRow
 
 MACHINE = Checks[Patient]()
@@ -28,7 +30,7 @@ def clock_runs_evenly(patient: Patient) -> str | None:
 @MACHINE.check("set the clock: entries are dated, and tokens expire, by it")
 def clock_agrees_with_the_database(patient: Patient) -> str | None:
     if patient.is_sqlite:
-        raise SkippedError("SQLite has no clock of its own")
+        raise NotApplicableError("SQLite has no clock of its own")
     with patient.store.read() as session:
         told = session.execute(text("SELECT clock_timestamp()")).scalar_one()
     apart = (patient.now() - told).total_seconds()
@@ -60,14 +62,25 @@ def chance_is_random(patient: Patient) -> str | None:
 
 @MACHINE.check("make room: a database that cannot write answers nobody")
 def disk_has_room(patient: Patient) -> str | None:
-    free = shutil.disk_usage(patient.folder).free
+    if not patient.is_sqlite:
+        raise NotApplicableError("the disk of PostgreSQL is not visible from here: watch it there")
+    return _little_room(patient, patient.file.parent)
+
+
+@MACHINE.check("make room for uploads that are being read")
+def temporary_files_have_room(patient: Patient) -> str | None:
+    return _little_room(patient, Path(tempfile.gettempdir()))
+
+
+def _little_room(patient: Patient, folder: Path) -> str | None:
+    free = shutil.disk_usage(folder).free
     return f"{free / GIB:.1f} GiB are free" if free < patient.free_bytes else None
 
 
 @MACHINE.check(
     "set audit_memory_bytes to half of it at most, or give more: an audit that was charged would be"
     " killed with its worker, again and again",
-    advice=True,
+    warns=True,
 )
 def memory_is_enough(patient: Patient) -> str | None:
     """The other half is for the program, requests and two-party runs."""

@@ -1,7 +1,6 @@
 """What the doctor looks at: a deployment's settings, database, machine and platform."""
 
 import os
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,8 +39,3 @@ class Patient:
     def file(self) -> Path:
         """The database of SQLite."""
         return Path(make_url(self.settings.database_url).database or ".").resolve()
-
-    @property
-    def folder(self) -> Path:
-        """Where something is written on this machine: the database, or uploads on their way."""
-        return self.file.parent if self.is_sqlite else Path(tempfile.gettempdir())

@@ -62,7 +62,7 @@ class HttpPeople:
     def match(self, kind: str, identifiers: pa.Array) -> Persons:
         columns = pa.table({"identifier": identifiers})
         answers = _asked(self._line, "match", columns, {"kind": kind})
-        found = _joined([_whole(each, "person") for each in answers], np.int64)
+        found = _joined([_whole(each, "person") for each in list(answers)], np.int64)
         return np.where(found < 0, NOBODY, found)
 
     def offers(self) -> Mapping[str, Mapping[str, int]]:
@@ -105,7 +105,7 @@ class HttpScores:
         ask = {"content": packed_content(content), "context": dict(context)}
         columns = pa.table({"person": persons})
         answers = _answers(self._line, "score", columns, ask)
-        return _joined([self._of_the_model(each, ask) for each in answers], np.float64)
+        return _joined([self._of_the_model(each, ask) for each in list(answers)], np.float64)
 
     def _of_the_model(self, answer: Message, ask: Mapping[str, Any]) -> NDArray[np.float64]:
         if not self._model.is_of(_model_of(answer)):
@@ -148,7 +148,7 @@ class HttpPolicies:
 
     def consenting(self, persons: Persons) -> NDArray[np.bool_]:
         answers = _asked(self._line, "consenting", pa.table({"person": persons}), {})
-        agreed = [_column(each, "consents").cast(pa.bool_()) for each in answers]
+        agreed = [_column(each, "consents").cast(pa.bool_()) for each in list(answers)]
         return _joined([np.asarray(each.fill_null(False)) for each in agreed], np.bool_)
 
     def rewards(
@@ -156,7 +156,7 @@ class HttpPolicies:
     ) -> NDArray[np.float64]:
         columns = pa.table({"target": targets, "arm": arms, "step": steps})
         answers = _asked(self._line, "rewards", columns, {"course": course})
-        return _joined([_numbers(each, "reward") for each in answers], np.float64)
+        return _joined([_numbers(each, "reward") for each in list(answers)], np.float64)
 
     @property
     def _facts(self) -> PoliciesFacts:
@@ -184,14 +184,25 @@ def _asked(
 def _answers(
     line: Line, call: str, columns: pa.Table, ask: Mapping[str, Any], *, one_each: bool = True
 ) -> Iterator[Message]:
-    """The answers about all rows, some rows a call; about none there is one call too."""
-    size = line.options.people_per_call
+    """The answers about all rows, some rows a call; about none there is one call too.
+
+    After a call that failed the others are made as well, so that their number does not tell which
+    one it was.
+    """
+    size, failure = line.options.people_per_call, None
     for start in range(0, max(1, len(columns)), size):
         part = columns.slice(start, size)
-        answer = line.ask(call, Message(part, ask), len(part))
+        try:
+            answer = line.ask(call, Message(part, ask), len(part))
+        except CallFailedError as error:
+            failure = error
+            continue
         if one_each and len(answer.columns) != len(part):
-            raise CallFailedError(call, "the answer has not one row for each that was sent")
-        yield answer
+            failure = CallFailedError(call, "the answer has not one row for each that was sent")
+        if failure is None:
+            yield answer
+    if failure is not None:
+        raise failure
 
 
 def _model_of(answer: Message) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import bindparam
@@ -19,6 +20,12 @@ AFFECT_PRIVACY = (
     "members_kept_days",
     "upload_kept_hours",
     "max_members",
+    # What matching and timing tell: the quota of unpaid matching, and the public paces.
+    "identifiers_per_day",
+    "match_seconds",
+    "match_rate",
+    "audit_seconds",
+    "audit_rate",
 )
 
 _NEWEST = (
@@ -30,13 +37,19 @@ _NEWEST = (
 
 
 def record_state(store: Store, settings: Settings, platform: Platform) -> None:
-    """Write down what this process runs with, where it differs from what was written last."""
+    """Append the settings and the model of this process, if they differ from the newest entry."""
     values = settings.model_dump(mode="json", include=set(AFFECT_PRIVACY))
+    values = {name: _exact(value) for name, value in values.items()}
     values["platform_window_days"] = PLATFORM_WINDOW_DAYS
     with store.write() as session:
         record_change(session, "settings", {"values": values})
         if platform.scores:
             record_change(session, "model", {"digest": platform.scores.model_digest})
+
+
+def _exact(value: Any) -> Any:
+    """Return seconds as decimal text: an entry holds no floating-point numbers (R5)."""
+    return f"{Decimal(repr(value)).normalize():f}" if isinstance(value, float) else value
 
 
 def record_change(session: Session, kind: str, facts: Mapping[str, Any]) -> None:

@@ -7,7 +7,21 @@ from typing import Any
 from prometheus_client.metrics import MetricWrapperBase
 from pydantic import BaseModel, ConfigDict
 
-from api.metrics import AUDITS, ENDS, LATENCY, LEFT_OUT, MENDED_REWARDS, REQUESTS, STEPS
+from api.metrics import (
+    ADAPTER_CALLS,
+    ADAPTER_FAILURES,
+    AUDITS,
+    ENDS,
+    IN_PROGRESS,
+    LATE_AUDITS,
+    LATE_PARTS,
+    LATENCY,
+    LEFT_OUT,
+    MENDED_REWARDS,
+    REQUESTS,
+    SHED,
+    STEPS,
+)
 
 # They last as long as somebody listens: their time says nothing.
 _STREAMS = "/events"
@@ -57,6 +71,12 @@ class Figures(BaseModel):
     steps: int = 0
     mended: int = 0
     left_out: int = 0
+    late: int = 0
+    # Requests in progress when the figures were written.
+    in_progress: int = 0
+    shed: int = 0
+    adapter_calls: int = 0
+    adapter_failures: int = 0
 
 
 def routes() -> dict[str, Traffic]:
@@ -88,9 +108,14 @@ def figures(now: dict[str, Traffic], before: dict[str, Traffic]) -> Figures:
         total=added(now.values()),
         routes={name: each for name, each in recent.items() if each.requests},
         audits={labels["state"]: count for labels, count in _counted(AUDITS)},
-        steps=sum(count for _, count in _counted(STEPS)),
-        mended=sum(count for _, count in _counted(MENDED_REWARDS)),
-        left_out=sum(count for _, count in _counted(LEFT_OUT)),
+        steps=_sum(STEPS),
+        mended=_sum(MENDED_REWARDS),
+        left_out=_sum(LEFT_OUT),
+        late=_sum(LATE_PARTS) + _sum(LATE_AUDITS),
+        in_progress=_sum(IN_PROGRESS, "requests_in_progress"),
+        shed=_sum(SHED),
+        adapter_calls=_sum(ADAPTER_CALLS),
+        adapter_failures=_sum(ADAPTER_FAILURES),
     )
 
 
@@ -100,6 +125,10 @@ def added(traffic: Iterable[Traffic]) -> Traffic:
 
 def _name(labels: dict[str, str]) -> str:
     return f"{labels['method']} {labels['route']}"
+
+
+def _sum(metric: MetricWrapperBase, suffix: str = "_total") -> int:
+    return sum(count for _, count in _counted(metric, suffix))
 
 
 def _counted(metric: MetricWrapperBase, suffix: str = "_total") -> list[tuple[dict[str, str], int]]:

@@ -13,8 +13,8 @@ from api.operation.database import Database, database
 from api.operation.figures import Traffic, added
 from api.operation.presence import RECENT, Process, processes
 from api.operation.queue import Queue, queue
-from api.service import Service
-from api.store import HeadRow, SigningKeyRow
+from api.settings import Settings
+from api.store import HeadRow, SigningKeyRow, Store
 
 State = Literal["well", "watch", "wrong"]
 
@@ -22,6 +22,9 @@ _LONG_WAIT = timedelta(minutes=5)
 _OLD_KEY = timedelta(days=365)
 _LITTLE_SPACE = 0.1
 _MANY_FAILURES = 0.01
+_MANY_SHED = 0.01
+# Since the processes started: a busy machine makes some late by itself.
+_MANY_LATE = 100
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,8 @@ class Health:
         return "wrong" if "wrong" in found else "watch" if "watch" in found else "well"
 
 
-def health(session: Session, service: Service) -> Health:
-    found, waiting, base = processes(session), queue(session), database(session, service.store)
+def health(session: Session, store: Store, settings: Settings) -> Health:
+    found, waiting, base = processes(session), queue(session), database(session, store)
     alive = [each for each in found if not each.lost]
     traffic = added(part for each in alive for part in each.figures.routes.values())
     checks = [
@@ -60,7 +63,10 @@ def health(session: Session, service: Service) -> Health:
         _workers(alive, waiting),
         _queue(waiting),
         _failures(traffic),
-        _ledger(session, service.settings.checkpoint_seconds),
+        _overload(alive),
+        _adapter(alive),
+        _pace(alive),
+        _ledger(session, settings.checkpoint_seconds),
         _keys(session),
     ]
     entries = session.exec(select(HeadRow)).one().size
@@ -122,6 +128,35 @@ def _failures(traffic: Traffic) -> Check:
         return Check("Errors", "well", words)
     state: State = "wrong" if failed > _MANY_FAILURES * all_of_them else "watch"
     return Check("Errors", state, f"{words}: the log says why")
+
+
+def _overload(alive: Sequence[Process]) -> Check:
+    """Warn when admission refused more than one request in a hundred."""
+    shed = sum(each.figures.shed for each in alive)
+    requests = sum(each.figures.total.requests for each in alive)
+    words = f"{shed} of {requests} requests were refused because too many were in progress"
+    if shed <= _MANY_SHED * requests:
+        return Check("Overload", "well", words)
+    return Check("Overload", "watch", f"{words}: start more processes, or see who sends them")
+
+
+def _adapter(alive: Sequence[Process]) -> Check:
+    """Warn when more than one call to the platform in a hundred failed."""
+    calls = sum(each.figures.adapter_calls for each in alive)
+    failed = sum(each.figures.adapter_failures for each in alive)
+    words = f"{failed} of {calls} calls to the platform failed"
+    if failed <= _MANY_FAILURES * calls:
+        return Check("Adapter", "well", words)
+    return Check("Adapter", "watch", f"{words}: run `platform-auditor conformance`")
+
+
+def _pace(alive: Sequence[Process]) -> Check:
+    late = sum(each.figures.late for each in alive)
+    words = f"{late} parts and audits were not ready in their public time"
+    if late <= _MANY_LATE:
+        return Check("Pace", "well", words)
+    slower = "declare a slower pace (match_seconds, match_rate; audit_seconds, audit_rate)"
+    return Check("Pace", "watch", f"{words}, which auditors can see: {slower}")
 
 
 def _ledger(session: Session, seconds: float) -> Check:

@@ -1,6 +1,7 @@
-"""Processes that tell the database every few seconds that they run, and what they have done.
+"""Heartbeats: every process writes a row every few seconds that says what it has done.
 
-One that was not heard of for a while has died or hangs. It is forgotten after a day.
+A process that was silent for `SILENCE` is dead or hangs. Its row is deleted after a day. The same
+write tells `api.health.readiness` whether this process can write to the database.
 """
 
 import logging
@@ -16,12 +17,13 @@ from importlib.metadata import version
 from sqlmodel import Session, col, delete, select
 
 from api.clock import now
+from api.health.readiness import WriteRecord
 from api.ids import new_id
+from api.metrics import BACKGROUND_WRITES
 from api.operation.figures import Figures, Traffic, figures, routes
 from api.store import ProcessRow, Store
 
-BEAT = timedelta(seconds=10)
-# Not heard of for so long, a process counts as lost.
+# A process that was silent for longer counts as lost.
 SILENCE = timedelta(seconds=45)
 KEPT = timedelta(days=1)
 # What was done in so long a time is recent.
@@ -32,21 +34,33 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Presence:
-    """Tells of this process."""
+    """The heartbeat of this process, on a thread of its own.
+
+    After each successful write `refresh` is called, which may read the database.
+    """
 
     store: Store
     serves: bool
     works: bool
+    writes: WriteRecord = field(default_factory=lambda: WriteRecord(5.0))
+    refresh: Callable[[], None] = lambda: None
     id: str = field(default_factory=lambda: new_id("process"))
     started_at: datetime = field(default_factory=now)
     _past: deque[tuple[datetime, dict[str, Traffic]]] = field(default_factory=deque)
 
     def run(self, stop: threading.Event) -> None:
-        """Until told to stop; then the process is gone, in order."""
-        self._safely(self.tell)
-        while not stop.wait(BEAT.total_seconds()):
-            self._safely(self.tell)
+        """Beat until `stop` is set, then delete the row of this process."""
+        while not stop.wait(self.writes.seconds):
+            self.beat()
         self._safely(self.leave)
+
+    def beat(self) -> None:
+        """Write the row of this process, and record whether that succeeded."""
+        succeeded = self._safely(self.tell)
+        self.writes.record(succeeded=succeeded)
+        BACKGROUND_WRITES.labels("ok" if succeeded else "failed").inc()
+        if succeeded:
+            self._safely(self.refresh)
 
     def tell(self) -> None:
         """Write down that this process runs, and its figures."""
@@ -73,11 +87,14 @@ class Presence:
         with self.store.write() as session:
             session.exec(delete(ProcessRow).where(col(ProcessRow.id) == self.id))
 
-    def _safely(self, act: Callable[[], None]) -> None:
+    def _safely(self, act: Callable[[], None]) -> bool:
+        """Call `act`, log what it raises, and return whether it succeeded."""
         try:
             act()
         except Exception:  # the next one may succeed
             log.exception("presence.error")
+            return False
+        return True
 
 
 @dataclass(frozen=True)

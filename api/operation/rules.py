@@ -7,7 +7,15 @@ from typing import Any
 
 from sqlmodel import Session
 
-from api.ceilings import PERSON_LIFETIME_RHO, PLATFORM_RHO, PLATFORM_WINDOW_DAYS
+from api.ceilings import (
+    IDENTIFIERS_PER_DAY,
+    LEAST_OF_A_PART,
+    MATCH_RATE,
+    MATCH_SECONDS,
+    PERSON_LIFETIME_RHO,
+    PLATFORM_RHO,
+    PLATFORM_WINDOW_DAYS,
+)
 from api.codebook import changelog
 from api.settings import Settings
 
@@ -66,6 +74,34 @@ MEANINGS = {
     ),
     "max_members": Meaning(
         "people", "The most that an audience may have.", "none; fewer is stricter"
+    ),
+    "identifiers_per_day": Meaning(
+        "identifiers",
+        "The most identifiers that one auditor may have matched in a day (UTC). Matching costs no"
+        f" budget. A part counts as at least {LEAST_OF_A_PART:,}, each time it is sent.",
+        f"at most {IDENTIFIERS_PER_DAY:,}; fewer is stricter",
+    ),
+    "match_seconds": Meaning(
+        "seconds",
+        "The part of the public time of matching that every upload takes, whoever it finds.",
+        f"at least {MATCH_SECONDS}; longer is stricter",
+    ),
+    "match_rate": Meaning(
+        "identifiers per second",
+        "The other part: hashed identifiers for each second of it. A user name counts as 10.",
+        f"at most {MATCH_RATE:,}; lower is stricter",
+    ),
+    "audit_seconds": Meaning(
+        "seconds",
+        "The earliest time after which an audit is released, whatever it read. 0: as soon as it is"
+        " ready, and its duration shows how long the platform needed.",
+        "none; longer is stricter, and 0 is none at all",
+    ),
+    "audit_rate": Meaning(
+        "identifiers per second",
+        "An audit takes one second more for this number of identifiers, where audit_seconds is"
+        " set.",
+        "none; lower is stricter",
     ),
     "two_party_candidates": Meaning(
         "people",

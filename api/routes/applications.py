@@ -1,9 +1,8 @@
 """`/v1/applications`: apply without being known, then see, change and withdraw one's own."""
 
-import ipaddress
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from sqlmodel import col, select
 from sqlmodel.sql.expression import SelectOfScalar
 
@@ -16,15 +15,19 @@ from api.errors import (
     RateLimitedError,
     UnauthenticatedError,
 )
+from api.ledger.sight import HIDDEN_FROM_OPERATORS
 from api.paging import page
 from api.problems import responses
 from api.routes.parameters import CursorQuery, LimitQuery
 from api.routes.signed import REFUSALS, SignedDep
-from api.service import ReadDep, ServiceDep
 from api.store import ApplicationRow, IndividualRow
 from api.vetting import applications
-from api.vetting.applications import HIDDEN_FROM_OPERATORS, statement_of
+from api.vetting.applications import statement_of
+from api.vetting.dependencies import CalendarDep, StrangersDep
 from api.vetting.views import as_submitted, view
+from api.web.dependencies import ReadDep, SettingsDep, StoreDep
+from api.web.networks import network_of
+from api.web.routing import router as new_router
 from openapi.models import (
     Application,
     ApplicationDraft,
@@ -33,7 +36,7 @@ from openapi.models import (
     WithdrawalDraft,
 )
 
-router = APIRouter(prefix="/v1/applications", tags=["applications"])
+router = new_router(prefix="/v1/applications", tags=["applications"])
 _ROLE = responses(UnauthenticatedError, ForbiddenError, RateLimitedError)
 _SIGNED = _ROLE | responses(*REFUSALS, NotFoundError, ConflictError, body=True)
 StateQuery = Annotated[ApplicationState | None, Query(description="Only those in this state.")]
@@ -45,13 +48,19 @@ StateQuery = Annotated[ApplicationState | None, Query(description="Only those in
     responses=responses(*REFUSALS, ConflictError, RateLimitedError, body=True),
 )
 def send_application(
-    draft: ApplicationDraft, request: Request, service: ServiceDep, signed: SignedDep
+    draft: ApplicationDraft,
+    request: Request,
+    store: StoreDep,
+    settings: SettingsDep,
+    calendar: CalendarDep,
+    strangers: StrangersDep,
+    signed: SignedDep,
 ) -> Application:
     """Apply for access. No token is needed: the application is signed with the key it holds."""
-    service.strangers.take(_network(request))
+    strangers.take(network_of(request.client.host if request.client else "unknown"))
     statement = statement_of(draft, signed.key, signed.signature, signed.origin)
-    with service.store.write() as session:
-        row = applications.submit(session, draft, statement, service.calendar)
+    with store.write() as session:
+        row = applications.submit(session, draft, statement, calendar, settings)
         return view(session, row)
 
 
@@ -90,26 +99,29 @@ def answer_application(
     application_id: str,
     draft: ApplicationDraft,
     caller: CallerDep,
-    service: ServiceDep,
+    store: StoreDep,
+    calendar: CalendarDep,
     signed: SignedDep,
 ) -> Application:
     """A new version, after the regulator asked for changes. Signed by the principal applicant."""
     statement = statement_of(draft, signed.key, signed.signature, signed.origin)
-    with service.store.write() as session:
-        row = applications.answer(
-            session, caller, application_id, draft, statement, service.calendar
-        )
+    with store.write() as session:
+        row = applications.answer(session, caller, application_id, draft, statement, calendar)
         return view(session, row)
 
 
 @router.post("/withdrawals", status_code=201, responses=_SIGNED)
 def withdraw_application(
-    draft: WithdrawalDraft, caller: CallerDep, service: ServiceDep, signed: SignedDep
+    draft: WithdrawalDraft,
+    caller: CallerDep,
+    store: StoreDep,
+    calendar: CalendarDep,
+    signed: SignedDep,
 ) -> Application:
     """Withdraw an application that is not decided. Signed by the principal applicant."""
     statement = statement_of(draft, signed.key, signed.signature, signed.origin)
-    with service.store.write() as session:
-        row = applications.withdraw(session, caller, draft, statement, service.calendar)
+    with store.write() as session:
+        row = applications.withdraw(session, caller, draft, statement, calendar)
         return view(session, row)
 
 
@@ -122,15 +134,3 @@ def _visible(caller: Caller) -> SelectOfScalar[ApplicationRow]:
         IndividualRow.researcher_id == caller.researcher_id
     )
     return select(ApplicationRow).where(col(ApplicationRow.id).in_(mine))
-
-
-def _network(request: Request) -> str:
-    """Whom a stranger counts as: an IPv4 address, or an IPv6 network, which one host may have."""
-    host = request.client.host if request.client else "unknown"
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return host
-    if address.version == 4:
-        return host
-    return str(ipaddress.ip_network(f"{host}/64", strict=False))

@@ -1,20 +1,29 @@
 """`/v1/audiences`: upload people by group, seal them, or have the platform draw a sample."""
 
+import asyncio
 import base64
 import binascii
 import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
 from tempfile import SpooledTemporaryFile
 from typing import IO, Annotated
 
-from fastapi import APIRouter, Header, Request, Response
+from fastapi import Header, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from sqlmodel import select
 
 from api.audiences import hidden, samples, sealing, uploads
+from api.audiences.dependencies import UploadDep, UploadParts
 from api.audiences.erasure import erase
-from api.audiences.matching import matched
-from api.audiences.members import MEDIA_TYPES, read_members
+from api.audiences.matching import bind, refuse_when_silent
+from api.audiences.media_types import MEDIA_TYPES, media_type_of
+from api.audiences.members import read_members
+from api.audiences.places import Ticket
+from api.audiences.row_limit import row_limit
 from api.auth.access import AuditorDep
+from api.clock import now
 from api.errors import (
     AudienceSealedError,
     AudienceTooLargeError,
@@ -23,7 +32,10 @@ from api.errors import (
     EmptyGroupError,
     ForbiddenError,
     MalformedMembersError,
+    MatchingQuotaError,
     NotFoundError,
+    PartsLostError,
+    QuotaExceededError,
     RateLimitedError,
     TooLargeError,
     UnauthenticatedError,
@@ -35,16 +47,23 @@ from api.ledger import lock
 from api.paging import page
 from api.problems import responses
 from api.routes.parameters import CursorQuery, LabelPath, LimitQuery, PartQuery
-from api.service import ReadDep, ServiceDep
 from api.store import AudienceRow
+from api.web.dependencies import PlatformDep, ReadDep, SettingsDep, StoreDep
+from api.web.routing import router as new_router
 from openapi.models import Audience, AudienceDraft, HiddenDraft, Page, Part, SampleDraft, Seal
 
-router = APIRouter(
+router = new_router(
     prefix="/v1/audiences",
     tags=["audiences"],
     responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
 )
 _IN_MEMORY = 4 * 1024 * 1024
+# Seconds between two looks for a place, or for parts that are being written down.
+_PAUSE, _LONGEST_PAUSE = 0.005, 0.05
+# A sealing waits this long for parts that are being matched, and is refused then.
+_PATIENCE = timedelta(seconds=25)
+# A part waits this long for a place, whoever its identifiers find, and is refused then.
+PLACE_PATIENCE = timedelta(seconds=20)
 _BODY = {
     "requestBody": {
         "required": True,
@@ -61,32 +80,48 @@ _BODY = {
 }
 
 
-@router.post("", status_code=201, responses=responses(body=True))
-def create_audience(draft: AudienceDraft, caller: AuditorDep, service: ServiceDep) -> Audience:
+@router.post("", status_code=201, responses=responses(QuotaExceededError, body=True))
+def create_audience(
+    draft: AudienceDraft, caller: AuditorDep, store: StoreDep, settings: SettingsDep
+) -> Audience:
     """Open an audience with empty groups."""
-    with service.store.write() as session:
-        return uploads.create(session, caller, draft, service.settings)
+    with store.write() as session:
+        return uploads.create(session, caller, draft, settings)
 
 
 @router.post(
     "/samples",
     status_code=201,
-    responses=responses(UnavailableSampleError, UnavailableError, body=True),
+    responses=responses(UnavailableSampleError, UnavailableError, QuotaExceededError, body=True),
 )
-def sample_audience(draft: SampleDraft, caller: AuditorDep, service: ServiceDep) -> Audience:
+def sample_audience(
+    draft: SampleDraft,
+    caller: AuditorDep,
+    store: StoreDep,
+    settings: SettingsDep,
+    platform: PlatformDep,
+) -> Audience:
     """Have the platform draw people who declared an attribute to it. You get a handle only."""
-    return samples.draw(service.store, caller, draft, service.platform.people, service.settings)
+    return samples.draw(store, caller, draft, platform.people, settings)
 
 
 @router.post(
     "/hidden",
     status_code=201,
-    responses=responses(UnavailableSampleError, AudienceTooLargeError, body=True),
+    responses=responses(
+        UnavailableSampleError, AudienceTooLargeError, QuotaExceededError, body=True
+    ),
 )
-def hide_audience(draft: HiddenDraft, caller: AuditorDep, service: ServiceDep) -> Audience:
+def hide_audience(
+    draft: HiddenDraft,
+    caller: AuditorDep,
+    store: StoreDep,
+    settings: SettingsDep,
+    platform: PlatformDep,
+) -> Audience:
     """So many people whom the platform is not shown, for one two-party audit."""
-    with service.store.write() as session:
-        return hidden.hide(session, caller, draft, service.platform, service.settings)
+    with store.write() as session:
+        return hidden.hide(session, caller, draft, platform, settings)
 
 
 @router.get("")
@@ -107,9 +142,9 @@ def get_audience(audience_id: str, caller: AuditorDep, session: ReadDep) -> Audi
 
 
 @router.delete("/{audience_id}", status_code=204, responses=responses(NotFoundError, ConflictError))
-def delete_audience(audience_id: str, caller: AuditorDep, service: ServiceDep) -> None:
+def delete_audience(audience_id: str, caller: AuditorDep, store: StoreDep) -> None:
     """Erase the members of an open or finished audience. Commitment and debits stay."""
-    with service.store.write() as session:
+    with store.write() as session:
         lock(session)
         erase(session, uploads.owned(session, caller, audience_id, lock="skip"))
 
@@ -126,6 +161,8 @@ def delete_audience(audience_id: str, caller: AuditorDep, service: ServiceDep) -
         TooLargeError,
         UnsupportedMediaTypeError,
         ConflictError,
+        MatchingQuotaError,
+        QuotaExceededError,
         UnavailableError,
     ),
 )
@@ -134,7 +171,7 @@ async def put_members(
     label: LabelPath,
     request: Request,
     caller: AuditorDep,
-    service: ServiceDep,
+    parts: UploadDep,
     part: PartQuery = 0,
     content_type: Annotated[str, Header(include_in_schema=False)] = "",
     content_digest: Annotated[
@@ -144,34 +181,47 @@ async def put_members(
     """Upload one part of a group: one column named after the kind of identifier.
 
     A part replaces the part of the same number, so an upload that broke off can be resumed.
-    Identifiers are matched at once, and the database keeps none of them.
+    It is accepted at once and matched afterwards; the database keeps no identifier.
     """
-    people, settings = service.platform.people, service.settings
+    store, settings, matcher = parts.store, parts.settings, parts.matcher
 
     def look() -> uploads.Place:
-        with service.store.read() as session:
+        with store.read() as session:
             return uploads.place_of(session, caller, audience_id, label, part)
 
-    def keep(body: IO[bytes], digest: str) -> Part:
-        members = read_members(body, content_type)
-        uploads.refuse_too_many(place.others + len(members.identifiers), settings)
-        found = matched(people, members, settings)  # while others write
-        with service.store.write() as session:
+    def accept(body: IO[bytes], digest: str) -> tuple[Part, uploads.Claimed]:
+        members = read_members(body, content_type, limit)
+        refuse_when_silent(parts.people, members)
+        binding, seconds = bind(members, settings), matcher.duration(members)
+        with store.write() as session:
             audience = uploads.owned_open(session, caller, audience_id)
-            return uploads.put_part(
-                session, audience, label, part, found, digest, settings, instead_of=place.digest
+            where = session, audience, label, part
+            return uploads.accept_part(
+                *where, members, binding, digest, settings, seconds, instead_of=place.digest
             )
 
+    def keep(body: IO[bytes], digest: str, ticket: Ticket) -> Part:
+        try:
+            accepted, claimed = accept(body, digest)
+        except BaseException:
+            matcher.places.leave(ticket)
+            raise
+        matcher.begin(claimed, ticket)
+        return accepted
+
     place = await run_in_threadpool(look)
+    limit, media_type = row_limit(place.others, settings), media_type_of(content_type)
     with SpooledTemporaryFile(_IN_MEMORY) as body:
         state = hashlib.sha256()
         async for chunk in request.stream():
+            limit.take(chunk, media_type)
             state.update(chunk)
             body.write(chunk)
         _compare(content_digest, state.digest())
+        size, digest = body.tell(), f"sha256:{state.hexdigest()}"
         body.seek(0)
-        async with service.uploads:
-            return await run_in_threadpool(keep, body, f"sha256:{state.hexdigest()}")
+        async with _placed(parts, caller.auditor, size) as ticket:
+            return await run_in_threadpool(keep, body, digest, ticket)
 
 
 @router.delete(
@@ -180,12 +230,12 @@ async def put_members(
     responses=responses(NotFoundError, AudienceSealedError),
 )
 def empty_group(
-    audience_id: str, label: LabelPath, caller: AuditorDep, service: ServiceDep
+    audience_id: str, label: LabelPath, caller: AuditorDep, store: StoreDep, settings: SettingsDep
 ) -> Response:
     """Take back everything uploaded for a group, to upload it again."""
-    with service.store.write() as session:
+    with store.write() as session:
         audience = uploads.owned_open(session, caller, audience_id)
-        uploads.empty_group(session, audience, label, service.settings)
+        uploads.empty_group(session, audience, label, settings)
     return Response(status_code=204)
 
 
@@ -195,20 +245,60 @@ def empty_group(
         NotFoundError,
         AudienceSealedError,
         ConflictError,
+        PartsLostError,
         EmptyGroupError,
         UnavailableError,
         body=True,
     ),
 )
 async def seal_audience(
-    audience_id: str, seal: Seal, caller: AuditorDep, service: ServiceDep
+    audience_id: str, seal: Seal, caller: AuditorDep, parts: UploadDep
 ) -> Audience:
-    """Close the audience for good. The answer commits you and the platform to what was uploaded."""
-    people, settings = service.platform.people, service.settings
-    async with service.uploads:
-        return await run_in_threadpool(
-            sealing.seal, service.store, caller, audience_id, seal.salt, people, settings
-        )
+    """Close the audience. The answer commits you and the platform to what was uploaded.
+
+    It comes when all parts are matched, at a public pace.
+    """
+    asked = parts.store, caller, audience_id, seal.salt, parts.people, parts.settings
+    give_up, pause = now() + _PATIENCE, _PAUSE
+    while True:
+        try:
+            async with parts.slots:
+                return await run_in_threadpool(sealing.seal, *asked)
+        except sealing.NotMatchedError as error:
+            # Parts are delivered at public times: to look more often tells nothing.
+            if error.until > give_up or now() > give_up:
+                raise
+            await asyncio.sleep(max(pause, (error.until - now()).total_seconds()))
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+@asynccontextmanager
+async def _placed(parts: UploadParts, auditor_id: str, size: int) -> AsyncIterator[Ticket]:
+    """Wait for a place among the parts that are matched, and for the turn to be read.
+
+    The caller has the place from then on, also after this context has ended.
+    """
+    places = parts.matcher.places
+    ticket, taken = places.wait_for(auditor_id, size), False
+    try:
+        async with asyncio.timeout(PLACE_PATIENCE.total_seconds()):
+            while not places.take(ticket):
+                await asyncio.sleep(_PAUSE)
+            await parts.slots.acquire()
+        taken = True
+    except TimeoutError as error:
+        raise UnavailableError(
+            f"{places.parts} parts are being matched, and none of their places became free within"
+            f" {PLACE_PATIENCE.total_seconds():g} s. Nothing was stored. Send the part again.",
+            headers={"Retry-After": "5"},
+        ) from error
+    finally:
+        if not taken:
+            places.leave(ticket)
+    try:
+        yield ticket
+    finally:
+        parts.slots.release()
 
 
 def _compare(header: str | None, received: bytes) -> None:

@@ -1,9 +1,9 @@
 """`/v1/audits`: ask the price, pay, follow, and fetch what was released."""
 
-from collections.abc import AsyncIterator
-from typing import Annotated, cast
+import threading
+from typing import Annotated
 
-from fastapi import APIRouter, Body, Response
+from fastapi import Body, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 from sqlalchemy import Connection, Row, bindparam
@@ -24,6 +24,7 @@ from api.errors import (
     MandateExpiredError,
     MandateNotYetValidError,
     MandateSuspendedError,
+    NoiseTooLargeError,
     NoMandateError,
     NotCancellableError,
     NotFoundError,
@@ -31,23 +32,27 @@ from api.errors import (
     NotSignedError,
     PlatformExhaustedError,
     QueueFullError,
+    QuotaExceededError,
     RateLimitedError,
     UnauthenticatedError,
+    UnavailableError,
+    UnsupportedAudienceError,
     UnsupportedAuditError,
 )
-from api.following import Following
+from api.event_streams import EventStreams
 from api.ledger import proofs
 from api.paging import page
 from api.problems import responses
 from api.routes.parameters import CursorQuery, LimitQuery
 from api.routes.signed import REFUSALS, SignedDep
-from api.service import ReadDep, Service, ServiceDep
-from api.store import AuditRow, EntryRow, ReleaseRow
+from api.store import AuditRow, EntryRow, ReleaseRow, Store
+from api.submissions import Submissions
+from api.web.dependencies import PlatformDep, ReadDep, SettingsDep, StoreDep, part
+from api.web.routing import router as new_router
 from openapi.models import (
     EXAMPLES,
     Audit,
     AuditRequest,
-    AuditState,
     BatchQuote,
     InclusionProof,
     Page,
@@ -56,15 +61,18 @@ from openapi.models import (
     Release,
 )
 
-router = APIRouter(
+router = new_router(
     prefix="/v1/audits",
     tags=["audits"],
     responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
 )
+SubmissionsDep = Annotated[Submissions, part("submissions")]
+StreamsDep = Annotated[EventStreams, part("streams")]
+# Wakes the embedded worker.
+WakeDep = Annotated[threading.Event, part("wake")]
 RequestBody = Annotated[
     AuditRequest, Body(openapi_examples={each["kind"]: {"value": each} for each in EXAMPLES})
 ]
-_FINAL = ("released", "failed", "cancelled")
 # The state of an auditor's audit, and its release if there is one.
 _RELEASE = (
     select(AuditRow.state, ReleaseRow.body, ReleaseRow.entry)
@@ -90,7 +98,9 @@ _REFUSALS = (
     AudienceNotSealedError,
     AuditTooLargeError,
     InvalidBinsError,
+    UnsupportedAudienceError,
     UnsupportedAuditError,
+    NoiseTooLargeError,
     NoMandateError,
     MandateNotYetValidError,
     MandateSuspendedError,
@@ -100,10 +110,14 @@ _REFUSALS = (
 
 @router.post("/price", responses=responses(ForbiddenError, *_REFUSALS, body=True))
 def price_audit(
-    request: RequestBody, caller: AuditorDep, session: ReadDep, service: ServiceDep
+    request: RequestBody,
+    caller: AuditorDep,
+    session: ReadDep,
+    settings: SettingsDep,
+    platform: PlatformDep,
 ) -> Quote:
     """What an audit would cost, the error to expect, and what would remain. Spends nothing."""
-    return quotes.quote(session, caller, request, service.platform, service.settings)
+    return quotes.quote(session, caller, request, platform, settings)
 
 
 @router.post("/prices", responses=responses(ForbiddenError, *_REFUSALS, body=True))
@@ -114,10 +128,11 @@ def price_audits(
     ],
     caller: AuditorDep,
     session: ReadDep,
-    service: ServiceDep,
+    settings: SettingsDep,
+    platform: PlatformDep,
 ) -> BatchQuote:
     """Several audits priced together, in the order in which they would be paid."""
-    return quotes.quote_all(session, caller, requests, service.platform, service.settings)
+    return quotes.quote_all(session, caller, requests, platform, settings)
 
 
 @router.post(
@@ -139,13 +154,14 @@ def price_audits(
 def submit_audit(
     request: RequestBody,
     caller: AuditorDep,
-    service: ServiceDep,
+    submissions: SubmissionsDep,
+    wake: WakeDep,
     signed: SignedDep,
 ) -> Response:
     """Charge now, run later: after a crash in between the audit resumes on its charge."""
     statement = signed.stated(caller, "charge", request)
-    audit = service.submissions.submit(caller, request, statement)
-    service.charged.set()
+    audit = submissions.submit(caller, request, statement)
+    wake.set()
     # Written here: FastAPI would have it checked and written in another thread.
     place = {"Location": f"/v1/audits/{audit.id}"}
     return Response(audit.model_dump_json(), 202, place, "application/json")
@@ -167,10 +183,12 @@ def get_audit(audit_id: str, caller: AuditorDep, session: ReadDep) -> Audit:
 
 
 @router.post("/{audit_id}/cancel", responses=responses(NotFoundError, NotCancellableError))
-def cancel_audit(audit_id: str, caller: AuditorDep, service: ServiceDep) -> Audit:
+def cancel_audit(
+    audit_id: str, caller: AuditorDep, store: StoreDep, settings: SettingsDep
+) -> Audit:
     """Cancel and refund, as long as nothing private was read."""
-    with service.store.write() as session:
-        audit = cancelling.cancel(session, caller, audit_id)
+    with store.write() as session:
+        audit = cancelling.cancel(session, caller, audit_id, settings)
     boundaries.reached(Boundary.CANCEL_COMMITTED)
     return audit
 
@@ -178,16 +196,18 @@ def cancel_audit(audit_id: str, caller: AuditorDep, service: ServiceDep) -> Audi
 @router.get(
     "/{audit_id}/events",
     response_class=StreamingResponse,
-    responses=responses(NotFoundError)
+    responses=responses(NotFoundError, QuotaExceededError, UnavailableError)
     | {200: {"content": {"text/event-stream": {"schema": _EVENT}}}},
 )
-async def follow_audit(audit_id: str, auditor: AuditorDoor, service: ServiceDep) -> Response:
-    """Server-sent events: the audit's state whenever it changes, until it is final."""
-    first = await run_in_threadpool(_state, service, auditor, audit_id)
-    events = _events(service.following, audit_id, first)
-    return StreamingResponse(
-        events, media_type="text/event-stream", headers={"Cache-Control": "no-store"}
-    )
+async def follow_audit(
+    audit_id: str, auditor: AuditorDoor, store: StoreDep, streams: StreamsDep
+) -> Response:
+    """Server-sent events: the audit's state whenever it changes, until it is final.
+
+    The stream also ends when the token expires or is revoked: ask again with a new one.
+    """
+    caller, first = await run_in_threadpool(_state, store, auditor, audit_id)
+    return streams.respond(caller, audit_id, first)
 
 
 @router.get(
@@ -195,10 +215,10 @@ async def follow_audit(audit_id: str, auditor: AuditorDoor, service: ServiceDep)
     response_model=Release,
     responses=responses(NotFoundError, NotReleasedError),
 )
-def get_release(audit_id: str, auditor: AuditorDoor, service: ServiceDep) -> Response:
+def get_release(audit_id: str, auditor: AuditorDoor, store: StoreDep) -> Response:
     """The release: always the same bytes."""
     caller = auditor()
-    with service.store.look() as connection:
+    with store.look() as connection:
         release = _released(connection, caller, audit_id)
     boundaries.reached(Boundary.BEFORE_SEND)
     return Response(release.body, media_type="application/json")
@@ -222,19 +242,7 @@ def _released(connection: Connection, caller: Caller, audit_id: str) -> Row[str,
     return found
 
 
-async def _events(following: Following, audit_id: str, state: str) -> AsyncIterator[str]:
-    yield _event(audit_id, state)
-    while state not in _FINAL:
-        state = await following.after(audit_id, state)
-        yield _event(audit_id, state)
-
-
-def _event(audit_id: str, state: str) -> str:
-    progress = Progress(audit_id=audit_id, state=cast("AuditState", state))
-    return f"event: progress\ndata: {progress.model_dump_json()}\n\n"
-
-
-def _state(service: Service, auditor: Door, audit_id: str) -> str:
+def _state(store: Store, auditor: Door, audit_id: str) -> tuple[Caller, str]:
     caller = auditor()
-    with service.store.look() as connection:
-        return standing.state(connection, caller, audit_id)
+    with store.look() as connection:
+        return caller, standing.state(connection, caller, audit_id)

@@ -1,30 +1,38 @@
 """`/v1/contents`: upload trial content, look at it again."""
 
-from fastapi import APIRouter
 from sqlmodel import select
 
 from api import contents
 from api.auth.access import AuditorDep
-from api.errors import ForbiddenError, NotFoundError, RateLimitedError, UnauthenticatedError
+from api.errors import (
+    ForbiddenError,
+    NotFoundError,
+    QuotaExceededError,
+    RateLimitedError,
+    UnauthenticatedError,
+)
 from api.paging import page
 from api.problems import responses
 from api.routes.parameters import CursorQuery, LimitQuery
-from api.service import ReadDep, ServiceDep
 from api.store import ContentRow
+from api.web.dependencies import ReadDep, SettingsDep, StoreDep
+from api.web.routing import router as new_router
 from openapi.models import Content, ContentDraft, Page
 
-router = APIRouter(
+router = new_router(
     prefix="/v1/contents",
     tags=["contents"],
     responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
 )
 
 
-@router.post("", status_code=201, responses=responses(body=True))
-def upload_content(draft: ContentDraft, caller: AuditorDep, service: ServiceDep) -> Content:
+@router.post("", status_code=201, responses=responses(QuotaExceededError, body=True))
+def upload_content(
+    draft: ContentDraft, caller: AuditorDep, store: StoreDep, settings: SettingsDep
+) -> Content:
     """Upload trial content; its digest will stand on every receipt about it."""
-    with service.store.write() as session:
-        return contents.create(session, caller, draft)
+    with store.write() as session:
+        return contents.create(session, caller, draft, settings)
 
 
 @router.get("")

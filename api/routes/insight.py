@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from fastapi.responses import StreamingResponse
 from pydantic import AwareDatetime
 
@@ -17,8 +17,9 @@ from api.insight.period import DEFAULT_DAYS, Period
 from api.paging import page
 from api.problems import responses
 from api.routes.parameters import LimitQuery
-from api.service import ReadDep, ServiceDep
 from api.store import EntryRow
+from api.web.dependencies import ReadDep, SettingsDep, StoreDep
+from api.web.routing import router as new_router
 from openapi.models import (
     ExportFormat,
     ExportName,
@@ -29,7 +30,7 @@ from openapi.models import (
     RefusalCounts,
 )
 
-router = APIRouter(
+router = new_router(
     prefix="/v1/regulator",
     tags=["insight"],
     responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
@@ -59,10 +60,10 @@ PeriodDep = Annotated[Period, Depends(_period)]
 
 @router.get("/overview")
 def get_overview(
-    _: RegulatorDep, session: ReadDep, service: ServiceDep, auditor_id: AuditorQuery = None
+    _: RegulatorDep, session: ReadDep, settings: SettingsDep, auditor_id: AuditorQuery = None
 ) -> Overview:
     """Who has what, who spends how fast and until when, and what the platform has left."""
-    return overview(session, service.settings, auditor_id)
+    return overview(session, settings, auditor_id)
 
 
 @router.get("/refusals")
@@ -108,14 +109,15 @@ def list_flags(
 def export_table(
     name: ExportName,
     _: RegulatorDep,
-    service: ServiceDep,
+    store: StoreDep,
+    settings: SettingsDep,
     period: PeriodDep,
     written_as: Annotated[ExportFormat, Query(alias="format")] = "csv",
     auditor_id: AuditorQuery = None,
 ) -> StreamingResponse:
     """Overview, charges, refusals or flags as CSV or Parquet, streamed."""
-    asked = exports.Asked(service.settings, period, auditor_id)
-    pieces = exports.export(service.store, name, written_as, asked)
+    asked = exports.Asked(settings, period, auditor_id)
+    pieces = exports.export(store, name, written_as, asked)
     headers = {"Content-Disposition": f'attachment; filename="{name}.{written_as}"'}
     return StreamingResponse(_begun(pieces), media_type=_MEDIA_TYPES[written_as], headers=headers)
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from fastapi.responses import StreamingResponse
 from joserfc.jwk import OKPKey
 from pydantic import Field
@@ -24,8 +24,9 @@ from api.ledger.sight import sight_of, visible
 from api.paging import page
 from api.problems import responses
 from api.routes.parameters import LimitQuery
-from api.service import ReadDep, ServiceDep
 from api.store import CheckpointRow, EntryRow, ResearcherRow
+from api.web.dependencies import OriginDep, ReadDep, SigningKeysDep, StoreDep
+from api.web.routing import router as new_router
 from openapi.models import (
     ConsistencyProof,
     Cosignature,
@@ -37,7 +38,7 @@ from openapi.models import (
 )
 from privacy.ledger.notes import SignatureType, VerifierKey
 
-router = APIRouter(
+router = new_router(
     prefix="/v1/ledger",
     tags=["ledger"],
     responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
@@ -61,9 +62,9 @@ SeenQuery = Annotated[
 
 
 @router.get("/keys", responses=responses())
-def get_ledger_keys(service: ServiceDep) -> LedgerKeys:
+def get_ledger_keys(signing_keys: SigningKeysDep, origin: OriginDep) -> LedgerKeys:
     """The origin of this ledger, and the public keys that sign its heads and the receipts."""
-    return keys.published(service.auth.keys, service.origin)
+    return keys.published(signing_keys, origin)
 
 
 @router.get("/entries")
@@ -105,13 +106,14 @@ def follow_entries(
 )
 def export_ledger(
     caller: CallerDep,
-    service: ServiceDep,
+    store: StoreDep,
+    origin: OriginDep,
     written_as: Annotated[export.Format, Query(alias="format")] = "jsonl",
     seen: SeenQuery = None,
 ) -> StreamingResponse:
     """The entries you may see with what verifies them, streamed. Auditors get their own."""
     sight = sight_of(caller)
-    pieces = export.export(service.store, service.origin, sight, written_as, seen or ())
+    pieces = export.export(store, origin, sight, written_as, seen or ())
     return StreamingResponse(pieces, media_type=_MEDIA_TYPES[written_as])
 
 
@@ -150,9 +152,9 @@ def prove_consistency(
 
 
 @router.post("/cosignatures", status_code=201, responses=responses(NotFoundError, body=True))
-def add_cosignature(draft: Cosignature, caller: RegulatorDep, service: ServiceDep) -> SignedHead:
+def add_cosignature(draft: Cosignature, caller: RegulatorDep, store: StoreDep) -> SignedHead:
     """Keep a regulator's cosignature of a head that this service signed."""
-    with service.store.write() as session:
+    with store.write() as session:
         witness = _witness(session, caller)
         return head_view(checkpoints.add_cosignature(session, draft.note, witness))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from authlib.oauth2.rfc6749 import InvalidRequestError, OAuth2Error
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
@@ -27,9 +27,10 @@ from api.auth.messages import (
 )
 from api.auth.server import Answer, TokenServer, refusal
 from api.errors import NotFoundError
+from api.web.routing import router as new_router
 from openapi.problems import Problem
 
-router = APIRouter(tags=["OAuth 2"])
+router = new_router(tags=["OAuth 2"])
 
 PUBLIC = {"Cache-Control": "public, max-age=60"}
 

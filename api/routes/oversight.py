@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from sqlmodel import col, select
 
 from api import mandates, registry
@@ -19,8 +19,9 @@ from api.paging import page
 from api.problems import responses
 from api.routes.parameters import CursorQuery, LimitQuery
 from api.routes.signed import REFUSALS, SignedDep
-from api.service import ReadDep, ServiceDep
 from api.store import AuditorRow, ChargeRow, MandateRow, ResearcherRow
+from api.web.dependencies import OriginDep, ReadDep, SigningKeysDep, StoreDep
+from api.web.routing import router as new_router
 from openapi.models import (
     Auditor,
     AuditorDraft,
@@ -35,9 +36,9 @@ from openapi.models import (
 )
 
 _ROLE = responses(UnauthenticatedError, ForbiddenError, RateLimitedError)
-budget = APIRouter(prefix="/v1/budget", tags=["budget"], responses=_ROLE)
-regulator = APIRouter(prefix="/v1/regulator", tags=["regulator"], responses=_ROLE)
-operator = APIRouter(prefix="/v1/operator", tags=["operator"], responses=_ROLE)
+budget = new_router(prefix="/v1/budget", tags=["budget"], responses=_ROLE)
+regulator = new_router(prefix="/v1/regulator", tags=["regulator"], responses=_ROLE)
+operator = new_router(prefix="/v1/operator", tags=["operator"], responses=_ROLE)
 
 IdQuery = Annotated[str | None, Query(max_length=64)]
 
@@ -52,10 +53,10 @@ def get_budget(caller: AuditorDep, session: ReadDep) -> Budget:
 
 @regulator.post("/auditors", status_code=201, responses=responses(*REFUSALS, body=True))
 def register_auditor(
-    draft: AuditorDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+    draft: AuditorDraft, caller: RegulatorDep, store: StoreDep, signed: SignedDep
 ) -> Auditor:
     """Register a research organisation that was vetted."""
-    with service.store.write() as session:
+    with store.write() as session:
         statement = signed.statement(session, caller, "auditor", draft)
         return registry.register_auditor(session, draft, statement)
 
@@ -74,10 +75,10 @@ def list_auditors(
     responses=responses(*REFUSALS, NotFoundError, ConflictError, body=True),
 )
 def register_researcher(
-    draft: ResearcherDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+    draft: ResearcherDraft, caller: RegulatorDep, store: StoreDep, signed: SignedDep
 ) -> Researcher:
     """Register a named individual with their public key."""
-    with service.store.write() as session:
+    with store.write() as session:
         statement = signed.statement(session, caller, "researcher", draft)
         return registry.register_researcher(session, draft, statement)
 
@@ -95,10 +96,10 @@ def list_researchers(
     "/mandates", status_code=201, responses=responses(*REFUSALS, NotFoundError, body=True)
 )
 def grant_mandate(
-    draft: MandateDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+    draft: MandateDraft, caller: RegulatorDep, store: StoreDep, signed: SignedDep
 ) -> Mandate:
     """Grant a mandate: what for, which kinds, how much epsilon, from when until when."""
-    with service.store.write() as session:
+    with store.write() as session:
         statement = signed.statement(session, caller, "mandate", draft)
         return mandates.grant(session, draft, statement)
 
@@ -139,13 +140,15 @@ def list_charges(
 
 
 @operator.get("/keys")
-def list_keys(_: OperatorDep, service: ServiceDep) -> list[SigningKey]:
+def list_keys(_: OperatorDep, store: StoreDep) -> list[SigningKey]:
     """The signing keys of this service, in use and retired; never their private parts."""
-    return registry.signing_keys(service.store)
+    return registry.signing_keys(store)
 
 
 @operator.post("/keys/rotate", status_code=201)
-def rotate_keys(caller: OperatorDep, service: ServiceDep) -> list[SigningKey]:
+def rotate_keys(
+    caller: OperatorDep, store: StoreDep, signing_keys: SigningKeysDep, origin: OriginDep
+) -> list[SigningKey]:
     """Sign with fresh keys from now on. What the old ones signed stays verifiable."""
-    keys.rotate(service.store, service.auth.keys, service.origin, caller.researcher_id)
-    return registry.signing_keys(service.store)
+    keys.rotate(store, signing_keys, origin, caller.researcher_id)
+    return registry.signing_keys(store)

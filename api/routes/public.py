@@ -1,15 +1,17 @@
 """What needs no token: the catalogue, health and readiness."""
 
-from fastapi import APIRouter
-from sqlmodel import select
+from typing import Annotated
+
+from fastapi.responses import Response
 
 from api.audits import offered
 from api.codebook import changelog, codebook, exploration_offer, log_offers
 from api.errors import UnavailableError
-from api.problems import responses
+from api.health.readiness import Readiness, WriteRecord
+from api.problems import respond, responses
 from api.routes.parameters import LimitQuery, NumberCursor
-from api.service import ReadDep, ServiceDep
-from api.store import HeadRow
+from api.web.dependencies import PlatformDep, ReadDep, SettingsDep, part
+from api.web.routing import router as new_router
 from openapi.models import (
     MAX_BINS,
     Catalogue,
@@ -23,7 +25,8 @@ from openapi.models.audiences import IDENTIFIER_KINDS
 from openapi.models.contents import CONTENT_KINDS
 from openapi.models.wire import MAX_EPSILON, Wire
 
-router = APIRouter(tags=["public"])
+router = new_router(tags=["public"])
+_RETRY_SECONDS = 5
 
 
 class Health(Wire):
@@ -31,9 +34,8 @@ class Health(Wire):
 
 
 @router.get("/v1/catalogue")
-def get_catalogue(service: ServiceDep) -> Catalogue:
+def get_catalogue(settings: SettingsDep, platform: PlatformDep) -> Catalogue:
     """What this platform offers, in public numbers."""
-    platform, settings = service.platform, service.settings
     offers = platform.people.offers()
     scores = platform.scores
     low, high = scores.score_range if scores else (0.0, 1.0)
@@ -58,6 +60,7 @@ def get_catalogue(service: ServiceDep) -> Catalogue:
         limits=Limits(
             members_per_audience=settings.max_members,
             bytes_per_part=settings.max_part_bytes,
+            rows_per_part=settings.max_part_rows,
             bins=MAX_BINS,
             epsilon_per_audit=MAX_EPSILON,
             rho_per_person=settings.person_lifetime_rho,
@@ -75,14 +78,23 @@ def list_catalogue_changes(
     return changelog(session, cursor, limit)
 
 
+# The two probes run on the event loop: no overload of threads or connections reaches them. An
+# exception would be answered by a thread, so they raise none.
 @router.get("/healthz")
-def check_health() -> Health:
-    """The process is alive."""
+async def check_health() -> Health:
+    """Say that the process is alive."""
     return Health()
 
 
-@router.get("/readyz", responses=responses(UnavailableError))
-def check_readiness(session: ReadDep) -> Health:
-    """The database answers and has the tables."""
-    session.exec(select(HeadRow)).one()
-    return Health()
+@router.get("/readyz", response_model=Readiness, responses=responses(UnavailableError))
+async def check_readiness(writes: Annotated[WriteRecord, part("writes")]) -> Readiness | Response:
+    """Say whether the last background write to the database succeeded, and how old it is."""
+    found = writes.readiness()
+    return found if found.is_ready else _not_ready(found)
+
+
+def _not_ready(found: Readiness) -> Response:
+    members = found.model_dump(mode="json", exclude={"status"})
+    headers = {"Retry-After": str(_RETRY_SECONDS)}
+    error = UnavailableError(f"{found.reason}; try again", headers=headers, **members)
+    return respond(error, "/readyz")

@@ -12,7 +12,7 @@ from api.auth.caller import Caller
 from api.errors import IdempotencyConflictError, UnsignedError
 from api.ledger import statements
 from api.routes.parameters import KeyHeader, SignatureHeader
-from api.service import ServiceDep
+from api.web.dependencies import OriginDep
 from privacy.ledger.statements import Statement
 
 REFUSALS = (UnsignedError, IdempotencyConflictError)
@@ -42,8 +42,8 @@ class Signed:
         return statements.read(jwk, caller, action, draft, self.key, self.signature, self.origin)
 
 
-async def _signed(key: KeyHeader, signature: SignatureHeader, service: ServiceDep) -> Signed:
-    return Signed(key, signature, service.origin)
+async def _signed(key: KeyHeader, signature: SignatureHeader, origin: OriginDep) -> Signed:
+    return Signed(key, signature, origin)
 
 
 SignedDep = Annotated[Signed, Depends(_signed)]

@@ -1,7 +1,5 @@
 """`/v1/studies`: register a study by the digest of its file, before it is run."""
 
-from fastapi import APIRouter
-
 from api import studies
 from api.auth.access import AuditorDep
 from api.errors import ForbiddenError, RateLimitedError, UnauthenticatedError
@@ -10,11 +8,12 @@ from api.paging import page
 from api.problems import responses
 from api.routes.parameters import LimitQuery, NumberCursor
 from api.routes.signed import REFUSALS, SignedDep
-from api.service import ReadDep, ServiceDep
 from api.store import EntryRow
+from api.web.dependencies import ReadDep, StoreDep
+from api.web.routing import router as new_router
 from openapi.models import Page, Registration, RegistrationDraft
 
-router = APIRouter(
+router = new_router(
     prefix="/v1/studies",
     tags=["studies"],
     responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
@@ -23,13 +22,13 @@ router = APIRouter(
 
 @router.post("", status_code=201, responses=responses(*REFUSALS, body=True))
 def register_study(
-    draft: RegistrationDraft, caller: AuditorDep, service: ServiceDep, signed: SignedDep
+    draft: RegistrationDraft, caller: AuditorDep, store: StoreDep, signed: SignedDep
 ) -> Registration:
     """Have the ledger say that this study was written before it was run.
 
     The same digest again gives the first registration, and no new entry.
     """
-    with service.store.write() as session:
+    with store.write() as session:
         lock(session)
         statement = signed.statement(session, caller, studies.KIND, draft)
         return studies.register(session, caller, draft, statement)

@@ -1,6 +1,6 @@
 """`/v1/audits/{id}/exchange`: the messages of a two-party audit; and what regulators open."""
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
@@ -21,24 +21,26 @@ from api.errors import (
 )
 from api.problems import responses
 from api.routes.signed import REFUSALS, SignedDep
-from api.service import ReadDep, ServiceDep
+from api.two_party.dependencies import TwoPartyDep
+from api.web.dependencies import ReadDep, StoreDep
+from api.web.routing import router as new_router
 from openapi.models import OpeningDraft, StoredRun, TwoPartyRun
 
 BYTES = "application/octet-stream"
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
 _COMMON = responses(UnauthenticatedError, ForbiddenError, RateLimitedError)
-router = APIRouter(prefix="/v1/audits", tags=["two-party"], responses=_COMMON)
-regulator = APIRouter(prefix="/v1/regulator", tags=["regulator"], responses=_COMMON)
+router = new_router(prefix="/v1/audits", tags=["two-party"], responses=_COMMON)
+regulator = new_router(prefix="/v1/regulator", tags=["regulator"], responses=_COMMON)
 
 
 @router.get("/{audit_id}/exchange", responses=responses(NotFoundError, ConflictError))
-def get_exchange(audit_id: str, caller: AuditorDep, service: ServiceDep) -> TwoPartyRun:
+def get_exchange(audit_id: str, caller: AuditorDep, parts: TwoPartyDep) -> TwoPartyRun:
     """The terms of a two-party audit, whom its key is sealed to, and how far it is."""
     from api.two_party import exchange, views  # they need the extra `two-party`
 
-    with service.store.read() as session:
+    with parts.store.read() as session:
         audit = exchange.two_party(session, caller, audit_id)
-    return views.view(service, audit)
+    return views.view(parts, audit)
 
 
 @router.post(
@@ -59,7 +61,7 @@ def get_exchange(audit_id: str, caller: AuditorDep, service: ServiceDep) -> TwoP
     | {200: {"content": {BYTES: _BINARY}}},
 )
 async def exchange_message(
-    audit_id: str, request: Request, caller: AuditorDep, service: ServiceDep
+    audit_id: str, request: Request, caller: AuditorDep, parts: TwoPartyDep
 ) -> Response:
     """The next message of a run, for the next one of the platform's. Sending it again is harmless.
 
@@ -70,7 +72,8 @@ async def exchange_message(
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != BYTES:
         raise UnsupportedMediaTypeError(f"send a body of {BYTES}; the run is as it was")
     message = await request.body()
-    reply = await run_in_threadpool(exchange.exchange, service, caller, audit_id, message)
+    async with parts.slots:
+        reply = await run_in_threadpool(exchange.exchange, parts, caller, audit_id, message)
     return Response(reply, media_type=BYTES)
 
 
@@ -95,13 +98,13 @@ def get_stored_run(audit_id: str, _: RegulatorDep, session: ReadDep) -> StoredRu
     response_class=StreamingResponse,
     responses=responses(NotFoundError) | {200: {"content": {BYTES: _BINARY}}},
 )
-def get_stored_messages(audit_id: str, _: RegulatorDep, service: ServiceDep) -> Response:
+def get_stored_messages(audit_id: str, _: RegulatorDep, store: StoreDep) -> Response:
     """All messages of a run, each after its length in four bytes: what `open_transcript` takes."""
     from api.two_party import openings
 
-    with service.store.read() as session:
+    with store.read() as session:
         openings.stored(session, audit_id)
-    return StreamingResponse(openings.messages(service.store, audit_id), media_type=BYTES)
+    return StreamingResponse(openings.messages(store, audit_id), media_type=BYTES)
 
 
 @regulator.post(
@@ -110,11 +113,11 @@ def get_stored_messages(audit_id: str, _: RegulatorDep, service: ServiceDep) -> 
     responses=responses(*REFUSALS, NotFoundError, ConflictError, body=True),
 )
 def state_opening(
-    draft: OpeningDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+    draft: OpeningDraft, caller: RegulatorDep, store: StoreDep, signed: SignedDep
 ) -> StoredRun:
     """What a regulator found in a run. Without findings it can be delivered; with one, never."""
     from api.two_party import openings
 
-    with service.store.write() as session:
+    with store.write() as session:
         statement = signed.statement(session, caller, "opening", draft)
         return openings.state_opening(session, draft, statement)

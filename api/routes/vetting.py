@@ -1,9 +1,9 @@
 """What regulators and operators state in the course of vetting: each is signed by its maker."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from fastapi import APIRouter
 from pydantic import BaseModel
 from sqlmodel import Session
 
@@ -20,10 +20,12 @@ from api.errors import (
 from api.ledger import lock
 from api.problems import responses
 from api.routes.signed import REFUSALS, Signed, SignedDep
-from api.service import Service, ServiceDep
 from api.store import MandateRow
 from api.vetting import decisions, interventions, people
+from api.vetting.dependencies import CalendarDep, InterventionDep, InterventionParts
 from api.vetting.views import view
+from api.web.dependencies import StoreDep
+from api.web.routing import router as new_router
 from openapi.models import (
     AmendmentDraft,
     Application,
@@ -50,114 +52,131 @@ _RESPONSES = responses(
     ConflictError,
     body=True,
 )
-regulator = APIRouter(prefix="/v1/regulator", tags=["regulator"], responses=_RESPONSES)
-operator = APIRouter(prefix="/v1/operator", tags=["operator"], responses=_RESPONSES)
+regulator = new_router(prefix="/v1/regulator", tags=["regulator"], responses=_RESPONSES)
+operator = new_router(prefix="/v1/operator", tags=["operator"], responses=_RESPONSES)
 
 Act = Callable[[Session, Any, Statement], MandateRow]
 
 
 @regulator.post("/decisions", status_code=201)
 def decide_application(
-    draft: DecisionDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+    draft: DecisionDraft,
+    caller: RegulatorDep,
+    store: StoreDep,
+    calendar: CalendarDep,
+    signed: SignedDep,
 ) -> Application:
     """Ask for changes, extend the deadline, approve with limits, refuse; decide on an amendment."""
-    with service.store.write() as session:
+    with store.write() as session:
         lock(session)
         statement = signed.statement(session, caller, "decision", draft)
-        row = decisions.decide(session, draft, statement, service.calendar)
+        row = decisions.decide(session, draft, statement, calendar)
         return view(session, row)
 
 
 @regulator.post("/mediations", status_code=201)
 def mediate_as_regulator(
-    draft: MediationDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+    draft: MediationDraft,
+    caller: RegulatorDep,
+    store: StoreDep,
+    calendar: CalendarDep,
+    signed: SignedDep,
 ) -> Application:
     """Open, decline or end the mediation."""
-    with service.store.write() as session:
+    with store.write() as session:
         lock(session)
         statement = signed.statement(session, caller, "mediation", draft)
-        row = decisions.mediate(session, caller, draft, statement, service.calendar)
+        row = decisions.mediate(session, caller, draft, statement, calendar)
         return view(session, row)
 
 
 @operator.post("/amendments", status_code=201)
 def ask_for_amendment(
-    draft: AmendmentDraft, caller: OperatorDep, service: ServiceDep, signed: SignedDep
+    draft: AmendmentDraft,
+    caller: OperatorDep,
+    store: StoreDep,
+    calendar: CalendarDep,
+    signed: SignedDep,
 ) -> Application:
     """Ask the regulator to amend what was granted, within the period for it."""
-    with service.store.write() as session:
+    with store.write() as session:
         lock(session)
         statement = signed.statement(session, caller, "amendment", draft)
-        row = decisions.ask_amendment(session, draft, statement, service.calendar)
+        row = decisions.ask_amendment(session, caller, draft, statement, calendar)
         return view(session, row)
 
 
 @operator.post("/mediations", status_code=201)
 def mediate_as_operator(
-    draft: MediationDraft, caller: OperatorDep, service: ServiceDep, signed: SignedDep
+    draft: MediationDraft,
+    caller: OperatorDep,
+    store: StoreDep,
+    calendar: CalendarDep,
+    signed: SignedDep,
 ) -> Application:
     """Ask for mediation within the period for it, or end it."""
-    with service.store.write() as session:
+    with store.write() as session:
         lock(session)
         statement = signed.statement(session, caller, "mediation", draft)
-        row = decisions.mediate(session, caller, draft, statement, service.calendar)
+        row = decisions.mediate(session, caller, draft, statement, calendar)
         return view(session, row)
 
 
 @regulator.post("/suspensions", status_code=201)
 def suspend_mandate(
-    draft: MandateStateDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+    draft: MandateStateDraft, caller: RegulatorDep, parts: InterventionDep, signed: SignedDep
 ) -> Mandate:
     """Suspend a mandate: nothing more is charged to it, and what was not begun waits."""
-    return _act(service, caller, signed, "suspension", draft, interventions.suspend)
+    return _act(parts, caller, signed, "suspension", draft, interventions.suspend)
 
 
 @regulator.post("/resumptions", status_code=201)
 def resume_mandate(
-    draft: MandateStateDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+    draft: MandateStateDraft, caller: RegulatorDep, parts: InterventionDep, signed: SignedDep
 ) -> Mandate:
     """Put a suspended mandate in force again."""
-    return _act(service, caller, signed, "resumption", draft, interventions.resume)
+    return _act(parts, caller, signed, "resumption", draft, interventions.resume)
 
 
 @regulator.post("/terminations", status_code=201)
 def terminate_mandate(
-    draft: MandateStateDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+    draft: MandateStateDraft, caller: RegulatorDep, parts: InterventionDep, signed: SignedDep
 ) -> Mandate:
     """End a mandate for good: what was not begun is cancelled and refunded."""
-    return _act(service, caller, signed, "termination", draft, interventions.terminate)
+    terminate = partial(interventions.terminate, settings=parts.settings)
+    return _act(parts, caller, signed, "termination", draft, terminate)
 
 
 @regulator.post("/mandate-changes", status_code=201)
 def change_mandate(
-    draft: MandateChangeDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+    draft: MandateChangeDraft, caller: RegulatorDep, parts: InterventionDep, signed: SignedDep
 ) -> Mandate:
     """Change the limits, the kinds or the end of a mandate."""
-    return _act(service, caller, signed, "mandate-change", draft, interventions.change)
+    return _act(parts, caller, signed, "mandate-change", draft, interventions.change)
 
 
 @regulator.post("/stops", status_code=201)
 def stop_audit_as_regulator(
-    draft: StopDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+    draft: StopDraft, caller: RegulatorDep, parts: InterventionDep, signed: SignedDep
 ) -> Progress:
     """Stop an audit that explores, before its next batch: nobody is shown anything more."""
-    return _stop(service, caller, signed, draft)
+    return _stop(parts, caller, signed, draft)
 
 
 @operator.post("/stops", status_code=201)
 def stop_audit_as_operator(
-    draft: StopDraft, caller: OperatorDep, service: ServiceDep, signed: SignedDep
+    draft: StopDraft, caller: OperatorDep, parts: InterventionDep, signed: SignedDep
 ) -> Progress:
     """Stop an audit that explores, before its next batch: nobody is shown anything more."""
-    return _stop(service, caller, signed, draft)
+    return _stop(parts, caller, signed, draft)
 
 
 @regulator.post("/removals", status_code=201)
 def remove_researcher(
-    draft: RemovalDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+    draft: RemovalDraft, caller: RegulatorDep, store: StoreDep, signed: SignedDep
 ) -> Researcher:
     """Take access from an individual; their tokens stop working at once."""
-    with service.store.write() as session:
+    with store.write() as session:
         lock(session)
         statement = signed.statement(session, caller, "researcher-removal", draft)
         return registry.researcher_view(people.remove(session, caller, draft, statement))
@@ -165,30 +184,30 @@ def remove_researcher(
 
 @regulator.post("/erasures", status_code=201)
 def erase_personal_text(
-    draft: ErasureDraft, caller: RegulatorDep, service: ServiceDep, signed: SignedDep
+    draft: ErasureDraft, caller: RegulatorDep, store: StoreDep, signed: SignedDep
 ) -> Erasure:
     """Erase the personal text of an application or an individual. The ledger still verifies."""
-    with service.store.write() as session:
+    with store.write() as session:
         lock(session)
         statement = signed.statement(session, caller, "erasure", draft)
         return people.erase(session, draft, statement)
 
 
 def _act(
-    service: Service, caller: Caller, signed: Signed, kind: str, draft: BaseModel, act: Act
+    parts: InterventionParts, caller: Caller, signed: Signed, kind: str, draft: BaseModel, act: Act
 ) -> Mandate:
-    with service.store.write() as session:
+    with parts.store.write() as session:
         lock(session)
         statement = signed.statement(session, caller, kind, draft)
         row = act(session, draft, statement)
         session.flush()
         shown = mandates.view(session, row)
-    service.charged.set()
+    parts.wake.set()
     return shown
 
 
-def _stop(service: Service, caller: Caller, signed: Signed, draft: StopDraft) -> Progress:
-    with service.store.write() as session:
+def _stop(parts: InterventionParts, caller: Caller, signed: Signed, draft: StopDraft) -> Progress:
+    with parts.store.write() as session:
         statement = signed.statement(session, caller, "stop", draft)
-        row = stops.stop(session, draft, statement)
+        row = stops.stop(session, draft, statement, parts.settings)
         return Progress.model_validate({"audit_id": row.id, "state": row.state})

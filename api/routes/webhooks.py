@@ -1,7 +1,5 @@
 """`/v1/webhooks`: have your entries pushed (Standard Webhooks). The feed can be polled instead."""
 
-from fastapi import APIRouter
-
 from api.auth.access import CallerDep
 from api.errors import (
     ConflictError,
@@ -11,11 +9,12 @@ from api.errors import (
     UnauthenticatedError,
 )
 from api.problems import responses
-from api.service import ReadDep, ServiceDep
+from api.web.dependencies import ReadDep, SettingsDep, SigningKeysDep, StoreDep
+from api.web.routing import router as new_router
 from api.webhooks import registration
 from openapi.models import Page, Webhook, WebhookDraft
 
-router = APIRouter(
+router = new_router(
     prefix="/v1/webhooks",
     tags=["webhooks"],
     responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
@@ -23,24 +22,32 @@ router = APIRouter(
 
 
 @router.post("", status_code=201, responses=responses(ConflictError, body=True))
-def register_webhook(draft: WebhookDraft, caller: CallerDep, service: ServiceDep) -> Webhook:
+def register_webhook(
+    draft: WebhookDraft,
+    caller: CallerDep,
+    store: StoreDep,
+    settings: SettingsDep,
+    signing_keys: SigningKeysDep,
+) -> Webhook:
     """Push the entries you may see to this URL, signed with the key that signs receipts."""
-    registration.check(draft, private=service.settings.webhook_private_hosts)
-    with service.store.write() as session:
+    registration.check(draft, private=settings.webhook_private_hosts)
+    with store.write() as session:
         row = registration.register(session, caller, draft)
-    return registration.view(row, service.auth.keys.current("receipt"))
+    return registration.view(row, signing_keys.current("receipt"))
 
 
 @router.get("")
-def list_webhooks(caller: CallerDep, session: ReadDep, service: ServiceDep) -> Page[Webhook]:
+def list_webhooks(
+    caller: CallerDep, session: ReadDep, signing_keys: SigningKeysDep
+) -> Page[Webhook]:
     """Your webhooks, and how far each of them got."""
-    key = service.auth.keys.current("receipt")
+    key = signing_keys.current("receipt")
     rows = registration.of(session, caller)
     return Page[Webhook](items=[registration.view(row, key) for row in rows])
 
 
 @router.delete("/{webhook_id}", status_code=204, responses=responses(NotFoundError))
-def delete_webhook(webhook_id: str, caller: CallerDep, service: ServiceDep) -> None:
+def delete_webhook(webhook_id: str, caller: CallerDep, store: StoreDep) -> None:
     """Push no more to it."""
-    with service.store.write() as session:
+    with store.write() as session:
         registration.delete(session, caller, webhook_id)

@@ -2,7 +2,7 @@
 
 from api.store.accounts import AuditRow, ChargeRow, CourseRow, MandateRow, ReleaseRow
 from api.store.console import ConsoleSessionRow, SignInCodeRow
-from api.store.engine import UNAVAILABLE, Store
+from api.store.engine import UNAVAILABLE, Store, commit_reading
 from api.store.finding import find, find_all, find_one
 from api.store.identity import (
     AuditorRow,
@@ -19,11 +19,17 @@ from api.store.ledger import (
     StatementRow,
     TreeHashRow,
 )
-from api.store.limits import ExclusionRow, PersonBlockRow, PlatformAccountRow
+from api.store.limits import (
+    ChargedPeopleRow,
+    ExclusionRow,
+    PersonBlockRow,
+    PlatformAccountRow,
+)
 from api.store.processes import ProcessRow
+from api.store.rates import RateBucketRow
 from api.store.sketches import SketchRow
 from api.store.two_party import MessageRow, OrderRow, RunRow
-from api.store.uploads import AudienceRow, ContentRow, GroupRow, PartRow
+from api.store.uploads import AudienceRow, ContentRow, GroupRow, MatchingQuotaRow, PartRow
 from api.store.vetting import (
     ApplicationEventRow,
     ApplicationRow,
@@ -41,6 +47,7 @@ __all__ = [
     "AuditRow",
     "AuditorRow",
     "ChargeRow",
+    "ChargedPeopleRow",
     "CheckpointRow",
     "ConsoleSessionRow",
     "ContentRow",
@@ -51,6 +58,7 @@ __all__ = [
     "HeadRow",
     "IndividualRow",
     "MandateRow",
+    "MatchingQuotaRow",
     "MessageRow",
     "OrderRow",
     "PartRow",
@@ -59,6 +67,7 @@ __all__ = [
     "PersonalSubjectRow",
     "PlatformAccountRow",
     "ProcessRow",
+    "RateBucketRow",
     "ReleaseRow",
     "ResearcherRow",
     "RevokedTokenRow",
@@ -73,6 +82,7 @@ __all__ = [
     "WebhookRow",
     "change",
     "change_all",
+    "commit_reading",
     "find",
     "find_all",
     "find_one",

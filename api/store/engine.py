@@ -24,6 +24,11 @@ UNAVAILABLE = (OperationalError, InterfaceError, PoolTimeoutError)
 # Seconds that a writer waits for others on SQLite.
 _PATIENCE = 30.0
 _WAIT = f"PRAGMA busy_timeout={round(1000 * _PATIENCE)}"
+# Connections of a process that serves no requests, and those that stay open when idle.
+_CONNECTIONS, _KEPT_CONNECTIONS = 30, 10
+# Seconds that a thread waits for a connection. There is one for each (`api.app.capacity`), so a
+# wait means that this was violated.
+_POOL_PATIENCE = 10.0
 # Seconds between two questions for SQLite's lock.
 _PAUSE = 0.001
 # Milliseconds that cutting SQLite's log waits for readers: writers wait for it meanwhile.
@@ -58,9 +63,10 @@ _READING: dict[str, dict[str, Any]] = {"sqlite": {}, "postgresql": {"postgresql_
 class Store:
     """Sessions on one database."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, connections: int = _CONNECTIONS) -> None:
+        """Open at most so many connections, each when it is first needed."""
         self.url = url
-        self.engine = _engine(url)
+        self.engine = _engine(url, connections)
         self._at_once = self.engine.execution_options(**_OUTSIDE[self.engine.dialect.name])
         self._reading = self.engine.execution_options(**_READING[self.engine.dialect.name])
         self._writers = Lock() if self.engine.dialect.name == "sqlite" else None
@@ -68,11 +74,13 @@ class Store:
     @contextmanager
     def read(self) -> Iterator[Session]:
         """A transaction that only reads."""
-        with _Reading(self._reading, expire_on_commit=False, autoflush=False) as session:
+        with self.reading_session() as session:
             yield session
-            if self._writers is None:
-                # A rollback makes PostgreSQL's driver forget every statement that it had prepared.
-                session.commit()
+            commit_reading(session)
+
+    def reading_session(self) -> Session:
+        """Return a session that only reads; it connects at the first query."""
+        return _Reading(self._reading, expire_on_commit=False, autoflush=False)
 
     @contextmanager
     def look(self) -> Iterator[Connection]:
@@ -170,16 +178,30 @@ class _Reading(_Session):
         raise RuntimeError("a transaction that only reads would have written")
 
 
-def _engine(url: str) -> Engine:
+def commit_reading(session: Session) -> None:
+    """End the transaction of a session that only reads."""
+    # A rollback makes PostgreSQL's driver forget every statement that it had prepared.
+    if session.get_bind().dialect.name == "postgresql":
+        session.commit()
+
+
+def _engine(url: str, connections: int) -> Engine:
     address = make_url(url)
+    kept = min(connections, _KEPT_CONNECTIONS)
+    pool: dict[str, Any] = {
+        "pool_size": kept,
+        "max_overflow": connections - kept,
+        "pool_timeout": _POOL_PATIENCE,
+    }
     if address.get_backend_name() != "sqlite":
         asked = {name: value for name, value in _IMPATIENCE.items() if name not in address.query}
-        engine = create_engine(
-            url, connect_args=asked, pool_size=10, max_overflow=20, pool_use_lifo=True
-        )
+        engine = create_engine(url, connect_args=asked, pool_use_lifo=True, **pool)
         _ping_the_idle(engine)
         return engine
-    engine = create_engine(url, connect_args={"timeout": _PATIENCE, "check_same_thread": False})
+    if address.database in (None, "", ":memory:"):
+        pool = {}  # one connection, which is the database
+    sqlite = {"timeout": _PATIENCE, "check_same_thread": False}
+    engine = create_engine(url, connect_args=sqlite, **pool)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine

@@ -6,7 +6,7 @@ ledger.
 
 from fractions import Fraction
 
-from sqlalchemy import BigInteger
+from sqlalchemy import BigInteger, CheckConstraint
 from sqlmodel import Column, Field, LargeBinary, SQLModel
 
 from api.store.types import Pico
@@ -27,8 +27,9 @@ class PersonBlockRow(SQLModel, table=True):
 
     `spent` is what each has borne; `carried` the part of it that audiences bore whose members are
     erased, and which can no longer be recomputed from them; `drawn` the part of it that samples
-    bore, which is the one that depends on who else was there to be drawn; `carried_drawn` what is
-    both.
+    and hidden audiences bore, which depends on who else was there to be drawn; `carried_drawn` what
+    is both. `lowest` is the least of all balances of the last rewrite, `spent` always among them:
+    the database refuses a block in which it is negative.
     """
 
     __tablename__ = "person_blocks"
@@ -38,6 +39,15 @@ class PersonBlockRow(SQLModel, table=True):
     carried: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
     drawn: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
     carried_drawn: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
+    lowest: int = Field(
+        default=0,
+        sa_column=Column(
+            BigInteger,
+            CheckConstraint("lowest >= 0", name="ck_person_blocks_lowest"),
+            nullable=False,
+            server_default="0",
+        ),
+    )
 
 
 class ExclusionRow(SQLModel, table=True):
@@ -48,3 +58,15 @@ class ExclusionRow(SQLModel, table=True):
     audit_id: str = Field(primary_key=True, foreign_key="audits.id")
     label: str = Field(primary_key=True)
     able: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class ChargedPeopleRow(SQLModel, table=True):
+    """The people that a charge on a hidden audience debits: sorted, little-endian int64. Private.
+
+    Written when a run has found them, and dropped when the audience is erased.
+    """
+
+    __tablename__ = "charged_people"
+
+    audit_id: str = Field(primary_key=True, foreign_key="audits.id")
+    people: bytes = Field(sa_column=Column(LargeBinary, nullable=False))

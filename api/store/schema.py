@@ -1,5 +1,7 @@
 """The database schema and its migrations, by Alembic."""
 
+import os
+from contextlib import suppress
 from pathlib import Path
 
 from alembic import command
@@ -26,6 +28,7 @@ def migrate(store: Store, revision: str = "head") -> None:
 
     Processes that start together take turns: the first one migrates, the others find it done.
     """
+    _create_private_file(store)
     connected = store.engine.connect().execution_options(writes=True)
     # Begun before Alembic comes: else it commits after every revision, and two could meet between.
     with connected as connection, connection.begin():
@@ -33,6 +36,15 @@ def migrate(store: Store, revision: str = "head") -> None:
             connection.execute(select(func.pg_advisory_xact_lock(_POSTGRESQL_LOCK)))
         _refuse_newer(connection)
         command.upgrade(_config(connection), revision)
+
+
+def _create_private_file(store: Store) -> None:
+    """Create a new SQLite file that only its owner can read; its -wal and -shm files follow."""
+    name = store.engine.url.database
+    if store.engine.dialect.name != "sqlite" or not name or name == ":memory:":
+        return
+    with suppress(FileExistsError):
+        os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _refuse_newer(connection: Connection) -> None:

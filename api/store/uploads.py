@@ -2,11 +2,14 @@
 
 `PartRow.data` and `GroupRow.people` are private. Parts are dropped when the audience is sealed,
 people when it is erased. Identifiers are in no column, but for parts that the version before 0014
-took in; a part's digests let a guess of the whole part be tested, until it is dropped.
+took in; a part's digests let a guess of the whole part be tested, until it is dropped. A part that
+was accepted and is not matched yet has neither data nor tokens: its identifiers are in the memory
+of the process that matches it, and nowhere else.
 """
 
 from datetime import datetime
 
+from sqlalchemy import BigInteger
 from sqlmodel import JSON, Column, Field, LargeBinary, SQLModel, Text
 
 from api.store.types import Utc
@@ -81,3 +84,16 @@ class PartRow(SQLModel, table=True):
     # The digest of its tokens (`privacy.commitment`), and their sketch.
     tokens: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
     sketch: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
+    # Until it is matched: the token of the process that does, and the public time when it will be.
+    claim: str | None = None
+    due_at: datetime | None = Field(default=None, sa_type=Utc)
+
+
+class MatchingQuotaRow(SQLModel, table=True):
+    """Identifiers that were matched for an auditor on one day (UTC), parts sent again included."""
+
+    __tablename__ = "matching_quotas"
+
+    auditor_id: str = Field(primary_key=True, foreign_key="auditors.id")
+    day: str
+    identifiers: int = Field(sa_column=Column(BigInteger, nullable=False))

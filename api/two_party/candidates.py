@@ -2,8 +2,12 @@
 
 Where there are more, so many of them are drawn. Nobody outside sees that, or how many there are
 (R2): an audit that failed for one person too many would tell that this person is there. The lot is
-the same for all runs on one charge, so that whoever is read of bears it, and no run that broke off
-is a second draw; and another for each audit, so that what one leaves out others cover.
+the same for all runs on one charge, so that no run that broke off is a second draw; and another for
+each audit, so that what one leaves out others cover.
+
+Everybody has one place and every identifier one person (`privacy.two_party.joins`). So one person
+more changes at most two rows, which `Terms.bounds` counts. Once a run has begun to read,
+later runs on its charge are compared with the recorded people alone, whoever joined since.
 """
 
 import logging
@@ -11,32 +15,40 @@ import logging
 import numpy as np
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from numpy.typing import NDArray
 
 from api.adapters import PlatformDownError
 from api.audiences.members import tokens
 from api.auth.seal import decode
 from api.directory import usable
-from api.metrics import LEFT_OUT
-from api.platform import Platform
+from api.metrics import LEFT_OUT, adapter_call
+from api.platform import Persons, Platform
 from api.settings import Settings
 from privacy.two_party import Candidates
 from privacy.two_party.joins import LOT
+from privacy.two_party.matching import TOKEN
 
 log = logging.getLogger(__name__)
 _LABEL = b"platform-auditor/two-party-lot/v1/"
 
 
 def candidates(
-    platform: Platform, kind: str, size: int, audit_id: str, settings: Settings
+    platform: Platform,
+    kind: str,
+    size: int,
+    audit_id: str,
+    settings: Settings,
+    recorded: Persons | None = None,
 ) -> Candidates:
     """All of the platform's people who have such an identifier; the operator is told of too many.
 
-    Of several identifiers of a person the first counts.
+    Of several identifiers of a person the first counts. `recorded`: nobody but these people.
     """
     if platform.directory is None:
         raise PlatformDownError("the platform has no directory any more")
     try:
-        listed, named = platform.directory.held(kind)
+        with adapter_call("held"):
+            listed, named = platform.directory.held(kind)
         persons, identifiers = usable(kind, np.asarray(listed, np.int64), named)
         everybody = Candidates(tokens(kind, identifiers), persons, _lot(settings, audit_id))
     except Exception as error:  # an adapter may raise anything
@@ -44,7 +56,16 @@ def candidates(
     if beyond := everybody.beyond(size):
         LEFT_OUT.inc(beyond)
         log.warning("two-party.left-out", extra={"people": beyond, "places": size})
-    return everybody
+    return everybody if recorded is None else _among(everybody, recorded)
+
+
+def _among(everybody: Candidates, recorded: Persons) -> Candidates:
+    return _kept(everybody, np.flatnonzero(np.isin(everybody.persons, recorded)))
+
+
+def _kept(everybody: Candidates, places: NDArray[np.intp]) -> Candidates:
+    kept = np.frombuffer(everybody.tokens, np.uint8).reshape(-1, TOKEN)[places]
+    return Candidates(kept.tobytes(), everybody.persons[places], everybody.lot)
 
 
 def _lot(settings: Settings, audit_id: str) -> bytes:

@@ -21,7 +21,7 @@ from api.delivery import Made, deliver
 from api.errors import ConflictError
 from api.metrics import AUDITS
 from api.platform import Platform
-from api.releases import signed
+from api.releases import scoring_model, signed
 from api.settings import Settings
 from api.store import AuditRow, CheckpointRow, MandateRow, RunRow, Store
 from privacy.ledger import notes
@@ -60,8 +60,9 @@ def settle(
             fields = json.loads(run.release or "{}")
             body = signed(fields, whole_second(now()), key)
             facts = {"transcript": run.transcript, **draw.facts()}
-            made = Made(audit, body, fields["model_digest"], facts)
-            deliver(session, [made], platform, settings, written)
+            model = fields["model_digest"]
+            made = Made(audit, body, model, scoring_model(model, platform), facts)
+            deliver(session, [made], settings, written)
     if draw.awaited is None:
         AUDITS.labels(state="released").inc()
     return draw.awaited

@@ -2,8 +2,8 @@
 
 A HELLO begins a run, in place of any earlier one of the audit that has not answered. A message that
 was answered before gets the same answer again. What cannot be taken is refused by name, and the run
-is as it was. The first ASK reads, releases and commits, in this order; only then is there anything
-to send (`delivering`).
+is as it was. A wrong proof ends the audit, and its charge stays (`failures`). The first ASK reads,
+releases and commits, in this order; only then is there anything to send (`delivering`).
 """
 
 import logging
@@ -27,44 +27,48 @@ from api.errors import (
 )
 from api.ledger.checkpoints import sign_head
 from api.pricing import facts_of
-from api.releases import described
-from api.service import Service
+from api.releases import present, state
 from api.standing import owned
 from api.store import AudienceRow, AuditRow, MandateRow, MessageRow, RunRow
 from api.two_party import delivering, serving
+from api.two_party.dependencies import TwoPartyParts
+from api.two_party.failures import (
+    OPEN,
+    WRONG_PROOF,
+    fail_run,
+    final_once_drawn,
+)
 from api.two_party.half import Half
 from api.two_party.runs import LiveRun
 from api.two_party.sealed_to import regulator_key
 from api.work import Work
 from openapi.models import REQUEST, Price, TwoPartyRelease
 from privacy.two_party import PlatformParty
-from privacy.two_party.errors import MessageError, TwoPartyError
+from privacy.two_party.errors import MessageError, ProofError, TwoPartyError
 from privacy.two_party.messages import number_of
 
 log = logging.getLogger(__name__)
 
-_OPEN = ("charged", "running")
 
-
-def exchange(service: Service, caller: Caller, audit_id: str, message: bytes) -> bytes:
+def exchange(parts: TwoPartyParts, caller: Caller, audit_id: str, message: bytes) -> bytes:
     """The answer to a message of this audit."""
     boundaries.reached(Boundary.MESSAGE_RECEIVED)
-    reply = _answer(service, caller, audit_id, message)
+    reply = _answer(parts, caller, audit_id, message)
     boundaries.reached(Boundary.MESSAGE_ANSWERED)
     return reply
 
 
-def _answer(service: Service, caller: Caller, audit_id: str, message: bytes) -> bytes:
-    with service.store.read() as session:
+def _answer(parts: TwoPartyParts, caller: Caller, audit_id: str, message: bytes) -> bytes:
+    with parts.store.read() as session:
         audit = two_party(session, caller, audit_id)
         run = session.get(RunRow, audit_id)
         answered = run is not None and run.answered_at is not None
         if not answered:
             _check_open(session, audit)
     if answered:
-        return serving.answer_to(service, audit_id, message)
+        return serving.answer_to(parts, audit_id, message)
     try:
-        return _pass_on(service, audit, _live(service, audit, message), message)
+        return _pass_on(parts, audit, _live(parts, audit, message), message)
     except MessageError as error:
         raise MessageRefusedError(f"{error}. The run is as it was.", reason=error.code) from error
 
@@ -77,7 +81,7 @@ def two_party(session: Session, caller: Caller, audit_id: str) -> AuditRow:
 
 
 def _check_open(session: Session, audit: AuditRow) -> None:
-    if audit.state not in _OPEN:
+    if audit.state not in OPEN:
         raise ConflictError(f"the audit is {audit.state}: no run can begin", state=audit.state)
     mandate = session.get_one(MandateRow, audit.mandate_id)
     # What was begun is finished; what was not waits, as with every kind.
@@ -87,11 +91,13 @@ def _check_open(session: Session, audit: AuditRow) -> None:
         )
 
 
-def _live(service: Service, audit: AuditRow, message: bytes) -> LiveRun:
+def _live(parts: TwoPartyParts, audit: AuditRow, message: bytes) -> LiveRun:
     """The run that the message is of: the one under way, or a new one if it begins one."""
-    run = service.runs.of(audit.id)
+    run = parts.runs.of(audit.id)
+    if run is not None and run.party.refuted:
+        return run  # no other may begin before its failure is committed
     if number_of(message) == 0 and not (run and run.began_with(message)):
-        return _begin(service, audit, message)
+        return _begin(parts, audit, message)
     if run is None:
         raise BeginAgainError(
             "the run is not under way here: its process ended, or it waited too long. Begin a new"
@@ -100,20 +106,20 @@ def _live(service: Service, audit: AuditRow, message: bytes) -> LiveRun:
     return run
 
 
-def _begin(service: Service, audit: AuditRow, message: bytes) -> LiveRun:
+def _begin(parts: TwoPartyParts, audit: AuditRow, message: bytes) -> LiveRun:
     """Nothing changes unless the message is one that begins a run."""
-    size = _size(service, audit)
-    service.runs.refuse_full(audit.id, size, service.settings)
+    size = _size(parts, audit)
+    parts.runs.refuse_full(audit.id, size, parts.settings)
     name = secrets.token_hex(16)
     try:
-        half = Half.of(service.store, service.settings, service.platform, audit, name)
+        half = Half.of(parts.store, parts.settings, parts.platform, audit, name)
         terms = terms_of(half.request, half.facts, audit.id)
         run = LiveRun(name, PlatformParty(terms, half.join, half.values, half.release), half, size)
     except PlatformDownError as error:
         log.exception("two-party.begin", extra={"audit": audit.id})
         raise _lost(error) from error
     run.receive(message)
-    with service.store.write() as session:
+    with parts.store.write() as session:
         row = session.get(RunRow, audit.id, with_for_update=True)
         if row is not None and row.answered_at is not None:
             raise BeginAgainError("another run was answered at this moment: send its last message")
@@ -122,31 +128,46 @@ def _begin(service: Service, audit: AuditRow, message: bytes) -> LiveRun:
         mandate = session.get_one(MandateRow, audit.mandate_id)
         row.sealed_to = regulator_key(session, mandate)["x"]
         session.add(row)
-    service.runs.keep(audit.id, run)
+    parts.runs.keep(audit.id, run)
     return run
 
 
-def _size(service: Service, audit: AuditRow) -> int:
+def _size(parts: TwoPartyParts, audit: AuditRow) -> int:
     """What a run takes of memory, by what was uploaded and declared."""
-    with service.store.read() as session:
+    with parts.store.read() as session:
         facts = facts_of(session, session.get_one(AudienceRow, audit.audience_id))
     return KINDS[KIND].held_bytes(REQUEST.validate_json(audit.request), facts)
 
 
-def _pass_on(service: Service, audit: AuditRow, run: LiveRun, message: bytes) -> bytes:
+def _pass_on(parts: TwoPartyParts, audit: AuditRow, run: LiveRun, message: bytes) -> bytes:
     with run.lock:
         try:
-            reply = run.receive(message)
+            with final_once_drawn(parts.store, run.half):
+                reply = run.receive(message)
         except MessageError:
             raise
+        except ProofError as error:
+            # The run stays until the failure is committed: it takes no other message.
+            failed = fail_run(parts.store, audit.id, run.name, WRONG_PROOF)
+            parts.runs.drop(audit.id, run)
+            if not failed:
+                raise _replaced() from error
+            raise MessageRefusedError(
+                f"{error} The audit has failed, and its charge stays spent.", reason=error.code
+            ) from error
         except (PlatformDownError, BeginAgainError, TwoPartyError) as error:
-            service.runs.drop(audit.id, run)
+            parts.runs.drop(audit.id, run)
             raise _lost(error) from error
         if not run.party.answered:
             return reply
-        _commit(service, audit, run)
-    service.runs.drop(audit.id, run)
-    return serving.answer_to(service, audit.id, message)
+        with final_once_drawn(parts.store, run.half):
+            _commit(parts, audit, run)
+    parts.runs.drop(audit.id, run)
+    return serving.answer_to(parts, audit.id, message)
+
+
+def _replaced() -> BeginAgainError:
+    return BeginAgainError("another run took the place of this one, or the audit has ended")
 
 
 def _lost(error: Exception) -> BeginAgainError | UnavailableError:
@@ -159,10 +180,10 @@ def _lost(error: Exception) -> BeginAgainError | UnavailableError:
     return BeginAgainError(f"{error}: begin a new run; nothing is charged again")
 
 
-def _commit(service: Service, audit: AuditRow, run: LiveRun) -> None:
+def _commit(parts: TwoPartyParts, audit: AuditRow, run: LiveRun) -> None:
     """The answer, for good: after this no other can be made on this charge."""
-    key = service.auth.keys.current("ledger")
-    with service.store.write() as session:
+    key = parts.signing_keys.current("ledger")
+    with parts.store.write() as session:
         at = next_second(ledger.lock(session))
         row = session.get_one(RunRow, audit.id, with_for_update=True)
         if row.run == run.name and row.answered_at is not None:
@@ -182,7 +203,7 @@ def _commit(service: Service, audit: AuditRow, run: LiveRun) -> None:
         session.flush()
         if delivering.draws(session.get_one(MandateRow, audit.mandate_id).opened_share):
             # Kept for ever: whoever verifies the ledger must be able to draw again.
-            sign_head(session, [key], service.origin, at, lasting=True)
+            sign_head(session, [key], parts.origin, at, lasting=True)
         boundaries.reached(Boundary.RELEASE_WRITTEN)
     boundaries.reached(Boundary.RELEASE_COMMITTED)
 
@@ -198,6 +219,7 @@ def _described(session: Session, audit: AuditRow, run: LiveRun) -> str:
         session.get_one(AudienceRow, audit.audience_id),
         half.facts,
     )
-    fields = described(work, half.model, {"transcript": run.party.transcript}, half.platform)
+    released = present(work, {"transcript": run.party.transcript})
+    fields = {**state(work, half.model, half.platform), **released}
     draft = TwoPartyRelease.model_validate({**fields, "released_at": now(), "receipt": ""})
     return draft.model_dump_json(exclude={"released_at", "receipt"})

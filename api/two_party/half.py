@@ -1,10 +1,17 @@
 """The platform's half of one run: whom rows are, what is read of people, and the noise on it.
 
-Everything here happens inside the party's first ASK, and once. Reading begins with a transaction
-that turns the audit from `charged` to `running`: from then on it cannot be cancelled, and nobody
-but the run that is under way may read (R3).
+Everything here happens inside the party's first ASK, and once, in this order:
+
+1. Of a hidden audience, one transaction records whom the run found, debits them and drops those
+   above the cap. The audit is still `charged`: nothing was read on it. A later run may replace the
+   set, which gives back to exactly the people of the old one; so does a cancellation.
+2. One transaction turns the audit from `charged` to `running`: reading begins. From then on it
+   cannot be cancelled, its set of people is final, and only the run under way may read (R3).
+3. The run reads nobody but the people whom the charge debits, by its digest (R4). A later run is
+   compared with the recorded people alone.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -13,24 +20,27 @@ from numpy.typing import NDArray
 from sqlmodel import Session, select
 
 from api import boundaries
+from api.accounting.people_digest import UnboundPeopleError
 from api.adapters import PlatformDownError
-from api.audiences import hidden
 from api.audits import KINDS
 from api.audits.kind import AudienceFacts
 from api.audits.two_party import SUMS, Integers, values_of
 from api.boundaries import Boundary
-from api.charging import bearers
+from api.charging import bearers, bound_people, record_people
 from api.contents import Shown, shown
-from api.errors import BeginAgainError
+from api.errors import BeginAgainError, ConflictError
 from api.ledger import lock
 from api.platform import NOBODY, Persons, Platform
 from api.pricing import exact_price, facts_of
 from api.settings import Settings
-from api.store import AudienceRow, AuditRow, OrderRow, RunRow, Store
+from api.store import AudienceRow, AuditRow, ChargeRow, OrderRow, Store
 from api.two_party.candidates import candidates
+from api.two_party.failures import INTERNAL, fail_run, under_way
 from openapi.models import REQUEST, Price, TwoPartyRequest
 from privacy import waist
 from privacy.two_party import Candidates, EncryptedTable, NoisySums, Uploaded
+
+log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -46,7 +56,11 @@ class Half:
     facts: AudienceFacts
     contents: Sequence[Shown]
     join: Uploaded | Candidates
+    # Whether the set of people was final when this run began: an earlier one had begun to read.
+    final: bool = False
     model: str | None = field(default=None)
+    # Whether noise may have been drawn: from then on a failure is final (`failures`).
+    drawn: bool = field(default=False)
 
     @classmethod
     def of(
@@ -59,16 +73,26 @@ class Half:
             audience = session.get_one(AudienceRow, audit.audience_id)
             contents = shown(session, request.content_ids)
             facts = facts_of(session, audience)
+            final = session.get_one(AuditRow, audit.id).state == "running"
             if facts.candidates is None:
                 join: Uploaded | Candidates = Uploaded(_rows(session, audit, audience))
             else:
+                recorded = bearers(session, audit.id, audience).everyone() if final else None
                 join = candidates(
-                    platform, audience.identifiers or "", facts.candidates, audit.id, settings
+                    platform,
+                    audience.identifiers or "",
+                    facts.candidates,
+                    audit.id,
+                    settings,
+                    recorded,
                 )
-        return cls(store, settings, platform, audit, run, request, facts, contents, join)
+        return cls(store, settings, platform, audit, run, request, facts, contents, join, final)
 
     def values(self, persons: Persons) -> Integers:
         """Values of these people, once the store says that this run may read."""
+        if isinstance(self.join, Candidates):
+            self._record(persons)
+            boundaries.reached(Boundary.PEOPLE_RECORDED)
         bearing = self._begin(persons)
         boundaries.reached(Boundary.CLAIMED)
         self.model = self._model()
@@ -85,41 +109,55 @@ class Half:
         """Through the waist, like everything (R1)."""
         question = KINDS[self.audit.kind].question(self.request, self.facts)
         paid = exact_price(Price.model_validate_json(self.audit.price))
+        self.drawn = True
         noisy = waist.release(question, {SUMS: table}, paid=paid)[SUMS]
         boundaries.reached(Boundary.NOISED)
         if not isinstance(noisy, NoisySums):
             raise TypeError("encrypted sums are expected")
         return noisy
 
-    def _begin(self, persons: Persons) -> NDArray[np.bool_]:
-        """Say that reading begins; who of these people bears the audit, and may be read."""
+    def _record(self, persons: Persons) -> None:
+        """Record and debit whom this run found, as long as no run has begun to read."""
         with self.store.write() as session:
             lock(session)
-            begin_reading(session, self.audit.id, self.run)
-            if isinstance(self.join, Uploaded):
-                return np.ones(len(persons), np.bool_)
-            audience = session.get_one(AudienceRow, self.audit.audience_id)
-            able = hidden.bear(session, self.audit, audience, persons, self.settings)
-        return np.isin(persons, able.everyone())
+            audit = locked(session, self.audit.id, self.run)
+            if audit.state == "charged":
+                charge, audience = _charge_of(session, audit)
+                record_people(session, charge, audience, persons, self.settings)
+            elif not self.final:
+                raise BeginAgainError("another run has begun to read since this one began")
+
+    def _begin(self, persons: Persons) -> NDArray[np.bool_]:
+        """Record that reading begins; return who of these people is debited, and may be read."""
+        try:
+            with self.store.write() as session:
+                lock(session)
+                audit = locked(session, self.audit.id, self.run)
+                audit.state = "running"
+                session.add(audit)
+                debited, _ = bound_people(session, *_charge_of(session, audit), self.settings)
+        except UnboundPeopleError as error:
+            log.exception("charge.unbound", extra={"audit": self.audit.id})
+            fail_run(self.store, self.audit.id, self.run, INTERNAL)
+            raise ConflictError("the audit has failed", state="failed") from error
+        return np.isin(persons, debited.everyone())
 
     def _model(self) -> str | None:
         return KINDS[self.audit.kind].model_digest(self.request, self.platform)
 
 
-def begin_reading(session: Session, audit_id: str, run: str) -> None:
+def locked(session: Session, audit_id: str, run: str) -> AuditRow:
+    """Return the audit, locked, if this run of it may still read."""
     row = under_way(session, audit_id, run)
     audit = session.exec(select(AuditRow).where(AuditRow.id == audit_id).with_for_update()).one()
     if row is None or audit.state not in ("charged", "running") or audit.stopped:
         raise BeginAgainError("another run took the place of this one, or the audit has ended")
-    audit.state = "running"
-    session.add(audit)
+    return audit
 
 
-def under_way(session: Session, audit_id: str, run: str) -> RunRow | None:
-    """The run of this name, locked, if it is the one that may answer and none has."""
-    query = select(RunRow).where(RunRow.audit_id == audit_id, RunRow.run == run)
-    row = session.exec(query.with_for_update()).first()
-    return row if row is not None and row.answered_at is None else None
+def _charge_of(session: Session, audit: AuditRow) -> tuple[ChargeRow, AudienceRow]:
+    charge = session.exec(select(ChargeRow).where(ChargeRow.audit_id == audit.id)).one()
+    return charge, session.get_one(AudienceRow, audit.audience_id)
 
 
 def _rows(session: Session, audit: AuditRow, audience: AudienceRow) -> Persons:

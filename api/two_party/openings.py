@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from sqlmodel import Session, col, select
 
 from api import ledger
-from api.clock import now, whole_second
 from api.errors import ConflictError, ForbiddenError, NotFoundError
-from api.metrics import AUDITS
 from api.store import AuditRow, MandateRow, MessageRow, RunRow, Store
 from api.two_party.delivering import Awaited, draw_of, locked
+from api.two_party.failures import fail
 from openapi.models import OpeningDraft, StoredRun
 from privacy.ledger.statements import Statement
 
@@ -64,10 +63,7 @@ def state_opening(session: Session, draft: OpeningDraft, statement: Statement) -
     if not draft.findings:
         run.opened = True
     elif audit.state == "running":
-        audit.state, audit.finished_at, audit.failure = "failed", whole_second(now()), FAILURE
-        facts = {"audit_id": audit.id, "reason": FAILURE}
-        ledger.append(session, "failure", facts, audit.auditor_id, at=at)
-        AUDITS.labels(state="failed").inc()
+        fail(session, at, audit, FAILURE)
     session.add_all([audit, run])
     session.flush()
     return view(session, audit, run)

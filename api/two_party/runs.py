@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from api.errors import UnavailableError
 from api.settings import Settings
+from privacy.two_party.errors import ProofError
 
 if TYPE_CHECKING:
     from api.two_party.half import Half
@@ -33,8 +34,13 @@ class LiveRun:
     touched: float = field(default_factory=time.monotonic)
 
     def receive(self, message: bytes) -> bytes:
-        """The party's answer; the same one to the same message."""
+        """Return the party's answer: the same one to the same message.
+
+        A party whose proof did not hold answers nothing, until that failure is committed.
+        """
         self.touched = time.monotonic()
+        if self.party.refuted:
+            raise ProofError("The proof of this run did not hold.")
         before = self.party.number
         reply = self.party.receive(message)
         if self.party.answered and before != self.party.number:

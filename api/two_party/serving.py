@@ -1,17 +1,15 @@
 """Messages of a run that was answered: served from the store, the same bytes for ever."""
 
 from api.errors import MessageRefusedError, NotReleasedError
-from api.service import Service
 from api.store import MessageRow
 from api.two_party.delivering import settle
+from api.two_party.dependencies import TwoPartyParts
 from privacy.two_party.messages import number_of
 
 
-def answer_to(service: Service, audit_id: str, message: bytes) -> bytes:
+def answer_to(parts: TwoPartyParts, audit_id: str, message: bytes) -> bytes:
     """The stored answer to a message of the run that was answered."""
-    if awaited := settle(
-        service.store, service.platform, service.auth.keys, service.settings, audit_id
-    ):
+    if awaited := settle(parts.store, parts.platform, parts.signing_keys, parts.settings, audit_id):
         raise NotReleasedError(
             "the run is answered, and nothing can change that: a regulator has to open the run"
             " first. Send the last message again",
@@ -19,7 +17,7 @@ def answer_to(service: Service, audit_id: str, message: bytes) -> bytes:
             awaited=awaited,
         )
     number = number_of(message)
-    with service.store.read() as session:
+    with parts.store.read() as session:
         sent = session.get(MessageRow, (audit_id, number)) if number is not None else None
         reply = session.get(MessageRow, (audit_id, (number or 0) + 1))
     if number is None or number % 2 or sent is None or sent.body != message or reply is None:

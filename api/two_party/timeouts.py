@@ -10,9 +10,10 @@ from sqlmodel import Session, col, select
 
 from api import cancelling, ledger
 from api.audits.two_party import KIND
-from api.clock import now, whole_second
+from api.clock import now
 from api.settings import Settings
 from api.store import AuditRow, RunRow, Store
+from api.two_party.failures import fail
 
 FAILURE = "timed-out"
 
@@ -33,14 +34,11 @@ def end_stale(store: Store, settings: Settings) -> None:
             at = ledger.lock(session)
             query = select(AuditRow).where(AuditRow.id == audit_id, *stale).with_for_update()
             if (audit := session.exec(query).first()) is not None:
-                _end(session, at, audit)
+                _end(session, at, audit, settings)
 
 
-def _end(session: Session, at: datetime, audit: AuditRow) -> None:
+def _end(session: Session, at: datetime, audit: AuditRow, settings: Settings) -> None:
     if audit.state == "charged":
-        cancelling.give_back(session, at, audit)
+        cancelling.give_back(session, at, audit, settings)
         return
-    audit.state, audit.finished_at, audit.failure = "failed", whole_second(now()), FAILURE
-    facts = {"audit_id": audit.id, "reason": FAILURE}
-    ledger.append(session, "failure", facts, audit.auditor_id, at=at)
-    session.add(audit)
+    fail(session, at, audit, FAILURE)

@@ -2,21 +2,21 @@
 
 from api.audits.two_party import terms_of
 from api.pricing import facts_of
-from api.service import Service
 from api.store import AudienceRow, AuditRow, MandateRow, RunRow
 from api.store.types import as_decimal
 from api.two_party.delivering import draw_of
+from api.two_party.dependencies import TwoPartyParts
 from api.two_party.sealed_to import regulator_key
 from openapi.models import REQUEST, TwoPartyRequest, TwoPartyRun
 from privacy.two_party.script import script
 
 
-def view(service: Service, audit: AuditRow) -> TwoPartyRun:
+def view(parts: TwoPartyParts, audit: AuditRow) -> TwoPartyRun:
     request = REQUEST.validate_json(audit.request)
     if not isinstance(request, TwoPartyRequest):
         raise TypeError(f"{audit.id} is no two-party audit")
-    live = service.runs.of(audit.id)
-    with service.store.read() as session:
+    live = parts.runs.of(audit.id)
+    with parts.store.read() as session:
         mandate = session.get_one(MandateRow, audit.mandate_id)
         facts = facts_of(session, session.get_one(AudienceRow, audit.audience_id))
         run = session.get(RunRow, audit.id)

@@ -14,8 +14,10 @@ from api.auth.registration import import_public_jwk
 from api.errors import ConflictError, ForbiddenError, NotFoundError
 from api.ids import new_id
 from api.ledger import append, lock
+from api.ledger.sight import HIDDEN_FROM_OPERATORS
 from api.ledger.statements import check, stated_body
 from api.mandates import check_dates
+from api.settings import Settings
 from api.store import (
     ApplicationEventRow,
     ApplicationRow,
@@ -23,15 +25,12 @@ from api.store import (
     IndividualRow,
     ResearcherRow,
 )
-from api.vetting import individuals, personal
+from api.vetting import individuals, newcomers, personal
 from api.vetting.calendar import Calendar
 from api.vetting.states import CHANGES, DECISION_WORKING_DAYS, PERIODS
 from openapi.models import ApplicationDraft, Role, WithdrawalDraft
 from privacy.ledger.entries import instant
 from privacy.ledger.statements import Statement
-
-# What the platform may see: the grant, not what came to nothing  [DR, Article 10(2)].
-HIDDEN_FROM_OPERATORS = ("submitted", "changes-requested", "withdrawn", "refused")
 
 
 def statement_of(
@@ -49,13 +48,19 @@ def statement_of(
 
 
 def submit(
-    session: Session, draft: ApplicationDraft, statement: Statement, calendar: Calendar
+    session: Session,
+    draft: ApplicationDraft,
+    statement: Statement,
+    calendar: Calendar,
+    settings: Settings,
 ) -> ApplicationRow:
-    """A new application, which the regulator has 80 working days to decide on."""
+    """Record a new application, which the regulator has 80 working days to decide on."""
     check_dates(draft.valid_from, draft.valid_until)
     at = lock(session)
     people = individuals.admit(session, draft, at)
     principal = people[draft.individuals.index(draft.principal)]
+    if principal.auditor_id is None:
+        newcomers.refuse_flood(session, settings, at)
     row = ApplicationRow(
         id=new_id("application"),
         state="submitted",
@@ -169,6 +174,14 @@ def locked(session: Session, application_id: str) -> ApplicationRow:
     return row
 
 
+def locked_for(session: Session, caller: Caller, application_id: str) -> ApplicationRow:
+    """Return an application that the caller means to change; one they may not see is not there."""
+    row = locked(session, application_id)
+    if not _sees(session, caller, row):
+        raise NotFoundError(f"no application {application_id}")
+    return row
+
+
 def seen(session: Session, caller: Caller, application_id: str) -> ApplicationRow:
     """An application that the caller may see; another's is not there."""
     row = session.get(ApplicationRow, application_id)
@@ -188,9 +201,7 @@ def _sees(session: Session, caller: Caller, row: ApplicationRow) -> bool:
 def _mine(
     session: Session, caller: Caller, application_id: str, statement: Statement
 ) -> ApplicationRow:
-    row = locked(session, application_id)
-    if not _sees(session, caller, row):
-        raise NotFoundError(f"no application {application_id}")
+    row = locked_for(session, caller, application_id)
     principal = session.get_one(ResearcherRow, row.principal_id)
     signer = f"applicant:{principal.key_thumbprint}"
     if caller.researcher_id != principal.id or statement.by != signer:

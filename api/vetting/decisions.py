@@ -14,7 +14,7 @@ from api.ids import new_id
 from api.ledger import lock
 from api.store import ApplicationRow, AuditorRow, ResearcherRow
 from api.vetting import individuals
-from api.vetting.applications import keep_texts, locked, move, record
+from api.vetting.applications import keep_texts, locked, locked_for, move, record
 from api.vetting.calendar import Calendar
 from api.vetting.views import asked
 from openapi.models import AmendmentDraft, DecisionDraft, MandateLimits, MediationDraft
@@ -48,11 +48,15 @@ def decide(
 
 
 def ask_amendment(
-    session: Session, draft: AmendmentDraft, statement: Statement, calendar: Calendar
+    session: Session,
+    caller: Caller,
+    draft: AmendmentDraft,
+    statement: Statement,
+    calendar: Calendar,
 ) -> ApplicationRow:
-    """The platform asks for an amendment, within its period."""
+    """Record that the platform asks for an amendment, within its period."""
     at = lock(session)
-    row = locked(session, draft.application_id)
+    row = locked_for(session, caller, draft.application_id)
     move(row, "ask-amendment", "operator", at, calendar)
     keep_texts(session, row, draft)
     record(session, row, "amendment", {}, statement, at)
@@ -68,7 +72,7 @@ def mediate(
 ) -> ApplicationRow:
     """A step of the mediation, by the platform or by the regulator."""
     at = lock(session)
-    row = locked(session, draft.application_id)
+    row = locked_for(session, caller, draft.application_id)
     move(row, draft.outcome, caller.role, at, calendar, draft.days or 0)
     keep_texts(session, row, draft)
     record(session, row, "mediation", {}, statement, at)

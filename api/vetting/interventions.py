@@ -12,6 +12,7 @@ from api import cancelling
 from api.errors import ConflictError, InvalidRequestError, NotFoundError
 from api.ledger import append, lock
 from api.mandates import check_dates, fraction_of
+from api.settings import Settings
 from api.store import AuditRow, MandateRow
 from api.vetting import personal
 from openapi.models import MandateChangeDraft, MandateStateDraft
@@ -26,7 +27,9 @@ def resume(session: Session, draft: MandateStateDraft, statement: Statement) -> 
     return _turn(session, draft, statement, "resumption", "suspended", "active")
 
 
-def terminate(session: Session, draft: MandateStateDraft, statement: Statement) -> MandateRow:
+def terminate(
+    session: Session, draft: MandateStateDraft, statement: Statement, settings: Settings
+) -> MandateRow:
     """End it for good, and give back what was charged and not begun."""
     at = lock(session)
     row = _locked(session, draft.mandate_id)
@@ -38,7 +41,7 @@ def terminate(session: Session, draft: MandateStateDraft, statement: Statement) 
     append(session, "termination", {}, row.auditor_id, statement, at=at)
     waiting = select(AuditRow).where(AuditRow.mandate_id == row.id, AuditRow.state == "charged")
     for audit in session.exec(waiting.order_by(AuditRow.id).with_for_update()).all():
-        cancelling.give_back(session, at, audit)
+        cancelling.give_back(session, at, audit, settings)
     return row
 
 

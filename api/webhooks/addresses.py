@@ -15,6 +15,24 @@ IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 _HOST = re.compile(r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]")
 _PRIVATE_NAMES = (".localhost", ".local", ".internal", ".home.arpa")
 _PRINTABLE = re.compile(r"[\x21-\x7e]+")
+# Networks that `ipaddress` of some Python versions calls global although they are not, and one host
+# that every virtual machine of a large cloud reaches as its own platform.
+_SPECIAL = tuple(
+    map(
+        ipaddress.ip_network,
+        (
+            "168.63.129.16/32",  # platform services of Azure
+            "192.0.0.0/24",  # IETF protocol assignments (RFC 6890)
+            "192.88.99.0/24",  # 6to4 relays, deprecated (RFC 7526)
+            "fec0::/10",  # site-local, deprecated (RFC 3879)
+            "3fff::/20",  # documentation (RFC 9637)
+            "5f00::/16",  # segment routing (RFC 9602)
+            "100::/64",  # discard only (RFC 6666)
+        ),
+    )
+)
+# Ports that serve HTTPS; any other may be a private service of the same host.
+_PORTS = (443, 8443)
 # Addresses that carry an IPv4 address which nobody looked at (RFC 6052, RFC 8215).
 _TRANSLATED = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "::/96")))
 
@@ -56,7 +74,10 @@ def parse(url: str, *, private: bool = False) -> Target:
         raise AddressError("the URL has no host that can be looked up")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     tls = parts.scheme == "https"
-    return Target(tls, host.strip("[]"), port or (443 if tls else 80), path)
+    port = port or (443 if tls else 80)
+    if port not in _PORTS and not private:
+        raise AddressError(f"port {port} is not allowed: use 443 or 8443")
+    return Target(tls, host.strip("[]"), port, path)
 
 
 def refuse_private(target: Target) -> None:
@@ -103,7 +124,8 @@ def is_public(text: str) -> bool:
 
 
 def _is_global(address: IpAddress) -> bool:
-    return address.is_global and not (address.is_multicast or address.is_reserved)
+    special = any(address in network for network in _SPECIAL)
+    return address.is_global and not (address.is_multicast or address.is_reserved or special)
 
 
 def _within(address: IpAddress) -> list[IpAddress]:

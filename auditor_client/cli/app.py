@@ -36,6 +36,7 @@ from auditor_client.cli import (
 )
 from auditor_client.cli.showing import printable
 from auditor_client.errors import AuditorError
+from auditor_client.progress import lines_when_piped
 
 
 class Commands(TyperGroup):
@@ -43,7 +44,8 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with lines_when_piped():
+                return super().invoke(ctx)
         except (AuditorError, OSError) as error:
             console = Console(stderr=True, soft_wrap=True)
             words = " ".join([str(error), *getattr(error, "__notes__", [])])

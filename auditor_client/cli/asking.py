@@ -25,7 +25,12 @@ Rho = Annotated[str | None, typer.Option(help="In place of --epsilon, for Gaussi
 SizeRho = Annotated[str | None, typer.Option(help="In place of --size-epsilon.")]
 Context = Annotated[list[str] | None, typer.Option(help="name=value, repeatable.")]
 MandateId = Annotated[str | None, typer.Option("--mandate", help="The mandate that pays.")]
-Key = Annotated[str | None, typer.Option(help="Of an interrupted run.")]
+Key = Annotated[
+    str | None,
+    typer.Option(
+        help="A key of your own, instead of the record on this machine: the same key pays once."
+    ),
+]
 ReportFile = Annotated[Path | None, typer.Option(help="Write the HTML report here.")]
 ReceiptFile = Annotated[Path | None, typer.Option(help="Write the receipt here.")]
 

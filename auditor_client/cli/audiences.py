@@ -25,7 +25,10 @@ def upload(
     by: Annotated[list[str], typer.Option(help="The column of groups; repeat to intersect.")],
     where: Annotated[str | None, typer.Option(help="A column of true and false.")] = None,
     id_kind: Annotated[str | None, typer.Option(help="If the column's name does not say.")] = None,
-    country: Annotated[str | None, typer.Option(help="For phone numbers without +.")] = None,
+    country: Annotated[
+        str | None,
+        typer.Option(help="Calling code (+44) or region (GB) of phone numbers without +."),
+    ] = None,
     drop_missing: Annotated[bool, typer.Option(help="Leave rows without a group out.")] = False,
     confirmed: Annotated[bool, typer.Option(help="Score only people who confirm.")] = False,
     consented: Consented = False,

@@ -24,6 +24,7 @@ from auditor_client.cli.asking import (
     SizeRho,
     options_of,
 )
+from auditor_client.cli.charging import New, charging
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet
 from auditor_client.cli.prices import price_row
 from auditor_client.cli.reports import Alpha, Delta
@@ -72,11 +73,15 @@ def run(
     report: ReportFile = None,
     receipt: ReceiptFile = None,
     idempotency_key: Key = None,
+    new: New = False,
     quiet: Quiet = False,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Pay for an audit, wait for its release, verify its receipt, and judge."""
+    """Pay for an audit, wait for its release, verify its receipt, and judge.
+
+    Interrupted, the same command continues the same audit, and is charged once.
+    """
     options = options_of(
         bins,
         edges,
@@ -89,16 +94,21 @@ def run(
         rho=rho,
         size_rho=size_rho,
     )
-    with Auditor.from_profile(profile) as auditor:
+    with charging(profile) as auditor:
         audit = auditor.audits.run(
-            content, audience, idempotency_key=idempotency_key, progress=not quiet, **options
+            content,
+            audience,
+            idempotency_key=idempotency_key,
+            new=new,
+            progress=not quiet,
+            **options,
         )
         # With the connection still open: the receipt takes the ledger's proof along.
         if receipt:
             audit.save_receipt(receipt)
-    if report:
-        audit.report(report, alpha=alpha, delta=delta)
-    show_row(finding(audit, alpha, delta), as_json=as_json)
+        if report:
+            audit.report(report, alpha=alpha, delta=delta)
+        show_row(finding(audit, alpha, delta), as_json=as_json)
 
 
 def price(

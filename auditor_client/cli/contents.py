@@ -54,6 +54,10 @@ def catalogue(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -
     samples = offer.pop("samples")
     context = offer.pop("context")
     show_row(offer, as_json=False)
-    show_rows(codebook["kinds"], ["kind", "question"], as_json=False)
+    show_rows(
+        [{**kind, "audiences": ", ".join(kind["sources"])} for kind in codebook["kinds"]],
+        ["kind", "audiences", "question"],
+        as_json=False,
+    )
     show_rows(context, ["name", "values", "default"], as_json=False)
     show_rows(samples, ["attribute", "value", "available"], as_json=False)

@@ -3,20 +3,18 @@
 The first needs no network and no profile.
 """
 
-import math
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from auditor_client.auditor import Auditor
 from auditor_client.cli.asking import AudienceId, Key, MandateId, ReceiptFile, ReportFile
+from auditor_client.cli.charging import New, charging
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, numbers
 from auditor_client.cli.prices import price_row
 from auditor_client.cli.results import keep_and_show
 from auditor_client.cli.showing import show_row
 from auditor_client.envy_asking import EnvyOptions
-from auditor_client.errors import InputError
 
 Bounds = Annotated[
     Literal["tight", "printed"], typer.Option(help="Fewer steps, or the paper's; same promise.")
@@ -34,8 +32,17 @@ def plan(
     delta: Delta = 0.05,
     gamma: Gamma = 0.1,
     lam: Lam = 0.1,
-    epsilon: Annotated[
-        float | None, typer.Option(help="Of the numbers of targets; no noise unless told.")
+    epsilon: Annotated[float, typer.Option(help="Privacy parameter of the counts.")] = 1.0,
+    people: Annotated[
+        int | None,
+        typer.Option(help="People who take part (default: as many as the power needs)."),
+    ] = None,
+    sampled: Annotated[
+        bool, typer.Option(help="The platform draws the audience: twice the noise.")
+    ] = False,
+    arms_per_person: Annotated[
+        int | None,
+        typer.Option(help="Audits in which one person takes part at most (default: chosen)."),
     ] = None,
     power: Annotated[float, typer.Option(help="Of certifying a platform without envy.")] = 0.9,
     uncertified: Annotated[
@@ -43,29 +50,26 @@ def plan(
     ] = 0.0,
     own: Annotated[float, typer.Option(help="Mean reward from one's own recommendations.")] = 0.5,
     others: Annotated[
-        str | None, typer.Option(help="From others': 0.2,0.4; as from one's own unless told.")
+        str | None, typer.Option(help="From others': 0.2,0.4 (default: as from one's own).")
     ] = None,
     bounds: Bounds = "tight",
-    everybody: Annotated[
-        int | None, typer.Option(help="Of so many people, everybody against everybody.")
-    ] = None,
     chart: Annotated[
         Path | None, typer.Option(help="Draw duration and cost against alpha into this SVG.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """How many people, steps and how much of their reward a certificate of envy-freeness takes."""
+    """Plan a certificate of envy-freeness: people, noise, power, steps and lost reward."""
     from auditor_client.envy import envy_plan  # SciPy takes a second to import
 
-    if epsilon is not None and not epsilon > 0:
-        raise InputError(f"epsilon must be greater than 0, not {epsilon:g}.")
-    means = numbers(others)
     found = envy_plan(
-        tolerance=tolerance, alpha=alpha, delta=delta, gamma=gamma, lam=lam,
-        noise=math.inf if epsilon is None else epsilon, power=power, uncertified=uncertified,
-        bounds=bounds, own=own, others=means, everybody=everybody,
+        tolerance=tolerance, alpha=alpha, delta=delta, gamma=gamma, lam=lam, epsilon=epsilon,
+        people=people, sampled=sampled, arms_per_person=arms_per_person, power=power,
+        uncertified=uncertified, bounds=bounds, own=own, others=numbers(others),
     )  # fmt: skip
     row: dict[str, Any] = {
+        "people": found.people,
+        "arms_per_person": found.arms_per_person,
+        "noise_scale": found.noise_scale,
         "targets": found.targets,
         "targets_without_noise": found.without_noise,
         "arms": found.arms,
@@ -96,13 +100,15 @@ def audit(
     delta: Annotated[str, typer.Option(help="Of a wrong certificate.")] = "0.05",
     gamma: Annotated[str, typer.Option(help="Envy of fewer others does not count.")] = "0.1",
     lam: Annotated[str, typer.Option(help="The share who may be envious.")] = "0.1",
-    exact: Annotated[bool, typer.Option(help="Everybody against everybody instead.")] = False,
     bounds: Bounds = "tight",
-    targets: Annotated[int | None, typer.Option(help="As the noise asks for unless told.")] = None,
-    arms: Annotated[int | None, typer.Option(help="As gamma asks for unless told.")] = None,
-    cover_arms: Annotated[
-        bool, typer.Option(help="Everybody takes part once: people as arms are covered too.")
-    ] = False,
+    targets: Annotated[
+        int | None, typer.Option(help="People audited (default: as needed).")
+    ] = None,
+    arms: Annotated[int | None, typer.Option(help="Others shown (default: fewest).")] = None,
+    arms_per_person: Annotated[
+        int | None,
+        typer.Option(help="Audits in which one person takes part at most (default: as needed)."),
+    ] = None,
     epsilon: Annotated[str, typer.Option(help="At most six decimal places.")] = "1",
     duration_epsilon: Annotated[str | None, typer.Option(help="0 for no duration.")] = None,
     cost_epsilon: Annotated[str | None, typer.Option(help="0 for no cost.")] = None,
@@ -111,6 +117,7 @@ def audit(
     report: ReportFile = None,
     receipt: ReceiptFile = None,
     idempotency_key: Key = None,
+    new: New = False,
     quiet: Quiet = False,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
@@ -118,18 +125,17 @@ def audit(
     """Do people prefer their own recommendations to others'? They must have agreed to try."""
     options = EnvyOptions(
         steps=steps, tolerance=tolerance, alpha=alpha, delta=delta, bounds=bounds,
-        criterion="exact" if exact else "probabilistic", gamma=gamma, lam=lam,
-        targets=targets, arms=arms, arms_per_person=1 if cover_arms else None,
+        gamma=gamma, lam=lam, targets=targets, arms=arms, arms_per_person=arms_per_person,
         epsilon=epsilon, duration_epsilon=duration_epsilon, cost_epsilon=cost_epsilon,
         mandate_id=mandate,
     )  # fmt: skip
-    with Auditor.from_profile(profile) as auditor:
+    with charging(profile) as auditor:
         if price:
             show_row(price_row(auditor.audits.price_envy(audience, **options)), as_json=as_json)
             return
         found = auditor.audits.run_envy(
-            audience, idempotency_key=idempotency_key, progress=not quiet, **options
+            audience, idempotency_key=idempotency_key, new=new, progress=not quiet, **options
         )
-        keep_and_show(found, receipt, as_json)
         if report:
             found.report(report)
+        keep_and_show(found, receipt, as_json)

@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from auditor_client.asking import BALANCE_BINS
-from auditor_client.auditor import Auditor
 from auditor_client.cli.asking import (
     AudienceId,
     Bins,
@@ -19,6 +18,7 @@ from auditor_client.cli.asking import (
     ReceiptFile,
     context_of,
 )
+from auditor_client.cli.charging import New, charging
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, numbers
 from auditor_client.cli.results import keep_and_show
 from auditor_client.errors import InputError
@@ -40,17 +40,19 @@ def match_count(
     mandate: MandateId = None,
     receipt: ReceiptFile = None,
     idempotency_key: Key = None,
+    new: New = False,
     quiet: Quiet = False,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
     """How many people of each group the platform found, with noise."""
-    with Auditor.from_profile(profile) as auditor:
+    with charging(profile) as auditor:
         audit = auditor.audits.match_count(
             audience,
             epsilon or 1,
             mandate_id=mandate,
             idempotency_key=idempotency_key,
+            new=new,
             progress=not quiet,
         )
         keep_and_show(audit, receipt, as_json)
@@ -66,12 +68,13 @@ def cdf(
     mandate: MandateId = None,
     receipt: ReceiptFile = None,
     idempotency_key: Key = None,
+    new: New = False,
     quiet: Quiet = False,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
     """How many people of each group score up to each edge, with noise."""
-    with Auditor.from_profile(profile) as auditor:
+    with charging(profile) as auditor:
         audit = auditor.audits.cdf(
             content,
             audience,
@@ -80,6 +83,7 @@ def cdf(
             context=context_of(context),
             mandate_id=mandate,
             idempotency_key=idempotency_key,
+            new=new,
             progress=not quiet,
         )
         keep_and_show(audit, receipt, as_json)
@@ -97,12 +101,13 @@ def most_skewed(
     mandate: MandateId = None,
     receipt: ReceiptFile = None,
     idempotency_key: Key = None,
+    new: New = False,
     quiet: Quiet = False,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
     """Which of several contents is scored most differently between two groups, at one price."""
-    with Auditor.from_profile(profile) as auditor:
+    with charging(profile) as auditor:
         audit = auditor.audits.most_skewed(
             contents,
             audience,
@@ -113,6 +118,7 @@ def most_skewed(
             context=context_of(context),
             mandate_id=mandate,
             idempotency_key=idempotency_key,
+            new=new,
             progress=not quiet,
         )
         keep_and_show(audit, receipt, as_json)
@@ -126,18 +132,20 @@ def balances(
     mandate: MandateId = None,
     receipt: ReceiptFile = None,
     idempotency_key: Key = None,
+    new: New = False,
     quiet: Quiet = False,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
     """How near people are to their lifetime cap, with noise. A mandate must name the kind."""
-    with Auditor.from_profile(profile) as auditor:
+    with charging(profile) as auditor:
         audit = auditor.audits.balances(
             audience,
             bins=numbers(edges) or bins,
             epsilon=epsilon or 1,
             mandate_id=mandate,
             idempotency_key=idempotency_key,
+            new=new,
             progress=not quiet,
         )
         keep_and_show(audit, receipt, as_json)

@@ -2,7 +2,7 @@
 
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -13,6 +13,7 @@ from auditor_client.connection import Connection
 from auditor_client.keys import load_key, public_jwk, read_public
 from auditor_client.ledger import make_trust, read_trust, verify_file
 from auditor_client.profiles import load_profile
+from privacy.ledger.verify import Verified
 
 app = typer.Typer(help="The append-only ledger.", no_args_is_help=True)
 
@@ -23,6 +24,19 @@ Witnessed = Annotated[
     list[Path] | None,
     typer.Option("--witnessed", exists=True, help="A head that a witness gave you, repeatable."),
 ]
+
+# What the verifier took as stated, for a reader.
+NOTICES = {
+    "charge-older": "{charges} charge(s) of the kind {about} in format 2, which states no parts:"
+    " their price is that of what was asked for, and their bounds are not known.",
+    "kind-unknown": "{charges} charge(s) of the kind {about}, which this version does not know:"
+    " their numbers follow from each other, but were not computed from the request.",
+    "audience-older": "{charges} charge(s) of the kind {about} on audiences that were sealed before"
+    " format 3: their bounds were not computed from the request.",
+    "rule-unknown": "{charges} charge(s) with bounds by the rule {about}, which this version does"
+    " not know: their sensitivity is taken as stated.",
+    "sensitivity-stated": "{charges} charge(s) state the sensitivity of {about} without a rule.",
+}
 
 
 @app.command("entries")
@@ -64,12 +78,23 @@ def verify(
     heads = [path.read_text(encoding="utf-8") for path in witnessed or ()]
     found = verify_file(file, read_trust(keys), witnessed=heads, memory=not forgetful)
     if as_json:
-        print_json({"size": found.size, "root": found.root.hex(), "entries": dict(found.counts)})
+        counts = {"entries": dict(found.counts), "notices": _notices(found)}
+        print_json({"size": found.size, "root": found.root.hex(), **counts})
         return
     whole = f"the entries of {found.auditor}" if found.auditor else "all entries"
     Console().print(f"All holds: {whole} under the signed head of size {found.size}.")
     rows = [{"kind": kind, "entries": count} for kind, count in sorted(found.counts.items())]
     show_rows(rows, ["kind", "entries"], as_json=False)
+    for notice in _notices(found):
+        said = NOTICES[notice["code"]].format(**notice)
+        Console().print(f"Notice: {said}", markup=False)
+
+
+def _notices(found: Verified) -> list[dict[str, Any]]:
+    return [
+        {"code": code, "about": about, "charges": charges}
+        for (code, about), charges in sorted(found.notices.items())
+    ]
 
 
 @app.command("head")

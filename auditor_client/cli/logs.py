@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from auditor_client.auditor import Auditor
 from auditor_client.bias_size import Corrections
 from auditor_client.cli.asking import AudienceId, Epsilon, Key, MandateId, Mechanism, Rho
 from auditor_client.cli.asking import ReceiptFile as Receipt
+from auditor_client.cli.charging import New, charging
 from auditor_client.cli.options import (
     DEFAULT_PROFILE,
     AsJson,
@@ -61,12 +61,13 @@ def outcome_test(
     mandate: MandateId = None,
     receipt: Receipt = None,
     idempotency_key: Key = None,
+    new: New = False,
     quiet: Quiet = False,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
     """How equally scored people of each group turned out, from logged opportunities."""
-    with Auditor.from_profile(profile) as auditor:
+    with charging(profile) as auditor:
         audit = auditor.audits.outcome_test(
             audience,
             log,
@@ -82,12 +83,13 @@ def outcome_test(
             rho=rho,
             mandate_id=mandate,
             idempotency_key=idempotency_key,
+            new=new,
             progress=not quiet,
         )
         keep(audit, receipt)
-    tested = audit.test(threshold=threshold, delta=delta)
-    found = {"verdict": tested.verdict(), "words": tested.words(), "delta": delta}
-    show_row({**result_row(audit), **found}, as_json=as_json)
+        tested = audit.test(threshold=threshold, delta=delta)
+        found = {"verdict": tested.verdict(), "words": tested.words(), "delta": delta}
+        show_row({**result_row(audit), **found}, as_json=as_json)
 
 
 def log_cdf(
@@ -102,12 +104,13 @@ def log_cdf(
     mandate: MandateId = None,
     receipt: Receipt = None,
     idempotency_key: Key = None,
+    new: New = False,
     quiet: Quiet = False,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
     """How many logged rows of each group are up to each edge, with noise."""
-    with Auditor.from_profile(profile) as auditor:
+    with charging(profile) as auditor:
         audit = auditor.audits.log_cdf(
             audience,
             log,
@@ -118,6 +121,7 @@ def log_cdf(
             rows_per_person=rows_per_person,
             mandate_id=mandate,
             idempotency_key=idempotency_key,
+            new=new,
             progress=not quiet,
         )
         keep_and_show(audit, receipt, as_json)
@@ -139,12 +143,13 @@ def bias_size(
     mandate: MandateId = None,
     receipt: Receipt = None,
     idempotency_key: Key = None,
+    new: New = False,
     quiet: Quiet = False,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
     """How opportunities would move at the same number per query, without the bias of a test."""
-    with Auditor.from_profile(profile) as auditor:
+    with charging(profile) as auditor:
         tested = auditor.audits.result(test)
         if not isinstance(tested, OutcomeTest):
             raise InputError(f"{test} is a {tested.kind}: an outcome test says how to correct.")
@@ -163,6 +168,7 @@ def bias_size(
             rows_per_person=rows_per_person,
             mandate_id=mandate,
             idempotency_key=idempotency_key,
+            new=new,
             progress=not quiet,
         )
         keep_and_show(audit, receipt, as_json)

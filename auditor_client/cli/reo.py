@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from auditor_client.auditor import Auditor
 from auditor_client.cli.asking import (
     AudienceId,
     Epsilon,
@@ -19,6 +18,7 @@ from auditor_client.cli.asking import (
     ReceiptFile,
     Rho,
 )
+from auditor_client.cli.charging import New, charging
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, words
 from auditor_client.cli.results import keep_and_show
 from auditor_client.cli.showing import show_row
@@ -120,17 +120,18 @@ def audit(
     mandate: MandateId = None,
     receipt: ReceiptFile = None,
     idempotency_key: Key = None,
+    new: New = False,
     quiet: Quiet = False,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
     """Is relevant content shown as often, whoever made it? Asked of a platform's log."""
-    with Auditor.from_profile(profile) as auditor:
+    with charging(profile) as auditor:
         found = auditor.audits.reo(
             audience, log, creators=creators,
             signals=words(signals), strategies=words(strategies),
             days="all" if days == "all" else words(days) or (),
             rows_per_person=rows_per_person, epsilon=epsilon, mechanism=mechanism, rho=rho,
-            mandate_id=mandate, idempotency_key=idempotency_key, progress=not quiet,
+            mandate_id=mandate, idempotency_key=idempotency_key, new=new, progress=not quiet,
         )  # fmt: skip
         keep_and_show(found, receipt, as_json)

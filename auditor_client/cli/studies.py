@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from auditor_client.auditor import Auditor
+from auditor_client.cli.charging import charging
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet
 from auditor_client.cli.showing import print_json, show_row, show_rows
 from auditor_client.errors import InputError
@@ -110,18 +111,24 @@ def run_study(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Run a study: check, upload, price, register, pay, verify, report. Again, it goes on."""
+    """Run a study: check, upload, price, register, pay, verify, report.
+
+    Interrupted, the same command continues, and nothing is charged twice. A study is run once:
+    after its results are written, the same command writes them again and charges nothing.
+    """
     from auditor_client.study.folder import Folder
     from auditor_client.study.running import Run
 
     source = _read(file)
     study = parse_study(source, str(file))
     folder = Folder(out or file.with_name(f"{file.stem}-results"))
-    with Auditor.from_profile(profile) as auditor:
+    with charging(profile) as auditor:
         run = Run(study, file.parent, auditor, progress=not (quiet or as_json))
         if waiting := run.upload(seal=seal):
             _show_waiting(waiting, file, as_json)
             return
+        if not dry_run:
+            run.continue_sent()
         quote = run.price()
         if quote is not None:
             _show_price(run.unpaid, quote, as_json=as_json, last=dry_run)

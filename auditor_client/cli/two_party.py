@@ -1,20 +1,25 @@
 """`auditor audit two-party`, and `auditor regulator open`: audits that show no group."""
 
 import json
+from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from auditor_client.auditor import Auditor
+from auditor_client.audiences import Audiences
 from auditor_client.cli.asking import Key, MandateId, ReceiptFile
+from auditor_client.cli.charging import New, charging
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, words
 from auditor_client.cli.results import keep
 from auditor_client.cli.showing import show_row, show_rows
 from auditor_client.errors import InputError
 from auditor_client.findings import result_row
+from auditor_client.local.pending_claims import Claim
 from auditor_client.regulator import Regulator
+from auditor_client.requests import exact
 from auditor_client.tables import read_table
 from auditor_client.weighted import WeightedAudience
 from openapi.models import SoftMetric
@@ -41,6 +46,10 @@ def audit(
     hidden: Annotated[
         bool, typer.Option("--hidden", help="Do not show the platform who the people are.")
     ] = False,
+    rows: Annotated[
+        int | None,
+        typer.Option(help="Rows to declare with --hidden (default: the number of people named)."),
+    ] = None,
     resume: Annotated[
         str | None, typer.Option(help="These people were uploaded before, as this audience.")
     ] = None,
@@ -50,6 +59,7 @@ def audit(
     mandate: MandateId = None,
     receipt: ReceiptFile = None,
     idempotency_key: Key = None,
+    new: New = False,
     quiet: Quiet = False,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
@@ -57,26 +67,30 @@ def audit(
     """A metric by groups that the platform does not learn, of values that you do not."""
     asked = _metric(metric)
     columns = words(groups)
+    if rows is not None and not hidden:
+        raise InputError("--rows goes with --hidden: an upload has the rows that it has.")
     if columns is None:
         raise InputError("--groups names no column: give one of labels, or several by commas.")
     by = columns if len(columns) > 1 else columns[0]
-    with Auditor.from_profile(profile) as auditor:
-        table = read_table(people, [id_column, *([by] if isinstance(by, str) else [])], None)
-        if hidden:
-            weighted = auditor.audiences.hide(table, id_column, by)
-        else:
-            weighted = auditor.audiences.upload_weighted(
-                table, id_column, by, resume=resume, progress=not quiet
+    uploading = _Uploading(people, id_column, by, hidden, rows, resume)
+    wanted = {
+        **uploading.named(),
+        "metric": asked.model_dump(mode="json"),
+        "epsilon": str(exact(epsilon)),
+        "mandate": mandate,
+    }
+    with charging(profile) as auditor:
+        with auditor.pending.claimed(wanted, key=idempotency_key, new=new) as claim:
+            weighted = uploading.upload(auditor.audiences, claim, progress=not quiet)
+            found = auditor.audits.run_two_party(
+                asked,
+                weighted,
+                regulator_key=regulator_key,
+                epsilon=epsilon,
+                mandate_id=mandate,
+                claim=claim,
+                progress=not quiet,
             )
-        found = auditor.audits.run_two_party(
-            asked,
-            weighted,
-            regulator_key=regulator_key,
-            epsilon=epsilon,
-            mandate_id=mandate,
-            idempotency_key=idempotency_key,
-            progress=not quiet,
-        )
         keep(found, receipt)
         row = result_row(found)
         if asked.name in _OF_ONE_NUMBER:
@@ -110,6 +124,47 @@ def waiting_runs(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
         rows = [run.model_dump(exclude={"terms"}) for run in regulator.waiting_runs()]
     columns = ["audit_id", "auditor_id", "awaited", "answered_at"]
     show_rows(rows, columns, as_json=as_json)
+
+
+@dataclass(frozen=True)
+class _Uploading:
+    """The people that the command uploads or declares, and how."""
+
+    file: Path
+    id_column: str
+    by: str | list[str]
+    hidden: bool
+    rows: int | None
+    resume: str | None
+
+    def named(self) -> dict[str, Any]:
+        """Return what makes the same people of them, whichever audience they become."""
+        return {
+            "kind": "two-party",
+            "people": sha256(self.file.read_bytes()).hexdigest(),
+            "id": self.id_column,
+            "groups": self.by,
+            "hidden": self.hidden,
+            "rows": self.rows,
+            "audience": self.resume,
+        }
+
+    def upload(self, audiences: Audiences, claim: Claim, *, progress: bool) -> WeightedAudience:
+        """Upload or declare the people, or find those of the interrupted command."""
+        labels = [self.by] if isinstance(self.by, str) else []
+        table = read_table(self.file, [self.id_column, *labels], None)
+        known = self.resume or claim.record.audience_id
+        if self.hidden:
+            declared = audiences.hide(table, self.id_column, self.by, rows=self.rows, resume=known)
+            claim.save(audience_id=declared.id)
+            return declared
+
+        def begun(audience_id: str) -> None:
+            claim.save(audience_id=audience_id)
+
+        return audiences.upload_weighted(
+            table, self.id_column, self.by, resume=known, begun=begun, progress=progress
+        )
 
 
 def _metric(path: Path) -> SoftMetric:

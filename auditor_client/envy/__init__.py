@@ -2,7 +2,7 @@
 
     from auditor_client import envy
 
-    plan = envy.envy_plan(tolerance=0.05, alpha=0.2, noise=1.0, own=0.5, others=[0.2, 0.4])
+    plan = envy.envy_plan(tolerance=0.05, alpha=0.2, epsilon=1.0, own=0.5, others=[0.2, 0.4])
     print(plan.explain())
     audit = auditor.audits.run_envy(audience, **plan.asks())
     print(audit.certificate().explain())
@@ -12,18 +12,15 @@ docs/envy.md has the rules and why they hold.
 
 from auditor_client.envy.certificates import Certificate, Verdict
 from auditor_client.envy.course import Forecast, Terms
+from auditor_client.envy.designs import Design, Wanted, design
 from auditor_client.envy.forecasts import forecast
 from auditor_client.envy.planning import Plan, envy_plan
 from auditor_client.envy.rules import EverybodyRule, Rule, SampleRule
-from auditor_client.envy.sizes import (
-    epsilon_for_everybody,
-    everybody_rule,
-    sample_needed,
-    sample_rule,
-)
+from auditor_client.envy.sizes import sample_needed, sample_rule
 
 __all__ = [
     "Certificate",
+    "Design",
     "EverybodyRule",
     "Forecast",
     "Plan",
@@ -31,9 +28,9 @@ __all__ = [
     "SampleRule",
     "Terms",
     "Verdict",
+    "Wanted",
+    "design",
     "envy_plan",
-    "epsilon_for_everybody",
-    "everybody_rule",
     "forecast",
     "sample_needed",
     "sample_rule",

@@ -1,7 +1,7 @@
-"""What an audit of envy will take: people, steps, and the reward that people may lose.
+"""Plans of audits of envy: people, noise, steps, and the reward that people may lose.
 
-Targets and arms are what the rule needs with its noise (proved, docs/envy.md); steps and the loss
-to expect are forecasts for means that the auditor guesses.
+Targets, arms and noise are what the rule needs (proved, docs/envy.md). Steps and the loss to expect
+are forecasts for means that the auditor guesses.
 """
 
 import math
@@ -11,34 +11,39 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditor_client.envy.course import Bounds, Terms
+from auditor_client.envy.designs import Design, Wanted, design
 from auditor_client.envy.forecasts import forecast
-from auditor_client.envy.rules import EverybodyRule, Rule, SampleRule
-from auditor_client.envy.sizes import everybody_rule, sample_needed
+from auditor_client.envy.lots import noise_rate
+from auditor_client.envy.rules import SampleRule
+from auditor_client.envy.sizes import sample_needed
 from auditor_client.envy_asking import EnvyOptions
 from auditor_client.errors import InputError
-from auditor_client.laws import AnyNoise
 
-# A ceiling of so many times the steps to expect leaves hardly anybody undecided.
+# The ceiling in multiples of the steps to expect, which leaves hardly anybody undecided.
 ROOM = 2.0
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Whom an audit needs, for how long, at which loss; what it is likely to say.
+    """Whom an audit needs, for how long, at which loss and noise, and what it is likely to say.
 
     `steps` and `cost` are to be expected of each target, `ceiling` is the most steps to allow.
     `without_noise` is how many targets would do if counts were exact; `means` are those that the
     forecast is for, one's own first.
     """
 
-    rule: Rule
+    design: Design
+    wanted: Wanted
     terms: Terms
     without_noise: int
     steps: float
     cost: float
     ceiling: int
-    chance: float
     means: tuple[float, ...]
+
+    @property
+    def rule(self) -> SampleRule:
+        return self.design.rule
 
     @property
     def targets(self) -> int:
@@ -49,9 +54,25 @@ class Plan:
         return self.rule.arms
 
     @property
+    def arms_per_person(self) -> int:
+        """In how many targets' audits one person takes part at most."""
+        return self.design.arms_per_person
+
+    @property
     def people(self) -> int:
-        """The fewest people that can serve as targets and arms."""
-        return max(self.targets, self.arms + 1)
+        """The people who take part, after matching and consent: as given, or as needed."""
+        return self.design.people
+
+    @property
+    def noise_scale(self) -> float:
+        """The scale of the Laplace noise on each of the two numbers of targets."""
+        wanted = self.wanted
+        return 1 / noise_rate(wanted.epsilon, self.arms_per_person, sampled=wanted.sampled)
+
+    @property
+    def chance(self) -> float:
+        """The probability of the certificate where no target envies (the power)."""
+        return self.design.chance
 
     @property
     def loss(self) -> float:
@@ -59,32 +80,35 @@ class Plan:
         return self.terms.alpha * self.ceiling * self.targets
 
     def asks(self) -> EnvyOptions:
-        """What `audits.run_envy` is to be told, beside its audience and epsilon."""
+        """Return the options of `audits.run_envy`, except the audience."""
         rule, terms = self.rule, self.terms
-        options = EnvyOptions(
+        return EnvyOptions(
             steps=self.ceiling,
             tolerance=terms.tolerance,
             alpha=terms.alpha,
             delta=rule.delta,
             bounds=terms.bounds,
+            gamma=rule.gamma,
+            lam=rule.lam,
+            targets=rule.targets,
+            arms=rule.arms,
+            arms_per_person=self.arms_per_person,
+            epsilon=self.wanted.epsilon,
         )
-        if isinstance(rule, SampleRule):
-            sample = EnvyOptions(
-                gamma=rule.gamma, lam=rule.lam, targets=rule.targets, arms=rule.arms
-            )
-            return {**options, **sample}
-        return {**options, "criterion": "exact"}
 
     def explain(self) -> str:
-        """The plan in words."""
+        """Return the plan in words."""
         more = self.targets - self.without_noise
         noise = f", {more} more than without noise" if more else ""
+        times = "once" if self.arms_per_person == 1 else f"up to {self.arms_per_person} times"
         gain = "gain" if self.cost < 0 else "lose"
         return (
-            f"{self.targets} people{noise}, each shown up to {self.arms} others' recommendations"
-            f" for about {self.steps:,.0f} steps (allow {self.ceiling:,}); each would {gain} about"
-            f" {abs(self.cost):,.0f} in reward, and all together at most {self.loss:,.0f}. An"
-            f" envy-free platform gets its certificate with probability {self.chance:.0%}."
+            f"{self.people:,} people, each of whom takes part {times}. {self.targets} of them are"
+            f" targets{noise}, each shown {self.arms} others' recommendations for about"
+            f" {self.steps:,.0f} steps (allow {self.ceiling:,}). Each target would {gain} about"
+            f" {abs(self.cost):,.0f} in reward, and all together at most {self.loss:,.0f}. Noise"
+            f" of scale {self.noise_scale:g} on both counts covers everybody. An envy-free platform"
+            f" gets its certificate with probability {self.chance:.0%}."
         )
 
 
@@ -95,49 +119,46 @@ def envy_plan(
     delta: float = 0.05,
     gamma: float = 0.1,
     lam: float = 0.1,
-    noise: AnyNoise = math.inf,
+    epsilon: float = 1.0,
+    people: int | None = None,
+    sampled: bool = False,
+    arms_per_person: int | None = None,
     power: float = 0.9,
     uncertified: float = 0.0,
     bounds: Bounds = "tight",
     own: float = 0.5,
     others: float | Sequence[float] | None = None,
-    everybody: int | None = None,
 ) -> Plan:
-    """Plan the certificate of (tolerance, gamma, lam), or, of so many people, of `everybody`.
+    """Plan the certificate of (tolerance, gamma, lam)-envy-freeness.
 
-    `noise` is a law, or the rate of the counts' noise: their epsilon. `own` is the mean reward that
-    people have from their own recommendations, `others` what they would have from somebody else's,
-    one number or a few to stand for all arms: as much as from their own unless told, the longest
-    case without envy.
+    `epsilon` is that of the counts. `people` is how many take part: without it, the plan says how
+    many it takes for the `power`; with it, the plan says which power they allow. `sampled`: the
+    platform draws the audience, which doubles the noise. `arms_per_person` is chosen where it is
+    not given. `own` is the mean reward that people have from their own recommendations, `others`
+    what they would have from somebody else's, one number or a few to stand for all arms (default:
+    as much as from their own, the longest case without envy).
     """
-    rule: SampleRule | EverybodyRule
-    if everybody is None:
-        asked = {"delta": delta, "gamma": gamma, "lam": lam, "power": power}
-        rule = sample_needed(**asked, noise=noise, uncertified=uncertified)
-        without = sample_needed(**asked, uncertified=uncertified).targets
-    else:
-        if everybody < 2:
-            raise InputError("Envy needs at least two people.")
-        rule = everybody_rule(everybody, delta=delta, noise=noise)
-        without = everybody
-    terms = Terms(rule.level, tolerance, alpha, bounds)
-    means = (own, *_spread(own if others is None else others, rule.arms))
+    wanted = Wanted(epsilon, sampled, delta, gamma, lam, power, uncertified)
+    chosen = design(wanted, people=people, arms_per_person=arms_per_person)
+    without = sample_needed(delta=delta, gamma=gamma, lam=lam, power=power, uncertified=uncertified)
+    terms = Terms(chosen.rule.level, tolerance, alpha, bounds)
+    means = (own, *_spread(own if others is None else others, chosen.rule.arms))
     found = forecast(means, terms)
     steps = float(found.steps[0])
     return Plan(
-        rule=rule,
+        design=chosen,
+        wanted=wanted,
         terms=terms,
-        without_noise=without,
+        without_noise=without.targets,
         steps=steps,
         cost=float(found.costs[0]),
         ceiling=_rounded(ROOM * steps),
-        chance=rule.chance(uncertified),
         means=means,
     )
 
 
 def _spread(others: float | Sequence[float], arms: int) -> list[float]:
-    """As many means as there are arms, in the proportions of those given."""
+    """Return a mean for each arm, in the proportions of those given."""
     few = np.atleast_1d(np.asarray(others, np.float64))
     if not len(few):
         raise InputError("Give at least one mean of the others.")
@@ -145,6 +166,6 @@ def _spread(others: float | Sequence[float], arms: int) -> list[float]:
 
 
 def _rounded(steps: float) -> int:
-    """Up to two digits: a ceiling is a round number."""
+    """Round up to two digits."""
     size = int(10 ** max(math.floor(math.log10(steps)) - 1, 0))
     return math.ceil(steps / size) * size

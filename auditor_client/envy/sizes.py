@@ -5,14 +5,21 @@
 """
 
 import math
-from dataclasses import replace
 
-from auditor_client.envy.rules import EverybodyRule, SampleRule, between
+from auditor_client.envy.rules import SampleRule, between
 from auditor_client.errors import InputError
 from auditor_client.laws import AnyNoise
 
 _MOST = 1 << 17
 _SHARE = 1 / 3
+
+
+def targets_least(delta: float, lam: float) -> int:
+    """Return the fewest targets that a service accepts."""
+    between(delta, "delta", 0.5)
+    between(lam, "lam", 1)
+    # M̃ = ⌈ln(3/δ)/λ⌉   [DCAU22, Algorithm 2, line 1]
+    return math.ceil(math.log(1 / (_SHARE * delta)) / lam)
 
 
 def sample_rule(
@@ -23,7 +30,7 @@ def sample_rule(
     lam: float = 0.1,
     noise: AnyNoise = math.inf,
 ) -> SampleRule:
-    """The rule for so many targets; arms and level as Algorithm 2 has them."""
+    """Return the rule for so many targets; arms and level as Algorithm 2 has them."""
     for value, name, high in ((delta, "delta", 0.5), (gamma, "gamma", 1), (lam, "lam", 1)):
         between(value, name, high)
     # K = ⌈ln(3M̃/δ)/ln(1/(1-γ))⌉, OCEF(δ/(3M̃), α, ε)   [DCAU22, Algorithm 2, lines 3 and 4]
@@ -42,17 +49,14 @@ def sample_needed(
     power: float = 0.9,
     uncertified: float = 0.0,
 ) -> SampleRule:
-    """Targets that get a certificate with probability `power` where it is deserved.
+    """Return the rule whose targets get a deserved certificate with probability `power`.
 
     Each target then stays uncertified (undecided at its ceiling, withdrawn, or in envy by less than
     counts) with the probability `uncertified`. The number suffices; as counts are integers, one a
     few smaller may as well. It is never below that of Algorithm 2, which a service asks for.
     """
-    between(delta, "delta", 0.5)
-    between(lam, "lam", 1)
+    least = targets_least(delta, lam)
     _require(power, uncertified, lam)
-    # M̃ = ⌈ln(3/δ)/λ⌉   [DCAU22, Algorithm 2, line 1]
-    least = math.ceil(math.log(1 / (_SHARE * delta)) / lam)
 
     def enough(targets: int) -> bool:
         rule = sample_rule(targets, delta=delta, gamma=gamma, lam=lam, noise=noise)
@@ -67,33 +71,6 @@ def sample_needed(
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return sample_rule(high, delta=delta, gamma=gamma, lam=lam, noise=noise)
-
-
-def everybody_rule(
-    people: int, *, delta: float = 0.05, noise: AnyNoise = math.inf
-) -> EverybodyRule:
-    """The rule where all are targets, each with all others as arms; half of delta is for noise."""
-    # δ' = δ/M   [DCAU22, §4.5], of the half that noise leaves
-    return EverybodyRule(people, people - 1, delta / 2 / people, delta, noise, noise)
-
-
-def epsilon_for_everybody(people: int, *, delta: float = 0.05, power: float = 0.9) -> float:
-    """The least epsilon of a count that can certify that nobody at all envies, of so many people.
-
-    One person more or less in envy moves the odds by e^epsilon at most: a certificate that is wrong
-    with probability delta is given with e^epsilon · delta at most, whatever the rule.
-    """
-    _require(power, 0.0, 1.0)
-    rule = everybody_rule(people, delta=delta)
-
-    def chance(epsilon: float) -> float:
-        return replace(rule, uncertified_noise=epsilon, envy_noise=epsilon).chance()
-
-    low, high = 0.01, 50.0
-    while high - low > 1e-3:
-        middle = (low + high) / 2
-        low, high = (low, middle) if chance(middle) >= power else (middle, high)
-    return high
 
 
 def _require(power: float, uncertified: float, lam: float) -> None:

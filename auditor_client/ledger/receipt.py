@@ -3,6 +3,7 @@
 import base64
 import json
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from auditor_client.errors import ReceiptError
@@ -12,11 +13,15 @@ from auditor_client.receipts import (
     release_from_receipt,
     signed_statement,
 )
-from openapi.models import InclusionProof
+from openapi.models import BothRelations, Currency, InclusionProof, Price
 from privacy import receipts
 from privacy.errors import EvidenceError
 from privacy.ledger import merkle, notes
+from privacy.ledger.parts import check_numbers
 from privacy.ledger.trust import Trust
+from privacy.price import ADD_REMOVE, CHANGE_ONE, INFINITE
+
+_STATED = {"name", "mechanism", "bounds", "sensitivity", "scale", "parameter"}
 
 
 def verify_receipt(saved: SavedReceipt, trust: Trust) -> AnyRelease:
@@ -24,6 +29,7 @@ def verify_receipt(saved: SavedReceipt, trust: Trust) -> AnyRelease:
     keys = {"keys": [dict(jwk) for jwk in trust.receipts]}
     release = release_from_receipt(saved.receipt, keys)
     saved.check_contents(release)
+    _check_price(release.price)
     if saved.proof is None:
         raise ReceiptError(
             "The receipt is signed, but the file has no proof that it is in the ledger. Fetch it: "
@@ -32,6 +38,26 @@ def verify_receipt(saved: SavedReceipt, trust: Trust) -> AnyRelease:
     _check_entry(saved.receipt, keys, saved.proof)
     check_inclusion(saved.proof, trust, "the receipt")
     return release
+
+
+def _check_price(price: Price) -> None:
+    """Raise unless scales and price follow from what each part states (format 3)."""
+    if any(part.bounds is None for part in price.parts):
+        return  # a receipt of an earlier version, whose parts state less
+    parts = [part.model_dump(mode="json", include=_STATED) for part in price.parts]
+    try:
+        worth = check_numbers(parts).price
+    except EvidenceError as error:
+        raise ReceiptError(f"The receipt is signed, but {error}. Tell the regulator.") from error
+    paid: dict[Currency, BothRelations | None] = {"epsilon": price.epsilon, "rho": price.rho}
+    for currency, both in paid.items():
+        added = INFINITE if both is None else Fraction(both.add_remove)
+        changed = INFINITE if both is None else Fraction(both.change_one)
+        if (worth.of(currency, ADD_REMOVE), worth.of(currency, CHANGE_ONE)) != (added, changed):
+            raise ReceiptError(
+                "The receipt is signed, but its price is not that of its parts."
+                " Keep it and tell the regulator."
+            )
 
 
 def _check_entry(receipt: str, keys: Mapping[str, Any], proof: InclusionProof) -> None:

@@ -157,8 +157,8 @@ class Reo(OfLog, EitherNoise):
 
 
 class EnvyFreeness(Asked):
-    """People are shown what others are. Its delta is the share that the study leaves it; targets
-    and arms are as many as the noise and gamma ask for, unless told.
+    """People are shown what others are. Its delta is the share that the study leaves it. Targets,
+    arms and arms_per_person are chosen by the audience's size where they are not given.
     """
 
     kind: Literal["envy-freeness"]
@@ -171,21 +171,20 @@ class EnvyFreeness(Asked):
     bounds: Literal["tight", "printed"] = "tight"
     targets: Count | None = None
     arms: Count | None = None
-    arms_per_person: Literal[1] | None = None
+    arms_per_person: Annotated[int, Field(ge=1, le=100)] | None = None
     epsilon: Exact
     duration_epsilon: MaybeExact = None
     cost_epsilon: MaybeExact = None
 
     @model_validator(mode="after")
     def _of_one_criterion(self) -> Self:
-        if self.criterion == "probabilistic" and (self.gamma is None or self.lam is None):
-            raise ValueError("the probabilistic criterion needs gamma and lam, such as 0.1 each")
-        sampled = (self.gamma, self.lam, self.targets, self.arms, self.arms_per_person)
-        if self.criterion == "exact" and sampled != (None,) * len(sampled):
+        if self.criterion == "exact":
             raise ValueError(
-                "by the exact criterion everybody is a target, and all others are arms:"
-                " gamma, lam, targets, arms and arms_per_person do not go with it"
+                "by the exact criterion one person could change everybody's outcome, so noise would"
+                " hide all of it: take the probabilistic criterion, with gamma and lam"
             )
+        if self.gamma is None or self.lam is None:
+            raise ValueError("the probabilistic criterion needs gamma and lam, such as 0.1 each")
         return self
 
 

@@ -78,7 +78,7 @@ def request_of(
 def _of_envy(asked: EnvyFreeness, audience: str, requests: Requests, delta: float) -> AuditRequest:
     # Never rounded up, and to as many places as there are.
     share = Decimal(str(delta)).quantize(_MILLIONTH, ROUND_DOWN)
-    told = asked.model_dump(exclude={"kind", "audience", "mandate"}, exclude_none=True)
+    told = asked.model_dump(exclude={"kind", "audience", "mandate", "criterion"}, exclude_none=True)
     return requests.envy(audience, **told, delta=share, mandate_id=asked.mandate)
 
 

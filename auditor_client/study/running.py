@@ -17,6 +17,7 @@ from auditor_client.errors import (
 )
 from auditor_client.kinds import AnyResult
 from auditor_client.ledger import make_trust
+from auditor_client.local.pending_audits import UNCHARGED
 from auditor_client.outcome_test import OutcomeTest
 from auditor_client.study.asked import BiasSize
 from auditor_client.study.audiences import AnyUploaded, SampleAudience
@@ -78,6 +79,11 @@ class Run:
             name: self.auditor.audiences.get(audience).participation_code or ""
             for name, audience in self.made.open.items()
         }
+
+    def continue_sent(self) -> None:
+        """Submit again what was sent and not answered: it was agreed to, and is charged once."""
+        for name in list(self.made.sending):
+            self._submit(name)
 
     def price(self) -> BatchQuote | None:
         """What the audits that are not paid yet would cost together; None if all are paid.
@@ -198,21 +204,37 @@ class Run:
             raise
 
     def _finished(self, name: str) -> AnyResult:
-        audits, key = self.auditor.audits, self.study.key(name)
+        if name not in self.made.audits:
+            self._submit(name)
         try:
-            if name not in self.made.audits:
-                self.made.audits[name] = audits.submit(self._request(name), key).id
-                self.state.save()
-            return audits.finish(self.made.audits[name], progress=self.progress)
+            return self.auditor.audits.finish(self.made.audits[name], progress=self.progress)
+        except AuditFailedError as error:
+            error.add_note(f"To pay for it again, give {name} another name in the study.")
+            raise
+
+    def _submit(self, name: str) -> None:
+        """Pay for an audit under the study's own key; remember before and after."""
+        request = self._request(name)
+        self._remember(name, sending=True)
+        try:
+            audit = self.auditor.audits.submit(request, self.study.key(name))
+        except UNCHARGED:
+            self._remember(name, sending=False)
+            raise
         except IdempotencyConflictError as error:
+            self._remember(name, sending=False)
             error.add_note(
                 "A study is run once: it was run before, elsewhere or by a colleague. To run it as"
                 " another study, give it another title."
             )
             raise
-        except AuditFailedError as error:
-            error.add_note(f"To pay for it again, give {name} another name in the study.")
-            raise
+        self.made.audits[name] = audit.id
+        self._remember(name, sending=False)
+
+    def _remember(self, name: str, *, sending: bool) -> None:
+        others = [other for other in self.made.sending if other != name]
+        self.made.sending = [*others, name] if sending else others
+        self.state.save()
 
     def _registration_proof(self, entry: int) -> InclusionProof:
         until = time.monotonic() + PATIENCE

@@ -16,7 +16,10 @@ from privacy.receipts import canonical, digest
 
 
 class Made(BaseModel):
-    """Identifiers by the study's names. An audience is `open` until it is sealed."""
+    """Identifiers by the study's names. An audience is `open` until it is sealed.
+
+    `sending` names audits that were sent, or were about to be, and whose answer did not arrive.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -24,6 +27,7 @@ class Made(BaseModel):
     open: dict[str, str] = {}
     audiences: dict[str, str] = {}
     audits: dict[str, str] = {}
+    sending: list[str] = []
     registration: Registration | None = None
 
 

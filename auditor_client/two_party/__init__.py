@@ -46,7 +46,6 @@ from auditor_client.two_party.readings import (
     outcomes,
     rank_gaps,
 )
-from auditor_client.two_party.resampling import Resampled, read, read_areas, sums_of
 from auditor_client.two_party.sums import Sums
 
 __all__ = [
@@ -56,7 +55,6 @@ __all__ = [
     "Difference",
     "Overlap",
     "Ratios",
-    "Resampled",
     "Sandwich",
     "Sums",
     "area",
@@ -80,14 +78,11 @@ __all__ = [
     "outcomes",
     "overlap",
     "rank_gaps",
-    "read",
-    "read_areas",
     "roc",
     "sandwich",
     "service_below",
     "share_left",
     "spread_beyond",
-    "sums_of",
     "too_few",
     "total_impact",
 ]

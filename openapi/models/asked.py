@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from openapi.models.wire import Assumption, Epsilon, Identifier, Rho, Wire
+from openapi.models.wire import Epsilon, Identifier, Rho, Wire
 
 MAX_BINS = 1_000
 MAX_ROWS = 100
@@ -53,11 +53,6 @@ class Asked(Wire):
     @property
     def exploration_loss(self) -> Decimal:
         return Decimal(0)
-
-    @property
-    def assumes(self) -> tuple[Assumption, ...]:
-        """What the promise rests on that the platform cannot check."""
-        return ()
 
 
 class EitherNoise(Asked):

@@ -16,6 +16,8 @@ IDENTIFIER_NOTES: dict[IdentifierKind, str] = {
 }
 AudienceState = Literal["open", "sealed", "erased"]
 AudienceSource = Literal["upload", "sample", "hidden"]
+# The same, as kinds of audit tell them apart: `confirmed` is an upload whose people confirmed.
+SupportedSource = Literal["upload", "confirmed", "sample", "hidden"]
 
 
 class AudienceDraft(Wire):

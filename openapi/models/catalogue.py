@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from openapi.models.asked import ContextValue
-from openapi.models.audiences import IdentifierKind
+from openapi.models.audiences import IdentifierKind, SupportedSource
 from openapi.models.audits import AuditKind
 from openapi.models.contents import ContentKind
 from openapi.models.ledger import Number
@@ -88,6 +88,7 @@ class ExplorationOffer(Wire):
 class Limits(Wire):
     members_per_audience: int
     bytes_per_part: int
+    rows_per_part: int = 2_000_000
     bins: int
     epsilon_per_audit: Amount
     rho_per_person: Amount
@@ -104,10 +105,14 @@ class FieldNote(Wire):
 
 
 class KindNote(Wire):
-    """A kind of audit: the question it answers, what it asks for, and what comes out."""
+    """A kind of audit: its question, the audiences it supports, its request and its release.
+
+    An audience of any other source is refused before anything is charged.
+    """
 
     kind: AuditKind
     question: str
+    sources: list[SupportedSource] = []
     asks: list[FieldNote]
     releases: list[FieldNote]
 

@@ -1,6 +1,8 @@
 """What an audit costs, and what would be left."""
 
+import math
 from decimal import Decimal
+from fractions import Fraction
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -21,16 +23,78 @@ class BothRelations(Wire):
     change_one: Amount
 
 
+Integer = Annotated[str, Field(pattern=r"^(0|-?[1-9][0-9]*)$", description="An exact integer.")]
+ExactScale = Annotated[
+    str,
+    Field(
+        pattern=r"^([0-9]+(/[0-9]+)?|sqrt\([0-9]+(/[0-9]+)?\))$",
+        description="The scale of the noise, exactly: a fraction, or the square root of one.",
+        examples=["20", "40/3", "sqrt(25/2)"],
+    ),
+]
+
+
+class PartBounds(Wire):
+    """The declared numbers from which the sensitivity of a table follows, by a named rule.
+
+    The rules are those of `privacy/sensitivity.py`; docs/ledger.md lists them.
+    """
+
+    rule: Annotated[str, Field(examples=["counts"])]
+    shape: list[int]
+    declared: Annotated[
+        dict[str, Integer | bool], Field(examples=[{"cells_per_person": "1", "fixed_slots": False}])
+    ]
+
+
+class Norms(Wire):
+    """How far one person moves a table at most: L1, squared L2, and the largest cell (L∞)."""
+
+    l1: Integer
+    l2_squared: Integer
+    linf: Integer
+
+
+class PartSensitivity(Wire):
+    """The sensitivity of a table under both relations."""
+
+    add_remove: Norms
+    change_one: Norms
+
+
+class Parameter(Wire):
+    """The epsilon or rho of a part under add/remove."""
+
+    currency: Currency
+    amount: Amount
+
+
 class PricePart(Wire):
-    """One table of a release: what it costs, and how large its error is."""
+    """One table of a release: its bounds, its noise, what it costs, and how large its error is.
+
+    The first six fields are those of the ledger's charge (format 3). Parts that were priced before
+    have no bounds, sensitivity or parameter, and their scale is a rounded number.
+    """
 
     name: str
     mechanism: MechanismName
-    scale: float
+    bounds: PartBounds | None = None
+    sensitivity: PartSensitivity | None = None
+    scale: ExactScale | float
+    parameter: Parameter | None = None
     epsilon: BothRelations | None
     rho: BothRelations
     standard_deviation: float
     error_95: Annotated[int, Field(description="P(|error| > error_95) ≤ 5 % for one value.")]
+
+    @property
+    def noise_scale(self) -> float:
+        """The scale as a number, rounded to a double."""
+        if isinstance(self.scale, float):
+            return self.scale
+        if self.scale.startswith("sqrt("):
+            return math.sqrt(Fraction(self.scale[5:-1]))
+        return float(Fraction(self.scale))
 
 
 class Price(Wire):

@@ -213,7 +213,9 @@ class EnvyFreenessRelease(Released):
     All numbers have noise. What is left of `targets` was undecided at the ceiling of `steps`,
     withdrew, or was nobody: not everybody matches. `duration` is the sum of everybody's steps;
     `cost` the reward that they lost by exploring, as far as rewards tell, each within -steps and
-    steps, where `unit` units are 1. Each verdict is right with probability 1 - `level`.
+    steps, where `unit` units are 1. Each verdict is right with probability 1 - `level`. Releases of
+    earlier versions may lack `arms_per_person`, or have the criterion `exact`: their `rules` say
+    that people are not covered as arms.
     """
 
     kind: Literal["envy-freeness"]
@@ -227,7 +229,7 @@ class EnvyFreenessRelease(Released):
     targets: int
     arms: int
     steps: int
-    arms_per_person: Literal[1] | None
+    arms_per_person: int | None
     level: float
     envious: int
     no_envy: int

@@ -24,6 +24,7 @@ MAX_CONTENTS = 100
 MAX_NAMES = 32
 MAX_DAYS = 366
 MAX_STEPS = 1_000_000
+MAX_ARMS_PER_PERSON = 100
 
 
 class ScoreHistogramRequest(EitherNoise):
@@ -281,16 +282,17 @@ class ReoRequest(OfLog, EitherNoise):
 class EnvyFreenessRequest(Asked):
     """Whether people prefer their own recommendations to other people's (paper 2), by exploration.
 
-    Each of at most `targets` people is shown the recommendations of at most `arms` others, for at
-    most `steps` steps, until it is known whether some of these suit them better than their own, or
-    none by more than `tolerance` (the paper's epsilon). They keep a share 1 - `alpha` of what they
-    would have had: the loss, at most alpha · steps for each target, is charged to the mandate.
-    `probabilistic` needs `gamma` and `lam`; `exact` is everybody against everybody else.
+    Each of at most `targets` people is shown the recommendations of `arms` others, for at most
+    `steps` steps, until it is known whether some of these suit them better than their own, or none
+    by more than `tolerance` (the paper's epsilon). They keep a share 1 - `alpha` of what they would
+    have had: the loss, at most alpha · steps for each target, is charged to the mandate.
 
-    With `arms_per_person` 1 everybody takes part in one target's audit at most, as the target or as
-    an arm, and is covered in both roles; without it people are not covered as arms. `epsilon` is
-    that of the counts; `duration_epsilon` and `cost_epsilon` (a quarter of it unless told, 0 for
-    none) buy the sum of all steps and the reward that people lost.
+    One person takes part in the audits of at most `arms_per_person` targets, as the target of one
+    at most and as an arm of the others. Everybody is covered in all of these roles, so noise grows
+    in proportion. A request must have it, and must ask for the `probabilistic` criterion, with
+    `gamma` and `lam`. Only audits of earlier versions lack it, or have the criterion `exact`.
+    `epsilon` is that of the counts. `duration_epsilon` and `cost_epsilon` (default: a quarter of
+    it; 0 for none) buy the sum of all steps and the reward that people lost.
     """
 
     model_config = example(
@@ -304,6 +306,7 @@ class EnvyFreenessRequest(Asked):
         targets=21,
         arms=32,
         steps=5000,
+        arms_per_person=1,
         epsilon="1",
     )
 
@@ -318,7 +321,7 @@ class EnvyFreenessRequest(Asked):
     targets: Annotated[int, Field(ge=1, le=10_000)]
     arms: Annotated[int, Field(ge=1, le=10_000)]
     steps: Annotated[int, Field(ge=1, le=MAX_STEPS)]
-    arms_per_person: Literal[1] | None = None
+    arms_per_person: Annotated[int, Field(ge=1, le=MAX_ARMS_PER_PERSON)] | None = None
     epsilon: Epsilon
     duration_epsilon: OwnEpsilon | None = None
     cost_epsilon: OwnEpsilon | None = None

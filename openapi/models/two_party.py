@@ -16,7 +16,6 @@ from openapi.models.asked import (
     Score,
 )
 from openapi.models.wire import (
-    Assumption,
     Digest,
     Epsilon,
     Identifier,
@@ -28,6 +27,7 @@ from openapi.models.wire import (
 Cap = Annotated[int, Field(ge=1, le=MAX_ROWS)]
 FindingCode = Literal[
     "transcript-altered",
+    "wrong-proof",
     "key-not-of-run",
     "weight-out-of-bounds",
     "total-out-of-bounds",
@@ -166,10 +166,6 @@ class TwoPartyRequest(Asked):
     @property
     def content_ids(self) -> tuple[str, ...]:
         return (self.metric.content_id,) if isinstance(self.metric, SoftHistogram) else ()
-
-    @property
-    def assumes(self) -> tuple[Assumption, ...]:
-        return ("bounded-weights",)
 
 
 class TwoPartyRun(Wire):

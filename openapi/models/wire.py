@@ -33,8 +33,8 @@ Label = Annotated[
 Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
 Identifier = Annotated[str, Field(pattern=r"^[a-z]+_[0-9a-f]{30}$", max_length=48)]
 Instant = datetime
-# What a promise rests on that the platform cannot check: docs/two-party.md.
-Assumption = Literal["bounded-weights"]
+# Assumptions on which the promise of a release rests: docs/guarantee.md.
+Assumption = Literal["bounded-weights", "uncounted-displacement"]
 
 
 class Wire(BaseModel):

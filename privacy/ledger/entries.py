@@ -11,6 +11,10 @@ from typing import Any
 from privacy.ledger.statements import Statement
 from privacy.receipts import canonical
 
+# The format of charges and of audiences, which state it, and of those that state none.
+FORMAT = 3
+OLDER = 2
+
 
 def encode(
     number: int,

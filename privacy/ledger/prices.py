@@ -1,14 +1,13 @@
-"""What a charge must cost: the price that follows from what was asked.
+"""The price that a charge must have.
 
-Every mechanism is calibrated to the epsilon (or rho) asked for under add/remove, and changing one
-person costs twice that: in epsilon for Laplace noise and selection, in rho for Gaussian noise. The
-number of scored people is a table of its own, unless the audience's entry says that it is known.
-The rule is one for all kinds of audit, those of later versions included: a kind that cannot keep it
-needs a verifier that knows why. An audit of envy buys the sum of steps and the cost beside its
-counts, each with an epsilon of its own.
+In format 3 it is the sum of the prices of its parts (`privacy.ledger.parts`). Older charges state
+no parts. Their rule was one for all kinds of that time: every mechanism was calibrated to the
+epsilon (or rho) asked for under add/remove, and changing one person cost twice that. The number of
+scored people was a table of its own, unless the audience's entry said that it was known. An audit
+of envy bought the sum of steps and the cost in addition to its counts.
 
-What people may lose by exploration is no price of privacy: it has no relation, and nothing doubles.
-It follows from the statement alone, the declared worst case of every target.
+The loss that people may have by exploration is no price of privacy: it has no relation, and nothing
+doubles. It follows from the statement alone, as the declared worst case of every target.
 
 [BS16] Bun, Steinke, arXiv:1605.02065 (ε-DP is ε²/2-zCDP; composition adds).
 """
@@ -20,6 +19,7 @@ import msgspec
 
 from privacy.errors import EvidenceError
 from privacy.ledger.exact import amount, units
+from privacy.ledger.parts import Notice, Stated, check_parts
 from privacy.ledger.shapes import Both, ChargeBody, ChargeFacts, Sizes
 from privacy.price import ADD_REMOVE, CHANGE_ONE, FREE, INFINITE, Amount, Currency, Price, Relation
 
@@ -40,8 +40,27 @@ class Asked(msgspec.Struct, frozen=True):
     sizes: Sizes | None
 
 
-def debited(body: ChargeBody, facts: ChargeFacts, sizes: Sizes | None) -> tuple[int, int]:
-    """What a charge takes from the mandate, and what from the platform's account, in units."""
+def debited(charge: Stated, facts: ChargeFacts) -> tuple[tuple[int, int], tuple[Notice, ...]]:
+    """Return what a charge takes from the mandate and from the platform's account, in units.
+
+    Raise if its price is not that of its parts. The notices say what was taken as stated.
+    """
+    return _debited_parts(charge, facts.epsilon, facts.rho, facts.currency, facts.debit)
+
+
+@lru_cache(maxsize=16_384)
+def _debited_parts(
+    charge: Stated, epsilon: Both | None, rho: Both, currency: Currency, debit: str
+) -> tuple[tuple[int, int], tuple[Notice, ...]]:
+    found, paid = check_parts(charge), _paid(epsilon, rho)
+    _check_consistent(paid)
+    _check_worth(paid, found.price)
+    _check_debit(paid, currency, debit)
+    return (units(debit), units(rho.change_one)), found.notices
+
+
+def debited_before(body: ChargeBody, facts: ChargeFacts, sizes: Sizes | None) -> tuple[int, int]:
+    """Return the same for a charge older than format 3, by the rule of that time."""
     asked = Asked(
         body.kind,
         body.mechanism,
@@ -76,9 +95,13 @@ def _debited(
     paid = _paid(epsilon, rho)
     _check_consistent(paid)
     _check_asked(asked, paid)
+    _check_debit(paid, currency, debit)
+    return units(debit), units(rho.change_one)
+
+
+def _check_debit(paid: Price, currency: Currency, debit: str) -> None:
     if amount(debit) != paid.debit(currency):
         raise EvidenceError(f"it debits {debit}, which is not the change-one price in {currency}")
-    return units(debit), units(rho.change_one)
 
 
 def _paid(epsilon: Both | None, rho: Both) -> Price:
@@ -113,7 +136,10 @@ def _check_consistent(paid: Price) -> None:
 
 
 def _check_asked(asked: Asked, paid: Price) -> None:
-    worth = _price(asked, _parameters(asked))
+    _check_worth(paid, _price(asked, _parameters(asked)))
+
+
+def _check_worth(paid: Price, worth: Price) -> None:
     if not paid.covers(worth):
         raise EvidenceError("it costs less than what was asked for is worth")
     if not worth.covers(paid):

@@ -4,27 +4,35 @@ What an entry says of the books must follow from the entries before it. A wrong 
 `EvidenceError`; `verify` adds its number.
 """
 
-from collections import defaultdict
-from collections.abc import Callable
-from datetime import UTC, datetime
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any
+
+import msgspec
 
 from privacy.errors import EvidenceError
 from privacy.ledger.books import Account, Charge, Mandate
+from privacy.ledger.entries import FORMAT, OLDER
 from privacy.ledger.exact import DAY, microseconds, units
 from privacy.ledger.lines import Entry, Stated, stated
+from privacy.ledger.parts import Notice
+from privacy.ledger.parts import Stated as StatedCharge
 from privacy.ledger.people import SIGNED, People
-from privacy.ledger.prices import debited, explored
+from privacy.ledger.prices import debited, debited_before, explored
+from privacy.ledger.requests import request_of
 from privacy.ledger.runs import IsSigned, Runs
 from privacy.ledger.shapes import (
     AnswerFacts,
     AudienceFacts,
     AuditFacts,
     AuditorFacts,
+    BalanceRepairFacts,
     ChargeBody,
     ChargeFacts,
     DecisionBody,
     DecisionFacts,
+    KindEnabledFacts,
     MandateBody,
     MandateChange,
     MandateFacts,
@@ -35,20 +43,39 @@ from privacy.ledger.shapes import (
     RegistrationBody,
     ReleaseFacts,
     SettingsFacts,
-    Sizes,
     read,
 )
 from privacy.ledger.signatures import Claimed, Signatures
 from privacy.ledger.statements import check_fresh, head_of
 from privacy.ledger.trust import Trust
+from privacy.plans import HIDDEN_KINDS, PLANS, Plan, assumptions, has_fixed_slots
+
+# Entries of the format before may be written for this long after the first of a new one.
+_UPGRADE = timedelta(days=1)
 
 
 class Replay:
-    """The state of the books after the entries so far. `partial`: others' entries are not seen."""
+    """The accounts after the entries so far. `partial`: entries of other auditors are not seen.
+
+    `plans` are those of the kinds of audit that this verifier knows. `notices` counts what it had
+    to take as stated.
+    """
 
     def __init__(
-        self, trust: Trust, signatures: Signatures, is_signed: IsSigned, *, partial: bool = False
+        self,
+        trust: Trust,
+        signatures: Signatures,
+        is_signed: IsSigned,
+        *,
+        partial: bool = False,
+        plans: Mapping[str, Plan] = PLANS,
     ) -> None:
+        self.notices = Counter[Notice]()
+        self._plans = plans
+        # All audiences that were ever sealed, erased ones included.
+        self._sealed_ids: set[tuple[str | None, str]] = set()
+        # When the first entry of the newest format was written.
+        self._format_since = datetime.max.replace(tzinfo=UTC)
         self._origin = trust.origin
         self._signatures = signatures
         self._partial = partial
@@ -142,16 +169,34 @@ class Replay:
     def _audience(self, entry: Entry) -> None:
         facts = read(entry.facts, AudienceFacts)
         sealed = self._audiences[entry.auditor]
-        if facts.audience_id in sealed:
+        name = entry.auditor, facts.audience_id
+        if name in self._sealed_ids:
             raise EvidenceError(f"{facts.audience_id} was sealed before")
+        self._sealed_ids.add(name)
+        self._check_format(facts.format, entry.at)
+        facts.check()
         sealed[facts.audience_id] = facts
+
+    def _check_format(self, stated: int, at: datetime) -> None:
+        """Raise if the format is not known, or is older than that of entries long before.
+
+        While a service is upgraded, processes of both versions write for a while.
+        """
+        if stated not in (OLDER, FORMAT):
+            raise EvidenceError(f"the format {stated} is not known to this verifier")
+        if stated == FORMAT:
+            self._format_since = min(self._format_since, at)
+        elif at - self._format_since > _UPGRADE:
+            raise EvidenceError(f"the ledger is in format {FORMAT} since {self._format_since}")
 
     def _forget(self, entry: Entry) -> None:
         """An audience may be erased before it is sealed; nothing is charged on it afterwards."""
         self._audiences[entry.auditor].pop(read(entry.facts, OfAudience).audience_id, None)
 
-    def _sizes(self, entry: Entry, body: ChargeBody, facts: ChargeFacts) -> Sizes | None:
-        """What the entry of the charge's audience says of its sizes; None where there is none."""
+    def _charged_on(
+        self, entry: Entry, body: ChargeBody, facts: ChargeFacts
+    ) -> AudienceFacts | None:
+        """Return the entry of the charge's audience; None if the charge names none."""
         if body.audience_id is None:
             return None
         audience = self._audiences[entry.auditor].get(body.audience_id)
@@ -159,10 +204,32 @@ class Replay:
             raise EvidenceError(f"there is no audience {body.audience_id} of {entry.auditor}")
         if audience.commitment != facts.audience_commitment:
             raise EvidenceError("the audience is not the one that was sealed")
-        return audience.sizes
+        return audience
+
+    def _debited(
+        self, body: ChargeBody, facts: ChargeFacts, request: Any, audience: AudienceFacts | None
+    ) -> tuple[int, int]:
+        """Return what the charge takes, in units, if its price follows from what was asked."""
+        if facts.format == OLDER:
+            self.notices["charge-older", body.kind] += 1
+            return debited_before(body, facts, audience.sizes if audience else None)
+        public, plan = audience.public() if audience else None, self._plans.get(body.kind)
+        if audience and audience.source == "hidden" and plan and body.kind not in HIDDEN_KINDS:
+            raise EvidenceError(f"a hidden audience is not for {body.kind}")
+        charge = StatedCharge.of(body.kind, request, facts.parts, public, plan)
+        debit, notices = debited(charge, facts)
+        if audience and public is None:
+            _check_slots(facts, audience)
+        self.notices.update(notices)
+        return debit
 
     def _charge(self, entry: Entry) -> None:
-        facts, body = read(entry.facts, ChargeFacts), read(_body(entry), ChargeBody)
+        facts = read(entry.facts, ChargeFacts)
+        self._check_format(facts.format, entry.at)
+        request = stated_body = _body(entry)
+        if facts.format != OLDER:
+            request = request_of(stated_body, facts.request)
+        body = read(request, ChargeBody)
         if facts.audit_id in self._charges or facts.charge_id in self._charge_ids:
             raise EvidenceError(f"{facts.audit_id} was charged before")
         if body.mandate_id is not None and body.mandate_id != facts.mandate_id:
@@ -172,14 +239,30 @@ class Replay:
         mandate.check(entry.auditor, by, body.kind, at)
         if facts.currency != mandate.currency:
             raise EvidenceError(f"the mandate is in {mandate.currency}")
-        debit, rho = debited(body, facts, self._sizes(entry, body, facts))
+        audience = self._charged_on(entry, body, facts)
+        debit, rho = self._debited(body, facts, request, audience)
         loss = explored(body, facts)
         charge = Charge(facts.charge_id, mandate.mandate_id, debit, rho, at, exploration=loss)
         mandate.debit(charge)
+        self._check_assumptions(body.kind, facts, audience)
         self._runs.charge(body, facts, mandate)
         self._account.debit(rho, at)
         self._charges[facts.audit_id] = charge
         self._charge_ids.add(facts.charge_id)
+
+    def _check_assumptions(
+        self, kind: str, facts: ChargeFacts, audience: AudienceFacts | None
+    ) -> None:
+        """Raise if the charge does not list what its promise rests on.
+
+        A kind that this verifier does not know may list more: it cannot tell what. Charges of the
+        format before do not list displacement.
+        """
+        source = audience.source if audience and facts.format != OLDER else ""
+        expected = assumptions(kind, fixed_slots=has_fixed_slots(source))
+        stated = facts.assumes if kind in self._plans else facts.assumes[: len(expected)]
+        if stated != expected:
+            raise EvidenceError("it does not state what its promise rests on")
 
     def _registration(self, entry: Entry) -> None:
         read(_body(entry), RegistrationBody)
@@ -240,8 +323,21 @@ class Replay:
         return charge
 
 
+def _check_slots(facts: ChargeFacts, audience: AudienceFacts) -> None:
+    """Raise if a part says otherwise than the audience's source whether people displace others."""
+    exact = has_fixed_slots(audience.source)
+    for part in facts.parts:
+        if part["bounds"]["declared"].get("fixed_slots", exact) != exact:
+            raise EvidenceError("its bounds do not fit the source of the audience")
+
+
 def _let_be(_replay: Replay, _entry: Entry) -> None:
     """Nothing follows from it."""
+
+
+def _shaped(entry: Entry, shape: type[msgspec.Struct]) -> None:
+    """Check the facts; nothing follows from them."""
+    read(entry.facts, shape)
 
 
 def _body(entry: Entry) -> dict[str, Any]:
@@ -286,4 +382,6 @@ KINDS: dict[str, Callable[[Replay, Entry], None]] = {
     "failure": Replay._failure,
     "refusal": _let_be,
     "erasure": _let_be,
+    "kind-enabled": lambda _, entry: _shaped(entry, KindEnabledFacts),
+    "balance-repair": lambda _, entry: _shaped(entry, BalanceRepairFacts),
 }

@@ -1,17 +1,22 @@
 """What the books need of bodies and facts, by kind of entry; other members are let be."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 import msgspec
 
 from privacy.errors import EvidenceError
+from privacy.ledger.entries import OLDER
+from privacy.plans import PublicAudience, has_fixed_slots
 from privacy.price import Currency
 
 Shape = TypeVar("Shape", bound=msgspec.Struct)
 Role = Literal["auditor", "regulator", "operator"]
 # Whether the number of scored people per group is public, or costs budget to learn.
 Sizes = Literal["known", "noisy"]
+Source = Literal["upload", "confirmed", "sample", "hidden"]
+# Sources of which the number of people per group is public.
+_KNOWN_SIZES = frozenset({"confirmed", "sample"})
 
 
 def read(members: Mapping[str, Any], shape: type[Shape]) -> Shape:
@@ -28,9 +33,58 @@ class Both(msgspec.Struct, frozen=True):
 
 
 class AudienceFacts(msgspec.Struct, frozen=True):
+    """A sealed audience. Entries older than format 3 do not state groups and candidates."""
+
     audience_id: str
     commitment: str
     sizes: Sizes
+    format: int = OLDER
+    source: str = ""
+    groups: int = 0
+    groups_per_person: int = 0
+    candidates: int | None = None
+
+    def public(self) -> PublicAudience | None:
+        """Return the facts from which bounds follow, or None if the entry is older."""
+        if self.format == OLDER:
+            return None
+        return PublicAudience(
+            groups=self.groups,
+            groups_per_person=min(self.groups_per_person, self.groups),
+            fixed_slots=has_fixed_slots(self.source),
+            sizes_known=self.sizes == "known",
+            candidates=self.candidates,
+        )
+
+    def check(self) -> None:
+        """Raise if the facts of a new entry contradict each other."""
+        if self.format == OLDER:
+            return
+        if self.source not in get_args(Source):
+            raise EvidenceError(f"there is no source of audiences {self.source[:40]!r}")
+        if self.groups < 1 or self.groups_per_person < 1:
+            raise EvidenceError("an audience has a group, and everybody counts in one at least")
+        if (self.source == "hidden") != (self.candidates is not None and self.candidates > 0):
+            raise EvidenceError("a hidden audience has candidates, and only such a one")
+        if (self.source in _KNOWN_SIZES) != (self.sizes == "known"):
+            raise EvidenceError(f"the sizes of an audience of source {self.source} are not so")
+
+
+class KindEnabledFacts(msgspec.Struct):
+    """A kind of audit that the platform offers from now on, from a package (reserved)."""
+
+    kind: str
+    package: str
+    version: str
+    digest: str
+    by: str
+
+
+class BalanceRepairFacts(msgspec.Struct):
+    """People's balances were repaired: why, and by which operator or by a migration."""
+
+    reason: str
+    by: str
 
 
 class OfAudience(msgspec.Struct):
@@ -38,6 +92,8 @@ class OfAudience(msgspec.Struct):
 
 
 class ChargeFacts(msgspec.Struct):
+    """A charge. Since format 3 it states its `parts` and carries the `request`."""
+
     charge_id: str
     audit_id: str
     mandate_id: str
@@ -48,6 +104,9 @@ class ChargeFacts(msgspec.Struct):
     debit: str
     exploration_loss: str = "0"
     assumes: list[str] = []
+    format: int = OLDER
+    parts: list[Any] = []
+    request: str | None = None
 
 
 class ChargeBody(msgspec.Struct):

@@ -147,7 +147,10 @@ def personal(body: Mapping[str, Any]) -> Iterator[tuple[str, bytes, str]]:
 
 
 def condensed(request: Mapping[str, Any]) -> dict[str, Any]:
-    """An audit request as it is stated: what its price follows from, and a digest of the whole."""
+    """Return an audit request as it is stated: its text fields, and a digest of the whole.
+
+    The facts of the charge carry the whole, as text.
+    """
     kept = {
         name: value
         for name, value in request.items()

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 from privacy.errors import EvidenceError, LedgerError
@@ -19,9 +19,11 @@ from privacy.ledger.heads import Heads
 from privacy.ledger.lines import Entry, Proven
 from privacy.ledger.merkle import Frontier, leaf_hash, verify_inclusion
 from privacy.ledger.notes import Checkpoint
+from privacy.ledger.parts import Notice
 from privacy.ledger.replay import Replay
 from privacy.ledger.signatures import Signatures
 from privacy.ledger.trust import Trust
+from privacy.plans import PLANS, Plan
 
 AT_A_TIME = 128
 
@@ -31,7 +33,8 @@ class Verified:
     """What was found in order: so many entries of each kind, under the newest head.
 
     `note` is that head as it was signed: keep it, and hand it in as `seen` the next time.
-    `auditor` where the export shows that auditor's entries alone.
+    `auditor` where the export shows that auditor's entries alone. `notices` counts the charges of
+    which something was taken as stated, by the reason and the name that it is about.
     """
 
     size: int
@@ -40,6 +43,7 @@ class Verified:
     checkpoint: Checkpoint
     note: str
     auditor: str | None = None
+    notices: Mapping[Notice, int] = field(default_factory=dict)
 
 
 def verify(
@@ -49,17 +53,20 @@ def verify(
     *,
     seen: Iterable[str] = (),
     witnessed: Iterable[str] = (),
+    plans: Mapping[str, Plan] = PLANS,
 ) -> Verified:
     """Check an export, its lines with or without their ends; raise `LedgerError` if it is wrong.
 
     `seen` are notes that this verifier was shown before, `witnessed` ones that a witness cosigned.
+    `plans` are those of the kinds of audit whose parts it computes from the request.
     """
     about = _header(header, trust)
     heads = Heads(trust, about.checkpoints, seen, witnessed)
     with ThreadPoolExecutor() as pool, _uncollected():
         signatures = Signatures(pool)
         check = _verify_all if about.auditor is None else _verify_some
-        counts = check(about, entries, trust, heads, signatures)
+        books = Replay(trust, signatures, heads.has, partial=about.auditor is not None, plans=plans)
+        counts = check(about, entries, books, heads, signatures)
     newest = heads.newest
     return Verified(
         newest.checkpoint.size,
@@ -68,6 +75,7 @@ def verify(
         newest.checkpoint,
         newest.note,
         about.auditor,
+        books.notices,
     )
 
 
@@ -96,10 +104,10 @@ def _header(line: bytes, trust: Trust) -> Header:
 
 
 def _verify_all(
-    header: Header, entries: Iterable[bytes], trust: Trust, heads: Heads, signatures: Signatures
+    header: Header, entries: Iterable[bytes], books: Replay, heads: Heads, signatures: Signatures
 ) -> Counter[str]:
     """All entries: their numbers, times, statements and books, and the tree over them."""
-    counts, tree, books = Counter[str](), Frontier(), Replay(trust, signatures, heads.has)
+    counts, tree = Counter[str](), Frontier()
     if 0 in heads.sizes:
         heads.reach(0, tree.root())
     for batch in _batches(entries, heads.sizes):
@@ -134,13 +142,13 @@ def _batches(entries: Iterable[bytes], heads: Collection[int]) -> Iterator[list[
 
 
 def _verify_some(
-    header: Header, entries: Iterable[bytes], trust: Trust, heads: Heads, signatures: Signatures
+    header: Header, entries: Iterable[bytes], books: Replay, heads: Heads, signatures: Signatures
 ) -> Counter[str]:
     """An auditor's own entries: each with its proof, and the books of what is seen.
 
     The head they are under is trusted by way of the announced keys, which are among them.
     """
-    counts, books = Counter[str](), Replay(trust, signatures, heads.has, partial=True)
+    counts = Counter[str]()
     newest, before = _continued(header, heads), -1
     if header.size != newest.size:
         raise LedgerError(None, f"the header says {header.size} entries, its head {newest.size}")

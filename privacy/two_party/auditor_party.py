@@ -7,7 +7,9 @@
     auditor.sums
 
 It holds the keys of the run, in memory only, and drops them as soon as they have done their work.
-It sends its weights encrypted, and reads noisy sums. Who was matched it never learns.
+It sends its weights encrypted, and reads noisy sums. Who was matched it never learns. With private
+set intersection it commits to its key for points in HELLO, and proves in PROOF that it returned all
+candidates under that key.
 """
 
 import os
@@ -16,11 +18,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
+from privacy.two_party.dleq import prove
 from privacy.two_party.errors import SpentError
 from privacy.two_party.keys import SecretKey
 from privacy.two_party.labels import run_of, weights_label, zero_label
 from privacy.two_party.lockstep import Asking
-from privacy.two_party.matching import CHUNK, TOKEN, Blinding, Spread, side_by_side
+from privacy.two_party.matching import (
+    CHUNK,
+    TOKEN,
+    Blinding,
+    DistinctPoints,
+    Spread,
+    distinct_tokens,
+    side_by_side,
+)
 from privacy.two_party.messages import Kind, Setting, Slot
 from privacy.two_party.residues import Words, signed
 from privacy.two_party.ring import words_of
@@ -44,20 +55,24 @@ class AuditorParty(Asking):
     ) -> None:
         """Set up, with fresh keys.
 
-        `weights`: rows × groups. `tokens`: 32 bytes a row, if people are matched by PSI.
-        `regulator_key`: X25519. `spread`: a `map` of your own for points, if not in threads.
+        `weights`: rows × groups. `tokens`: 32 bytes a row, if people are matched by PSI; a token
+        that repeats counts in its first row. `regulator_key`: X25519. `spread`: a `map` of your own
+        for points (default: threads).
         """
         super().__init__(Setting.SERVICE, terms.digest, script(terms))
         check_weights(terms, weights)
         if len(tokens or b"") != (0 if terms.candidates is None else TOKEN * terms.rows):
             raise BoundsError("a token of 32 bytes for each row goes with candidates, else none")
         self.terms = terms
-        self._weights, self._tokens = weights, tokens or b""
+        self._weights, self._tokens = weights, distinct_tokens(tokens or b"")
         self._regulator_key = regulator_key
         self._nonce = os.urandom(NONCE)
         self._keys = [SecretKey(ring) for ring in terms.rings]
-        self._blinding = Blinding(spread)
+        self._blinding, self._spread = Blinding(spread), spread
+        self._distinct = DistinctPoints()
+        self._candidates: list[bytes] = []
         self._reblinded: list[bytes] = []
+        self._committed = self._blinding.commitment
         self._found: list[int] = []
 
     @property
@@ -69,9 +84,12 @@ class AuditorParty(Asking):
 
     def _take(self, slot: Slot, body: bytes) -> None:
         if slot.kind is Kind.WELCOME:
-            self._chain.run = run_of(self.terms.digest, self._nonce, body)
+            self._chain.run = run_of(self.terms.digest, self._hello, body)
         elif slot.kind is Kind.CANDIDATES:
-            self._reblinded.append(self._blinding.of_points(body))
+            reblinded = self._blinding.of_points(body)
+            self._distinct.take(body)
+            self._candidates.append(body)
+            self._reblinded.append(reblinded)
         elif slot.kind is Kind.SUMS:
             self._found += self._decrypted(body)
             if len(self._found) == self.terms.groups * self.terms.cells:
@@ -79,20 +97,36 @@ class AuditorParty(Asking):
 
     def _body(self, slot: Slot) -> bytes:
         if slot.kind is Kind.HELLO:
-            return self._nonce
+            return self._hello
         if slot.kind is Kind.KEY:
             return self._key_body()
         if slot.kind is Kind.BLINDED:
             here = slice(slot.part * CHUNK * TOKEN, (slot.part + 1) * CHUNK * TOKEN)
             return self._blinding.of_tokens(self._run, self._tokens[here])
         if slot.kind is Kind.REBLINDED:
-            self._blinding.drop()
             return self._reblinded[slot.part]
+        if slot.kind is Kind.PROOF:
+            return self._proof()
         if slot.kind is Kind.WEIGHTS:
             ciphers = range(self.terms.blocks * self.terms.groups)
             here = slice(slot.part * WEIGHTS_PART, (slot.part + 1) * WEIGHTS_PART)
             return b"".join(self._encrypted(cipher) for cipher in ciphers[here])
         return b""
+
+    @property
+    def _hello(self) -> bytes:
+        """The nonce and, before any point of the platform is seen, the commitment to the key."""
+        return self._nonce if self.terms.candidates is None else self._nonce + self._committed
+
+    def _proof(self) -> bytes:
+        """Prove that all candidates were returned under the committed key, and drop the key."""
+        candidates, reblinded = b"".join(self._candidates), b"".join(self._reblinded)
+        proof = prove(self._blinding, self._proof_context, candidates, reblinded, self._spread)
+        self._blinding.drop()
+        self._distinct.clear()
+        self._candidates.clear()
+        self._reblinded.clear()
+        return proof
 
     def _key_body(self) -> bytes:
         """Encryptions of zero for the platform to hide with, and the sealed keys."""

@@ -10,7 +10,9 @@ TwoPartyError (a PrivacyError)
 │   ├── ReplayedError      it was taken before
 │   ├── OutOfOrderError    another message comes first
 │   ├── PointError         a point that is not canonical, or the identity
+│   ├── EqualPointsError   a point that repeats
 │   └── CiphertextError    a coefficient that is not below its modulus
+├── ProofError             a proof that does not hold: the run ends, and its charge stays spent
 ├── OverflowedError        a sum left the range in which it is exact
 ├── NoiseBudgetError       a ciphertext holds more noise than an honest party puts there
 ├── SpentError             a party that has ended, or that failed where it may not try again
@@ -80,10 +82,22 @@ class PointError(MessageError):
     code = "point"
 
 
+class EqualPointsError(MessageError):
+    """A point that repeats among the rows, or among the candidates."""
+
+    code = "equal-points"
+
+
 class CiphertextError(MessageError):
     """A coefficient that is not below its modulus."""
 
     code = "ciphertext"
+
+
+class ProofError(TwoPartyError):
+    """A proof that the points carry the committed key does not hold: the run ends here."""
+
+    code = "wrong-proof"
 
 
 class OverflowedError(TwoPartyError):

@@ -3,9 +3,14 @@
 Either way a person counts in one row at most, the first that is theirs: two identifiers may be one
 person, and what one person can change must not depend on how often the auditor names them (R4).
 
-By intersection the platform's side has a public size. Where more people would be there, so many of
-them are drawn, and nobody can see that there were more (R2). Everybody has one place, so that one
-person more puts one other out at most: `Terms.bounds` counts both.
+By intersection the platform's side has a public size. If more people would be there, a random part
+of them has places, and nobody can see that there were more (R2). Each person and each token has one
+place at most. If two people share a token, the first in the order of the lot has it: two equal
+points would show the auditor that they share it. One person more puts one other out at most: either
+the person of the same token, or the last in the order. `Terms.bounds` counts both.
+
+The order of places is uniformly random, and fresh in each run. Candidates in the order of the
+directory would tell an auditor who knows a part of it which points are whose.
 """
 
 import os
@@ -51,22 +56,29 @@ class Candidates:
             raise BoundsError("there is not one person for each token of 32 bytes")
 
     def beyond(self, size: int) -> int:
-        """How many people have no place among so many: for the operator, and for nobody else."""
-        return max(0, len(np.unique(self.persons)) - size)
+        """Return how many people have no place among `size`: for the operator alone."""
+        return len(np.unique(self.persons)) - len(self._placed(size))
 
     def shuffled(self, size: int) -> "Candidates":
-        """As many as the terms say, in random order; the others are random tokens of nobody.
+        """Return `size` candidates in random order; places left over hold random tokens of nobody.
 
         They are tokens, not points, so that they take as long to blind as those of people.
         """
-        people, first = np.unique(self.persons, return_index=True)
-        drawn = first[_by_lot(self.lot, people)[:size]]
-        lacking = size - len(drawn)
-        kept = _tokens(self.tokens)[drawn]
+        placed = self._placed(size)
+        lacking = size - len(placed)
+        kept = _tokens(self.tokens)[placed]
         tokens = np.concatenate([kept, _tokens(os.urandom(TOKEN * lacking))])
-        persons = np.concatenate([self.persons[drawn], np.full(lacking, NOBODY)])
+        persons = np.concatenate([self.persons[placed], np.full(lacking, NOBODY)])
         order = permutation(size)
         return Candidates(tokens[order].tobytes(), persons[order], self.lot)
+
+    def _placed(self, size: int) -> NDArray[np.intp]:
+        """Return the rows that have places: the first of each person and token, by the lot."""
+        people, first = np.unique(self.persons, return_index=True)
+        ordered = first[_by_lot(self.lot, people)]
+        tokens = _tokens(self.tokens)[ordered].view(f"V{TOKEN}")
+        _, earliest = np.unique(tokens, return_index=True)
+        return ordered[np.sort(earliest)][:size]
 
     def found(self, points: bytes, rows: bytes) -> Persons:
         """The person of each row, by their points and those of the rows, which both blinded."""

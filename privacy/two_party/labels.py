@@ -2,11 +2,17 @@
 
 from hashlib import sha256
 
-from privacy.two_party.terms import TAG
+# Version 2: the auditor commits to its key for points, and proves that it used no other.
+TAG = b"platform-auditor/two-party/v2"
+
+
+def proof_label(part: str) -> bytes:
+    """Return the domain of one hash of the proof in `dleq`."""
+    return TAG + b"/dleq-" + part.encode()
 
 
 def run_of(terms: bytes, asked: bytes, answered: bytes) -> bytes:
-    """The run: the digest of the terms, and a nonce of each party."""
+    """The run: the digest of the terms, the auditor's HELLO, and the platform's nonce."""
     return sha256(TAG + b"/run" + terms + asked + answered).digest()
 
 

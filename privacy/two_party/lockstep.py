@@ -62,6 +62,11 @@ class Party(ABC):
             raise SpentError("the run has not begun: both nonces come first")
         return self._chain.run
 
+    @property
+    def _proof_context(self) -> bytes:
+        """The run and all earlier messages: a proof bound to it fails in every other run."""
+        return self._run + self._chain.hash
+
     @abstractmethod
     def _take(self, slot: Slot, body: bytes) -> None:
         """Take in what the other party sent, or raise and be as before."""

@@ -5,8 +5,12 @@ party's key is a scalar a, the other's b; a·(b·H(x)) = b·(a·H(x)), so both k
 equal tokens equal and, under the decisional Diffie–Hellman assumption, all else look random. There
 is no key that leads back from a point to a token.
 
-The group has prime order and one encoding for each point: libsodium's multiplication refuses what
-is not canonical, and the identity, so a product is also the check that the factor was a point.
+The auditor commits to its key by a·G, and proves that it returned every candidate under that key
+(`dleq`). Without the proof it could return candidates under other keys, so that many rows of one
+person meet many people.
+
+The group has prime order and one encoding for each point. libsodium's multiplication refuses an
+encoding that is not canonical, and the identity, so a product also checks its factor.
 
 [OHB26] arXiv:2606.27558 v1, §2.1, §2.3, §6.2. There: Curve25519 and SHA-256 with rejection.
 """
@@ -19,14 +23,17 @@ from hashlib import sha512
 
 import rbcl
 
-from privacy.two_party.errors import PointError, SpentError
+from privacy.two_party.errors import EqualPointsError, PointError, SpentError
+from privacy.two_party.labels import TAG
 
 POINT = TOKEN = 32
 # Points in one message.
 CHUNK = 16_384
 
-_TAG = b"platform-auditor/two-party/v1/point"
-_SLICE = 1_024
+# Points in one piece of work.
+SLICE = 1_024
+
+_LABEL = TAG + b"/point"
 _NO_POINT = "a point is not canonical, or is the identity"
 
 # `map` or another: who does the multiplications.
@@ -57,6 +64,16 @@ class Blinding:
         """Points that the other party blinded, blinded by this one too."""
         return self._each(partial(_multiplied, self._secret()), points)
 
+    @property
+    def commitment(self) -> bytes:
+        """The key times the generator: it fixes the key and does not tell it."""
+        return bytes(rbcl.crypto_scalarmult_ristretto255_base(self._secret()))
+
+    def response(self, nonce: bytes, challenge: bytes) -> bytes:
+        """Return nonce − challenge · key, for a nonce that is uniform and used once (`dleq`)."""
+        product = rbcl.crypto_core_ristretto255_scalar_mul(challenge, self._secret())
+        return bytes(rbcl.crypto_core_ristretto255_scalar_sub(nonce, product))
+
     def drop(self) -> None:
         """Be of no use from now on."""
         self._scalar = None
@@ -71,16 +88,43 @@ class Blinding:
         return self._scalar
 
     def _each(self, work: Callable[[bytes], bytes], data: bytes) -> bytes:
-        step = _SLICE * POINT
+        step = SLICE * POINT
         slices = (data[start : start + step] for start in range(0, len(data), step))
         return b"".join(self._spread(work, slices))
 
 
 def check_points(points: bytes) -> None:
-    """Raise unless these are points, and none the identity."""
+    """Raise `PointError` if an encoding is not canonical, or is the identity."""
     for point in each(points):
         if not rbcl.crypto_core_ristretto255_is_valid_point(point) or not any(point):
             raise PointError(_NO_POINT)
+
+
+class DistinctPoints:
+    """The points of several messages, of which none may repeat."""
+
+    def __init__(self) -> None:
+        self._seen: set[bytes] = set()
+
+    def take(self, points: bytes) -> None:
+        """Add these points, or raise `EqualPointsError` and change nothing."""
+        found = each(points)
+        new = set(found)
+        if len(new) != len(found) or not self._seen.isdisjoint(new):
+            raise EqualPointsError("two points are equal: every row and candidate has its own")
+        self._seen |= new
+
+    def clear(self) -> None:
+        self._seen.clear()
+
+
+def distinct_tokens(tokens: bytes) -> bytes:
+    """Return the tokens with a random one, which names nobody, in place of each repetition."""
+    seen, kept = set[bytes](), list[bytes]()
+    for token in each(tokens):
+        kept.append(os.urandom(TOKEN) if token in seen else token)
+        seen.add(token)
+    return b"".join(kept)
 
 
 def each(data: bytes) -> Sequence[bytes]:
@@ -89,7 +133,7 @@ def each(data: bytes) -> Sequence[bytes]:
 
 
 def _hashed(run: bytes, scalar: bytes, tokens: bytes) -> bytes:
-    hashed = (sha512(_TAG + run + token).digest() for token in each(tokens))
+    hashed = (sha512(_LABEL + run + token).digest() for token in each(tokens))
     points = map(rbcl.crypto_core_ristretto255_from_hash, hashed)
     return b"".join(rbcl.crypto_scalarmult_ristretto255(scalar, point) for point in points)
 

@@ -1,7 +1,7 @@
 """Messages: a fixed header, then a body whose length is known before it comes.
 
     magic    6   "2PARTY"
-    version  u8  1
+    version  u8  2
     setting  u8  1 service, 2 library: a message of one is none of the other
     sender   u8  0 the party that begins, 1 the party that answers
     kind     u8
@@ -28,13 +28,16 @@ from privacy.two_party.errors import (
     TruncatedError,
     VersionError,
 )
+from privacy.two_party.labels import TAG
 
 MAGIC = b"2PARTY"
-VERSION = 1
+VERSION = 2
+# The version before the auditor proved that it returned candidates under one key.
+WITHOUT_PROOF = 1
 MAX_MESSAGE = 64 * 2**20
 
 _HEADER = struct.Struct(">6sBBBBI32s32sI")
-_CHAIN = b"platform-auditor/two-party/v1/chain"
+_CHAIN = TAG + b"/chain"
 
 
 class Setting(IntEnum):
@@ -63,11 +66,17 @@ class Kind(IntEnum):
     VALUES = 14
     MASKED = 15
     SHARE = 16
+    PROOF = 17
 
 
 def number_of(message: bytes) -> int | None:
     """The number that a message says it has; None if it is too short to be one."""
     return None if len(message) < _HEADER.size else int(_HEADER.unpack_from(message)[5])
+
+
+def version_of(message: bytes) -> int | None:
+    """Return the version that a message states, or None if it is too short to state one."""
+    return None if len(message) < _HEADER.size else int(_HEADER.unpack_from(message)[1])
 
 
 @dataclass(frozen=True)
@@ -101,11 +110,9 @@ class Transcript:
 
     def body(self, message: bytes, slot: Slot) -> bytes:
         """The body of a message, if it is the next one. Nothing changes."""
+        _check_version(message)
         self._check_length(message, slot)
-        magic, version, *where, number, run, before, length = _HEADER.unpack_from(message)
-        if magic != MAGIC or version != VERSION:
-            error = MalformedError if magic != MAGIC else VersionError
-            raise error(f"this is no message of version {VERSION} of the two-party protocol")
+        _, _, *where, number, run, before, length = _HEADER.unpack_from(message)
         if number < self.number:
             raise ReplayedError(f"message {number} was taken before; {self.number} comes next")
         if number > self.number:
@@ -131,10 +138,6 @@ class Transcript:
 
     def _check_length(self, message: bytes, slot: Slot) -> None:
         size = _HEADER.size + slot.length
-        if len(message) < _HEADER.size:
-            raise TruncatedError("this ends before its header does")
-        if len(message) > MAX_MESSAGE:
-            raise OversizedError(f"a message has at most {MAX_MESSAGE} bytes")
         # Of another kind or number it may well be longer or shorter; say so first.
         if _HEADER.unpack_from(message)[4:6] != (slot.kind, self.number):
             return
@@ -142,3 +145,15 @@ class Transcript:
             raise TruncatedError(f"{size - len(message)} bytes are missing: send it again")
         if len(message) > size:
             raise OversizedError(f"a {slot.kind.name} has {size} bytes here, not {len(message)}")
+
+
+def _check_version(message: bytes) -> None:
+    """Refuse another version first: its messages may have other lengths."""
+    if len(message) < _HEADER.size:
+        raise TruncatedError("this ends before its header does")
+    if len(message) > MAX_MESSAGE:
+        raise OversizedError(f"a message has at most {MAX_MESSAGE} bytes")
+    magic, version = _HEADER.unpack_from(message)[:2]
+    if magic != MAGIC or version != VERSION:
+        error = MalformedError if magic != MAGIC else VersionError
+        raise error(f"this is no message of version {VERSION} of the two-party protocol")

@@ -5,10 +5,14 @@ every message is in the transcript, the transcript's hash is in the ledger, and 
 sealed to the regulator in one of the messages. With it the regulator decrypts what the auditor sent
 and looks at each number; of honest weights the findings say nothing at all.
 
-Found are: a transcript that is not the one of the hash; a sealed key that is not the key of the
-run; a weight, or a row of weights, beyond the bounds; a number where none belongs (the guard, or
-beyond the last row); and a ciphertext with more noise than encryption makes, by which values would
-shine through the flooding.
+Found are:
+- a transcript that is not the one of the hash;
+- points of private set intersection that repeat, or whose proof does not hold (`dleq`);
+- a sealed key that is not the key of the run;
+- a weight, or a row of weights, beyond the bounds;
+- a number where none belongs (the guard, or beyond the last row);
+- a ciphertext with more noise than encryption makes, by which values would shine through the
+  flooding.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,17 +24,20 @@ import seal
 from numpy.typing import NDArray
 
 from privacy.two_party.ciphers import polynomials, whole
-from privacy.two_party.errors import MessageError, OpeningError
+from privacy.two_party.dleq import verify
+from privacy.two_party.errors import MessageError, OpeningError, ProofError
 from privacy.two_party.flooding import FRESH
 from privacy.two_party.labels import run_of, weights_label, zero_label
-from privacy.two_party.messages import Kind, Setting, Transcript
+from privacy.two_party.matching import DistinctPoints, check_points
+from privacy.two_party.messages import WITHOUT_PROOF, Kind, Setting, Transcript, version_of
 from privacy.two_party.residues import Words, centred
 from privacy.two_party.ring import Ring
-from privacy.two_party.script import script
+from privacy.two_party.script import NONCE, script
 from privacy.two_party.sealing import unsealed
 from privacy.two_party.terms import Terms
 
 ALTERED = "transcript-altered"
+WRONG_PROOF = "wrong-proof"
 FOREIGN_KEY = "key-not-of-run"
 WEIGHT = "weight-out-of-bounds"
 TOTAL = "total-out-of-bounds"
@@ -61,6 +68,10 @@ def open_transcript(
     terms: Terms, messages: Sequence[bytes], transcript: str, secret_key: bytes
 ) -> Opening:
     """Look into a stored run: all its messages in order, the hash in the ledger, the X25519 key."""
+    if messages and version_of(messages[0]) == WITHOUT_PROOF:
+        raise OpeningError(
+            "this run was made without a proof: open it with the release that made it"
+        )
     bodies = _Bodies(terms)
     for message in messages:
         try:
@@ -69,7 +80,7 @@ def open_transcript(
             return Opening((Finding(ALTERED, f"message {bodies.chain.number}: {error}"),))
     if bodies.chain.name != transcript:
         return Opening((Finding(ALTERED, "the messages do not make the hash in the ledger"),))
-    return Opening(tuple(_findings(terms, bodies, secret_key)))
+    return Opening((*_point_findings(bodies), *_findings(terms, bodies, secret_key)))
 
 
 class _Bodies:
@@ -79,6 +90,7 @@ class _Bodies:
         self.terms = terms
         self.chain = Transcript(Setting.SERVICE, terms.digest)
         self.of: dict[Kind, list[bytes]] = {kind: [] for kind in Kind}
+        self.proof_context = b""
         self._slots = [slot for both in script(terms) for slot in (both.message, both.answer)]
 
     def read(self, message: bytes) -> None:
@@ -86,6 +98,8 @@ class _Bodies:
             raise MessageError("there are more messages than a run has")
         slot = self._slots[self.chain.number]
         self.of[slot.kind].append(self.chain.body(message, slot))
+        if slot.kind is Kind.PROOF:
+            self.proof_context = (self.chain.run or b"") + self.chain.hash
         self.chain.add(message)
         if slot.kind is Kind.WELCOME:
             [asked], [answered] = self.of[Kind.HELLO], self.of[Kind.WELCOME]
@@ -96,6 +110,21 @@ class _Bodies:
         if self.chain.run is None or not self.of[Kind.KEY]:
             raise OpeningError("the run broke off before there was a key: nothing to open")
         return self.chain.run
+
+
+def _point_findings(bodies: _Bodies) -> Iterator[Finding]:
+    """Check private set intersection again, as an honest platform did before it matched anybody."""
+    if not bodies.of[Kind.PROOF]:
+        return
+    [hello], [proof] = bodies.of[Kind.HELLO], bodies.of[Kind.PROOF]
+    candidates, returned = (b"".join(bodies.of[kind]) for kind in (Kind.CANDIDATES, Kind.REBLINDED))
+    try:
+        check_points(hello[NONCE:] + b"".join(bodies.of[Kind.BLINDED]) + returned)
+        for points in (b"".join(bodies.of[Kind.BLINDED]), returned):
+            DistinctPoints().take(points)
+        verify(hello[NONCE:], bodies.proof_context, candidates, returned, proof)
+    except (MessageError, ProofError) as error:
+        yield Finding(WRONG_PROOF, f"the platform's candidates came back altered: {error}")
 
 
 def _findings(terms: Terms, bodies: _Bodies, secret_key: bytes) -> Iterator[Finding]:

@@ -4,10 +4,14 @@
     answer = platform.receive(message)               # until `platform.ended`
 
 It matches rows to people, and multiplies the auditor's encrypted weights by its own values: 0 where
-nobody matched. `values` and `release` are called once in its life, at the first ASK: `values` for
-the values of people, `release` for the noise. So charge before you hand over that message (see
-`wants_values`), and commit `final` with the release before you let the answer go. The party itself
-draws no noise, and never gives two answers.
+nobody matched. It matches only after PROOF showed that the auditor returned every candidate under
+the key that it committed to. A proof that does not hold raises `ProofError` and ends the party: the
+caller keeps the charge and says so in the ledger.
+
+`values` and `release` are called once in its life, at the first ASK: `values` for the values of
+people, `release` for the noise. So charge before you hand over that message (see `wants_values`),
+and commit `final` with the release before you let the answer go. The party itself draws no noise,
+and never gives two answers.
 """
 
 import os
@@ -19,11 +23,20 @@ from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
 from privacy.two_party.ciphers import polynomials, whole
-from privacy.two_party.errors import SpentError
+from privacy.two_party.dleq import verify
+from privacy.two_party.errors import ProofError, SpentError
 from privacy.two_party.joins import Candidates, Persons, Uploaded, once
 from privacy.two_party.labels import run_of, weights_label, zero_label
 from privacy.two_party.lockstep import Answering
-from privacy.two_party.matching import CHUNK, TOKEN, Blinding, Spread, check_points, side_by_side
+from privacy.two_party.matching import (
+    CHUNK,
+    TOKEN,
+    Blinding,
+    DistinctPoints,
+    Spread,
+    check_points,
+    side_by_side,
+)
 from privacy.two_party.messages import Kind, Setting, Slot
 from privacy.two_party.residues import Words
 from privacy.two_party.script import NONCE, SUMS_PART, script, sum_length
@@ -56,12 +69,17 @@ class PlatformParty(Answering):
         self._values, self._release = values, release
         self._join = _checked(terms, join)
         self._nonce = os.urandom(NONCE)
-        self._blinding = Blinding(spread)
+        self._blinding, self._spread = Blinding(spread), spread
+        self._committed = b""
+        self._candidates: list[bytes] = []
         self._rows: list[bytes] = []
         self._reblinded: list[bytes] = []
+        self._distinct_rows, self._distinct_returned = DistinctPoints(), DistinctPoints()
         self._zeros: list[Words] = []
         self._weights: list[Words] = []
         self._spent = False
+        # Whether a proof did not hold: the run ends here, whatever comes next.
+        self.refuted = False
         self._sums: bytes | None = None
 
     @property
@@ -84,18 +102,25 @@ class PlatformParty(Answering):
 
     def _take(self, slot: Slot, body: bytes) -> None:
         if self._spent:
-            raise SpentError("the answer failed half-way: begin a new run on the same charge")
+            raise SpentError("this run failed half-way, and takes no more messages")
         if slot.kind is Kind.HELLO:
+            check_points(body[NONCE:])
+            self._committed = body[NONCE:]
             self._chain.run = run_of(self.terms.digest, body, self._nonce)
         elif slot.kind is Kind.KEY:
             length = sum(ring.length for ring in self.terms.rings)
             self._zeros.extend(polynomials(self.terms.rings, body[:length])[0])
         elif slot.kind is Kind.BLINDED:
-            self._rows.append(self._blinding.of_points(body))
+            rows = self._blinding.of_points(body)
+            self._distinct_rows.take(rows)
+            self._rows.append(rows)
         elif slot.kind is Kind.REBLINDED:
-            self._blinding.drop()
             check_points(body)
+            self._distinct_returned.take(body)
+            self._blinding.drop()
             self._reblinded.append(body)
+        elif slot.kind is Kind.PROOF:
+            self._check_proof(body)
         elif slot.kind is Kind.WEIGHTS:
             self._weights.extend(polynomials(self.terms.rings, body))
         elif slot.kind is Kind.ASK:
@@ -107,7 +132,8 @@ class PlatformParty(Answering):
         if slot.kind is Kind.CANDIDATES:
             here = slice(slot.part * CHUNK * TOKEN, (slot.part + 1) * CHUNK * TOKEN)
             tokens = self._join.tokens if isinstance(self._join, Candidates) else b""
-            return self._blinding.of_tokens(self._run, tokens[here])
+            self._candidates.append(self._blinding.of_tokens(self._run, tokens[here]))
+            return self._candidates[-1]
         if slot.kind is Kind.SUMS and self._sums is not None:
             start = slot.part * SUMS_PART * sum_length(self.terms)
             return self._sums[start : start + slot.length]
@@ -115,6 +141,20 @@ class PlatformParty(Answering):
 
     def _foreseen(self, slot: Slot) -> bool:
         return slot.kind is Kind.ASK and slot.part > 0
+
+    def _check_proof(self, proof: bytes) -> None:
+        """Go on if every candidate came back under the committed key; else never."""
+        candidates, reblinded = b"".join(self._candidates), b"".join(self._reblinded)
+        self._spent = True
+        try:
+            verify(self._committed, self._proof_context, candidates, reblinded, proof, self._spread)
+        except ProofError:
+            self.refuted = True
+            raise
+        self._spent = False
+        self._distinct_rows.clear()
+        self._distinct_returned.clear()
+        self._candidates.clear()
 
     def _settle(self) -> None:
         """Read the values, multiply, put noise on it: once, or never again."""

@@ -1,11 +1,12 @@
 """The order of messages in the service: which kind comes when, and how long it is.
 
     auditor → platform                          platform → auditor
-    HELLO      a nonce                          WELCOME     a nonce; both make the run
+    HELLO      a nonce; with PSI also a·G        WELCOME     a nonce; both make the run
     KEY        an encryption of zero, and the   NEXT
                secret key sealed to the regulator
     BLINDED    a·H(token), own rows     (PSI)   CANDIDATES  b·H(token), shuffled and padded
     REBLINDED  a·(b·H(token))           (PSI)   NEXT
+    PROOF      that a is the same       (PSI)   NEXT
     WEIGHTS    encrypted, own rows              NEXT
     ASK                                         SUMS        encrypted, with noise
 
@@ -14,6 +15,7 @@ All of it follows from the terms: how many messages there are tells nobody anyth
 
 from collections.abc import Iterator
 
+from privacy.two_party.dleq import PROOF
 from privacy.two_party.lockstep import Exchange
 from privacy.two_party.matching import CHUNK, POINT
 from privacy.two_party.messages import Kind, Slot
@@ -29,7 +31,7 @@ SUMS_PART = 32
 def script(terms: Terms) -> tuple[Exchange, ...]:
     """All exchanges of a run, in order."""
     return (
-        Exchange(Slot(Kind.HELLO, 0, NONCE), Slot(Kind.WELCOME, 0, NONCE)),
+        Exchange(Slot(Kind.HELLO, 0, _hello_length(terms)), Slot(Kind.WELCOME, 0, NONCE)),
         Exchange(Slot(Kind.KEY, 0, _key_length(terms)), Slot(Kind.NEXT, 0, 0)),
         *_matching(terms),
         *_weights(terms),
@@ -45,6 +47,10 @@ def part_sizes(total: int, size: int) -> list[int]:
 def sum_length(terms: Terms) -> int:
     """The bytes of one encrypted sum: for each ring a number and a polynomial, switched down."""
     return sum(8 * (1 + ring.degree) * (len(ring.primes) - 1) for ring in terms.rings)
+
+
+def _hello_length(terms: Terms) -> int:
+    return NONCE if terms.candidates is None else NONCE + POINT
 
 
 def _key_length(terms: Terms) -> int:
@@ -64,6 +70,7 @@ def _matching(terms: Terms) -> Iterator[Exchange]:
         )
     for part, count in enumerate(candidates):
         yield Exchange(Slot(Kind.REBLINDED, part, count * POINT), Slot(Kind.NEXT, part, 0))
+    yield Exchange(Slot(Kind.PROOF, 0, PROOF), Slot(Kind.NEXT, 0, 0))
 
 
 def _weights(terms: Terms) -> Iterator[Exchange]:

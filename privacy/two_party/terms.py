@@ -5,24 +5,13 @@ product of its weights and their values, w ⊗ v, to the table of sums (groups �
 Guarantee: `bounds` is how far one person moves that table, *if the weights are as declared*. The
 platform cannot see them; what binds the auditor is that a transcript can be opened (`opening`).
 
-With weights |w|∞ ≤ h and |w|₁ ≤ S, and values |v|∞ ≤ M and |v|₁ ≤ V:
-
-    |w ⊗ v|₁ = |w|₁·|v|₁ ≤ S·V     |w ⊗ v|∞ ≤ h·M
-    |w ⊗ v|₂² = |w|₂²·|v|₂² ≤ min(h·S, G·h²) · min(M·V, C·M²)
-
-Added or removed: one such product comes or goes. Changed: v becomes v', and |v − v'| is at most
-2V in L1, 2·|v|₂² in squared L2 where values are not negative and 4·|v|₂² where they may be, and
-high − low in one cell. If one person's data also change other people's values (as where people meet
-in a query), by at most `moved` in L1 over all of them, then Σ |w'|₁·|Δv'|₁ ≤ S·moved is added, and
-|w|₂·moved to the L2 norm. Where the platform's side has a public size (`candidates`), whoever comes
-in may put somebody else out, and whoever goes may let somebody in: twice as much, as for samples of
-exact size. A change is counted as a removal and an addition, twice as much again.
+`privacy.sensitivity.Products` has the proof. A platform's side of public size (`candidates`) is
+`displacing`: a person who comes in may put another out, as in a sample of exact size.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from math import isqrt
 from typing import Self
 
 import msgspec
@@ -30,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
-from privacy.table import Bounds, Reach
+from privacy.sensitivity import Products
+from privacy.table import Bounds
 from privacy.two_party.errors import MalformedError
 from privacy.two_party.flooding import Flooding
+from privacy.two_party.labels import TAG
 from privacy.two_party.residues import moduli_for
 from privacy.two_party.ring import SUMS, Ring, ring
 
-TAG = b"platform-auditor/two-party/v1"
 MAX_ROWS = 100_000_000
 # An encrypted sum is 131 kB to send, and 393 kB while it is computed.
 MAX_TABLE = 2_000
@@ -67,10 +57,6 @@ class Entries:
         sizes = np.abs(clipped)
         room = np.maximum(self.total - (np.cumsum(sizes, axis=1) - sizes), 0)
         return np.asarray(np.sign(clipped) * np.minimum(sizes, room))
-
-    def squares(self, count: int) -> int:
-        """The most that the squares of `count` such entries add up to."""
-        return min(self.largest * self.total, count * self.largest**2)
 
 
 @dataclass(frozen=True)
@@ -130,25 +116,18 @@ class Terms:
     def shape(self) -> tuple[int, int]:
         return self.groups, self.cells
 
-    @property
-    def persons(self) -> int:
-        """How many people's data may come or go with one person."""
-        return 1 if self.candidates is None else 2
-
     @cached_property
     def bounds(self) -> Bounds:
         """How far one person moves the table of sums, if the weights are as declared."""
-        weights, values = self.weights.squares(self.groups), self.values.squares(self.cells)
-        if self.moved:
-            values = (isqrt(values) + 1 + self.moved) ** 2
-        one = Reach(
-            self.weights.total * (self.values.total + self.moved),
-            weights * values,
-            self.weights.largest * (self.values.largest + self.moved),
+        rule = Products(
+            self.weights.largest,
+            self.weights.total,
+            self.values.largest,
+            self.values.total,
+            moved=self.moved,
+            displacing=self.candidates is not None,
         )
-        if self.persons > 1 or self.moved or self.values.low < 0:
-            return Bounds(self.shape, _times(one, self.persons), _times(one, 2 * self.persons))
-        return Bounds(self.shape, one, Reach(2 * one.l1, 2 * one.l2_squared, one.linf))
+        return Bounds.by(self.shape, rule)
 
     @cached_property
     def digest(self) -> bytes:
@@ -167,8 +146,3 @@ class Terms:
         if terms.to_json() != data:
             raise MalformedError("these terms are not written as they should be")
         return terms
-
-
-def _times(one: Reach, count: int) -> Reach:
-    """As many of them, all of which may fall on one another."""
-    return Reach(one.l1 * count, one.l2_squared * count**2, one.linf * count)

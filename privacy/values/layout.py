@@ -45,10 +45,10 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class MemberRows:
-    """Rows about one or two people each, for two teams that may resample (docs/two-party.md).
+    """Rows about one or two people each, for two teams (docs/two-party.md).
 
-    `members` has a column for each of them; a row adds `values` to its `cell`, and rows of one
-    `unit` are drawn together.
+    `members` has a column for each of them; a row adds `values` to its `cell`. Rows of one `unit`
+    depend on each other.
     """
 
     members: Integers

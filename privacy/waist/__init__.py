@@ -5,14 +5,17 @@ its price follows from that alone. `release` takes the tables and proof of payme
 let out anything that was not priced, or that costs more than was paid.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import Any, Protocol
 
 from privacy.errors import BoundsError, UnderpaidError
+from privacy.plans import Part
 from privacy.price import FREE, Price
 from privacy.table import Bounds
 from privacy.waist.gaussian import DiscreteGaussian
 from privacy.waist.laplace import DiscreteLaplace
+from privacy.waist.overflow import Overflow, find_overflow
 from privacy.waist.selection import NoisyMax
 from privacy.waist.tree import LaplaceTree
 
@@ -22,7 +25,10 @@ __all__ = [
     "LaplaceTree",
     "Mechanism",
     "NoisyMax",
+    "Overflow",
     "Question",
+    "find_overflow",
+    "planned",
     "price",
     "release",
 ]
@@ -43,6 +49,9 @@ class Mechanism(Protocol):
     def bounds(self) -> Bounds: ...
 
     @property
+    def parameter(self) -> Fraction: ...
+
+    @property
     def price(self) -> Price: ...
 
     @property
@@ -58,6 +67,16 @@ class Mechanism(Protocol):
 
 Question = Mapping[str, Mechanism]
 
+_MECHANISMS = {
+    mechanism.name: mechanism
+    for mechanism in (DiscreteLaplace, DiscreteGaussian, LaplaceTree, NoisyMax)
+}
+
+
+def planned(parts: Iterable[Part]) -> Question:
+    """Return the mechanism of each part of a plan, by the part's name."""
+    return {part.name: _MECHANISMS[part.mechanism](part.bounds, part.parameter) for part in parts}
+
 
 def price(question: Question) -> Price:
     """What the tables cost together, by composition. Groups inside one table are in parallel."""
@@ -65,7 +84,10 @@ def price(question: Question) -> Price:
 
 
 def release(question: Question, tables: Mapping[str, Any], paid: Price) -> dict[str, Any]:
-    """What comes out of every table of the question, once it is paid for."""
+    """Return what comes out of every table of the question, once it is paid for.
+
+    Noise is drawn here. Every number is clipped to ±(2⁵³ − 1), so that any draw can be encoded.
+    """
     if not paid.covers(price(question)):
         raise UnderpaidError("the release costs more than was charged for it")
     if {name: table.bounds for name, table in tables.items()} != {

@@ -4,6 +4,7 @@ Unit: one person; `bounds.added.l2_squared` and `bounds.changed.l2_squared` are 
 the cells in squared L2.
 Guarantee: with noise of scale σ on every cell the release is (added² / 2σ²)-zCDP when a person is
 added or removed, and (changed² / 2σ²)-zCDP when one person's data change. It has no pure epsilon.
+Noisy cells are clipped to ±(2⁵³ − 1), which is post-processing (`Table.plus`, `overflow`).
 
 [CKS20] Canonne, Kamath, Steinke, The Discrete Gaussian for Differential Privacy, NeurIPS 2020.
 """
@@ -29,6 +30,10 @@ class DiscreteGaussian:
     bounds: Bounds
     rho: Fraction
     name: ClassVar[str] = "discrete-gaussian"
+
+    @property
+    def parameter(self) -> Fraction:
+        return self.rho
 
     @property
     def price(self) -> Price:

@@ -3,6 +3,7 @@
 Unit: one person; `bounds.added.l1` and `bounds.changed.l1` are how far they move the cells in L1.
 Guarantee: with noise of scale b on every cell the release is (added / b)-DP when a person is added
 or removed, and (changed / b)-DP when one person's data change. The scale is added / epsilon.
+Noisy cells are clipped to ±(2⁵³ − 1), which is post-processing (`Table.plus`, `overflow`).
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §4.3.3 (Laplace noise of scale 1/ε on each bin).
 [CKS20] Canonne, Kamath, Steinke, The Discrete Gaussian for Differential Privacy, NeurIPS 2020
@@ -30,6 +31,10 @@ class DiscreteLaplace:
     bounds: Bounds
     epsilon: Fraction
     name: ClassVar[str] = "discrete-laplace"
+
+    @property
+    def parameter(self) -> Fraction:
+        return self.epsilon
 
     @property
     def price(self) -> Price:

@@ -31,6 +31,10 @@ class NoisyMax:
     name: ClassVar[str] = "report-noisy-max"
 
     @property
+    def parameter(self) -> Fraction:
+        return self.epsilon
+
+    @property
     def price(self) -> Price:
         # epsilon = 2Δ / scale   [MS20], for values that are not monotone
         per_unit = self.epsilon / self.bounds.added.linf

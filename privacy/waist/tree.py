@@ -3,7 +3,8 @@
 Unit: one person. `bounds` are those of the leaves; a person counts in every node above a leaf they
 are in, one per level, so the tree moves by levels · reach in L1.
 Guarantee: as for discrete Laplace noise of scale levels · added / epsilon on every node. Making the
-nodes consistent (children sum to their parent) is post-processing.
+nodes consistent (children sum to their parent) is post-processing, and so is clipping nodes and
+running counts to ±(2⁵³ − 1), which makes every draw encodable (`overflow`).
 
 Noise on each cumulative count, as eq. 5 of [IKH23] suggests, is not private at that price: one
 person moves all cumulative counts above their score.
@@ -25,8 +26,11 @@ from opendp.transformations import make_b_ary_tree, make_consistent_b_ary_tree
 
 from privacy.price import Price
 from privacy.table import Bounds, Reach, Table
+from privacy.tree_shape import best_branching, levels, nodes_of_prefix
 from privacy.waist.calibration import integers
 from privacy.waist.laplace import DiscreteLaplace
+
+__all__ = ["LaplaceTree", "best_branching", "levels", "nodes_of_prefix", "worst_prefix"]
 
 _EXACT_LEAVES = 200
 
@@ -38,6 +42,10 @@ class LaplaceTree:
     bounds: Bounds
     epsilon: Fraction
     name: ClassVar[str] = "laplace-tree"
+
+    @property
+    def parameter(self) -> Fraction:
+        return self.epsilon
 
     @property
     def price(self) -> Price:
@@ -58,13 +66,10 @@ class LaplaceTree:
 
     def release(self, table: Table) -> NDArray[np.float64]:
         """Consistent counts of the leaves, whose running sums are the noisy CDF."""
-        noise = self.nodes.noise()
-        rows = table.cells.reshape(-1, self.leaves)
         tree, consistent = _tree(self.leaves, self.branching), _consistent(self.branching)
-        released = [
-            consistent(np.asarray(tree(row), np.int64) + extra)
-            for row, extra in zip(rows, noise, strict=True)
-        ]
+        rows = [tree(row) for row in table.cells.reshape(-1, self.leaves)]
+        noisy = self.nodes.release(Table(self.nodes.bounds, np.array(rows, np.int64)))
+        released = [consistent(row) for row in noisy]
         return np.asarray(released, np.float64).reshape(self.bounds.shape)
 
     @property
@@ -101,25 +106,6 @@ def _tree(leaves: int, branching: int) -> Any:
 @lru_cache(maxsize=256)
 def _consistent(branching: int) -> Any:
     return make_consistent_b_ary_tree(branching, TIA="i64", TOA="f64")
-
-
-def best_branching(leaves: int) -> int:
-    """The branching with the least bound on the error of a cumulative count, at one price."""
-    candidates = sorted({min(b, max(2, leaves)) for b in (2, 3, 4, 5, 8, 10, 16, 32)})
-    return min(candidates, key=lambda b: levels(leaves, b) * nodes_of_prefix(leaves, b) ** 0.5)
-
-
-def levels(leaves: int, branching: int) -> int:
-    """How many levels the tree has, the root and the leaves included."""
-    height, reached = 1, 1
-    while reached < leaves:
-        height, reached = height + 1, reached * branching
-    return height
-
-
-def nodes_of_prefix(leaves: int, branching: int) -> int:
-    """How many nodes a running sum needs at most: on each level below the root, all but one."""
-    return max(1, (levels(leaves, branching) - 1) * (branching - 1))
 
 
 @lru_cache(maxsize=256)

@@ -172,7 +172,7 @@ class Books:
         with self.store.write() as session:
             at = entries.lock(session)
             row = session.exec(select(ChargeRow).where(ChargeRow.audit_id == audit_id)).one()
-            charging.refund(session, at, row)
+            charging.refund(session, at, row, self.settings)
             self._end(session, audit_id, "cancelled")
 
     def release(self, audit_id: str) -> None:

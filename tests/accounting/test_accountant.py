@@ -200,7 +200,7 @@ def test_the_accountant_agrees_with_the_model() -> None:
     check(examples=20, steps=25)
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.timeout(1_800)
 def test_the_accountant_agrees_with_the_model_at_length() -> None:
     check(examples=300, steps=50)

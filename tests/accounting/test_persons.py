@@ -107,15 +107,19 @@ def test_as_many_blocks_are_rewritten_as_identifiers_were_uploaded(
 ) -> None:
     """Exactly, whoever of them was found, or all that there are."""
     _fill(books, 400)
+    cost, somebody = Fraction(1, 8), Membership((np.array([5]),), 1)
+    with books.store.write() as session:
+        persons.charge(session, [Burden(somebody, cost)], CAP)
     before = books.balances()
     scattered = (np.arange(min(uploaded, 400)) * blocks.BLOCK).tolist()
     for found in ([], [5], scattered):
         rewritten.clear()
         with books.store.write() as session:
             theirs = Membership((np.array(found, np.int64),), 1)
-            persons.refund(session, Burden(theirs, CAP, uploaded))
+            persons.refund(session, Burden(theirs, cost, uploaded))
         assert len(rewritten) == len(set(rewritten)) == min(uploaded, 400)
-    assert books.balances() == before | {5: -1} | {each: before[each] - 1 for each in scattered}
+    refunded = {5, *scattered}
+    assert books.balances() == {each: cost for each in before if each not in refunded}
 
 
 def test_blocks_that_are_not_there_are_made_for_nobody_but_who_was_found(books: Books) -> None:
@@ -343,6 +347,11 @@ def test_the_operator_verifies_by_a_command(books: Books, monkeypatch: pytest.Mo
         session.delete(session.exec(select(PersonBlockRow)).one())
     unsound = CliRunner().invoke(app, ["persons", "verify"])
     assert unsound.exit_code == 1
+    unexplained = CliRunner().invoke(app, ["persons", "repair"])
+    assert unexplained.exit_code == 2
+    repaired = CliRunner().invoke(app, ["persons", "repair", "--reason", "a block was lost"])
+    assert repaired.exit_code == 0, repaired.output
+    assert CliRunner().invoke(app, ["persons", "verify"]).exit_code == 0
 
 
 def _change(books: Books, column: str, by: int) -> None:

@@ -1,21 +1,24 @@
 """What a corrected allocation moves, against a slow and obvious model, and how far one row goes."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api.audits import AudienceFacts
-from api.audits.bias_size import UNIT, BiasSize, Scored, moved
+from api.audits.bias_size import BiasSize, Scored, moved
 from api.errors import UnsupportedAuditError
 from api.platform import Log, Platform
 from openapi.models import BiasSizeRequest
 from privacy import waist
 from privacy.membership import Membership
-from tests.logs.parquet import written
+from privacy.plans.logs import BIAS_UNIT
+from tests.logs.parquet import ParquetLogs, written
 
 KIND = BiasSize()
 FACTS = AudienceFacts(("g0", "g1"), 1, None)
@@ -74,9 +77,9 @@ def obvious(of: list[Row], places: int | None) -> list[int]:
         will = sorted(pool, key=lambda each: (-corrected(each), -each[3], each[1]))[:number]
         for what, these in enumerate((was, will)):
             for rank, each in enumerate(these, start=1):
-                counts[what, each[0]] += UNIT
-                counts[what + 2, each[0]] += round(rank * (UNIT / (places or 1)))
-                outcomes[what] += round(UNIT * (corrected(each) if what else each[4] or 0.0))
+                counts[what, each[0]] += BIAS_UNIT
+                counts[what + 2, each[0]] += round(rank * (BIAS_UNIT / (places or 1)))
+                outcomes[what] += round(BIAS_UNIT * (corrected(each) if what else each[4] or 0.0))
     width = 2 if places is None else 4
     return [counts[what, group] for group in range(2) for what in range(width)] + outcomes
 
@@ -146,8 +149,8 @@ OPPOSITE = [{"label": "g0", "add": [1, 1]}, {"label": "g1", "add": [-1, -1]}]
 
 def test_the_bounds_are_nearly_met() -> None:
     # Without places the bound of 4 is met; with places, 8 of 10 are seen by chance alone.
-    assert furthest(None, 8) == 4 * UNIT
-    assert 7 * UNIT < furthest(6, 20) <= 10 * UNIT
+    assert furthest(None, 8) == 4 * BIAS_UNIT
+    assert 7 * BIAS_UNIT < furthest(6, 20) <= 10 * BIAS_UNIT
 
 
 def test_the_price_is_what_was_asked_and_twice_that_for_a_change() -> None:
@@ -157,7 +160,7 @@ def test_the_price_is_what_was_asked_and_twice_that_for_a_change() -> None:
         price = waist.price(question)
         assert price.of("epsilon", "add-remove") * 10 == 3
         assert price.of("epsilon", "change-one") * 10 == 6
-        assert question["sums"].scale == pytest.approx((60 if slots else 30) / 0.3 * UNIT)
+        assert question["sums"].scale == pytest.approx((60 if slots else 30) / 0.3 * BIAS_UNIT)
 
 
 def test_gaussian_noise_is_priced_by_how_far_a_change_goes() -> None:
@@ -166,7 +169,7 @@ def test_gaussian_noise_is_priced_by_how_far_a_change_goes() -> None:
         for slots, most in ((False, 4 * f), (True, 16 * f)):
             facts = AudienceFacts(("g0", "g1"), 1, None, fixed_slots=slots)
             question = KIND.question(asked(**gaussian, rows_per_person=3, places=places), facts)
-            assert question["sums"].bounds.changed.l2_squared == most * (3 * UNIT) ** 2
+            assert question["sums"].bounds.changed.l2_squared == most * (3 * BIAS_UNIT) ** 2
             price = waist.price(question)
             assert price.of("rho", "add-remove") * 2 == price.of("rho", "change-one") == 1
 
@@ -185,11 +188,11 @@ def test_rows_without_an_outcome_had_no_opportunity(tmp_path: Path) -> None:
     question = KIND.question(asked(), FACTS)
     table = KIND.reduce(asked(), question, [], membership, platform)["sums"]
     # Corrected scores: 0.7, 0.5, 0.6, 0.7: of the two of highest score one is of each group.
-    given, corrected = table.cells[:4].reshape(2, 2).T // UNIT
+    given, corrected = table.cells[:4].reshape(2, 2).T // BIAS_UNIT
     assert (given.tolist(), corrected.tolist()) == ([2, 0], [1, 1])
     shown = KIND.present(asked(), FACTS, (), {"sums": table.cells})
     assert [group.given_ranks for group in shown["groups"]] == [None, None]
-    assert shown["outcome"] == UNIT
+    assert shown["outcome"] == BIAS_UNIT
 
 
 @pytest.mark.parametrize(
@@ -213,3 +216,38 @@ def test_what_cannot_be_asked_is_refused(
 def test_a_correction_needs_a_number_for_each_bin() -> None:
     with pytest.raises(ValueError, match="each of 2 bins"):
         asked(slopes=[1])
+
+
+def read(folder: Path, request: BiasSizeRequest, outcomes: list[float], log: Log = LOG) -> Any:
+    """The sums of a log in which each of two people has all rows, each of a query of its own."""
+    rows = len(outcomes)
+    frame = pl.DataFrame(
+        {
+            "person": np.repeat([1, 2], rows),
+            "query": np.tile(np.arange(rows) % 10.0, 2),
+            "score": np.full(2 * rows, 0.6),
+            "outcome": np.tile(outcomes, 2),
+        }
+    )
+    people: Any = None
+    frame.write_parquet(folder / "jobs.parquet")
+    platform = Platform("logs", people, logs=ParquetLogs(folder, {"jobs": log}))
+    membership = Membership((np.array([1]), np.array([2])), 1)
+    [sums] = KIND.reduce(request, KIND.question(request, FACTS), [], membership, platform).values()
+    return sums.cells
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_nobody_has_more_rows_than_declared(most: int, tmp_path: Path) -> None:
+    found = read(tmp_path, asked(rows_per_person=most), [1.0] * 6)
+    given = found[[0, 2]]
+    assert given.tolist() == [most * BIAS_UNIT] * 2
+
+
+def test_outcomes_beyond_the_range_asked_for_are_clipped_to_it(tmp_path: Path) -> None:
+    """The public range is wider than the one by which outcomes were priced."""
+    wide = replace(LOG, numbers={**LOG.numbers, "outcome": (-50.0, 50.0)})
+    request = asked(rows_per_person=4)
+    found = read(tmp_path, request, [40.0, -40.0, 0.5, 1.0], wide)
+    # Two people: 1, 0, 0.5 and 1.
+    assert found[-2] == 2 * 2.5 * BIAS_UNIT

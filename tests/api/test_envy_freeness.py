@@ -1,25 +1,24 @@
 """Audits of envy against a known truth; crashes, withdrawals, bad rewards; what one can move."""
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import hypergeom
 
 from api.audits import AudienceFacts, offered
 from api.audits.envy import Outcomes, Terms
-from api.audits.envy_freeness import UNIT, EnvyFreeness, drawn_from, tallied
+from api.audits.envy.state import packed, unpacked
+from api.audits.envy_freeness import EnvyFreeness, drawn_from
 from api.audits.exploring import explore
-from api.audits.taking_part import Drawn, draw_lots, draw_shared, spare_arms
+from api.audits.taking_part import Drawn, draw_lots
 from api.errors import NoConsentError, UnsupportedAuditError
 from api.metrics import MENDED_REWARDS
 from api.platform import Platform
 from privacy import waist
 from privacy.membership import Membership
+from privacy.plans.envy import COST_UNIT
 from tests.exploring import Notebook, Recommendations, asked, content, envious
 
 KIND = EnvyFreeness()
@@ -27,6 +26,7 @@ FACTS = AudienceFacts(("g0", "g1"), 1, None, members=400, consented=True)
 TERMS = Terms(0.01, 0.3, 0.5, bounds="tight", ceiling=300)
 EVERYBODY = np.arange(24)
 SECRET = 99
+EXACT = {"criterion": "exact", "gamma": None, "lam": None, "arms_per_person": None}
 
 
 def platform_of(policies: Any, journal: Notebook | None = None) -> Platform:
@@ -41,34 +41,37 @@ def cells(request: Any, policies: Recommendations, people: Any = EVERYBODY) -> d
     return {name: table.cells.tolist() for name, table in made.items()}
 
 
-def shared(people: Any, secret: int) -> Drawn:
-    return draw_shared(people, 8, 5, secret)
+def everywhere(people: Any, secret: int) -> Drawn:
+    """Eight lots with five arms each; everybody may be drawn into any of them."""
+    return draw_lots(people, 8, 5, 8, secret)
 
 
 def explored(
-    policies: Recommendations, notebook: Notebook, draw: Any = shared, people: Any = EVERYBODY
+    policies: Recommendations, notebook: Notebook, draw: Any = everywhere, people: Any = EVERYBODY
 ) -> Outcomes:
     return explore(policies, notebook, TERMS, people, draw, SECRET)
 
 
 @pytest.mark.parametrize(
-    ("bounds", "people", "changes"),
+    ("bounds", "sizes"),
     [
-        ("tight", 24, {"targets": 8, "arms": 5, "steps": 400}),
-        ("tight", 8, {"targets": 8, "arms": 7, "steps": 600, "criterion": "exact"}),
-        ("printed", 3, {"targets": 3, "arms": 2, "steps": 1500, "criterion": "exact"}),
+        ("tight", {"targets": 8, "arms": 5, "steps": 400, "arms_per_person": 8}),
+        ("tight", {"targets": 2, "arms": 5, "steps": 400, "arms_per_person": 1}),
+        ("printed", {"targets": 3, "arms": 2, "steps": 2500, "arms_per_person": 2}),
     ],
 )
-def test_the_truth_is_found(bounds: str, people: int, changes: dict[str, Any]) -> None:
-    exact: dict[str, Any] = {"gamma": None, "lam": None} if "criterion" in changes else {}
-    request = asked(bounds=bounds, tolerance="0.5", **changes, **exact)
-    fair = cells(request, Recommendations(content(24)), EVERYBODY[:people])
+def test_the_truth_is_found(
+    bounds: str, sizes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.audits.envy_freeness.secrets.randbits", lambda _: SECRET)
+    request = asked(bounds=bounds, tolerance="0.5", **sizes)
+    fair = cells(request, Recommendations(content(24)))
     assert fair["counts"] == [0, request.targets]
-    found = cells(request, Recommendations(envious(24)), EVERYBODY[:people])
+    found = cells(request, Recommendations(envious(24)))
     assert found["counts"] == [request.targets, 0]
     assert 0 < found["duration"][0] < request.targets * request.steps
     # To explore is a gain for those who are served badly.
-    assert -request.targets * request.steps * UNIT < found["cost"][0] < 0
+    assert -request.targets * request.steps * COST_UNIT < found["cost"][0] < 0
 
 
 class Crash(BaseException):
@@ -119,6 +122,19 @@ def test_after_a_crash_no_step_is_repeated_or_uncounted(dies_at: int) -> None:
     assert (resumed.steps > 0).all()
 
 
+@pytest.mark.usefixtures("small_batches")
+def test_a_course_of_an_earlier_version_goes_on() -> None:
+    """Its state has no numbers of lots: rows are numbered as they are."""
+    policies, notebook = Fragile(mixed(24)), Notebook()
+    policies.dies_at = 12
+    with pytest.raises(Crash):
+        explored(policies, notebook)
+    arrays = unpacked(notebook.states[-1])
+    assert (arrays.pop("lots") == np.arange(8)).all()
+    notebook.write(packed(arrays))
+    assert same(explored(policies, notebook), explored(Fragile(mixed(24)), Notebook()))
+
+
 class LeavingNow(Notebook):
     """Somebody withdraws after a batch was planned, the first unless told."""
 
@@ -134,7 +150,7 @@ class LeavingNow(Notebook):
 
 @pytest.mark.usefixtures("small_batches")
 def test_who_withdraws_takes_no_step_more_is_shown_to_nobody_and_moves_nobody_else() -> None:
-    drawn = shared(EVERYBODY, SECRET)
+    drawn = everywhere(EVERYBODY, SECRET)
     alike = np.full((24, 24), 0.5)
     person, where = drawn.targets[3], np.argwhere(drawn.policies[:, 1:] == drawn.targets[3])
     through, policies = Recommendations(alike), Recommendations(alike)
@@ -161,7 +177,7 @@ def test_a_target_is_certified_without_so_many_arms_as_are_to_spare(
     monkeypatch.setattr("api.audits.exploring.BATCH_STEPS", 10)
 
     def draw(people: Any, secret: int) -> Drawn:
-        return replace(draw_shared(people, 3, 12, secret), spare=spare)
+        return replace(draw_lots(people, 3, 12, 3, secret), spare=spare)
 
     policies = Recommendations(content(24))
     drawn = draw(EVERYBODY, SECRET)
@@ -179,7 +195,7 @@ def test_who_withdraws_after_the_verdict_counts_where_arms_are_to_spare(
     """Which arms stayed must not depend on when a target had a verdict."""
 
     def draw(people: Any, secret: int) -> Drawn:
-        return replace(draw_shared(people, 3, 12, secret), spare=spare)
+        return replace(draw_lots(people, 3, 12, 3, secret), spare=spare)
 
     policies = Recommendations(content(24))
     drawn = draw(EVERYBODY, SECRET)
@@ -189,33 +205,13 @@ def test_who_withdraws_after_the_verdict_counts_where_arms_are_to_spare(
     assert outcomes.verdicts == ["no-envy" if certified else "undecided", "no-envy", "no-envy"]
 
 
-def test_arms_to_spare_leave_the_promise_as_it_is() -> None:
-    """However many of the others are envied, if they are more than gamma, by brute force."""
-    for others, gamma in product((9, 20, 60), (0.1, 0.3, 0.6)):
-        for arms, level in product(range(1, others), (0.1, 0.01)):
-            spare = spare_arms(arms, gamma, level)
-            envied = math.floor(gamma * others) + 1
-            missed = hypergeom.cdf(spare, others, envied, arms)
-            assert missed <= max(level, (1 - gamma) ** arms) + 1e-12
-    assert spare_arms(75, 0.1, 0.05 / 123) == 0
-    assert spare_arms(120, 0.1, 0.05 / 123) == 2
-
-
-def test_so_many_arms_may_withdraw() -> None:
-    """None that were asked for at the least; of all others, those that do not count."""
-    asks: dict[str, Any] = {
-        "targets": 41,
-        "arms": 75,
-        "gamma": "0.1",
-        "lam": "0.1",
-        "delta": "0.05",
-    }
-    people = np.arange(200)
-    assert drawn_from(people, asked(**asks), SECRET).spare == 0
-    assert drawn_from(people, asked(**asks | {"arms": 120}), SECRET).spare == 2
-    assert drawn_from(people[:50], asked(**asks), SECRET).spare == 4
-    exact: dict[str, Any] = {"criterion": "exact", "gamma": None, "lam": None}
-    assert drawn_from(people[:9], asked(targets=9, arms=8, **exact), SECRET).spare == 8
+def test_arms_that_may_withdraw_follow_from_the_request_alone() -> None:
+    """None of the fewest that may be asked for; the same number, however many people there are."""
+    asks: dict[str, Any] = {"gamma": "0.1", "lam": "0.1", "delta": "0.05", "targets": 41}
+    for people in (np.arange(400), np.arange(121), np.arange(1)):
+        for arms, spare in ((75, 0), (120, 2)):
+            request = asked(**asks, arms=arms, arms_per_person=20)
+            assert drawn_from(people, request, SECRET).spare == spare
 
 
 @pytest.mark.usefixtures("small_batches")
@@ -241,14 +237,17 @@ class Wild(Recommendations):
         return np.where(targets == 4, np.where(arms == 4, np.nan, 7.0), found)
 
 
+def four_five_and_six(people: Any, secret: int) -> Drawn:
+    """Three targets, two of them with rewards that are wrong."""
+    return Drawn(np.array([[4, 0, 1, 2], [5, 0, 1, 2], [6, 0, 1, 2]]), np.arange(3))
+
+
 def test_bad_rewards_are_cut_and_nobody_can_tell() -> None:
     before = MENDED_REWARDS._value.get()
-    request = asked(targets=24, arms=5, steps=300)
-    found = cells(request, Wild(content(24)))
+    outcomes = explored(Wild(content(24)), Notebook(), four_five_and_six)
     # Own rewards that are not numbers count as 0, others' as 1: person 4 is envious. Person 5, of
     # whom nothing is known, gets nothing from anybody, and envies nobody.
-    assert found["counts"][0] == 1
-    assert found["counts"][1] >= 22
+    assert outcomes.verdicts == ["envy", "no-envy", "no-envy"]
     assert MENDED_REWARDS._value.get() > before
 
 
@@ -261,9 +260,9 @@ def test_too_few_who_matched_is_no_failure(people: int) -> None:
 def test_who_never_consented_is_shown_nothing() -> None:
     policies = Recommendations(content(24))
     policies.agreeing[::2] = False
-    found = cells(asked(targets=24, arms=11, steps=300), policies)
-    assert found["counts"] == [0, 12]
-    assert {target for _, target, _ in policies.shown} == set(range(1, 24, 2))
+    found = cells(asked(targets=6, arms=5, steps=300, arms_per_person=6), policies)
+    assert found["counts"][1] > 0
+    assert {target for _, target, _ in policies.shown} <= set(range(1, 24, 2))
     assert not set(policies.shown.values()) & set(range(0, 24, 2))
 
 
@@ -279,88 +278,31 @@ def test_a_changed_model_ends_the_course(small_batches: None) -> None:
         explored(policies, Changing())
 
 
-def test_arms_are_others_and_none_of_them_twice() -> None:
-    drawn = draw_shared(np.arange(100, 140), 12, 17, 3)
-    assert len(set(drawn.targets.tolist())) == 12
-    for row in drawn.policies:
-        assert len(set(row.tolist())) == 18
-    assert draw_shared(np.arange(5), 12, 17, 3).policies.shape == (5, 5)
+def test_a_lot_that_begins_or_ends_leaves_the_chance_of_all_others_as_it_is() -> None:
+    """By the printed bounds chance chooses arms: each lot has its own, whichever others run."""
+    terms = replace(TERMS, bounds="printed", ceiling=800)
+    alike = Recommendations(np.full((24, 24), 0.5))
+    every = everywhere(EVERYBODY, SECRET)
 
+    def some(people: Any, secret: int) -> Drawn:
+        return Drawn(every.policies[1:], every.lots[1:])
 
-def test_in_lots_everybody_takes_part_once_and_moves_one_lot() -> None:
-    people = np.sort(np.random.default_rng(1).choice(10**9, 400, replace=False))
-    drawn = draw_lots(people, 10, 20, SECRET)
-    assert drawn.policies.shape == (10, 21)
-    assert len(np.unique(drawn.policies)) == 210
-    before = {tuple(row) for row in drawn.policies.tolist()}
-    for person in people[::20]:
-        after = draw_lots(people[people != person], 10, 20, SECRET)
-        assert len(before - {tuple(row) for row in after.policies.tolist()}) <= 1
-
-
-def test_lots_are_uniform_and_short_ones_do_not_run() -> None:
-    people = np.arange(6_000)
-    lots = [draw_lots(people, 60, 5, secret).targets for secret in range(40)]
-    # 2,400 targets: each third of the people has 800 but for chance, 5.5 standard errors.
-    thirds = np.bincount(np.concatenate(lots) // 2_000, minlength=3)
-    assert np.abs(thirds - 800).max() < 5.5 * np.sqrt(2_400 * 2 / 9)
-    assert len(draw_lots(np.arange(30), 10, 5, SECRET).targets) < 5
-
-
-@pytest.mark.parametrize("sampled", [False, True])
-def test_one_person_moves_no_more_than_is_priced(sampled: bool) -> None:
-    """In lots, whoever goes; in a sample of exact size, somebody else comes for them."""
-    facts = replace(FACTS, fixed_slots=sampled)
-    request = asked(targets=4, arms=3, steps=300, arms_per_person=1)
-    bounds = {name: each.bounds for name, each in KIND.question(request, facts).items()}
-    rng = np.random.default_rng(3)
-    utilities = rng.choice([0.02, 0.98], (40, 40))
-
-    def tables(people: Any) -> dict[str, Any]:
-        policies = Recommendations(utilities)
-        outcomes = explored(
-            policies, Notebook(), lambda who, secret: draw_lots(who, 4, 3, secret), people
-        )
-        return tallied(outcomes, 300)
-
-    before, moved = tables(np.arange(30)), 0
-    for person in range(0, 30, 5):
-        people = np.delete(np.arange(30), person)
-        after = tables(np.append(people, 30 + person // 5) if sampled else people)
-        for name, reach in bounds.items():
-            far = np.abs(after[name] - before[name])
-            moved += int(far.sum() > 0)
-            assert far.sum() <= reach.added.l1
-            assert far.max() <= reach.added.linf
-    assert moved
-
-
-def test_a_target_moves_one_count_and_nobody_else() -> None:
-    """Shared arms: one person's rewards change altogether."""
-    drawn = shared(EVERYBODY, SECRET)
-    utilities = mixed(24)
-    before = explored(Recommendations(utilities), Notebook())
-    changed = utilities.copy()
-    changed[drawn.targets[2]] = 1 - changed[drawn.targets[2]]
-    after = explored(Recommendations(changed), Notebook())
-    others = np.arange(8) != 2
-    assert after.codes[2] != before.codes[2]
-    assert (after.codes[others] == before.codes[others]).all()
-    assert (after.steps[others] == before.steps[others]).all()
-    bounds = KIND.question(asked(steps=300), FACTS)["counts"].bounds
-    moved = np.abs(tallied(after, 300)["counts"] - tallied(before, 300)["counts"]).sum()
-    assert moved == bounds.changed.l1 == 2
+    whole = explore(alike, Notebook(), terms, EVERYBODY, lambda *_: every, SECRET)
+    fewer = explore(alike, Notebook(), terms, EVERYBODY, some, SECRET)
+    assert (whole.pulls[1:] == fewer.pulls).all()
 
 
 def test_the_noise_is_that_of_the_reach() -> None:
-    question = KIND.question(asked(epsilon="2", steps=1000, cost_epsilon="1"), FACTS)
-    scales = {name: each.scale for name, each in question.items()}
-    assert scales == pytest.approx({"counts": 0.5, "duration": 2000, "cost": 1000 * UNIT})
-    exact = waist.price(question)
-    assert exact.of("epsilon", "add-remove") == 3.5
-    assert exact.of("epsilon", "change-one") == 7
-    lots = KIND.question(asked(epsilon="2", steps=1000, arms_per_person=1), FACTS)
-    assert lots["counts"].scale == pytest.approx(1)
+    for each, sampled in ((1, False), (1, True), (5, False), (5, True)):
+        request = asked(epsilon="2", steps=1000, cost_epsilon="1", arms_per_person=each)
+        question = KIND.question(request, replace(FACTS, fixed_slots=sampled))
+        scales = {name: each.scale for name, each in question.items()}
+        lots = 2 * each if sampled else each
+        reach = {"counts": lots, "duration": 2000 * lots, "cost": 2000 * COST_UNIT * lots}
+        assert scales == pytest.approx(reach)
+        exact = waist.price(question)
+        assert exact.of("epsilon", "add-remove") == 3.5
+        assert exact.of("epsilon", "change-one") == 7
     none = KIND.question(asked(duration_epsilon="0", cost_epsilon="0"), FACTS)
     assert list(none) == ["counts"]
 
@@ -378,8 +320,11 @@ def test_it_is_offered_where_there_are_policies() -> None:
         ({"targets": 401}, {}, "targets must be from"),
         ({"arms": 10}, {}, "arms must be from 17 to 399"),
         ({"steps": 3}, {}, "3 steps cannot decide, whatever the rewards: at least"),
-        ({"targets": 40, "arms": 20, "arms_per_person": 1}, {}, "840 people are needed"),
-        ({"criterion": "exact", "gamma": None, "lam": None}, {}, "targets must be from 400 to 400"),
+        ({"targets": 40, "arms": 20}, {}, "need more than 840 people"),
+        ({"targets": 40, "arms": 20, "arms_per_person": 2}, {"members": 419}, "than 420 people"),
+        ({"arms_per_person": 13}, {}, "at most 12 targets"),
+        ({"arms_per_person": None}, {}, "arms_per_person is missing"),
+        (EXACT, {}, "everybody is an arm of everybody else"),
         ({"targets": 9999, "arms": 9999}, {"members": 10_000}, "targets times arms"),
     ],
 )
@@ -415,7 +360,8 @@ def test_without_consent_nothing_begins() -> None:
         {"lam": "1"},
         {"criterion": "exact"},
         {"criterion": "exact", "gamma": None, "lam": None, "arms_per_person": 1},
-        {"arms_per_person": 2},
+        {"arms_per_person": 0},
+        {"arms_per_person": 101},
         {"steps": 0},
         {"targets": 0},
         {"epsilon": "0"},

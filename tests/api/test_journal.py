@@ -12,10 +12,10 @@ from api.journal import AuditJournal, NotMineError, PausedError, StoppedError, f
 from api.platform import Platform
 from api.store import AuditRow, CourseRow, Store
 from api.worker import Worker
-from tests.exploring import ByNumber, asked, consenting_sample, exploring_auditor
+from tests.exploring import SMALL, ByNumber, asked, consenting_sample, exploring_auditor
 from tests.world import Deployment, deployed
 
-SIZES = {"targets": 3, "arms": 2, "steps": 300, "gamma": "0.9", "lam": "0.9", "delta": "0.4"}
+SIZES = SMALL | {"steps": 300}
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """Members as they arrive: the right identifiers, or a complaint with the line, and nothing else."""
 
 import io
+from contextlib import nullcontext
 from hashlib import sha256
 
 import numpy as np
@@ -9,16 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.audiences.members import ARROW, CSV, JSON_LINES, read_members, tokens
-from api.errors import MalformedMembersError, UnsupportedMediaTypeError
+from api.audiences.media_types import ARROW, CSV, JSON_LINES
+from api.audiences.members import read_members, tokens
+from api.audiences.row_limit import RowLimit
+from api.errors import MalformedMembersError, TooLargeError, UnsupportedMediaTypeError
 
 HASHES = [sha256(bytes([number])).digest() for number in range(4)]
 HEX = [digest.hex() for digest in HASHES]
 
 
+def no_limit() -> RowLimit:
+    return RowLimit(10**9, TooLargeError("too many rows"))
+
+
 def read(body: bytes | str, media_type: str = CSV) -> tuple[str, list[str | bytes]]:
     raw = body.encode() if isinstance(body, str) else body
-    kind, column = read_members(io.BytesIO(raw), media_type)
+    kind, column = read_members(io.BytesIO(raw), media_type, no_limit())
     return kind, column.to_pylist()
 
 
@@ -36,11 +43,11 @@ def stream(*columns: tuple[str, pa.Array], compression: str | None = None) -> by
     return stream_of(pa.table(arrays, names=[name for name, _ in columns]), compression)
 
 
-def stream_of(table: pa.Table, compression: str | None = None) -> bytes:
+def stream_of(table: pa.Table, compression: str | None = None, rows: int | None = None) -> bytes:
     sink = pa.BufferOutputStream()
     options = pa.ipc.IpcWriteOptions(compression=compression)
     with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
-        writer.write_table(table)
+        writer.write_table(table, rows)
     return bytes(sink.getvalue())
 
 
@@ -193,7 +200,7 @@ def test_arrow_in_many_batches_and_in_none() -> None:
 def test_a_slice_is_read_as_the_slice_it_is(type_: pa.DataType) -> None:
     whole = HASHES if type_ == pa.binary(32) else HEX
     body = stream(("email_sha256", pa.array(whole, type_).slice(1, 2)))
-    kind, column = read_members(io.BytesIO(body), ARROW)
+    kind, column = read_members(io.BytesIO(body), ARROW, no_limit())
     assert column.to_pylist() == HASHES[1:3]
     assert tokens(kind, column) == b"".join(HASHES[1:3])
 
@@ -266,6 +273,58 @@ def test_another_media_type_is_not_guessed_at() -> None:
             read("username\nada\n", media_type)
 
 
+# --- too many rows
+
+TWO = {
+    CSV: [b"username\na\nb\n", b"username\r\na\r\nb", b"username\ra\rb\r"],
+    JSON_LINES: [b'{"username":"a"}\n{"username":"b"}\n', b'{"username":"a"}{"username":"b"}'],
+    ARROW: [
+        stream(("username", pa.array(["a", "b"]))),
+        stream(("username", pa.chunked_array([["a"], ["b"]]))),
+    ],
+}
+CASES = [(media_type, body) for media_type, bodies in TWO.items() for body in bodies]
+
+
+@pytest.mark.parametrize(("media_type", "body"), CASES)
+def test_a_part_of_too_many_rows_is_refused_once_it_is_parsed(media_type: str, body: bytes) -> None:
+    for most, fits in ((1, False), (2, True)):
+        limit = RowLimit(most, TooLargeError("too many rows"))
+        with nullcontext() if fits else pytest.raises(TooLargeError):
+            read_members(io.BytesIO(body), media_type, limit)
+
+
+@pytest.mark.parametrize("step", [1, 3, 1_000])
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_rows_of_text_are_counted_before_they_are_parsed(step: int, end: str) -> None:
+    rows = ["username", *("ab" for _ in range(50))]
+    body = "".join(row + end for row in rows).encode()
+    for most, fits in ((49, False), (50, True)):
+        limit = RowLimit(most, TooLargeError("too many rows"))
+        with nullcontext() if fits else pytest.raises(TooLargeError):
+            for at in range(0, len(body), step):
+                limit.take(body[at : at + step], CSV)
+
+
+def test_an_arrow_stream_is_read_no_further_than_its_limit() -> None:
+    """A batch over the limit ends the reading: what follows it is not even looked at."""
+    whole = stream_of(pa.table({"username": ["ada"] * 300}), rows=100)
+    body = io.BytesIO(whole[:-8] + b"not a message" * 100_000)
+    with pytest.raises(TooLargeError):
+        read_members(body, ARROW, RowLimit(150, TooLargeError("too many rows")))
+    assert body.tell() < len(whole)
+
+
+def test_an_arrow_stream_of_empty_batches_is_refused() -> None:
+    empty = pa.record_batch({"username": pa.array([], pa.string())})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, empty.schema) as writer:
+        for _ in range(10_001):
+            writer.write_batch(empty)
+    with pytest.raises(MalformedMembersError, match="record batches"):
+        read(bytes(sink.getvalue()), ARROW)
+
+
 # --- whatever else may come
 
 SEEDS = [
@@ -294,7 +353,7 @@ def damaged(draw: st.DrawFn) -> tuple[bytes, str]:
 def read_or_refused(body: bytes, media_type: str) -> None:
     """Nothing but an answer that can be committed to, or a complaint."""
     try:
-        members = read_members(io.BytesIO(body), media_type)
+        members = read_members(io.BytesIO(body), media_type, no_limit())
     except MalformedMembersError:
         return
     kind, column = members

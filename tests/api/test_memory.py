@@ -13,8 +13,9 @@ import pytest
 from api import persons
 from api.audits import KINDS, AudienceFacts, rows
 from api.audits.envy import Terms, fleet_of
-from api.audits.envy_freeness import ARM_BYTES
+from api.audits.envy_freeness import ARM_BYTES, PLACE_BYTES
 from api.audits.rows import HELD_BYTES
+from api.audits.taking_part import draw_lots
 from api.balances import Borne
 from api.compose import simulated
 from api.memory import BATCH_BYTES, CELL_BYTES, MEMBER_BYTES, needed_bytes
@@ -106,6 +107,13 @@ def test_what_is_known_of_arms_is_counted_in_full() -> None:
     targets, arms = 300, 60
     taken = peak(lambda: fleet_of(terms, arms, targets))
     assert taken < targets * (arms + 1) * ARM_BYTES < 16 * taken
+
+
+@pytest.mark.parametrize("each", [1, 20])
+def test_places_in_lots_are_counted_in_full(each: int) -> None:
+    people = np.arange(400_000 // each)
+    taken = peak(lambda: draw_lots(people, 100, 50, each, 7))
+    assert taken < len(people) * each * PLACE_BYTES < 4 * taken
 
 
 def charged(store: Store, membership: Membership, uploaded: int) -> None:

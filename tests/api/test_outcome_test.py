@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.audits import KINDS, AudienceFacts, offered
-from api.audits.outcome_test import UNITS, OutcomeTest
+from api.audits.outcome_test import OutcomeTest
 from api.audits.outcome_test import moments as moments_by_group
 from api.audits.rows import Rows
 from api.errors import InvalidBinsError, UnsupportedAuditError
@@ -19,6 +19,7 @@ from api.platform import Platform
 from openapi.models import LogCdfRequest, OutcomeTestRequest
 from privacy import waist
 from privacy.membership import Membership
+from privacy.plans.logs import MOMENT_UNITS
 from privacy.table import Cells, Reach
 from tests.logs.parquet import opportunities, written
 
@@ -47,19 +48,21 @@ def rows(of: list[tuple[float, float]]) -> Rows:
 
 
 def moments(request: OutcomeTestRequest, of: Rows) -> Cells:
-    return moments_by_group(request, of, 0, 1).reshape(-1, len(UNITS))
+    return moments_by_group(request, of, 0, 1).reshape(-1, len(MOMENT_UNITS))
 
 
 def obvious(of: list[tuple[float, float]], low: float, high: float) -> list[list[int]]:
     """The sums by bin, one row at a time."""
-    table = [[0] * len(UNITS) for _ in EDGES[1:]]
+    table = [[0] * len(MOMENT_UNITS) for _ in EDGES[1:]]
     for score, outcome in of:
         for number, (start, stop) in enumerate(pairwise(EDGES)):
             if start <= score < stop or score == stop == EDGES[-1]:
                 u = 2 * (score - start) / (stop - start) - 1
                 v = 2 * (min(max(outcome, low), high) - low) / (high - low) - 1
                 each = (1, v, u, u * u, u * v, v * v)
-                for place, (value, unit) in enumerate(zip(each, UNITS.values(), strict=True)):
+                for place, (value, unit) in enumerate(
+                    zip(each, MOMENT_UNITS.values(), strict=True)
+                ):
                     table[number][place] += round(unit * value)
     return table
 
@@ -85,7 +88,7 @@ def test_the_sums_are_the_obvious_ones(
 def test_ends_that_no_float_can_tell_apart_or_hold_apart_do_no_harm() -> None:
     for edges in ([-1.7e308, 1.7e308], [0.0, 5e-324], [-1.7e308, 0.0, 1.7e308]):
         found = moments(asked(bins={"edges": edges}), rows([(0.0, 0.5), (1.0, 1.0), (0.5, 0.0)]))
-        assert (np.abs(found) <= 3 * np.array(list(UNITS.values()))).all()
+        assert (np.abs(found) <= 3 * np.array(list(MOMENT_UNITS.values()))).all()
 
 
 def neighbours(rng: np.random.Generator, k: int, m: int) -> Iterator[tuple[Any, Any]]:
@@ -160,7 +163,7 @@ def test_everybody_counts_with_at_most_their_rows(tmp_path: Path) -> None:
         request = asked(rows_per_person=m, bins={"edges": [0, 1]})
         question = KIND.question(request, FACTS)
         table = KIND.reduce(request, question, [], membership, platform)["moments"]
-        counts = table.cells[:, 0, 0] / UNITS["count"]
+        counts = table.cells[:, 0, 0] / MOMENT_UNITS["count"]
         assert counts.tolist() == [80 * min(m, 5), 120 * min(m, 5)]
 
 
@@ -183,7 +186,7 @@ def test_only_rows_with_the_words_asked_for(tmp_path: Path) -> None:
     membership = Membership((np.arange(200), np.empty(0, np.int64)), 1)
     table = KIND.reduce(request, KIND.question(request, FACTS), [], membership, platform)
     expected = np.isin(log["week"], ["1", "3"]).sum()
-    assert table["moments"].cells[0, 0, 0] == expected * UNITS["count"]
+    assert table["moments"].cells[0, 0, 0] == expected * MOMENT_UNITS["count"]
 
 
 @pytest.mark.parametrize(
@@ -234,3 +237,18 @@ def test_the_running_counts_of_a_log_are_those_of_its_rows(tmp_path: Path) -> No
     # Two rows, which may fall on one another.
     assert table.bounds.added == Reach(2, 4, 2)
     assert table.bounds.changed == Reach(4, 8, 4)
+
+
+def test_every_row_is_rounded_before_it_is_added() -> None:
+    """A sum of rounded rows moves by whole units, whatever else is in it."""
+    rows = Rows(
+        np.arange(3),
+        {"score": np.full(3, 0.5), "outcome": np.full(3, 1 / 3)},
+        {},
+    )
+    request = asked(bins={"edges": [0, 1]}, outcome_range={"low": 0, "high": 1})
+    sums = moments_by_group(request, rows, 0, 1)[0, 0].tolist()
+    found = dict(zip(MOMENT_UNITS, sums, strict=True))
+    assert found["count"] == 3 * MOMENT_UNITS["count"]
+    assert found["outcome"] == 3 * round(-MOMENT_UNITS["outcome"] / 3)
+    assert found["outcome_squared"] == 3 * round(MOMENT_UNITS["outcome_squared"] / 9)

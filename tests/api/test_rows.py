@@ -12,8 +12,9 @@ import pytest
 from api.adapters import PlatformDownError
 from api.audits import rows as audited
 from api.audits.rows import Rows, Selection, new_secret
-from api.platform import Log, Persons
+from api.platform import Log, Persons, Platform
 from privacy.membership import Membership
+from privacy.table import Bounds, Table
 from tests.logs.parquet import opportunities, written
 
 LOG = Log("candidate", {"score": (0.0, 1.0)}, {"week": ("1", "2")})
@@ -245,3 +246,73 @@ def test_parquet_is_read_for_those_who_were_asked_about(tmp_path: Path) -> None:
     [(_, found)] = drawn(written(tmp_path, rows), Selection("jobs", ("score",), {}, 5), some)
     asked = np.isin(rows["person"], [3, 50, 99])
     assert sorted(found.numbers["score"].tolist()) == sorted(rows["score"][asked].tolist())
+
+
+# What every table of a log is made of: `tabulated`.
+
+TALLY = Bounds.counts((2, 60), 1)
+
+
+def tabulated(adapter: Any, groups: tuple[Persons, ...], most: int, k: int = 1) -> Any:
+    """Rows by group and person."""
+    people: Any = None
+    platform = Platform("rows", people, logs=adapter)
+    asked = Selection("jobs", ("score",), {}, most)
+
+    def reduce(group: audited.Groups, rows: Rows) -> Table:
+        return Table.tally(TALLY, np.asarray(group * 60 + rows.person))
+
+    return audited.tabulated(platform, asked, Membership(groups, k), TALLY, reduce).cells
+
+
+def by_turns(persons: Persons, columns: Columns) -> Columns:
+    """The rows of everybody one after the other, five times."""
+    person = np.tile(persons, 5)
+    return {"person": person, "score": person / 100, "week": ["1"] * len(person)}
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_rows_that_do_not_lie_together_are_one_persons_all_the_same(most: int) -> None:
+    """A person whose rows come in turns with those of others has no more of them read."""
+    groups = np.arange(0, 20), np.arange(20, 35)
+    found = tabulated(Adapter(by_turns), groups, most)
+    assert found[0, :20].tolist() == [most] * 20
+    assert found[1, 20:35].tolist() == [most] * 15
+    assert found.sum() == 35 * most
+
+
+def test_rows_of_strangers_are_in_no_group() -> None:
+    """An adapter answers with rows of people who lie among those it was asked about."""
+
+    def of_all(persons: Persons, columns: Columns) -> Columns:
+        everybody = np.arange(60 if len(persons) else 0)
+        return {"person": everybody, "score": everybody / 100, "week": ["1"] * len(everybody)}
+
+    groups = np.array([1, 5, 40]), np.array([3, 50])
+    for k in (1, 2):
+        found = tabulated(Adapter(of_all), groups, 2, k)
+        assert np.flatnonzero(found[0]).tolist() == [1, 5, 40]
+        assert np.flatnonzero(found[1]).tolist() == [3, 50]
+        assert found.sum() == 5
+
+
+def test_somebody_in_two_groups_is_in_the_table_of_both() -> None:
+    groups = np.arange(0, 10), np.arange(5, 15)
+    found = tabulated(Adapter(), groups, 1, k=2)
+    assert np.flatnonzero(found[0]).tolist() == list(range(10))
+    assert np.flatnonzero(found[1]).tolist() == list(range(5, 15))
+    assert found.max() == 1
+
+
+def test_every_audit_draws_by_a_secret_of_its_own() -> None:
+    """One of five rows of each of 40 people, twice: the same ones once in 5⁴⁰."""
+
+    def numbered(persons: Persons, columns: Columns) -> Columns:
+        person = np.repeat(persons, 5)
+        score = np.tile(np.arange(5) / 10, len(persons))
+        return {"person": person, "score": score, "week": ["1"] * len(person)}
+
+    first, second = (read(Adapter(numbered), most=1) for _ in range(2))
+    assert first.keys() == second.keys()
+    assert first != second
+    assert len({new_secret() for _ in range(20)}) == 20

@@ -52,7 +52,12 @@ def test_postgresql_does_not_compress_person_numbers(postgresql: str) -> None:
     """How long that takes depends on who was found."""
     store = Store(new_postgresql(postgresql))
     migrate(store)
-    columns = ("audience_parts.data", "audience_groups.people", "audience_orders.persons")
+    columns = (
+        "audience_parts.data",
+        "audience_groups.people",
+        "audience_orders.persons",
+        "charged_people.people",
+    )
     with store.look() as connection:
         how = text(
             "SELECT attstorage FROM pg_attribute WHERE attrelid = CAST(:table AS regclass)"

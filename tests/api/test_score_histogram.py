@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -11,13 +12,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from api.adapters import PlatformDownError
 from api.audits import AudienceFacts
 from api.audits.bins import bin_of
 from api.audits.score_histogram import ScoreHistogram
 from api.errors import InvalidBinsError, UnsupportedAuditError
 from api.platform import Persons, Platform
 from openapi.models import Edges, Levels, ScoreHistogramRequest
+from privacy import waist
 from privacy.membership import Membership
+from privacy.price import ADD_REMOVE, Currency
 
 values = st.floats(-5, 5, width=16) | st.integers(-5, 5).map(float)
 increasing = st.lists(values, min_size=2, max_size=8, unique=True).map(sorted)
@@ -144,3 +148,64 @@ def test_what_a_platform_cannot_freeze_is_refused() -> None:
             KIND.check(asked(context=context), FACTS, PLATFORM)
     with pytest.raises(UnsupportedAuditError):
         KIND.check(asked(), FACTS, Platform("mute", people=None))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changes", "currency", "for_bins", "for_sizes"),
+    [
+        ({"epsilon": "1"}, "epsilon", "1", "0.25"),
+        ({"epsilon": "1", "size_epsilon": "0.7"}, "epsilon", "1", "0.7"),
+        ({"epsilon": "0.000002"}, "epsilon", "0.000002", "0.000001"),
+        ({"mechanism": "discrete-gaussian", "rho": "0.8"}, "rho", "0.8", "0.05"),
+        ({"mechanism": "discrete-gaussian", "rho": "0.8", "size_rho": "0.3"}, "rho", "0.8", "0.3"),
+        ({"mechanism": "discrete-gaussian", "rho": "0.000003"}, "rho", "0.000003", "0.000001"),
+    ],
+)
+def test_bins_and_sizes_cost_what_is_asked_for_each(
+    changes: dict[str, Any], currency: Currency, for_bins: str, for_sizes: str
+) -> None:
+    """Sizes get a quarter of epsilon, a sixteenth of rho, and a millionth at least."""
+    unset = {"epsilon": None} if "rho" in changes else {}
+    question = KIND.question(asked(**unset, **changes), FACTS)
+    found = [question[name].price.of(currency, ADD_REMOVE) for name in ("bins", "sizes")]
+    assert found == [Fraction(for_bins), Fraction(for_sizes)]
+    total = waist.price(question)
+    assert total.of(currency, ADD_REMOVE) == Fraction(for_bins) + Fraction(for_sizes)
+    assert total.debit(currency) == 2 * (Fraction(for_bins) + Fraction(for_sizes))
+
+
+def test_a_size_is_told_by_how_it_is_known() -> None:
+    """An exact size is told only where it is public."""
+    known = AudienceFacts(("g0", "g1"), 1, known_sizes=(5, 6))
+    cells = {"bins": np.array([[1, 2, 3], [4, 5, 6]]), "sizes": np.array([70, 80])}
+    sizes = [
+        [group.size.model_dump(exclude_none=True) for group in shown["groups"]]
+        for shown in (
+            KIND.present(asked(), known, [], {"bins": cells["bins"]}),
+            KIND.present(asked(), FACTS, [], cells),
+            KIND.present(asked(), FACTS, [], {"bins": cells["bins"]}),
+        )
+    ]
+    assert sizes == [
+        [{"kind": "known", "value": 5}, {"kind": "known", "value": 6}],
+        [{"kind": "noisy", "value": 70}, {"kind": "noisy", "value": 80}],
+        [{"kind": "bins"}, {"kind": "bins"}],
+    ]
+
+
+class Silent(Tenths):
+    """A platform whose model does not answer, whoever it is asked about."""
+
+    def score(
+        self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
+    ) -> np.ndarray[Any, np.dtype[np.float64]]:
+        raise ConnectionError("down")
+
+
+@pytest.mark.parametrize("people", [[], [1, 2]])
+def test_a_model_that_is_down_fails_whether_anybody_matched_or_not(people: list[int]) -> None:
+    """An audience of nobody must not be told from others by its success (R2)."""
+    platform = Platform("silent", people=None, scores=Silent())  # type: ignore[arg-type]
+    membership = Membership.cut([np.array(people, np.int64)] * 2, 1)
+    with pytest.raises(PlatformDownError):
+        KIND.reduce(asked(), KIND.question(asked(), FACTS), [{}], membership, platform)

@@ -55,6 +55,10 @@ def test_an_unknown_key_is_refused(path: Path, line: str) -> None:
         "burst = 0",
         "max_members = 0",
         "issuer = 'audit.example'",
+        "trusted_proxies = ['proxy.internal']",
+        "heartbeat_seconds = 0",
+        "heartbeat_seconds = 60",
+        "metrics_port = 0",
     ],
 )
 def test_a_value_out_of_its_range_is_refused(path: Path, line: str) -> None:

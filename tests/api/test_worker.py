@@ -74,4 +74,4 @@ def test_what_is_shown_of_the_end_of_an_audit_is_whole_seconds(
         assert (ended.microsecond, audit.release.released_at.microsecond) == (0, 0)
         # A sample of exact size: noise of twice the scale for the same price.
         [part] = audit.release.price.parts
-        assert part.scale >= 20
+        assert part.noise_scale >= 20

@@ -113,7 +113,7 @@ def common(*contents: Content) -> dict[str, Any]:
         "content_digests": [item.digest for item in contents],
         "audience_commitment": "sha256:" + "1" * 64,
         "model_digest": "sha256:" + "2" * 64,
-        "rules": ["Two identifiers that are one person count once."],
+        "rules": ["Several identifiers of one person count as that one person."],
         "released_at": NOW,
         "receipt": "",
     }

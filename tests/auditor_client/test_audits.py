@@ -7,10 +7,17 @@ from typing import Any
 import pytest
 from joserfc.jwk import OKPKey
 
-from auditor_client import AuditFailedError, Auditor, ConnectionBrokenError, ReceiptError
+from auditor_client import (
+    AuditFailedError,
+    Auditor,
+    ConnectionBrokenError,
+    ReceiptError,
+    following,
+)
 from auditor_client.records import Record, save_record
 from auditor_client.retries import Retries
 from openapi.models import Released
+from openapi.problems import problem
 from tests.auditor_client.examples import (
     AUDIENCE_ID,
     AUDIT_ID,
@@ -129,6 +136,28 @@ def test_without_events_the_state_is_asked_for(
     service.on("GET", f"{PATH}/events", stream)
     service.on("GET", PATH, stage.audit("running"), stage.audit("released"))
     assert run(auditor).release == stage.made
+
+
+def test_a_stream_that_ends_early_is_opened_again(
+    service: ScriptedService, stage: Stage, auditor: Auditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "RECONNECT_SECONDS", 0.0)
+    service.on("GET", f"{PATH}/events", events("charged"), events("running", "released"))
+    service.on("GET", PATH, stage.audit("running"), stage.audit("released"))
+    assert run(auditor).release == stage.made
+    assert len(service.requests("GET", f"{PATH}/events")) == 2
+
+
+def test_a_stream_that_is_refused_is_not_opened_before_it_may_be(
+    service: ScriptedService, stage: Stage, auditor: Auditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "RECONNECT_SECONDS", 0.0)
+    full = problem("quota-exceeded", "You follow 250 audits already.")
+    refusal = Answer(409, full.model_dump_json().encode(), {"retry-after": "600"})
+    service.on("GET", f"{PATH}/events", refusal)
+    service.on("GET", PATH, stage.audit("running"), stage.audit("running"), stage.audit("released"))
+    assert run(auditor).release == stage.made
+    assert len(service.requests("GET", f"{PATH}/events")) == 1
 
 
 def test_an_audit_that_failed_says_so(

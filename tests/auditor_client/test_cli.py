@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from auditor_client.cli import app
@@ -49,6 +50,22 @@ def test_every_command_has_help_json_and_profile() -> None:
         assert done.exit_code == 0, command
         assert "--json" in done.output, command
         assert "--profile" in done.output, command
+
+
+def test_every_command_that_charges_can_start_another_audit() -> None:
+    audit = get_command(app).commands["audit"]  # type: ignore[attr-defined]
+    charging = {
+        name
+        for name, command in audit.commands.items()
+        if "idempotency_key" in {parameter.name for parameter in command.params}
+    }
+    offering = {
+        name
+        for name, command in audit.commands.items()
+        if "new" in {parameter.name for parameter in command.params}
+    }
+    assert len(charging) == 11
+    assert offering == charging
 
 
 def test_a_key_and_a_profile_are_made(home: Path) -> None:

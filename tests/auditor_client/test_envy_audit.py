@@ -10,6 +10,8 @@ from joserfc.jwk import OKPKey
 
 from auditor_client import Auditor, EnvyFreeness, InputError, ReceiptError
 from auditor_client.analysis import analyse
+from auditor_client.envy.lots import arms_per_person_for
+from auditor_client.envy_asking import EnvyOptions
 from auditor_client.errors import ExplorationExhaustedError, NoConsentError, error_of
 from auditor_client.laws import Laplace
 from auditor_client.records import Record, save_record
@@ -33,7 +35,7 @@ def released(key: OKPKey, **changes: Any) -> EnvyFreenessRelease:
     fields: dict[str, Any] = {
         "kind": "envy-freeness", "criterion": "probabilistic", "bounds": "tight",
         "alpha": "0.2", "tolerance": "0.05", "delta": "0.05", "gamma": "0.1", "lam": "0.1",
-        "targets": 73, "arms": 80, "steps": 5000, "arms_per_person": None,
+        "targets": 73, "arms": 80, "steps": 5000, "arms_per_person": 1,
         "level": 0.05 / (3 * 73), "envious": 1, "no_envy": 72,
         "duration": 146_000, "cost": 7_300_000, "unit": 1000,
     }  # fmt: skip
@@ -55,11 +57,24 @@ def auditor(service: ScriptedService, platform: Platform) -> Iterator[Auditor]:
         yield made
 
 
-def test_a_run_asks_for_as_many_as_the_noise_needs(platform: Platform, auditor: Auditor) -> None:
+def uploaded(service: ScriptedService, members: int, source: str = "upload") -> None:
+    """The audience is asked for: it has so many people, in two groups."""
+    fields = {"id": AUDIENCE_ID, "state": "sealed", "source": source, "groups_per_person": 1}
+    groups = [{"label": label, "members": members // 2, "parts": []} for label in NAMES]
+    found = {**fields, "groups": groups, "created_at": "2026-05-04T12:00:00Z"}
+    service.on("GET", f"/v1/audiences/{AUDIENCE_ID}", answer(found))
+
+
+# As the release has them: with these, nothing is chosen.
+SIZES = EnvyOptions(targets=73, arms=80, arms_per_person=1, steps=5000)
+
+
+def test_a_run_asks_for_what_was_given(platform: Platform, auditor: Auditor) -> None:
     platform.releases(released(platform.key))
-    found = auditor.audits.run_envy(AUDIENCE_ID, steps=5000, progress=False)
+    found = auditor.audits.run_envy(AUDIENCE_ID, progress=False, **SIZES)
     asked = platform.asked()
     assert (asked["targets"], asked["arms"], asked["delta"]) == (73, 80, "0.05")
+    assert asked["arms_per_person"] == 1
     assert (asked["tolerance"], asked["alpha"], asked["bounds"]) == ("0.05", "0.2", "tight")
     certificate = found.certificate()
     assert (certificate.verdict, certificate.rule.certify_up_to) == ("envy-free", 1)
@@ -93,18 +108,43 @@ def test_the_report_has_the_certificate_and_what_to_check(
     assert "<script" not in text
 
 
-def test_everybody_leaves_half_of_delta_for_the_noise(
-    service: ScriptedService, platform: Platform, auditor: Auditor
+@pytest.mark.parametrize(
+    ("members", "source", "chosen"),
+    [
+        (20_000, "upload", (130, 86, 1)),
+        (40_000, "sample", (230, 91, 1)),
+    ],
+)
+def test_sizes_follow_from_the_people_in_the_audience(
+    service: ScriptedService,
+    auditor: Auditor,
+    members: int,
+    source: str,
+    chosen: tuple[int, int, int],
 ) -> None:
-    fields = {"id": AUDIENCE_ID, "state": "sealed", "source": "sample", "groups_per_person": 1}
-    groups = [{"label": label, "members": 25, "parts": []} for label in NAMES]
-    found = {**fields, "groups": groups, "created_at": "2026-05-04T12:00:00Z"}
-    service.on("GET", f"/v1/audiences/{AUDIENCE_ID}", answer(found))
-    request = auditor.audits.requests.envy(AUDIENCE_ID, steps=900, criterion="exact", epsilon=5)
-    assert (request.targets, request.arms) == (50, 49)
-    assert (request.delta, request.gamma, request.lam) == (Decimal("0.025"), None, None)
+    uploaded(service, members, source)
+    request = auditor.audits.requests.envy(AUDIENCE_ID, steps=900)
+    assert (request.targets, request.arms, request.arms_per_person) == chosen
+
+
+def test_people_take_part_more_often_where_they_are_few(
+    service: ScriptedService, auditor: Auditor
+) -> None:
+    uploaded(service, 1_000)
+    request = auditor.audits.requests.envy(AUDIENCE_ID, steps=900, targets=41)
+    assert (request.targets, request.arms) == (41, 75)
+    assert request.arms_per_person == arms_per_person_for(900, 41, 75) > 1
+    with pytest.raises(InputError, match="would be certified with probability"):
+        auditor.audits.requests.envy(AUDIENCE_ID, steps=900)
+    uploaded(service, 60)
+    with pytest.raises(InputError, match="people are too few"):
+        auditor.audits.requests.envy(AUDIENCE_ID, steps=900)
+
+
+def test_receipts_of_everybody_are_still_read(platform: Platform) -> None:
+    """By the exact criterion, which earlier versions offered."""
     made = released(
-        platform.key, criterion="exact", gamma=None, lam=None, delta="0.025",
+        platform.key, criterion="exact", gamma=None, lam=None, delta="0.025", arms_per_person=None,
         targets=50, arms=49, level=0.025 / 50, envious=0, no_envy=53,
     )  # fmt: skip
     certificate = EnvyFreeness(made, key_set(platform.key)).certificate()
@@ -120,7 +160,8 @@ def test_everybody_leaves_half_of_delta_for_the_noise(
         ({"alpha": "0.5"}, "alpha"),
         ({"level": 0.001}, "level"),
         ({"duration": None}, "duration"),
-        ({"arms_per_person": 1}, "arms per person"),
+        ({"arms_per_person": 2}, "arms per person"),
+        ({"arms_per_person": None}, "arms per person"),
     ],
 )
 def test_a_release_of_another_audit_is_refused(
@@ -128,7 +169,7 @@ def test_a_release_of_another_audit_is_refused(
 ) -> None:
     platform.releases(released(platform.key, **changes))
     with pytest.raises(ReceiptError, match=f"of another {named}"):
-        auditor.audits.run_envy(AUDIENCE_ID, steps=5000, progress=False)
+        auditor.audits.run_envy(AUDIENCE_ID, progress=False, **SIZES)
 
 
 def test_a_price_says_what_people_may_lose(
@@ -136,15 +177,17 @@ def test_a_price_says_what_people_may_lose(
 ) -> None:
     paid = released(platform.key).price
     service.on("POST", "/v1/audits/price", answer(quote(paid).model_dump(mode="json")))
-    found = auditor.audits.price_envy(AUDIENCE_ID, steps=5000)
+    found = auditor.audits.price_envy(AUDIENCE_ID, **SIZES)
     assert found.price.exploration_loss == Decimal(73_000)
 
 
-def test_bad_input_costs_nothing(auditor: Auditor) -> None:
+def test_bad_input_costs_nothing(service: ScriptedService, auditor: Auditor) -> None:
+    too_much: EnvyOptions = {**SIZES, "alpha": 2}
+    uploaded(service, 20_000)
     with pytest.raises(InputError, match="how many steps each target may take"):
         auditor.audits.run_envy(AUDIENCE_ID)
     with pytest.raises(InputError, match="alpha"):
-        auditor.audits.run_envy(AUDIENCE_ID, steps=5000, alpha=2)
+        auditor.audits.run_envy(AUDIENCE_ID, **too_much)
     with pytest.raises(InputError, match="lam must be above 0"):
         auditor.audits.run_envy(AUDIENCE_ID, steps=5000, lam=0)
 

@@ -73,6 +73,7 @@ def test_all_pairs_count() -> None:
     assert gap.low > 0.2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sizes", ["known", "noisy", "estimated"])
 @pytest.mark.parametrize(
     ("people", "shares", "epsilon"),
@@ -100,6 +101,7 @@ def test_limits_miss_no_more_often_than_delta_says(
     assert sum(gap.high < truth - 1e-12 for gap in gaps) <= most
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sizes", ["known", "noisy", "estimated"])
 @pytest.mark.parametrize(
     ("people", "shares", "sigma2"),

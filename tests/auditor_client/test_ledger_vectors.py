@@ -3,9 +3,11 @@
 By the library, and by the commands as a regulator types them.
 """
 
+import json
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -29,7 +31,13 @@ ALL = twins()
 each_twin = pytest.mark.parametrize("twin", ALL, ids=[twin.name for twin in ALL])
 
 
-def checked(name: str, lines: list[str], folder: Path, **heads: list[str]) -> Verified | None:
+def checked(
+    name: str,
+    lines: list[str],
+    folder: Path,
+    seen: Sequence[str] = (),
+    witnessed: Sequence[str] = (),
+) -> Verified | None:
     """By the library."""
     if name == RECEIPT:
         file = folder / name
@@ -37,7 +45,7 @@ def checked(name: str, lines: list[str], folder: Path, **heads: list[str]) -> Ve
         verify_receipt(SavedReceipt.load(file), TRUST)
         return None
     first, *entries = (line.encode() for line in lines)
-    return verify(first, entries, TRUST, **heads)
+    return verify(first, entries, TRUST, seen=seen, witnessed=witnessed)
 
 
 def arguments(name: str, file: Path) -> list[str]:
@@ -107,3 +115,12 @@ def test_the_export_has_an_entry_of_every_kind(tmp_path: Path) -> None:
 def test_they_are_made_the_same_again() -> None:
     for name, text in made().items():
         assert (FOLDER / name).read_text(encoding="utf-8") == text, name
+
+
+def test_the_command_says_what_it_took_as_stated() -> None:
+    """The ledger begins with a charge of the format before, which states no parts."""
+    arguments_ = [*arguments("export.jsonl", FOLDER / "export.jsonl"), "--forgetful"]
+    done = CliRunner().invoke(app, [*arguments_, "--json"])
+    notices = json.loads(done.stdout)["notices"]
+    assert notices == [{"code": "charge-older", "about": "score-histogram", "charges": 1}]
+    assert "Notice: 1 charge(s)" in CliRunner().invoke(app, arguments_).output

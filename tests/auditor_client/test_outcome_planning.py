@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from api.audits.outcome_test import UNITS, reach_of_a_row
 from auditor_client import InputError, outcome
 from auditor_client.outcome import planning
+from privacy.plans.logs import MOMENT_UNITS, moments_of_a_row
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -34,8 +34,8 @@ def test_more_is_needed_for_privacy_for_small_effects_and_for_many_bins() -> Non
 
 
 def test_the_noise_that_is_planned_with_is_the_one_of_a_release() -> None:
-    assert tuple(UNITS.values()) == planning.UNITS
-    assert reach_of_a_row().l1 == planning.REACH
+    assert tuple(MOMENT_UNITS.values()) == planning.UNITS
+    assert moments_of_a_row().l1 == planning.REACH
 
 
 def test_the_docs_have_what_is_computed() -> None:

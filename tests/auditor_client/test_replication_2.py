@@ -22,7 +22,7 @@ def test_ratings_are_read_from_the_wheel(tmp_path: Path) -> None:
     assert sorted(zip(*map(list, np.nonzero(found)), strict=True)) == [(0, 1681), (195, 241)]
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_envy_rises_and_falls_with_the_factors() -> None:
     rows = platforms.figure_2_rows(platforms.simulated(), (1, 5, 48))
     one, some, many = (row["average envy"] for row in rows[::2])

@@ -82,9 +82,15 @@ def test_an_endless_retry_after_is_told_at_once(
 
 def test_retry_after_may_be_a_date() -> None:
     date = format_datetime(datetime.now(UTC) + timedelta(seconds=30))
-    for value, low, high in (("7", 7, 7), (date, 28, 30), ("soon", 0, 0), ("", 0, 0)):
-        response = httpx2.Response(429, headers={"retry-after": value})
-        assert low <= retry_after(response) <= high
+    for value, low, high in (("7", 7, 7), ("0", 0, 0), (date, 28, 30)):
+        asked = retry_after(httpx2.Response(429, headers={"retry-after": value}))
+        assert asked is not None
+        assert low <= asked <= high
+
+
+@pytest.mark.parametrize("value", ["soon", "", "-1", "Wed, 21 Oct 2015 07:28:00 -0000"])
+def test_a_retry_after_that_says_nothing_is_ignored(value: str) -> None:
+    assert retry_after(httpx2.Response(503, headers={"retry-after": value})) is None
 
 
 @pytest.mark.parametrize("trouble", [HANG_UP, refuse("internal"), Answer(502), Answer(504)])
@@ -219,3 +225,80 @@ def test_the_private_key_is_never_sent(service: ScriptedService, auditor: Audito
         everything = json.dumps(dict(asked.headers)).encode() + asked.body
         assert secret.encode() not in everything
         assert raw not in everything
+
+
+def test_waits_that_the_service_asks_for_do_not_count_as_attempts(
+    service: ScriptedService, public: Transport
+) -> None:
+    busy = [refuse("unavailable", headers={"retry-after": "0"})] * (3 * QUICK.attempts)
+    service.on("GET", "/x", *busy, BUDGET)
+    assert public.get("/x", Budget) == Budget(mandates=[])
+
+
+@pytest.mark.parametrize("form", ["seconds", "date"])
+@pytest.mark.parametrize("code", ["rate-limited", "unavailable"])
+def test_five_minutes_are_waited_in_total_and_not_endlessly(
+    service: ScriptedService, monkeypatch: pytest.MonkeyPatch, code: str, form: str
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("auditor_client.retries.time.sleep", waits.append)
+
+    def busy(_: object) -> Answer:
+        date = format_datetime(datetime.now(UTC) + timedelta(seconds=31), usegmt=True)
+        return refuse(code, headers={"retry-after": "30" if form == "seconds" else date})
+
+    service.on("GET", "/x", busy)
+    transport = Transport(service.url)
+    with pytest.raises((RateLimitedError, ServiceError)):
+        transport.get("/x", Budget)
+    transport.close()
+    assert 300 <= sum(waits) <= 400
+    assert min(waits) >= 29
+    # Jitter: nobody who was refused together comes back together.
+    assert len(set(waits)) == len(waits)
+    assert max(waits) <= 31 + Retries().longest_wait
+
+
+def test_a_post_without_a_key_comes_again_when_it_was_shed(
+    service: ScriptedService, public: Transport
+) -> None:
+    shed = refuse("unavailable", headers={"retry-after": "0"})
+    service.on("POST", "/x", shed, answer(content().model_dump(mode="json")))
+    assert public.post("/x", None, Content) == content()
+
+
+def test_a_post_without_a_key_is_not_repeated_after_a_503_that_asks_for_nothing(
+    service: ScriptedService, public: Transport
+) -> None:
+    service.on("POST", "/x", refuse("unavailable"))
+    with pytest.raises(ServiceError):
+        public.post("/x", None, Content)
+    assert len(service.requests("POST", "/x")) == 1
+
+
+def test_two_hundred_clients_of_an_overloaded_service_all_finish(service: ScriptedService) -> None:
+    slots = threading.Semaphore(4)
+
+    def admitted(_: object) -> Answer:
+        if not slots.acquire(blocking=False):
+            return refuse("unavailable", headers={"retry-after": "1"})
+        try:
+            time.sleep(0.005)
+            return BUDGET
+        finally:
+            slots.release()
+
+    service.on("GET", "/x", admitted)
+    done: list[Budget] = []
+
+    def ask() -> None:
+        transport = Transport(service.url)
+        done.append(transport.get("/x", Budget))
+        transport.close()
+
+    threads = [threading.Thread(target=ask) for _ in range(200)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(done) == 200

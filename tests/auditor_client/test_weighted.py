@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from auditor_client import InputError
-from auditor_client.weighted import EVERYONE, read_weighted
+from auditor_client.weighted import EVERYONE, Weights, hidden_rows, read_weighted
 
 
 def test_shares_follow_their_people_into_the_order_that_is_sent() -> None:
@@ -34,3 +34,30 @@ def test_shares_that_cannot_be_are_refused() -> None:
             read_weighted(table, "username", ["a", "b"])
     with pytest.raises(InputError, match="identifier"):
         read_weighted(pa.table({"username": [""], "a": [1.0]}), "username", ["a"])
+
+
+def test_hidden_rows_are_padded_and_in_random_order() -> None:
+    tokens = [bytes([i]) * 32 for i in range(60)]
+    weights = Weights(("a", "b"), np.column_stack([np.arange(60), 60 - np.arange(60)]) / 60)
+    orders = []
+    for _ in range(2):
+        joined, shares = hidden_rows(b"".join(tokens), weights, 80)
+        rows = [joined[start : start + 32] for start in range(0, len(joined), 32)]
+        assert len(set(rows)) == len(shares.shares) == 80
+        for row, share in zip(rows, shares.shares, strict=True):
+            expected = weights.shares[tokens.index(row)] if row in tokens else [0, 0]
+            assert share.tolist() == list(expected)
+        orders.append([rows.index(token) for token in tokens])
+    # An order by chance the same, rising, or without padding among the first: below 1e-15.
+    assert orders[0] != orders[1]
+    assert sorted(orders[0]) != orders[0]
+    assert max(orders[0]) >= 60
+
+
+def test_rows_must_hold_the_people_named() -> None:
+    weights = Weights(("a",), np.ones((3, 1)))
+    tokens = bytes(range(96))
+    joined, whole = hidden_rows(tokens, weights, None)
+    assert (len(joined), len(whole.shares)) == (96, 3)
+    with pytest.raises(InputError):
+        hidden_rows(tokens, weights, 2)

@@ -18,6 +18,8 @@ from bench.growth import _slope, run
 from bench.hosted import hosted
 from privacy.ledger.merkle import root_of
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("session", [1, 10])
 def test_an_export_verifies_at_every_size(tmp_path: Path, session: int) -> None:

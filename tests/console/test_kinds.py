@@ -21,6 +21,8 @@ from openapi.models import REQUEST, AuditKind, Content
 from tests.console.browsing import Watched, watching
 from tests.world import Deployment
 
+pytestmark = pytest.mark.long
+
 KINDS: tuple[AuditKind, ...] = get_args(AuditKind)
 HERE = tuple(kind for kind in KINDS if kind != "two-party")
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\">"
@@ -127,8 +129,17 @@ def everything(lab: Lab, test_id: str) -> dict[str, Asked]:
             sdk.reo(people, "feed", creators="young_adult", epsilon=10),
         ),
         "envy-freeness": Asked(
-            {"targets": "21", "arms": "32", "steps": "200", "epsilon": "5"},
-            sdk.envy(people, targets=21, arms=32, steps=200, gamma="0.2", lam="0.2", epsilon=5),
+            {"targets": "21", "arms": "32", "arms_per_person": "2", "steps": "200", "epsilon": "5"},
+            sdk.envy(
+                people,
+                targets=21,
+                arms=32,
+                arms_per_person=2,
+                steps=200,
+                gamma="0.2",
+                lam="0.2",
+                epsilon=5,
+            ),
         ),
     }
 

@@ -126,6 +126,16 @@ def test_keys_are_rotated_only_if_it_was_meant(on_duty: Watched, operator: Opera
     on_duty.open("/operator")
 
 
+def test_the_keys_page_does_not_advise_rotation_under_a_leaked_key(on_duty: Watched) -> None:
+    page = on_duty.open("/operator/keys")
+    note = page.locator("#key-encryption-key")
+    expect(note.locator("strong")).to_contain_text("Do not rotate")
+    expect(note.get_by_role("listitem")).to_have_count(3)
+    # Nothing else on the page mentions that key as a reason to rotate.
+    others = page.locator("main p:not(#key-encryption-key p)").all_inner_texts()
+    assert not [text for text in others if "key-encryption" in text]
+
+
 def test_nobody_else_sees_any_of_it(running: Deployment, browser: Browser) -> None:
     with watching(browser, running.url) as watched:
         page = watched.sign_in(running.auditor())
@@ -177,7 +187,7 @@ def test_processes_tell_of_themselves_and_leave(running: Deployment, tmp_path: P
     second.tell()
     with store.read() as session:
         found = processes(session)
-        fit = health(session, running.service)
+        fit = health(session, running.service.store, running.service.settings)
     assert [(each.row.serves, each.row.works) for each in found] == [(True, False), (False, True)]
     assert found[1].figures.total.requests > 0
     assert next(check for check in fit.checks if check.name == "Workers").state == "well"
@@ -239,7 +249,7 @@ def test_the_rules_are_those_of_the_ledger(running: Deployment) -> None:
 def test_health_names_what_is_wrong(running: Deployment) -> None:
     submit(running)
     with store_of(running).read() as session:
-        found = health(session, running.service)
+        found = health(session, running.service.store, running.service.settings)
     assert found.database.revision == found.database.newest == revisions()[-1]
     assert found.database.size > 100_000
     assert found.database.disk is not None

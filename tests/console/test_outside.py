@@ -9,7 +9,7 @@ import pytest
 from joserfc.jwk import OKPKey
 from playwright.sync_api import Browser, expect
 
-from api.app import build_service
+from api.app.container import build_container
 from api.platform import Platform
 from api.registry import register_researcher
 from api.settings import OutsideIssuer, SignIn
@@ -56,7 +56,7 @@ def url(
     with store.write() as session:
         register_researcher(session, eve, None)
     store.close()
-    with serving(build_service(settings, platform), port):
+    with serving(build_container(settings, platform), port):
         yield own
 
 

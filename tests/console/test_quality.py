@@ -17,6 +17,8 @@ from tests.system.raw import raw, request_for, usernames
 from tests.system.scene import wait
 from tests.world import Deployment
 
+pytestmark = pytest.mark.long
+
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\">{{ 7 * 7 }}"
 PAGES = ("/plan", "/contents", "/audiences", "/audits/new", "/audits", "/budget")
 MOST_BYTES = 200_000

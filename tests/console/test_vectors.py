@@ -1,6 +1,7 @@
 """What the browser computes beside what the SDK does: identifiers, statements, proofs, notes."""
 
 import json
+import random
 import unicodedata
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,11 +15,13 @@ from playwright.sync_api import Browser
 from auditor_client.errors import InputError
 from auditor_client.identifiers import normaliser
 from auditor_client.parts import commitment
+from auditor_client.phones import e164
 from openapi.models import Personal
 from privacy.errors import ProofError
 from privacy.ledger import merkle, statements
 from privacy.receipts import canonical
 from tests.console.browsing import Watched, watching
+from tests.vectors import phones
 from tests.world import Deployment
 
 VECTORS = Path(__file__).parents[1] / "vectors"
@@ -74,6 +77,52 @@ def test_identifiers_are_sent_as_the_vectors_say_by_both(scripts: Watched) -> No
     body = """return Promise.all(x.map((v) =>
       m.normalised(v.kind, v.value, v.country).catch(() => "refused")));"""
     assert call(scripts, "identifiers.js", body, IDENTIFIERS) == expected
+
+
+E164 = """return x.map(([text, country]) => {
+  try { return m.e164(text, country); } catch (error) {
+    if (error.constructor !== Error) throw error;
+    return null;
+  }
+});"""
+
+
+def test_phone_numbers_are_read_as_the_vectors_say(scripts: Watched) -> None:
+    vectors = json.loads(phones.FILE.read_text())
+    found = call(scripts, "phones.js", E164, [vector[:2] for vector in vectors])
+    wrong = [
+        (*vector, number)
+        for vector, number in zip(vectors, found, strict=True)
+        if number != vector[2]
+    ]
+    assert wrong == []
+
+
+def test_damaged_phone_numbers_are_read_alike_by_both(scripts: Watched) -> None:
+    rng = random.Random(7)
+    vectors = json.loads(phones.FILE.read_text())
+    asked = [(damaged(text, rng), country) for text, country, _ in rng.choices(vectors, k=4_000)]
+    expected = [python_e164(*each) for each in asked]
+    assert 500 < sum(number is not None for number in expected) < 3_500
+    found = call(scripts, "phones.js", E164, asked)
+    apart = [each for each in zip(asked, expected, found, strict=True) if each[1] != each[2]]
+    assert apart == []
+
+
+def damaged(text: str, rng: random.Random) -> str:
+    """Change, drop or add up to three characters, as people and spreadsheets do."""
+    letters = list(text)
+    for _ in range(rng.randint(0, 3)):
+        at = rng.randrange(len(letters) + 1)
+        letters[at : at + rng.randint(0, 1)] = rng.choice(["", *"0123456789 +-()/x\u0663", "(0)"])
+    return "".join(letters)
+
+
+def python_e164(text: str, country: str | None) -> str | None:
+    try:
+        return e164(text, country)
+    except InputError:
+        return None
 
 
 def test_folding_is_pythons_for_all_of_unicode(scripts: Watched) -> None:

@@ -14,11 +14,16 @@ from typing import Any
 import pytest
 import typer
 
+from api.app.capacity import Capacity, client_connections
 from api.cli import app
 from api.doctor import CHECKS, Patient
+from api.health.listener import listen
+from api.health.probe import address
+from api.health.readiness import WriteRecord
 from api.hosting.line import LineOptions
 from api.settings import load_settings
 from api.store import Store
+from tests.world import free_port
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 BIN = Path(sys.executable).parent
@@ -30,6 +35,8 @@ COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[
 BY_NAME = {check.name: check for check in CHECKS}
 # Of 10: what systemd calls "OK" ends at 3.
 EXPOSURE = 20
+# Caddy counts in nanoseconds.
+SECOND = 10**9
 
 
 def run(*command: str | Path, **variables: str) -> str:
@@ -50,6 +57,103 @@ def test_the_containerfile_has_what_the_wheel_is_made_of() -> None:
     assert sorted(copied) == sorted(wheel)
 
 
+def container(keyword: str) -> list[str]:
+    """What follows a keyword in the last stage of the Containerfile, with lines joined."""
+    text = (DEPLOY / "Containerfile").read_text().replace("\\\n", "")
+    return re.findall(rf"^{keyword} (.*)$", text.rpartition("FROM ")[2], re.MULTILINE)
+
+
+def test_a_container_is_asked_where_both_commands_answer() -> None:
+    """The metrics address: `worker` has no other."""
+    [healthcheck] = container("HEALTHCHECK")
+    program, *arguments = json.loads(healthcheck.partition("CMD ")[2])
+    assert program.endswith("/bin/python")
+    [setting] = container("ENV")
+    name, _, port = setting.partition("=")
+    assert address({name: port}) == ("127.0.0.1", int(port))
+    assert {"--metrics-port"} <= known_options("serve") & known_options("worker")
+    writes, port = WriteRecord(60.0), str(free_port())
+    asked = [sys.executable, *arguments]
+    with listen("127.0.0.1", int(port), writes):
+        assert subprocess.run(asked, env={name: port}, check=False).returncode == 1
+        writes.record(succeeded=True)
+        run(*asked, **{name: port})
+
+
+def adapted_proxy() -> Any:
+    options = ("--config", DEPLOY / "Caddyfile", "--adapter", "caddyfile")
+    # What it thinks of the file follows in lines of its own.
+    adapted = run(BIN / "caddy", "adapt", *options).splitlines()[0]
+    [server] = json.loads(adapted)["apps"]["http"]["servers"].values()
+    return server
+
+
+def handlers(node: Any, name: str) -> Iterator[dict[str, Any]]:
+    """Every handler of this name, however deep."""
+    for child in node.values() if isinstance(node, dict) else node:
+        if isinstance(child, dict | list):
+            yield from handlers(child, name)
+    if isinstance(node, dict) and node.get("handler") == name:
+        yield node
+
+
+def test_limits_of_the_proxy_are_those_of_the_service(patient: Patient) -> None:
+    settings, server = patient.settings, adapted_proxy()
+    assert server["read_header_timeout"] == settings.header_seconds * SECOND
+    slowest = settings.body_seconds + settings.max_part_bytes / settings.body_bytes_per_second
+    assert slowest <= server["read_timeout"] / SECOND <= 1.1 * slowest
+    assert server["idle_timeout"] > 0
+    assert server["max_header_bytes"] >= 16_384
+    [body] = handlers(server["routes"], "request_body")
+    assert settings.max_part_bytes < body["max_size"] <= settings.max_part_bytes + (1 << 20)
+    for each in handlers(server["routes"], "reverse_proxy"):
+        transport = each["transport"]
+        assert transport["keep_alive"]["idle_timeout"] < settings.idle_seconds * SECOND
+        assert transport["max_conns_per_host"] < settings.client_connections
+
+
+def test_the_proxy_is_trusted_and_nobody_else(patient: Patient) -> None:
+    asked = {
+        upstream["dial"].rpartition(":")[0]
+        for each in handlers(adapted_proxy()["routes"], "reverse_proxy")
+        for upstream in each["upstreams"]
+    }
+    # It reaches the service on the loopback address, and comes from there.
+    assert set(patient.settings.trusted_proxies) == asked == {"127.0.0.1"}
+
+
+def test_as_many_files_may_be_open_as_connections_are_taken(patient: Patient) -> None:
+    [files] = unit_values("platform-auditor.service", "LimitNOFILE")
+    settings = patient.settings
+    # Each of them may have a spooled body too.
+    assert client_connections(settings, int(files) // 2) == settings.client_connections
+    [few] = unit_values("platform-auditor-worker@.service", "LimitNOFILE")
+    assert int(few) > 10 * Capacity.of(settings).connections
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_files_of_a_unit_are_its_own(name: str) -> None:
+    assert unit_values(name, "StateDirectoryMode") == ["0700"]
+    assert unit_values(name, "UMask") == ["0077"]
+
+
+def test_every_unit_has_a_metrics_port_of_its_own() -> None:
+    ports = [
+        re.findall(r"--metrics-port (\S+)", line)
+        for name in UNITS
+        for line in unit_values(name, "ExecStart")
+    ]
+    assert ports == [["9100"], ["910%i"]]
+
+
+def unit_values(name: str, key: str) -> list[str]:
+    return re.findall(rf"^{key}=(.*)$", (DEPLOY / name).read_text(), re.MULTILINE)
+
+
+def known_options(command: str) -> set[str]:
+    return {name for each in COMMANDS[command].params for name in _names(each)}
+
+
 def test_the_proxy_takes_its_configuration(tmp_path: Path) -> None:
     home = {"XDG_DATA_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "HOME": str(tmp_path)}
     options = ("--config", DEPLOY / "Caddyfile", "--adapter", "caddyfile")
@@ -59,11 +163,7 @@ def test_the_proxy_takes_its_configuration(tmp_path: Path) -> None:
 
 
 def test_the_proxy_sends_messages_of_a_run_to_one_process() -> None:
-    options = ("--config", DEPLOY / "Caddyfile", "--adapter", "caddyfile")
-    # What it thinks of the file follows in lines of its own.
-    adapted = run(BIN / "caddy", "adapt", *options).splitlines()[0]
-    [server] = json.loads(adapted)["apps"]["http"]["servers"].values()
-    [site] = [each for route in server["routes"] for each in route["handle"]]
+    [site] = [each for route in adapted_proxy()["routes"] for each in route["handle"]]
     [exchange, rest] = [
         (route.get("match"), handler.get("load_balancing"))
         for route in site["routes"]
@@ -102,8 +202,7 @@ def test_commands_of_the_units_are_ours() -> None:
     for name in UNITS:
         for line in re.findall(r"^Exec\w+=\S+ (.*)$", (DEPLOY / name).read_text(), re.MULTILINE):
             command, *rest = line.split()
-            known = {name for each in COMMANDS[command].params for name in _names(each)}
-            assert {option for option in rest if option.startswith("--")} <= known
+            assert {each for each in rest if each.startswith("--")} <= known_options(command)
 
 
 def _names(parameter: Any) -> list[str]:
@@ -120,7 +219,7 @@ def patient() -> Iterator[Patient]:
 
 def test_the_settings_are_good_but_for_their_key(patient: Patient) -> None:
     assert LineOptions(**patient.settings.platform_options).token_file is not None
-    assert BY_NAME["sealing-key-is-random"](patient).outcome == "wrong"
+    assert BY_NAME["sealing-key-is-random"](patient).outcome == "failed"
 
 
 @pytest.mark.parametrize("name", UNITS)
@@ -129,4 +228,4 @@ def test_an_audit_that_is_taken_fits_into_the_memory_of_the_unit(
 ) -> None:
     [gib] = re.findall(r"^MemoryMax=(\d+)G$", (DEPLOY / name).read_text(), re.MULTILINE)
     allowed = replace(patient, memory=lambda: int(gib) << 30)
-    assert BY_NAME["memory-is-enough"](allowed).outcome == "right"
+    assert BY_NAME["memory-is-enough"](allowed).outcome == "ok"

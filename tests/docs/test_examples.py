@@ -27,7 +27,7 @@ NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 _READY, _PATIENCE = "Stop with Ctrl-C", 400
 
 # Three platforms learn their models first, which takes its time on a busy machine.
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

@@ -18,10 +18,9 @@ from urllib.request import urlopen
 from joserfc.jwk import OKPKey
 from sqlmodel import col, select
 
-from api.app import build_service
+from api.app.container import Container, build_container
 from api.auth.caller import Caller, caller_by_id
 from api.platform import Platform
-from api.service import Service
 from api.settings import load_settings
 from api.setup import register_first, toml, write_settings
 from api.store import (
@@ -81,9 +80,9 @@ class Host:
         return process
 
     @contextmanager
-    def serving(self) -> Iterator[Service]:
+    def serving(self) -> Iterator[Container]:
         """The API in this process, where the test does not kill it: quicker to start."""
-        service = build_service(load_settings(self.folder / "settings.toml"), self.platform())
+        service = build_container(load_settings(self.folder / "settings.toml"), self.platform())
         with serving(service, self.port):
             yield service
 

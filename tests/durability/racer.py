@@ -13,16 +13,18 @@ from typing import Any
 
 from joserfc.jwk import OKPKey
 
+from api.app.container import Container
 from api.auth.caller import Caller
-from api.compose import load_service
+from api.compose import load_container
 from api.errors import RefusalError
-from api.service import Service
 from api.settings import load_settings
 from openapi.models import ScoreHistogramRequest
 from tests.statements import Maker
 
 
-def attempt(service: Service, caller: Caller, maker: Maker, wish: Any, go: Path) -> dict[str, Any]:
+def attempt(
+    service: Container, caller: Caller, maker: Maker, wish: Any, go: Path
+) -> dict[str, Any]:
     key, fields = wish
     request = ScoreHistogramRequest.model_validate(fields)
     asked = maker.states("charge", request, key)
@@ -37,7 +39,7 @@ def attempt(service: Service, caller: Caller, maker: Maker, wish: Any, go: Path)
 
 def main(settings: str, go: str) -> None:
     race = json.loads(sys.stdin.read())
-    service = load_service(load_settings(Path(settings)))
+    service = load_container(load_settings(Path(settings)))
     caller, wishes = Caller(**race["caller"]), race["wishes"]
     maker = Maker(caller.researcher_id, OKPKey.import_key(race["key"]), service.origin)
     with ThreadPoolExecutor(len(wishes)) as threads:

@@ -1,9 +1,13 @@
 """kill -9 at the worst moment, on both databases: nothing is lost, nothing is paid twice."""
 
+import pytest
+
 from api.worker import Worker
 from auditor_client import Auditor
 from openapi.models import Audit, AuditRequest
 from tests.durability.processes import PRICE, Books, Host, kill, request, until
+
+pytestmark = pytest.mark.long
 
 KEY = "once-and-for-all"
 

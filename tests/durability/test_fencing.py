@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from api import claims
-from api.app import build_service
+from api.app.container import build_container
 from api.clock import now
 from api.settings import load_settings
 from api.store import AuditRow, ReleaseRow
 from api.worker import Worker
 from tests.durability.processes import PRICE, Books, Host, request, until
+
+pytestmark = pytest.mark.long
 
 
 def worker(host: Host, name: str) -> tuple[Worker, Path]:
@@ -22,7 +24,7 @@ def worker(host: Host, name: str) -> tuple[Worker, Path]:
     folder.mkdir()
     (folder / "hold").touch()
     settings = load_settings(host.folder / "settings.toml", lease_seconds=600)
-    service = build_service(settings, host.platform(folder))
+    service = build_container(settings, host.platform(folder))
     host.stack.callback(service.store.close)
     return service.worker(), folder
 

@@ -29,6 +29,8 @@ from tests.durability.processes import PRICE, Books, Host, hosted, request, unti
 from tests.faults.books import Books as Replayed
 from tests.world import free_port
 
+pytestmark = pytest.mark.long
+
 AUDITORS, EACH = 3, 6
 
 

@@ -36,6 +36,8 @@ from tests.durability.processes import (
     until,
 )
 
+pytestmark = pytest.mark.long
+
 PROCESSES, THREADS, CLIENTS = 2, 6, 8
 ATTEMPTS = CLIENTS + PROCESSES * THREADS
 
@@ -186,7 +188,7 @@ def test_a_worker_does_not_claim_what_is_being_cancelled(host: Host) -> None:
         audit = auditor.audits.submit(request(auditor))
         caller = caller_of(host.store, auditor)
         with host.store.write() as session:
-            cancelling.cancel(session, caller, audit.id)
+            cancelling.cancel(session, caller, audit.id, service.settings)
             session.flush()
             attempt = thread.submit(service.worker().run_one)
             time.sleep(0.5)

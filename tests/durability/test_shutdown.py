@@ -24,6 +24,8 @@ from tests.durability.processes import (
 )
 from tests.world import sqlite_url
 
+pytestmark = pytest.mark.long
+
 # In order, or by the signal itself when all is done.
 ENDED = (0, -signal.SIGTERM)
 

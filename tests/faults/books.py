@@ -23,6 +23,7 @@ from api.ceilings import PLATFORM_WINDOW_DAYS
 from api.clock import EPOCH
 from api.store import (
     AuditRow,
+    ChargedPeopleRow,
     ChargeRow,
     ContentRow,
     EntryRow,
@@ -58,11 +59,16 @@ class Books:
 
     @classmethod
     def of(cls, store: Store) -> "Books":
-        with store.read() as session:
+        with store.snapshot() as session:  # a killed process may still commit
             people: dict[str, dict[str, list[int]]] = defaultdict(dict)
             for group in session.exec(select(GroupRow)):
                 persons = np.frombuffer(group.people or b"", "<i8").tolist()
                 people[group.audience_id][group.label] = persons
+            for recorded in session.exec(select(ChargedPeopleRow)):
+                # Those of a hidden audience belong to its one charge, and the audience is empty.
+                audit = session.get_one(AuditRow, recorded.audit_id)
+                assert people[audit.audience_id] == {"g0": []}
+                people[audit.audience_id]["g0"] = np.frombuffer(recorded.people, "<i8").tolist()
             by_number = select(EntryRow).order_by(col(EntryRow.number))
             return cls(
                 audits={row.id: row for row in session.exec(select(AuditRow))},
@@ -87,10 +93,14 @@ class Books:
 
     def violations(self, cap: Fraction) -> Iterator[str]:
         """What is wrong at any moment."""
+        yield from self.accounts()
+        yield from self._people(cap)
+
+    def accounts(self) -> Iterator[str]:
+        """Yield what is wrong in the ledger, the mandates, the platform's account and releases."""
         yield from self._ledger()
         yield from self._spent()
         yield from self._releases()
-        yield from self._people(cap)
 
     def unfinished(self) -> Iterator[str]:
         """Audits that are not in a final state."""

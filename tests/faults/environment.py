@@ -47,7 +47,7 @@ class Surroundings:
 def live_in(folder: Path, engine: Engine) -> None:
     """Make this process see its surroundings."""
     _hold(folder)
-    _turn(folder)
+    follow_clock(folder / "clock")
     if engine.dialect.name == "sqlite":
         _fill(folder, engine)
 
@@ -64,12 +64,12 @@ def _hold(folder: Path) -> None:
     boundaries.reached = held
 
 
-def _turn(folder: Path) -> None:
-    """Every clock of the process but the monotonic one."""
+def follow_clock(file: Path) -> None:
+    """Move every clock of this process but the monotonic one by the seconds in the file."""
     true_now, true_time = clock.now, time.time
 
     def ahead() -> float:
-        return float(_text(folder / "clock") or 0)
+        return float(_text(file) or 0)
 
     def turned() -> Any:
         return true_now() + timedelta(seconds=ahead())

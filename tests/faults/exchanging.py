@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 # What no other audit reaches, and what this one shares with all, inside of its last message.
 EXCHANGING = (Boundary.MESSAGE_RECEIVED, Boundary.MESSAGE_ANSWERED)
+# Reached once in a run.
+RECORDING = (Boundary.PEOPLE_RECORDED,)
 SHARED = (
     Boundary.CLAIMED,
     Boundary.REDUCED,
@@ -45,8 +47,8 @@ SHARED = (
     Boundary.RELEASE_WRITTEN,
     Boundary.RELEASE_COMMITTED,
 )
-# HELLO, KEY, BLINDED, REBLINDED, WEIGHTS and ASK.
-EXCHANGES = 6
+# HELLO, KEY, BLINDED, REBLINDED, PROOF, WEIGHTS and ASK.
+EXCHANGES = 7
 PEOPLE, STRANGERS, CANDIDATES, GROUPS, SCALE = 20, 5, 100, 2, 10
 # Runs of the SDK's loop: each begins anew a few times by itself.
 LOOPS = 10

@@ -16,12 +16,14 @@ from typing import Any
 import uvicorn
 
 from api import boundaries
-from api.app import build_service, create_app
+from api.app.app import create_app
+from api.app.container import build_container
 from api.boundaries import Boundary
 from api.settings import Settings
 from tests.faults import exchanging, told
 from tests.faults.environment import live_in
 from tests.faults.mutants import HABITS, MUTANTS
+from tests.faults.progress import count_idle_polls
 from tests.faults.tiny_platform import make
 
 # What the process that starts us has imported too: a fork imports it again if it is not there.
@@ -86,9 +88,10 @@ def serve(orders: Orders, port: int) -> None:
         bomb = Bomb(orders.plan[orders.killed], orders.folder / f"killed-{orders.killed}")
         boundaries.reached = bomb
     told.live_in(orders.folder)
+    count_idle_polls(orders.folder)
     if orders.mutant:
         (MUTANTS | HABITS | exchanging.MUTANTS)[orders.mutant](orders.settings)
-    service = build_service(Settings(**orders.settings), make(str(orders.folder)))
+    service = build_container(Settings(**orders.settings), make(str(orders.folder)))
     live_in(orders.folder, service.store.engine)
     uvicorn.run(create_app(service), host="127.0.0.1", port=port, log_config=None)
 

@@ -11,16 +11,21 @@ from typing import Any
 from sqlalchemy import text
 from sqlmodel import Session, select
 
-from api import charging, claims, delivery, ledger, persons
+from api import charging, claims, delivery, ledger, persons, work
 from api.beside import Beside
 from api.charging import Bill
 from api.clock import now
+from api.contents import shown
 from api.delivery import Made
 from api.journal import AuditJournal
 from api.ledger import Draft
+from api.pricing import facts_of
 from api.settings import Settings
-from api.store import AuditRow, EntryRow, MandateRow, Store, insert
+from api.store import AudienceRow, AuditRow, EntryRow, MandateRow, Store, insert
+from api.work import Work
 from api.worker import Worker
+from openapi.models import REQUEST, Price
+from privacy.membership import Membership
 
 Mutate = Callable[[dict[str, Any]], None]
 
@@ -55,7 +60,7 @@ def entry_in_its_own_transaction(_: dict[str, Any]) -> None:
 
 
 def charge_after_the_answer(settings: dict[str, Any]) -> None:
-    """An audit is charged when it is released, as peers do."""
+    """An audit is charged when it is released, and its worker does not ask for a charge."""
     charge = charging.charge
     commit = Worker._commit
 
@@ -73,7 +78,16 @@ def charge_after_the_answer(settings: dict[str, Any]) -> None:
                 bill = replace(asked[made.audit.id], mandate=mandate)
                 charge(session, at, [bill], Settings(**settings))
 
+    def without_a_charge(session: Session, audit: AuditRow, _: Settings) -> tuple[Work, Membership]:
+        request = REQUEST.validate_json(audit.request)
+        price = Price.model_validate_json(audit.price)
+        audience = session.get_one(AudienceRow, audit.audience_id)
+        contents, facts = shown(session, request.content_ids), facts_of(session, audience)
+        made = Work(audit, request, price, contents, audience, facts)
+        return made, charging.bearers(session, audit.id, audience)
+
     put(charging, "charge", later)
+    put(work, "read", without_a_charge)
     put(Worker, "_commit", commit_and_charge)
 
 

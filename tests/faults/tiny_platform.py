@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from api.platform import Persons, Platform
 from tests.faults.exchanging import TinyDirectory
-from tests.faults.exploring import TARGETS, TinyPolicies
+from tests.faults.exploring import PEOPLE as EXPLORERS
+from tests.faults.exploring import TinyPolicies
 from tests.one_model import OneModel
 
 OFFERS: dict[str, dict[str, range]] = {
     "first": {"a": range(40), "b": range(40, 60)},
     "second": {"a": range(30, 60), "b": range(60, 90)},
-    "third": {"a": range(90, 90 + TARGETS)},
+    "third": {"a": range(90, 90 + EXPLORERS)},
 }
 
 

@@ -10,7 +10,7 @@ from platform_sim import SOFTWARE_JOB, Opportunities, SimulatedPlatform, World, 
 MILLION = 1_000_000
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_a_million_people_are_made_matched_and_scored_in_seconds() -> None:
     started = perf_counter()
     platform = SimulatedPlatform.from_seed(1, MILLION)
@@ -28,7 +28,7 @@ def test_a_million_people_are_made_matched_and_scored_in_seconds() -> None:
     assert perf_counter() - started < 2
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["instajob", "pymk"])
 def test_a_million_opportunities_are_made_in_seconds(name: str) -> None:
     opportunities = Opportunities(World(1, 100_000), rows=MILLION)

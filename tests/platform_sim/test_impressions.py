@@ -56,7 +56,7 @@ def test_files_by_traffic(tmp_path: Path) -> None:
     assert set(SIGNALS) < set(rows["random"].columns)
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_the_papers_size_takes_seconds() -> None:
     started = time.perf_counter()
     log = Impressions(World(1, 200_000), Feed(), 14, 150_000)

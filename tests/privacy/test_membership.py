@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privacy.errors import BoundsError
-from privacy.membership import Membership
+from privacy.membership import Membership, among
 
 Groups = list[list[int]]
 # Few people, so that they meet often; negative numbers are nobody.
@@ -78,5 +78,55 @@ def test_the_largest_person_number_is_a_person() -> None:
 
 @pytest.mark.parametrize("persons", [[1, 1], [2, 1], [-1, 0]])
 def test_people_who_are_not_distinct_and_sorted_are_refused(persons: list[int]) -> None:
+    with pytest.raises(BoundsError):
+        Membership((np.array(persons),), 1)
+
+
+@given(groups, few)
+def test_everyone_is_everybody_who_counts_and_nobody_twice(people: Groups, k: int) -> None:
+    everyone = Membership.cut([np.array(group, np.int64) for group in people], k).everyone()
+    assert sorted(everyone.tolist()) == sorted({p for group in people for p in group if p >= 0})
+
+
+def test_everyone_of_several_groups_is_counted_once() -> None:
+    both = [np.array([1, 2, 3]), np.array([2, 3, 4]), np.array([3])]
+    assert sorted(Membership.cut(both, 3).everyone().tolist()) == [1, 2, 3, 4]
+    assert sorted(Membership.cut(both, 1).everyone().tolist()) == [1, 2, 3, 4]
+    assert Membership.cut([np.empty(0, np.int64)] * 2, 2).everyone().tolist() == []
+
+
+@given(st.lists(st.integers(0, 9), max_size=12), st.sets(st.integers(0, 9)))
+def test_who_is_among_others(some: list[int], persons: set[int]) -> None:
+    found = among(np.array(some, np.int64), np.array(sorted(persons), np.int64))
+    assert found.tolist() == [person in persons for person in some]
+
+
+@pytest.mark.parametrize("number", [2, 3, 5])
+@pytest.mark.parametrize("beyond", range(-2, 3))
+def test_person_numbers_at_the_end_of_what_a_word_holds(number: int, beyond: int) -> None:
+    """There a person and a group do not fit into one number any more."""
+    large = np.iinfo(np.int64).max // number + beyond
+    people = [[0, 1], [large, 1, 0], *[[large, 1]] * (number - 2)]
+    assert cut(people, 1) == obvious(people, 1)
+    assert cut(people[::-1], 1) == obvious(people[::-1], 1)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_who_is_in_as_many_groups_as_there_are_counts_in_the_first_k(k: int) -> None:
+    people = [[4, 4, 9], [9, 4], [4]]
+    assert cut(people, k) == obvious(people, k)
+    assert sum(group.count(4) for group in cut(people, k)) == k
+
+
+def test_a_group_larger_than_a_batch_is_read_in_batches() -> None:
+    membership = Membership((np.arange(5), np.empty(0, np.int64)), 1)
+    found = [(group, persons.tolist()) for group, persons in membership.batches(2)]
+    assert found == [(0, [0, 1]), (0, [2, 3]), (0, [4]), (1, [])]
+    [one] = [persons for _, persons in Membership((np.arange(2),), 1).batches(1)][:1]
+    assert one.tolist() == [0]
+
+
+@pytest.mark.parametrize("persons", [[0, 2, 1], [3, 4, 4], [1, 2, 3, 2]])
+def test_people_who_are_not_sorted_at_the_end_are_refused(persons: list[int]) -> None:
     with pytest.raises(BoundsError):
         Membership((np.array(persons),), 1)

@@ -1,11 +1,24 @@
 """Prices are exact vectors that add, and pay for each other currency by currency."""
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privacy.price import ADD_REMOVE, CHANGE_ONE, FREE, Amount, Currency, Name, Price, Relation
+from privacy.price import (
+    ADD_REMOVE,
+    CHANGE_ONE,
+    FREE,
+    INFINITE,
+    Amount,
+    Currency,
+    Name,
+    Price,
+    Relation,
+    approximate_epsilon,
+)
 
 amounts: st.SearchStrategy[Amount] = st.fractions(
     min_value=0, max_value=1_000, max_denominator=10**9
@@ -77,3 +90,28 @@ def test_a_sum_pays_for_its_parts_and_a_part_for_the_sum_only_if_the_rest_is_fre
 ) -> None:
     assert (a + b).covers(a)
     assert a.covers(a + b) == all(amount == 0 for amount in b.amounts.values())
+
+
+def test_a_gaussian_release_has_a_rho_and_no_epsilon() -> None:
+    price = Price.rho(add_remove=Fraction(1, 3), change_one=Fraction(2, 3))
+    assert (price.of("rho", ADD_REMOVE), price.debit("rho")) == (Fraction(1, 3), Fraction(2, 3))
+    assert price.of("epsilon", ADD_REMOVE) == price.debit("epsilon") == INFINITE
+    assert not Price.epsilon(add_remove=Fraction(10**9), change_one=Fraction(10**9)).covers(price)
+
+
+def test_what_people_may_lose_is_a_currency_of_its_own() -> None:
+    price = Price.exploration(Fraction(7)) + tenths(1, 2)
+    assert price.exploration_loss == 7
+    assert price.debit("epsilon") == Fraction(2, 10)
+    assert tenths(1, 2).exploration_loss == 0
+    assert not tenths(1, 2).covers(price)
+
+
+@pytest.mark.parametrize("rho", ["0.001", "0.5", "1", "10", "123.456"])
+@pytest.mark.parametrize("delta", ["0.000000001", "0.00001", "0.1"])
+def test_an_approximate_epsilon_is_that_of_the_formula_and_rounded_up(rho: str, delta: str) -> None:
+    found = approximate_epsilon(Fraction(rho), Fraction(delta))
+    with localcontext(prec=50):
+        # rho + 2 · sqrt(rho · ln(1/delta))   [BS16]
+        exact = Decimal(rho) + 2 * (Decimal(rho) * (1 / Decimal(delta)).ln()).sqrt()
+        assert exact <= Decimal(found) <= exact * (1 + Decimal(2) ** -46)

@@ -1,5 +1,7 @@
 """Tables are what their bounds say, or they are not made."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +14,8 @@ BOUNDS = Bounds.counts((2, 3), cells_per_person=1)
 
 
 def test_changing_a_person_moves_counts_twice_as_far_as_adding_one() -> None:
-    assert Bounds.counts((4,), 3) == Bounds((4,), Reach(3, 3, 1), Reach(6, 6, 1))
+    bounds = Bounds.counts((4,), 3)
+    assert (bounds.added, bounds.changed) == (Reach(3, 3, 1), Reach(6, 6, 1))
 
 
 def test_cells_have_the_shape_and_type_of_the_bounds() -> None:
@@ -103,6 +106,51 @@ def test_what_one_person_moves_in_a_clipped_sum(
     assert (far, apart) == (added, changed)
 
 
+@pytest.mark.parametrize("fixed_cell", [False, True])
+@pytest.mark.parametrize("rows", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 3), (-3, 0), (-2, 5), (-5, 2), (-4, 4), (2, 6), (-6, -2)]
+)
+def test_no_norm_of_a_clipped_sum_is_more_or_less_than_what_one_person_moves(
+    low: int, high: int, rows: int, fixed_cell: bool
+) -> None:
+    """Brute force over all that a person may add to two cells: nothing, or values at the ends."""
+    added = [np.zeros(2, int)]
+    for values in product((low, high), repeat=rows):
+        for cells in product((0,) if fixed_cell else (0, 1), repeat=rows):
+            one = np.zeros(2, int)
+            np.add.at(one, list(cells), values)
+            added.append(one)
+    bounds = Bounds.sums((2,), low, high, rows, fixed_cell=fixed_cell)
+    assert bounds.added == _furthest(added)
+    assert bounds.changed == _furthest([one - other for one in added for other in added])
+
+
+def _furthest(moves: list[Cells]) -> Reach:
+    l1 = max(int(np.abs(move).sum()) for move in moves)
+    return Reach(
+        l1,
+        max(int((move**2).sum()) for move in moves),
+        max(int(np.abs(move).max()) for move in moves),
+    )
+
+
+def test_nothing_is_fixed_by_default() -> None:
+    """A kind that says nothing about slots or cells gets the bounds of people who are counted."""
+    assert Bounds.sums((2,), 0, 3, 1) == Bounds.sums((2,), 0, 3, 1, fixed_cell=False)
+    assert Bounds.sums((2,), 0, 3, 1) != Bounds.sums((2,), 0, 3, 1, fixed_cell=True)
+    assert Bounds.counts((2,), 1) == Bounds.counts((2,), 1, fixed_slots=False)
+    row = Reach(3, 5, 2)
+    assert Bounds.rows((2,), row, 2, 1) == Bounds.rows((2,), row, 2, 1, fixed_slots=False)
+
+
+@pytest.mark.parametrize("cells", [1, 2, 3, 7])
+def test_who_displaces_another_moves_the_cells_of_both(cells: int) -> None:
+    fixed = Bounds.counts((2, 5), cells, fixed_slots=True)
+    assert fixed.added == Reach(2 * cells, 2 * cells, 1)
+    assert fixed.changed == Reach(4 * cells, 4 * cells, 1)
+
+
 @pytest.mark.parametrize(
     ("rows", "groups", "slots", "added", "changed"),
     [
@@ -110,6 +158,7 @@ def test_what_one_person_moves_in_a_clipped_sum(
         (4, 1, False, Reach(12, 80, 8), Reach(24, 160, 16)),
         (1, 2, False, Reach(6, 10, 2), Reach(12, 20, 4)),
         (2, 3, True, Reach(36, 120, 8), Reach(72, 240, 8)),
+        (3, 1, False, Reach(9, 45, 6), Reach(18, 90, 12)),
     ],
 )
 def test_rows_may_fall_on_one_another_and_groups_may_not(
@@ -117,6 +166,9 @@ def test_rows_may_fall_on_one_another_and_groups_may_not(
 ) -> None:
     bounds = Bounds.rows((5,), Reach(3, 5, 2), rows, groups, fixed_slots=slots)
     assert (bounds.added, bounds.changed) == (added, changed)
+    wide = Bounds.rows((5,), Reach(9, 81, 9), rows, groups, fixed_slots=slots)
+    assert wide.added.linf == (2 if slots else 1) * 9 * rows
+    assert wide.changed.linf == 18 * rows
 
 
 @given(

@@ -25,5 +25,7 @@ def scene(deployment: Deployment, world: World) -> Scene:
 @pytest.fixture(scope="module")
 def idle(new_database: Callable[[], str], platform: Platform) -> Iterator[Deployment]:
     """A service without a worker: an audit stays charged until a test runs or claims it."""
-    with deployed(new_database(), platform, embedded_worker=False) as running:
+    # Half of the threads may write at a time, and tests let up to six audits be charged together.
+    settings = {"embedded_worker": False, "request_threads": 12}
+    with deployed(new_database(), platform, **settings) as running:
         yield running

@@ -2,6 +2,7 @@
 
 import base64
 import secrets
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any
 
 import httpx2
 from pydantic import BaseModel, TypeAdapter, ValidationError
-from sqlmodel import select
+from sqlmodel import col, select
 
 from api.problems import MEDIA_TYPE
 from api.store import (
@@ -199,6 +200,17 @@ def stored(store: Store) -> dict[str, list[str]]:
 @contextmanager
 def unchanged(store: Store) -> Iterator[None]:
     """Nothing was lost, nothing was kept and nothing was charged in this block."""
-    before = stored(store)
+    before = stored(matched(store))
     yield
-    assert stored(store) == before
+    assert stored(matched(store)) == before
+
+
+def matched(store: Store) -> Store:
+    """Wait until every part that was accepted is matched."""
+    waiting = select(PartRow.number).where(col(PartRow.claim).is_not(None))
+    for _ in range(2_000):
+        with store.read() as session:
+            if session.exec(waiting).first() is None:
+                return store
+        time.sleep(0.005)
+    raise AssertionError("a part is not matched")

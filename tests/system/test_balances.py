@@ -58,7 +58,7 @@ def test_balances_come_through_the_waist(
         assert abs(found.outside[name]) < 20
     assert oversight.budget().mandates[0].spent == 2
     assert (found.error_95, found.frame().num_rows) == (3, 8)
-    assert any("Whoever could not bear this audit" in rule for rule in found.release.rules)
+    assert any("could not be debited within the cap" in rule for rule in found.release.rules)
     assert "bear another 2 of rho" in found.words
     saved = BalanceHistogram.from_receipt(found.save_receipt(tmp_path / "receipt.json"))
     assert saved.frame() == found.frame()

@@ -4,7 +4,8 @@ from typing import get_args
 
 import httpx2
 
-from api.ledger.changes import record_state
+from api.audits import KINDS
+from api.ledger.changes import AFFECT_PRIVACY, record_state
 from api.platform import Platform
 from openapi.models import Catalogue, Change, Changelog
 from openapi.models.audiences import IDENTIFIER_KINDS, IDENTIFIER_NOTES
@@ -26,6 +27,9 @@ def test_every_kind_that_is_offered_is_explained(
         assert len(note.question) > 20
         assert {field.name for field in note.asks} == set(by_kind[note.kind].model_fields)
         assert {"receipt", "price", "kind"} <= {field.name for field in note.releases}
+        assert set(note.sources) == KINDS[note.kind].sources
+    hidden = [note.kind for note in book.kinds if "hidden" in note.sources]
+    assert hidden in ([], ["two-party"])
     assert "one person" in book.unit_of_privacy
     assert [note.kind for note in book.identifiers] == list(IDENTIFIER_KINDS)
     assert IDENTIFIER_NOTES.keys() == set(IDENTIFIER_KINDS)
@@ -44,6 +48,9 @@ def test_changes_are_told_newest_first(deployment: Deployment, platform: Platfor
     assert numbers == sorted(numbers, reverse=True)
     settings_of = [each.facts["values"] for each in found.items if each.kind == "settings"]
     assert [int(values["members_kept_days"]) for values in settings_of] == [10, 20, 30]
+    paces = {"match_seconds", "match_rate", "audit_seconds", "audit_rate"}
+    assert {*AFFECT_PRIVACY, "platform_window_days"} == set(settings_of[0])
+    assert {"identifiers_per_day", *paces} < set(settings_of[0])
     assert platform.scores is not None
     models = [each.facts["digest"] for each in found.items if each.kind == "model"]
     assert models == [platform.scores.model_digest]

@@ -5,30 +5,44 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
+from api.audits.envy_freeness import COVERED, drawn_from
 from api.platform import Platform
 from api.store import GroupRow
 from auditor_client import Auditor
 from auditor_client.errors import ProblemError
 from auditor_client.ledger import verify_file
-from openapi.models import EnvyFreenessRelease
-from tests.exploring import ByNumber, asked, consenting_sample, exploring_auditor, stop
+from openapi.models import EnvyFreenessRelease, EnvyFreenessRequest
+from tests.exploring import (
+    SMALL,
+    ByNumber,
+    asked,
+    consenting_sample,
+    exploring_auditor,
+    stop,
+)
 from tests.system.test_ledger import trust_of
 from tests.vetting import operator
 from tests.world import Deployment, deployed, sqlite_url
 
-# Everybody against everybody else, of ten people: rewards that differ so much decide soon.
-EXACT = {"criterion": "exact", "gamma": None, "lam": None, "targets": 10, "arms": 9, "steps": 500}
+# Rewards that differ so much decide soon.
+SIZES = {"targets": 24, "arms": 19, "steps": 500, "tolerance": "0.5"}
+FEW = SMALL | {"steps": 500}
+SECRET = 77
 
 
 @pytest.fixture(scope="module")
 def exploring(tmp_path_factory: pytest.TempPathFactory, platform: Platform) -> Iterator[Deployment]:
     """A deployment whose people of odd numbers are served badly."""
     url = sqlite_url(tmp_path_factory.mktemp("sqlite"))
-    with deployed(url, replace(platform, policies=ByNumber())) as running:
+    with (
+        patch("api.audits.envy_freeness.secrets.randbits", lambda _: SECRET),
+        deployed(url, replace(platform, policies=ByNumber())) as running,
+    ):
         yield running
 
 
@@ -56,10 +70,13 @@ def released(auditor: Auditor, audit_id: str) -> EnvyFreenessRelease:
     return answer
 
 
-def odd_ones(deployment: Deployment, audience_id: str) -> int:
+def odd_targets(deployment: Deployment, request: EnvyFreenessRequest) -> tuple[int, int]:
+    """How many targets have odd numbers, and how many even ones."""
     with deployment.service.store.read() as session:
-        people = session.get_one(GroupRow, (audience_id, "g0")).people or b""
-    return int((np.frombuffer(people, "<i8") % 2).sum())
+        people = session.get_one(GroupRow, (request.audience_id, "g0")).people or b""
+    everybody = np.sort(np.frombuffer(people, "<i8"))
+    odd = drawn_from(everybody, request, SECRET).targets % 2
+    return int(odd.sum()), int((1 - odd).sum())
 
 
 def check_ledger(deployment: Deployment, folder: Path) -> None:
@@ -78,58 +95,74 @@ def refused(auditor: Auditor, request: Any) -> ProblemError:
 def test_envy_is_found_and_paid_for_in_two_currencies(
     exploring: Deployment, tmp_path: Path
 ) -> None:
-    auditor = exploring_auditor(exploring, loss="4000")
-    audience = consenting_sample(auditor, 10)
+    auditor = exploring_auditor(exploring, loss="10000")
+    audience = consenting_sample(auditor, 850)
     assert audience.consented
-    request = asked(audience.id, **EXACT)
+    request = asked(audience.id, **SIZES)
     [quote] = auditor.audits.price_all([request]).quotes
-    assert [quote.exploration_before, quote.exploration_after] == [4000, 1500]
+    assert [quote.exploration_before, quote.exploration_after] == [10_000, 4_000]
     assert quote.covered
     assert quote.buys == 1
     audit = auditor.audits.submit(request)
-    assert audit.price.exploration_loss == 2500
+    assert audit.price.exploration_loss == 6_000
     release = released(auditor, audit.id)
-    odd = odd_ones(exploring, audience.id)
-    # With epsilon 10 a count is off by two or more with a probability of 4e-9.
-    assert abs(release.envious - odd) <= 1
-    assert abs(release.no_envy - (10 - odd)) <= 1
-    assert release.level == pytest.approx(0.1 / 10)
+    odd, even = odd_targets(exploring, request)
+    assert odd + even == 24
+    # With noise of scale 0.4 a count is off by seven or more with a probability of 5e-8.
+    assert abs(release.envious - odd) <= 6
+    assert abs(release.no_envy - even) <= 6
+    assert release.level == pytest.approx(0.1 / 72)
     assert release.price == audit.price
-    assert any("not covered in that role" in rule for rule in release.rules)
+    assert (release.arms_per_person, release.criterion) == (1, "probabilistic")
+    assert COVERED.format(r=1) in release.rules
     [mandate] = auditor.budget().mandates
-    assert [mandate.spent, mandate.exploration_spent] == [audit.price.debit, 2500]
-    assert mandate.exploration_remaining == 1500
+    assert [mandate.spent, mandate.exploration_spent] == [audit.price.debit, 6_000]
+    assert mandate.exploration_remaining == 4_000
     [charge] = exploring.regulator.charges(auditor_id=mandate.auditor_id)
-    assert charge.exploration_loss == 2500
+    assert charge.exploration_loss == 6_000
     # What is left does not cover another: nothing is charged, and no epsilon either.
-    with pytest.raises(ProblemError, match="may lose 2500 of reward") as found:
+    with pytest.raises(ProblemError, match="may lose 6000 of reward") as found:
         auditor.audits.submit(request)
     assert found.value.code == "exploration-exhausted"
     assert auditor.budget().mandates == [mandate]
     check_ledger(exploring, tmp_path)
 
 
-def test_in_lots_people_are_covered_as_arms_too(exploring: Deployment) -> None:
+def test_people_who_take_part_more_often_are_covered_by_more_noise(exploring: Deployment) -> None:
     auditor = exploring_auditor(exploring)
     audience = consenting_sample(auditor, 400)
-    sizes = {"targets": 12, "arms": 17, "steps": 400, "tolerance": "1", "arms_per_person": 1}
-    audit = auditor.audits.submit(asked(audience.id, **sizes))
-    release = released(auditor, audit.id)
-    assert release.envious + release.no_envy > 6
-    assert any("covered in both roles" in rule for rule in release.rules)
+    sizes = {"targets": 12, "arms": 17, "steps": 400, "tolerance": "1"}
+    scales = []
+    for each in (1, 3):
+        audit = auditor.audits.submit(asked(audience.id, **sizes, arms_per_person=each))
+        release = released(auditor, audit.id)
+        assert COVERED.format(r=each) in release.rules
+        parts = {part.name: part for part in release.price.parts}
+        scales.append(parts["counts"].noise_scale)
+    assert scales == pytest.approx([0.4, 1.2])
+
+
+def test_people_as_arms_cannot_be_left_uncovered(exploring: Deployment) -> None:
+    """Neither by the exact criterion nor by leaving out how often one person takes part."""
+    auditor = exploring_auditor(exploring)
+    audience = consenting_sample(auditor, 30)
+    exact = {"criterion": "exact", "gamma": None, "lam": None, "targets": 30, "arms": 29}
+    for changes in (exact, SMALL):
+        request = asked(audience.id, **changes | {"arms_per_person": None})
+        assert refused(auditor, request).code == "unsupported-audit"
 
 
 def test_what_is_refused_costs_nothing(exploring: Deployment) -> None:
     auditor = exploring_auditor(exploring, loss="0")
     audience = consenting_sample(auditor, 10)
-    error = refused(auditor, asked(audience.id, **EXACT))
+    error = refused(auditor, asked(audience.id, **FEW))
     assert error.code == "exploration-exhausted"
     silent = consenting_sample(auditor, 10, consented=False)
-    assert refused(auditor, asked(silent.id, **EXACT)).code == "no-consent"
-    few = asked(audience.id, **EXACT | {"steps": 5})
+    assert refused(auditor, asked(silent.id, **FEW)).code == "no-consent"
+    few = asked(audience.id, **FEW | {"steps": 2})
     assert "at least" in str(refused(auditor, few))
     alone = consenting_sample(auditor, 1)
-    assert refused(auditor, asked(alone.id, **EXACT)).code == "unsupported-audit"
+    assert refused(auditor, asked(alone.id, **FEW)).code == "unsupported-audit"
 
 
 def test_an_audit_waits_in_the_queue_until_a_regulator_stops_it(
@@ -137,7 +170,7 @@ def test_an_audit_waits_in_the_queue_until_a_regulator_stops_it(
 ) -> None:
     auditor, worker = exploring_auditor(slow, "5000"), slow.service.worker()
     audience = consenting_sample(auditor, 10)
-    audit = auditor.audits.submit(asked(audience.id, **EXACT))
+    audit = auditor.audits.submit(asked(audience.id, **FEW))
     assert worker.run_one()
     assert auditor.audits.state(audit.id).state == "running"
     # Its next batch is not due: nobody takes it up, and the worker is free.
@@ -155,7 +188,7 @@ def test_an_audit_waits_in_the_queue_until_a_regulator_stops_it(
     with pytest.raises(ProblemError):
         auditor._transport.get(f"/v1/audits/{audit.id}/release", EnvyFreenessRelease)
     [mandate] = auditor.budget().mandates
-    assert [mandate.spent, mandate.exploration_spent] == [audit.price.debit, 2500]
+    assert [mandate.spent, mandate.exploration_spent] == [audit.price.debit, 750]
     check_ledger(slow, tmp_path)
 
 
@@ -164,9 +197,9 @@ def test_what_an_operator_stops_before_it_began_is_refunded(
 ) -> None:
     auditor = exploring_auditor(slow, "5000")
     audience = consenting_sample(auditor, 10)
-    audit = auditor.audits.submit(asked(audience.id, **EXACT))
+    audit = auditor.audits.submit(asked(audience.id, **FEW))
     [before] = auditor.budget().mandates
-    assert before.exploration_spent == 2500
+    assert before.exploration_spent == 750
     staff = operator(slow)
     assert stop(staff, audit.id, "operator").state == "cancelled"
     [mandate] = auditor.budget().mandates

@@ -103,7 +103,7 @@ def test_a_sample_that_the_platform_does_not_draw_is_an_outage(
             assert "retry-after" in answer.headers
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.parametrize("way", ["http", "onnx"])
 def test_the_demo_runs_through_either(way: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "api.cli", "demo", "--folder", str(tmp_path / "demo")]

@@ -1,14 +1,20 @@
 """How much and how fast: sizes of bodies and audiences, and the rate of requests."""
 
+import asyncio
+import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from fastapi import FastAPI
+from starlette.types import Message
 
+from api.app.app import create_app
 from api.platform import Platform
 from auditor_client.errors import InputError
-from tests.system.raw import CSV, JOB, Raw, csv, raw, refused, unchanged
+from tests.system.raw import CSV, JOB, JSON_LINES, Raw, csv, raw, refused, unchanged
 from tests.world import Deployment, deployed, sqlite_url
 
 BODY, PART, MEMBERS = 4_096, 2_048, 10
@@ -69,6 +75,54 @@ def test_an_audience_over_the_limit_is_refused_and_can_go_on(tight: Deployment, 
     # A part takes the place of its number: the six do not count beside the seven.
     assert me.put(audience["id"], "g0", csv(names[:7])).is_success
     assert me.seal(audience["id"])["state"] == "sealed"
+
+
+ROWS = 100_000
+ROW = {CSV: b"a\n", JSON_LINES: b"{}\n"}
+
+
+async def rows_read(app: FastAPI, me: Raw, audience: str, media_type: str) -> tuple[int, str]:
+    """Send far too many rows, and count those that the service takes before it answers."""
+    chunk, taken, sent = ROW[media_type] * 1_000, 0, b""
+
+    async def receive() -> Message:
+        nonlocal taken
+        taken += 1_000
+        return {"type": "http.request", "body": chunk, "more_body": taken < 50 * ROWS}
+
+    async def send(message: Message) -> None:
+        nonlocal sent
+        sent += message.get("body", b"")
+
+    path = f"/v1/audiences/{audience}/groups/g0/members"
+    token = me.http.headers["authorization"].encode()
+    headers = [(b"content-type", media_type.encode()), (b"authorization", token)]
+    scope = {"type": "http", "method": "PUT", "path": path, "raw_path": path.encode()}
+    scope |= {"headers": headers, "query_string": b"", "client": ("127.0.0.1", 1)}
+    await app(scope | {"scheme": "http", "http_version": "1.1"}, receive, send)
+    return taken, json.loads(sent)["type"]
+
+
+@pytest.mark.parametrize("media_type", ROW)
+@pytest.mark.parametrize(
+    ("limits", "refusal"),
+    [({"max_part_rows": ROWS}, "too-large"), ({"max_members": ROWS}, "audience-too-large")],
+)
+def test_a_part_of_too_many_rows_is_refused_before_they_are_read(
+    tmp_path: Path, platform: Platform, limits: dict[str, int], media_type: str, refusal: str
+) -> None:
+    with deployed(sqlite_url(tmp_path), platform, **limits) as running:
+        me = raw(running, running.auditor())
+        audience = me.made("/v1/audiences", {"groups": ["g0"]})["id"]
+        app = create_app(running.service)
+        with unchanged(running.service.store):
+            taken, kind = asyncio.run(rows_read(app, me, audience, media_type))
+        assert kind.endswith(f":{refusal}")
+        assert ROWS <= taken <= ROWS + 2_000
+        # The answer arrives over a socket too, although the client is still sending.
+        answer = me.put(audience, "g0", b"username\n" + b"a\n" * 5 * ROWS)
+        refused(answer, refusal)
+        assert me.put(audience, "g0", b"username\n" + b"a\n" * ROWS).is_success
 
 
 def test_the_sdk_refuses_too_many_members_before_it_sends_any(tight: Deployment) -> None:

@@ -97,7 +97,7 @@ def test_an_outcome_test_finds_who_was_under_predicted(
     assert np.abs(differences - 2 * BETTER).max() < 0.72
     assert found.release.model_digest == "sha256:" + "a" * 64
     assert any("candidate" in rule for rule in found.release.rules)
-    assert any("at most 1 are drawn" in rule for rule in found.release.rules)
+    assert any("At most 1 row(s) of a person" in rule for rule in found.release.rules)
     assert found.release.price.debit == auditor.budget().mandates[0].spent == 10
     again = auditor.audits.result(found.id)
     assert isinstance(again, OutcomeTest)
@@ -116,7 +116,7 @@ def test_more_rows_a_person_are_more_noise_and_said_so(service: Deployment, worl
     assert found.moments.rows_per_person == 3
     # All 1,200 people have three rows; noise of scale 0.975 is off by 40 with less than 1e-15.
     assert np.abs(found.moments.sums[:, 0, 0] - 1_800).max() < 40
-    assert found.part("moments").scale == pytest.approx(3 * 3.25 / 10 * 2**20)
+    assert found.part("moments").noise_scale == pytest.approx(3 * 3.25 / 10 * 2**20)
 
 
 def test_bins_by_quantiles_are_bought_first(service: Deployment, world: World) -> None:
@@ -195,7 +195,7 @@ def test_gaussian_noise_is_paid_in_rho(service: Deployment, world: World) -> Non
     )
     assert size.release.price.debit == 2
     # σ² = 8 / 2, twice the four cells that one row moves: off by 30 with probability below 1e-20.
-    assert size.part("sums").scale == pytest.approx(2 * size.release.unit, rel=1e-6)
+    assert size.part("sums").noise_scale == pytest.approx(2 * size.release.unit, rel=1e-6)
     assert all(abs(each.before - each.after) < 30 for each in size.notifications().values())
 
 

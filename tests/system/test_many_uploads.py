@@ -1,8 +1,9 @@
-"""Many who upload and seal at once wait for each other, and nobody else waits for them."""
+"""Many uploads at once: a few wait for each other, the others are refused, nobody else waits."""
 
 import threading
+from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import httpx2
@@ -18,6 +19,8 @@ from tests.world import Deployment, deployed
 
 # More than the server has threads.
 MANY, AT_ONCE = 44, 2
+# Uploads and sealings that one auditor may have in progress.
+IN_PROGRESS = 2 * AT_ONCE
 
 
 class HeldPeople(SlowPlatform):
@@ -60,8 +63,12 @@ def busy(postgresql: str, people: HeldPeople) -> Iterator[Deployment]:
         yield running
 
 
+def done(working: list[Future[httpx2.Response]]) -> int:
+    return sum(each.done() for each in working)
+
+
 @pytest.mark.parametrize("step", ["upload", "seal"])
-def test_who_uploads_or_seals_waits_in_line_and_others_are_answered(
+def test_a_few_wait_and_the_others_are_refused_at_once(
     busy: Deployment, people: HeldPeople, step: str
 ) -> None:
     me = raw(busy, busy.auditor())
@@ -88,8 +95,13 @@ def test_who_uploads_or_seals_waits_in_line_and_others_are_answered(
         working = [clients.submit(work, each) for each in made]
         try:
             until(lambda: people.now == AT_ONCE, f"some to {step}")
+            until(lambda: done(working) == MANY - IN_PROGRESS, "the others to be refused")
             assert len(me.get("/v1/audiences").json()["items"]) == MANY
         finally:
             people.let_go.set()
-        assert {each.result().status_code for each in working} == {httpx2.codes.OK}
-    assert people.most == AT_ONCE
+        answers = Counter(each.result().status_code for each in working)
+        assert answers == {200: IN_PROGRESS, 429: MANY - IN_PROGRESS}
+        for refused in (each.result() for each in working if not each.result().is_success):
+            assert int(refused.headers["retry-after"]) > 0
+    # Parts are accepted, and matched, so many at once.
+    assert people.most <= (2 if step == "upload" else 1) * AT_ONCE

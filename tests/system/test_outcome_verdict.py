@@ -44,6 +44,6 @@ def test_the_bias_of_a_simulated_log_is_measured_through_the_service(
     # The platform takes .08 off women's scores; a miss of 6.5 deviations is below 1e-10.
     assert abs(first.estimate - bias) < 6.5 * first.se + 0.03
     assert first.se < 0.1
-    stated = f"a person is a {role}, and privacy is counted per {role}"
+    stated = f"A person is a {role}, and privacy is counted per {role}"
     assert any(stated in rule for rule in found.release.rules)
     assert tested.words(0.01)[-1].startswith("At most 1 row of each person counts")

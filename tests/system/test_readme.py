@@ -55,6 +55,7 @@ def test_the_snippet_runs_as_printed(
     assert verdict in {"fair", "inconclusive"}
 
 
+@pytest.mark.long
 def test_the_demo_gives_both_verdicts_and_writes_what_it_says(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "api.cli", "demo", "--folder", str(tmp_path / "demo")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)

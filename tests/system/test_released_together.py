@@ -171,9 +171,8 @@ def test_what_cannot_be_written_fails_alone(
     monkeypatch.setattr(Made, "digest", "sha256:0")
     at_work._release(found)
     ended = rows(at_work.store, audits)
-    assert [row.state for row in ended] == ["released", "running", "released"]
-    assert [row.attempts for row in ended] == [0, 1, 0]
-    set_row(at_work.store, audits[1], lease_until=now())
+    assert [row.state for row in ended] == ["released", "failed", "released"]
+    assert ended[1].failure == "internal"
 
 
 def test_without_a_database_nothing_is_lost(

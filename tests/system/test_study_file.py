@@ -28,6 +28,8 @@ from auditor_client.study.running import Run
 from platform_sim import SOFTWARE_JOB, SimulatedPlatform, recruit
 from tests.world import Deployment, deployed, sqlite_url
 
+pytestmark = pytest.mark.long
+
 OF_LOGS: list[Any] = ["outcome-test", "bias-size", "log-cdf", "reo"]
 OF_SCORES: list[Any] = ["score-histogram", "score-cdf", "match-count", "most-skewed"]
 

@@ -345,11 +345,11 @@ def test_lists_in_which_people_meet_are_measured_for_either_side(
         assert plain.min() > 25_000
         away = np.abs(found.sums.values - plain / found.metric.layout.scale)
         unit = 1_000 * found.metric.layout.scale
-        assert found.part("sums").scale == metric_reach(found) / 10
+        assert found.part("sums").noise_scale == metric_reach(found) / 10
         # Discrete Laplace noise: beyond 25 times its scale with a probability below 3e-11 each.
-        assert away.max() < 25 * found.part("sums").scale / unit
+        assert away.max() < 25 * found.part("sums").noise_scale / unit
         assert found.ratios(0).groups == ("a", "b")
-        assert "their places in others' lists are blank" in " ".join(found.release.rules)
+        assert "places in other people's lists are blank" in " ".join(found.release.rules)
 
 
 def metric_reach(found: TwoParty) -> int:

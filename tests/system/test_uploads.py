@@ -33,6 +33,7 @@ from tests.system.raw import (
     SALT,
     Raw,
     csv,
+    matched,
     raw,
     refused,
     request_for,
@@ -228,6 +229,7 @@ def test_identifiers_are_not_written_down(
     for step in ("put", "seal"):
         _ = me.put(audience["id"], "g0", body) if step == "put" else me.seal(audience["id"])
         assert not holds(store, needles)
+        assert not holds(matched(store), needles)
         if on_sqlite(store):  # not even in pages that nobody reads any more, or in the log
             file = Path(store.engine.url.database or "")
             written = file.read_bytes() + Path(f"{file}-wal").read_bytes()
@@ -237,7 +239,7 @@ def test_identifiers_are_not_written_down(
     monkeypatch.setattr(sketches, "as_bytes", lambda _: b"".join(needles))
     audience = me.made("/v1/audiences", {"groups": ["g0"]})
     me.put(audience["id"], "g0", body)
-    assert holds(store, needles)
+    assert holds(matched(store), needles)
 
 
 def rows_of_parts(store: Store, audience_id: str) -> list[PartRow]:
@@ -253,6 +255,7 @@ def test_a_part_is_kept_in_as_many_bytes_whoever_was_found(
     kept = []
     for people in (found, strangers):
         audience = me.audience({"g0": people}, seal=False)
+        deployment.service.matcher.drain(10)
         [part] = rows_of_parts(store, audience["id"])
         assert part.tokens is not None
         assert part.sketch is not None
@@ -273,6 +276,7 @@ def test_a_part_that_the_version_before_kept_is_sealed_like_any_other(
     me.put(opened["id"], "g0", csv(names[:3]))
     me.put(opened["id"], "g0", csv(names[3:]), part=1)  # beside one that a new process took in
     body, _ = as_arrow("username", names[:3])
+    deployment.service.matcher.drain(60)
     with store.write() as session:
         part, _ = session.exec(sealing._PARTS, params={"audience": opened["id"]})
         part.data, part.tokens, part.sketch = body, None, None

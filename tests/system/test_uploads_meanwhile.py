@@ -18,15 +18,18 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from api.adapters import PlatformDownError
+from api.app.container import Container
 from api.audiences import samples, sealing, uploads
 from api.audiences.erasure import erase
+from api.audiences.matcher import Matcher
+from api.audiences.places import Ticket
 from api.auth.caller import Caller
 from api.clock import now
 from api.errors import AudienceSealedError, UnavailableError
 from api.errors import ConflictError as ApiConflictError
 from api.housekeeping import tidy
 from api.platform import People, Persons, Platform
-from api.service import Service
+from api.routes import audiences as routes
 from api.store import AudienceRow, EntryRow, Store
 from auditor_client import Auditor
 from auditor_client.parts import commitment
@@ -37,6 +40,7 @@ from tests.conftest import new_postgresql
 from tests.system.raw import (
     SALT,
     csv,
+    matched,
     raw,
     refused,
     request_for,
@@ -81,6 +85,7 @@ def test_a_sealing_that_fails_forgets_nothing(deployment: Deployment) -> None:
     me = raw(deployment, auditor)
     opened = me.audience({"g0": ["ada"], "g1": ["grace"]}, seal=False, confirmed=True)
     people = cast("People", Gone())
+    matched(service.store)
 
     with unchanged(service.store), pytest.raises(UnavailableError, match="still open"):
         sealing.seal(
@@ -100,6 +105,7 @@ def test_people_are_cut_while_parts_are_overwritten(
 ) -> None:
     service, auditor = deployment.service, deployment.auditor()
     opened = raw(deployment, auditor).audience({"g0": ["ada"]}, seal=False)
+    matched(service.store)
     began = {step: threading.Event() for step in ("forget", "cut")}
 
     def beside(step: str, other: str, work: Callable[..., Any]) -> Callable[..., Any]:
@@ -203,6 +209,7 @@ def test_what_changes_while_the_platform_is_asked_is_not_sealed_unread(
     service, auditor = deployment.service, deployment.auditor()
     me = raw(deployment, auditor)
     opened = me.audience({"g0": ["ada"]}, seal=False, confirmed=True)["id"]
+    matched(service.store)
     path = f"/v1/audiences/{opened}"
     meanwhile: dict[str, Callable[[], object]] = {
         "open": lambda: me.put(opened, "g0", csv(["grace"], "username")),
@@ -223,27 +230,29 @@ def test_what_changes_while_the_platform_is_asked_is_not_sealed_unread(
 
 @contextmanager
 def meanwhile_matching(
-    service: Service, patch: pytest.MonkeyPatch, meanwhile: Callable[[], object]
+    service: Container, patch: pytest.MonkeyPatch, meanwhile: Callable[[], object]
 ) -> Iterator[None]:
-    """While the platform matches, once, something else is done."""
+    """While the platform matches somebody, once, something else is done."""
+    service.matcher.drain(60)
     people, waiting = type(service.platform.people), [meanwhile]
     match = people.match
 
     def slow(*asked: Any) -> Persons:
-        if waiting:
+        if waiting and len(asked[-1]):
             waiting.pop()()
         return match(*asked)
 
     with patch.context() as patched:
         patched.setattr(people, "match", slow)
         yield
+        service.matcher.drain(60)
 
 
 @pytest.mark.parametrize("then", ["replaced", "emptied"])
 def test_a_part_that_took_long_to_match_does_not_undo_what_came_after(
     deployment: Deployment, then: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its client may have given up long ago, and sent something else."""
+    """It was answered for at once, and something else was sent since."""
     service, me = deployment.service, raw(deployment, deployment.auditor())
     opened = me.made("/v1/audiences", {"groups": ["g0"]})["id"]
     path = f"/v1/audiences/{opened}"
@@ -254,12 +263,13 @@ def test_a_part_that_took_long_to_match_does_not_undo_what_came_after(
         "emptied": lambda: me.call("DELETE", f"{path}/groups/g0"),
     }
     with meanwhile_matching(service, monkeypatch, after[then]):
-        refused(me.put(opened, "g0", csv(["older"])), "conflict", "send it again")
+        assert me.put(opened, "g0", csv(["older"])).is_success
     [group] = me.get(path).json()["groups"]
     kept = [part["digest"] for part in group["parts"]]
     newer = f"sha256:{sha256(csv(['newer'])).hexdigest()}"
     assert kept == ([newer] if then == "replaced" else [])
     assert group["members"] == len(kept)
+    assert [part.claim for part in rows_of_parts(service.store, opened)] == [None] * len(kept)
 
 
 def test_a_part_that_is_sent_twice_is_kept_once(
@@ -283,7 +293,7 @@ def test_nobody_is_looked_for_whose_part_is_too_large(
     asked = list[bool]()
     with meanwhile_matching(service, monkeypatch, lambda: asked.append(True)):
         too_many = me.put(opened, "g0", csv([f"u{number}" for number in range(9)]), part=1)
-    refused(too_many, "audience-too-large", "11 members with this part")
+    refused(too_many, "audience-too-large", "11 members or more with this part")
     assert not asked
     # In place of what is there, there is room for more.
     assert me.put(opened, "g0", csv([f"u{number}" for number in range(10)])).is_success
@@ -295,21 +305,105 @@ def small_audiences(new_database: Callable[[], str], platform: Platform) -> Iter
         yield running
 
 
-@pytest.mark.parametrize("left", ["sealed", "erased"])
-def test_a_part_that_is_matched_too_late_is_not_kept(
-    deployment: Deployment, left: str, monkeypatch: pytest.MonkeyPatch
+def test_a_part_of_an_audience_that_is_erased_while_it_is_matched_is_not_kept(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service, me = deployment.service, raw(deployment, deployment.auditor())
     opened = me.audience({"g0": ["ada"]}, seal=False)["id"]
     path = f"/v1/audiences/{opened}"
-    meanwhile: dict[str, Callable[[], object]] = {
-        "sealed": lambda: me.seal(opened),
-        "erased": lambda: me.call("DELETE", path),
-    }
-    with meanwhile_matching(service, monkeypatch, meanwhile[left]):
-        refused(me.put(opened, "g0", csv(["grace"]), part=1), "audience-sealed")
-    assert me.get(path).json()["state"] == left
+    with meanwhile_matching(service, monkeypatch, lambda: me.call("DELETE", path)):
+        assert me.put(opened, "g0", csv(["grace"]), part=1).is_success
+    assert me.get(path).json()["state"] == "erased"
     assert not rows_of_parts(service.store, opened)
+
+
+def test_parts_are_answered_for_at_once_and_sealing_waits_until_they_are_matched(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service, me = deployment.service, raw(deployment, deployment.auditor())
+    opened = me.made("/v1/audiences", {"groups": ["g0"]})["id"]
+    let_go = threading.Event()
+    sealed: list[dict[str, Any]] = []
+    sealing_it = threading.Thread(target=lambda: sealed.append(me.seal(opened)))
+    with meanwhile_matching(service, monkeypatch, let_go.wait):
+        answer = me.put(opened, "g0", csv(["ada"]))
+        assert answer.is_success
+        [group] = me.get(f"/v1/audiences/{opened}").json()["groups"]
+        assert group["parts"] == [answer.json()]  # as if it were matched already
+        sealing_it.start()
+        sealing_it.join(0.3)
+        assert not sealed
+        let_go.set()
+        sealing_it.join(30)
+    sent = {"g0": [pa.array(["ada"])]}
+    assert sealed[0]["commitment"] == commitment(b64decode(SALT), "username", sent)
+
+
+@contextmanager
+def dying(service: Container, patch: pytest.MonkeyPatch, parts: int) -> Iterator[None]:
+    """The next parts are accepted by a process that ends before it has matched them."""
+    left, begin = [None] * parts, Matcher.begin
+
+    def begun(self: Matcher, part: uploads.Claimed, ticket: Ticket) -> None:
+        if not left:
+            return begin(self, part, ticket)
+        left.pop()
+        return self.places.leave(ticket)
+
+    with patch.context() as patched:
+        patched.setattr(Matcher, "begin", begun)
+        patched.setattr(uploads, "GRACE", timedelta(seconds=1))
+        yield
+        assert not left
+        service.matcher.drain(60)
+
+
+def test_parts_that_were_lost_must_be_sent_again(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service, me = deployment.service, raw(deployment, deployment.auditor())
+    opened = me.made("/v1/audiences", {"groups": ["g0", "g1"]})["id"]
+    assert me.put(opened, "g0", csv(["ada"])).is_success
+    with dying(service, monkeypatch, 2):
+        assert me.put(opened, "g0", csv(["grace"]), part=1).is_success
+        assert me.put(opened, "g1", csv(["edsger"])).is_success
+        answer = me.post(f"/v1/audiences/{opened}/seal", {"salt": SALT})
+        refused(answer, "parts-lost", "Send them again")
+        lost = [{"label": "g0", "number": 1}, {"label": "g1", "number": 0}]
+        assert sorted(answer.json()["parts"], key=lambda part: part["label"]) == lost
+        groups = me.get(f"/v1/audiences/{opened}").json()["groups"]
+        assert [[part["number"] for part in group["parts"]] for group in groups] == [[0], []]
+        assert me.put(opened, "g0", csv(["grace"]), part=1).is_success
+        assert me.put(opened, "g1", csv(["edsger"])).is_success
+        sent = {"g0": [pa.array(["ada"]), pa.array(["grace"])], "g1": [pa.array(["edsger"])]}
+        assert me.seal(opened)["commitment"] == commitment(b64decode(SALT), "username", sent)
+
+
+def test_the_sdk_sends_lost_parts_again(
+    deployment: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    auditor, names = deployment.auditor(), usernames(world, 9)
+    frame = pa.table({"username": names, "group": ["a", "b", "c"] * 3})
+    with dying(deployment.service, monkeypatch, 2):
+        sealed = auditor.audiences.upload(frame, "username", "group", progress=False)
+    assert sealed.wire.state == "sealed"
+    assert sealed.members == {"a": 3, "b": 3, "c": 3}
+
+
+def test_a_sealing_is_told_to_come_again_where_parts_take_long(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    me = raw(deployment, deployment.auditor())
+    opened = me.made("/v1/audiences", {"groups": ["g0"]})["id"]
+    let_go = threading.Event()
+    monkeypatch.setattr(routes, "_PATIENCE", timedelta(seconds=0.1))
+    with meanwhile_matching(deployment.service, monkeypatch, lambda: let_go.wait(30)):
+        assert me.put(opened, "g0", csv(["ada"])).is_success
+        answer = me.post(f"/v1/audiences/{opened}/seal", {"salt": SALT})
+        let_go.set()
+    refused(answer, "unavailable", "try again")
+    assert answer.headers["retry-after"] == "5"
+    assert me.seal(opened)["state"] == "sealed"
 
 
 def test_sealing_deleting_and_tidying_at_once_never_stop_each_other(

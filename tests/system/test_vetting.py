@@ -214,7 +214,8 @@ def test_the_platform_asks_for_an_amendment_and_mediation_changes_the_mandate(
     place: Deployment,
 ) -> None:
     case, platform_side = applying(place), operator(place)
-    with pytest.raises(ConflictError, match="submitted"):
+    # Operators do not see it before it is approved.
+    with pytest.raises(NotFoundError):
         platform_side.ask_amendment(case.id, "vulnerability", "why", "what")
     approved = case.approved()
     assert approved.deadline is not None
@@ -277,6 +278,31 @@ def test_the_platform_sees_what_is_granted_and_not_what_came_to_nothing(place: D
     assert case.id not in {each.id for each in platform_side.applications()}
     case.approved()
     assert case.id in {each.id for each in platform_side.applications()}
+
+
+def test_the_ledger_hides_from_the_platform_what_the_list_of_applications_hides(
+    place: Deployment,
+) -> None:
+    case, gone = applying(place), applying(place)
+    gone.applicant.withdraw(gone.id)
+    me = operator_of(place)
+
+    def shown() -> set[str]:
+        found = [
+            *me.get("/v1/ledger/entries?limit=200").json()["items"],
+            *me.get("/v1/ledger/feed?limit=200&after=0").json()["items"],
+        ]
+        return {entry["facts"].get("application_id") for entry in found}
+
+    hidden = [entry.number for each in (case, gone) for entry in entries(place, each.id)]
+    assert len(hidden) == 3
+    assert not {case.id, gone.id} & shown()
+    for number in hidden:
+        refused(me.get(f"/v1/ledger/entries/{number}/proof"), "not-found")
+    refused(me.get("/v1/ledger/export"), "forbidden")
+    case.approved()
+    assert case.id in shown()
+    assert gone.id not in shown()
 
 
 def test_others_see_nothing_of_an_application_and_can_do_nothing(place: Deployment) -> None:
@@ -415,6 +441,27 @@ def test_strangers_are_rate_limited_by_address(
         assert refusal.value.code == "rate-limited"
         assert len(running.regulator.applications.list()) == 2
         assert cases[0].applicant.application(cases[0].id).state == "submitted"
+
+
+@pytest.mark.parametrize("limit", ["applications_per_day", "applications_open"])
+def test_strangers_together_cannot_grow_the_ledger_without_limit(
+    new_database: Callable[[], str], platform: Platform, limit: str
+) -> None:
+    with deployed(new_database(), platform, applications_per_hour=100, **{limit: 2}) as running:
+        cases = [applying(running) for _ in range(2)]
+        for case in cases[1:]:
+            case.applicant.withdraw(case.id)
+        if limit == "applications_open":
+            cases.append(applying(running))  # in the place of the one withdrawn
+        size = len(list(running.regulator.ledger.entries()))
+        with pytest.raises(ProblemError) as refusal:
+            applying(running)
+        assert refusal.value.code == "rate-limited"
+        assert len(list(running.regulator.ledger.entries())) == size
+        assert len(running.regulator.applications.list()) == len(cases)
+        # A decision makes room among the undecided, and who is known is no stranger.
+        cases[0].approved()
+        applying(running)
 
 
 def test_lists_are_filtered_by_state(place: Deployment) -> None:

@@ -20,6 +20,7 @@ from api.clock import now
 from api.ledger.keys import rotate
 from api.platform import Platform
 from api.store import SigningKeyRow, WebhookRow
+from api.webhooks import addresses
 from api.webhooks.pushing import OVERLAP, Pusher
 from api.webhooks.sending import Sender
 from auditor_client.errors import ConflictError, NotFoundError, RequestError, TrustError
@@ -329,26 +330,30 @@ def test_private_hosts_are_refused_unless_it_is_set(
     assert sqlite_deployment.regulator.webhooks.list() == []
 
 
-def test_a_name_that_leads_to_a_private_host_is_never_reached(
-    sqlite_deployment: Deployment, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+def test_a_name_that_resolves_to_a_private_host_is_never_connected_to(
+    sqlite_deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is registered, for its name tells nothing; but the address is looked at each time."""
-    port = int(receiver.url.split(":")[2].split("/")[0])
-    webhook = sqlite_deployment.regulator.webhooks.add(f"https://hooks.example.org:{port}/")
-    asleep(sqlite_deployment, webhook)
-    sqlite_deployment.regulator.auditors.add("Lab")
-    info = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))
-    real = socket.getaddrinfo
+    """Registration cannot judge a name, so each delivery checks the address that it resolves to."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        monkeypatch.setattr(addresses, "_PORTS", (443, port))
+        webhook = sqlite_deployment.regulator.webhooks.add(f"https://hooks.example.org:{port}/")
+        asleep(sqlite_deployment, webhook)
+        sqlite_deployment.regulator.auditors.add("Lab")
+        info = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))
+        real = socket.getaddrinfo
 
-    def lying(host: Any, *args: Any, **options: Any) -> Any:
-        return [info] if host == "hooks.example.org" else real(host, *args, **options)
+        def lying(host: Any, *args: Any, **options: Any) -> Any:
+            return [info] if host == "hooks.example.org" else real(host, *args, **options)
 
-    monkeypatch.setattr(socket, "getaddrinfo", lying)
-    asleep(sqlite_deployment, webhook, next_at=now())
-    sqlite_deployment.service.pusher().push(webhook.id)
-    assert eventually(lambda: row_of(sqlite_deployment, webhook).failures >= 1)
-    assert receiver.received == []
-    sqlite_deployment.regulator.webhooks.delete(webhook.id)
+        monkeypatch.setattr(socket, "getaddrinfo", lying)
+        asleep(sqlite_deployment, webhook, next_at=now())
+        sqlite_deployment.service.pusher().push(webhook.id)
+        assert eventually(lambda: row_of(sqlite_deployment, webhook).failures >= 1)
+        listener.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+        sqlite_deployment.regulator.webhooks.delete(webhook.id)
 
 
 def test_allowing_private_hosts_is_told_loudly(

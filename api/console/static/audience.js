@@ -8,6 +8,7 @@ import { columnKind, normalised, wireKind } from "./identifiers.js";
 import { keep } from "./names.js";
 
 const PART = 20_000;
+const TRIES = 10;
 const MOST_GROUPS = 100;
 const TRUE = new Set(["true", "1", "yes", "t"]);
 
@@ -66,6 +67,15 @@ function cut(sent) {
   return parts;
 }
 
+class Refusal extends Error {
+  constructor(response, { detail, type }) {
+    super(detail ?? "The upload was refused.");
+    this.lost = type?.endsWith(":parts-lost") ?? false;
+    this.busy = response.status === 503;
+    this.seconds = Number(response.headers.get("Retry-After") ?? 5);
+  }
+}
+
 class Upload {
   constructor(address, token, say) {
     Object.assign(this, { address, token, say });
@@ -78,7 +88,7 @@ class Upload {
       headers: { "Content-Type": type, "X-Form-Token": this.token, Accept: "application/json", ...more },
     });
     const answer = await response.json();
-    if (!response.ok) throw new Error(answer.detail ?? "The upload was refused.");
+    if (!response.ok) throw new Refusal(response, answer);
     return answer;
   }
 
@@ -91,12 +101,28 @@ class Upload {
     const expected = await commitment(salt, kind, members);
     const { id } = await this.json("POST", "", { groups: Object.keys(names), consented });
     keep(id, { names, salt: base64(salt), commitment: expected, rows: PART });
-    for (const [label, sent] of Object.entries(members)) await this.group(id, label, kind, sent);
-    const sealed = await this.json("POST", `/${id}/seal`, { salt: base64(salt) });
+    const sealed = await this.sealed(id, kind, members, { salt: base64(salt) });
     if (sealed.commitment !== expected) {
       throw new Error("The platform sealed something else than was uploaded. Tell the regulator.");
     }
     return id;
+  }
+
+  // Parts are matched after they were accepted: the platform may still be at it, or have lost some.
+  async sealed(id, kind, members, body) {
+    for (let left = TRIES, send = true; ; left -= 1) {
+      if (send) {
+        for (const [label, sent] of Object.entries(members)) await this.group(id, label, kind, sent);
+      }
+      try {
+        return await this.json("POST", `/${id}/seal`, body);
+      } catch (error) {
+        if (!left || !(error.lost || error.busy)) throw error;
+        send = error.lost;
+        this.say("The platform is matching people…");
+        if (error.busy) await new Promise((done) => setTimeout(done, 1000 * error.seconds));
+      }
+    }
   }
 
   async group(id, label, kind, sent) {

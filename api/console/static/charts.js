@@ -2,6 +2,7 @@
 
 import { darkened, night } from "./colours.js";
 import { inWords, knownNames, named } from "./names.js";
+import { fetchPatiently } from "./patience.js";
 
 const here = new URL("./vendor/", import.meta.url);
 let loaded;
@@ -35,6 +36,8 @@ export async function draw(figure) {
     night.addEventListener("change", () => show(figure, plot, spec));
     busy?.remove();
   } catch (error) {
+    // Another question took its place: nobody waits for this one.
+    if (!figure.isConnected) return;
     if (busy) busy.textContent = "It could not be drawn; load the page again.";
     throw error;
   }
@@ -66,7 +69,7 @@ const embed = (place, spec) =>
 async function specification(figure) {
   const { source, audience } = figure.dataset;
   if (source) {
-    const response = await fetch(source, { headers: { Accept: "application/json" } });
+    const response = await fetchPatiently(source, "application/json", () => figure.isConnected);
     if (!response.ok) throw new Error((await response.json()).detail);
     return response.json();
   }

@@ -1,47 +1,78 @@
-// Phone numbers in E.164 form, or a refusal, as auditor_client/phones.py: a guess would match
-// another person.
+// Phone numbers in E.164 form, as auditor_client/phones.py: exactly one reading must be in use.
+// tests/vectors/phones.json binds both. Full metadata ("max"): smaller sets know fewer plans.
 
-const SEPARATORS = /[\s\x1c-\x1f\x85().\-/\u2010-\u2015\u00a0]/gu;
-const E164 = /^\+[1-9][0-9]{6,14}$/;
-const NORTH_AMERICA = "1";
-// Calling codes of countries where a national number is dialled with a 0 that E.164 drops.
-const TRUNK_ZERO = new Set([
-  20, 27, 30, 31, 32, 33, 40, 41, 43, 44, 46, 49, 60, 61, 62, 63, 64, 66, 81, 82, 84, 86, 90, 91,
-  92, 94, 98, 212, 213, 233, 234, 251, 254, 255, 256, 353, 355, 358, 359, 380, 381, 385, 386, 389,
-  421, 880, 961, 962, 966, 971, 972,
-]);
+import "./vendor/libphonenumber-max.js";
+
+const { Metadata, isSupportedCountry, getCountryCallingCode, parsePhoneNumberFromString } =
+  globalThis.libphonenumber;
+
+// Digits of ASCII, full width, Arabic and Persian: those that both libraries know.
+const FOREIGN = /[\uff10-\uff19\u0660-\u0669\u06f0-\u06f9]/g;
+const SPACE = "\\t-\\r\\x1c- \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+const INVISIBLE = "\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060\\ufeff";
+const SEPARATOR = new RegExp(`[${SPACE}${INVISIBLE}().\\-/\\u2010-\\u2015\\u2212]`, "g");
+const EDGES = new RegExp(`^[${SPACE}]+|[${SPACE}]+$`, "g");
+// Spoken as "leave out this zero when you dial the country code".
+const OPTIONAL_ZERO = new RegExp(`\\([${SPACE}]*0[${SPACE}]*\\)`, "g");
+// "030 123456/57" lists two numbers; "0151/1234567" is one.
+const SECOND_NUMBER = /\/[^0-9]*([0-9][^0-9]*){0,3}$|\/[^]*\//;
+// Calling code 1 never assigns area 555, so simulated people have such numbers.
+const FICTION = /^\+1555[0-9]{7}$/;
+const LONGEST = 40;
 
 export function e164(text, country) {
-  let compact = text.replace(SEPARATORS, "");
-  if (compact.startsWith("00")) compact = `+${compact.slice(2)}`;
-  const number = compact.startsWith("+") ? compact : international(compact, country);
-  if (!E164.test(number)) throw new Error("not a phone number");
-  return number;
+  const code = country ? callingCode(country) : null;
+  const written = text.replace(FOREIGN, (digit) => digit.charCodeAt(0) & 15).replaceAll("\uff0b", "+");
+  if (Array.from(written).length > LONGEST || SECOND_NUMBER.test(written)) {
+    throw new Error("more than one phone number, or too long for one");
+  }
+  const said = readings(written, code);
+  const numbers = new Set(said.map(parse).filter(inUse).map((found) => found.number));
+  if (numbers.size > 1 || (numbers.size && isGuess(said[0], numbers))) {
+    throw new Error("it can be read as two phone numbers; write it with + and calling code");
+  }
+  if (!numbers.size) {
+    throw new Error("not a phone number in use; check its digits and its calling code");
+  }
+  return [...numbers][0];
 }
 
-function international(national, country) {
-  if (!country) throw new Error("a phone number without a country; give the calling code");
-  const found = /^\+?([1-9][0-9]{0,2})$/.exec(country.trim());
-  if (!found) throw new Error("not a country calling code; write it like +44");
-  const code = found[1];
-  if (code === NORTH_AMERICA) return northAmerican(national);
-  if (national.startsWith("0")) {
-    if (!TRUNK_ZERO.has(Number(code))) {
-      throw new Error(`a leading 0 is ambiguous in +${code}; write the number with its +`);
-    }
-    return `+${code}${national.slice(1)}`;
-  }
-  if (national.startsWith(code)) {
-    throw new Error(`it starts with ${code} but without +; write the number with its +`);
-  }
-  return `+${code}${national}`;
+// The calling code of a country that is given by calling code or by region.
+function callingCode(country) {
+  const name = country.replace(EDGES, "");
+  const code = /^\+?([1-9][0-9]{0,2})$/.exec(name)?.[1];
+  if (code && new Metadata().getCountryCodeForCallingCode(code)) return code;
+  if (!code && isSupportedCountry(name.toUpperCase())) return getCountryCallingCode(name.toUpperCase());
+  throw new Error("not a country; write a calling code (+44) or region (GB)");
 }
 
-// Ten digits, or eleven with the trunk prefix 1.
-function northAmerican(national) {
-  const digits = national.replace(/^1/, "");
-  if (!/^[0-9]{10}$/.test(digits)) {
-    throw new Error("a number in +1 has ten digits; write the number with its +");
+// What the text may mean, as calling code and national number; the stated one first.
+function readings(written, code) {
+  const kept = compact(written.replace(OPTIONAL_ZERO, "0"));
+  const dropped = compact(written.replace(OPTIONAL_ZERO, ""));
+  if (kept.startsWith("+")) return [kept.slice(1), dropped.slice(1)];
+  const found = [];
+  if (code) found.push(code + kept);
+  if (code && kept.startsWith(code)) found.push(kept);
+  if (kept.startsWith("00")) found.push(kept.slice(2), dropped.slice(2));
+  if (!found.length) throw new Error("a phone number without a country; give the calling code");
+  return found;
+}
+
+function compact(written) {
+  const found = written.replace(SEPARATOR, "");
+  if (!/^\+?[0-9]+$/.test(found)) {
+    throw new Error("not a phone number; write digits only, without an extension");
   }
-  return `+1${digits}`;
+  return found;
+}
+
+const parse = (digits) => parsePhoneNumberFromString(`+${digits}`, { extract: false });
+
+const inUse = (found) => found && (found.isValid() || FICTION.test(found.number));
+
+// Whether another number is meant if the plan is newer than the library.
+function isGuess(digits, numbers) {
+  const stated = parse(digits);
+  return Boolean(stated && !numbers.has(stated.number) && stated.isPossible());
 }

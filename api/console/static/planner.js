@@ -1,3 +1,5 @@
+import { fetchPatiently } from "./patience.js";
+
 // Sliders beside the numbers of the planner, and answers that follow both.
 
 const STEPS = 200;
@@ -49,7 +51,7 @@ export function plan(form, enliven) {
   const refresh = async () => {
     const question = ++asked;
     const address = `${form.action}?${new URLSearchParams(new FormData(form))}`;
-    const response = await fetch(address, { headers: { Accept: "text/html" } });
+    const response = await fetchPatiently(address, "text/html", () => question === asked);
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const found = page.getElementById("needed") ?? page.querySelector("main > p");
     if (question !== asked || !found) return;

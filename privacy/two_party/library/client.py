@@ -46,7 +46,7 @@ class ClientParty(Answering):
 
     @property
     def sums(self) -> NDArray[np.object_]:
-        """(1 + resamples) × tuples × cells × columns, if the client is to learn them."""
+        """tuples × cells × columns, if the client is to learn them."""
         if self._sums is None:
             raise SpentError("the sums are not here yet, or not for the client")
         return self._sums

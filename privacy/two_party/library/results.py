@@ -2,19 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privacy.two_party.library.rows import ClientRows
-from privacy.two_party.library.shares import resamples
 from privacy.two_party.library.terms import LibraryTerms
 from privacy.two_party.residues import Words, signed
 
 
 def together(terms: LibraryTerms, own: Words, others: Words) -> NDArray[np.object_]:
-    """The sums that two shares make: (1 + resamples) × tuples × cells × columns, exact integers."""
+    """The sums that two shares make: tuples × cells × columns, exact integers."""
     moduli = [ring.modulus for ring in terms.rings]
     sums = np.array([(one + other) % m for one, other, m in zip(own, others, moduli, strict=True)])
     found = [signed([int(x) for x in parts], moduli) for parts in sums.reshape(len(moduli), -1).T]
@@ -31,28 +29,14 @@ def plaintext_sums(
     nothing = np.zeros(terms.groups, np.int64)
     weights = np.array([tester.get(token, nothing) for token in client]).astype(object)
     of_rows = weights[rows.places.members]
+    sums = np.zeros((terms.cells, len(terms.tuples), terms.columns), object)
     products = np.stack([_product(of_rows, groups) for groups in terms.tuples], axis=1)
     added = products[:, :, np.newaxis] * rows.values.astype(object)[:, np.newaxis, :]
-    added = added.astype(_exact(terms))
-    chunks = [_summed(terms, times, rows, added) for times in resamples(terms)]
-    return np.concatenate(chunks).astype(object)
-
-
-def _summed(
-    terms: LibraryTerms, times: NDArray[np.float64], rows: ClientRows, added: NDArray[Any]
-) -> NDArray[Any]:
-    taken = times.astype(np.int64).astype(added.dtype)[:, rows.places.unit]
-    cells = [np.flatnonzero(rows.places.cell == cell) for cell in range(terms.cells)]
-    return np.stack([np.tensordot(taken[:, here], added[here], axes=1) for here in cells], axis=2)
+    np.add.at(sums, rows.places.cell, added)
+    return sums.transpose(1, 0, 2)
 
 
 def _product(of_rows: NDArray[np.object_], groups: tuple[int, ...]) -> NDArray[np.object_]:
     """The weight of each row for a tuple of groups: the product of its members' weights."""
     factors = (of_rows[:, place, group] for place, group in enumerate(groups))
     return reduce(np.multiply, factors)
-
-
-def _exact(terms: LibraryTerms) -> type:
-    """Words, if they hold every sum; else integers of any size."""
-    largest = terms.taken * terms.weights.largest**terms.arity * terms.values.largest
-    return np.int64 if largest < 2**62 else object

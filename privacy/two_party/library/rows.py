@@ -18,41 +18,44 @@ _NONCE, _TAG = 12, 16
 
 @dataclass(frozen=True)
 class Places:
-    """Where rows belong: their members (row × member of it), their cell and their unit."""
+    """Where rows belong: their members (row × member of it), and their cell."""
 
     members: Integers
     cell: Integers
-    unit: Integers
 
     def to_bytes(self) -> bytes:
-        columns = np.column_stack([self.members, self.cell, self.unit])
+        columns = np.column_stack([self.members, self.cell])
         return columns.astype("<i4").tobytes()
 
     def part(self, number: int, size: int) -> "Places":
         here = slice(number * size, (number + 1) * size)
-        return Places(self.members[here], self.cell[here], self.unit[here])
+        return Places(self.members[here], self.cell[here])
 
     @classmethod
     def joined(cls, parts: "list[Places]") -> "Places":
         return cls(
             np.concatenate([part.members for part in parts]),
             np.concatenate([part.cell for part in parts]),
-            np.concatenate([part.unit for part in parts]),
         )
 
     @classmethod
     def from_bytes(cls, terms: LibraryTerms, data: bytes) -> "Places":
-        columns = np.frombuffer(data, "<i4").reshape(-1, terms.arity + 2).astype(np.int64)
-        limits = [*[terms.people] * terms.arity, terms.cells, terms.units]
+        columns = np.frombuffer(data, "<i4").reshape(-1, terms.arity + 1).astype(np.int64)
+        limits = [*[terms.people] * terms.arity, terms.cells]
         if np.any(columns < 0) or np.any(columns >= limits):
-            raise MalformedError("a row names a member, a cell or a unit that there is not")
-        return cls(columns[:, :-2], columns[:, -2], columns[:, -1])
+            raise MalformedError("a row names a member or a cell that there is not")
+        return cls(columns[:, :-1], columns[:, -1])
 
     def check(self, terms: LibraryTerms) -> None:
-        """Raise unless no unit has more rows in a cell than the terms say."""
-        _, counts = np.unique(self.cell * terms.units + self.unit, return_counts=True)
-        if counts.max(initial=0) > terms.rows_per_unit:
-            raise MalformedError("a unit has more rows in one cell than the terms say")
+        """Raise `MalformedError` if a cell is of fewer tuples of members than the terms allow.
+
+        The exact sum of a cell of one row is that row: it would tell the learner the weights or
+        the values of its members.
+        """
+        distinct = np.unique(np.column_stack([self.cell, self.members]), axis=0)
+        _, counts = np.unique(distinct[:, 0], return_counts=True)
+        if counts.min(initial=terms.least_rows) < terms.least_rows:
+            raise MalformedError(f"a cell has fewer than {terms.least_rows} different rows")
 
 
 @dataclass(frozen=True)
@@ -64,9 +67,9 @@ class ClientRows:
 
     def check(self, terms: LibraryTerms) -> None:
         places, declared = self.places, terms.values
-        shapes = (places.members.shape, places.cell.shape, places.unit.shape, self.values.shape)
+        shapes = (places.members.shape, places.cell.shape, self.values.shape)
         rows = (terms.rows,)
-        if shapes != ((*rows, terms.arity), rows, rows, (*rows, terms.columns)):
+        if shapes != ((*rows, terms.arity), rows, (*rows, terms.columns)):
             raise BoundsError("the table does not have the rows and columns of the terms")
         Places.from_bytes(terms, places.to_bytes()).check(terms)
         if self.values.min() < declared.low or self.values.max() > declared.high:

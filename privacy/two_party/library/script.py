@@ -9,7 +9,6 @@
                                                            same, shuffled
     ASK                                        CANDIDATES  b·H(id)           Encrypt P₂ data
     ASK                                        ROWS        members, cells    (structure)
-                                                           and units
     ASK                                        VALUES      encrypted         Encrypt P₂ data
     MASKED   encrypted products with masks     NEXT                          Test computation
     SHARE or ASK                               NEXT or SHARE                 The output
@@ -44,7 +43,7 @@ def script(terms: LibraryTerms) -> tuple[Exchange, ...]:
         *_told(Kind.MEMBERS, terms.members, CHUNK, vector),
         *_asked(Kind.SHUFFLED, terms.members, CHUNK, vector),
         *_asked(Kind.CANDIDATES, terms.people, CHUNK, POINT),
-        *_asked(Kind.ROWS, terms.rows, ROWS_PART, 4 * (terms.arity + 2)),
+        *_asked(Kind.ROWS, terms.rows, ROWS_PART, 4 * (terms.arity + 1)),
         *_asked(Kind.VALUES, ciphers, PART, fresh),
         *_told(Kind.MASKED, ciphers * len(terms.tuples), PART, reduced),
         Exchange(share, Slot(Kind.NEXT, 0, 0))

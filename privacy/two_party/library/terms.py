@@ -1,13 +1,13 @@
 """What two teams of one organisation compute together: the paper's own setting.
 
 The client's table has rows, each about one member or about a tuple of them (two that are ranked one
-below the other, a pair of a positive and a negative), with values, a *cell* that it counts in (a
-rank, a threshold) and a *unit* that is resampled as a whole (a query). For every tuple of groups
-asked for, the result is the sum over the rows of each cell of the product of the members' weights
-in these groups, times each value: once for the sample itself, and once for each resample of units.
+below the other, a pair of a positive and a negative), with values and a *cell* that it counts in (a
+rank, a threshold). For every tuple of groups asked for, the result is the sum over the rows of each
+cell of the product of the members' weights in these groups, times each value.
 
 There is no noise and no price here: nothing leaves the organisation. To hand results of it to an
-outside auditor is to release exact sums, B times over.
+outside auditor is to release exact sums. There are no resamples either: their draws are public, so
+their exact sums are linear equations that give every product away.
 """
 
 from dataclasses import dataclass
@@ -19,13 +19,15 @@ import msgspec
 
 from privacy.errors import BoundsError
 from privacy.two_party.flooding import Flooding
+from privacy.two_party.labels import TAG
 from privacy.two_party.messages import MAX_MESSAGE
 from privacy.two_party.residues import moduli_for
 from privacy.two_party.ring import SLOTS, Ring, ring
-from privacy.two_party.terms import TAG, Entries
+from privacy.two_party.terms import Entries
 
-# Limbs of 20 bits add up exactly in doubles (`shares`).
-MAX_TAKEN = 2**33
+# Halves of 30 bits add up exactly in words (`shares`).
+MAX_ROWS = 2**33
+LEAST_ROWS = 10
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,8 @@ class LibraryTerms:
     """All that both teams know beforehand: sizes, bounds, and who learns the sums.
 
     `members` are those of the tester's table, `people` those of the client's. `tuples` are the
-    groups asked for, one group for each member of a row. A unit has at most `rows_per_unit` rows
-    in one cell. `seed` fixes the resamples: it is no secret.
+    groups asked for, one group for each member of a row. A cell that is not empty has at least
+    `least_rows` different rows (default: 10): a sum of one row would be that row.
     """
 
     study: str
@@ -45,23 +47,20 @@ class LibraryTerms:
     tuples: tuple[tuple[int, ...], ...]
     columns: int
     cells: int
-    units: int
     weights: Entries
     values: Entries
-    rows_per_unit: int = 1
-    resamples: int = 0
-    seed: int = 0
+    least_rows: int = LEAST_ROWS
     learner: Literal["client", "tester"] = "client"
 
     def __post_init__(self) -> None:
-        sizes = (self.members, self.people, self.rows, self.columns, self.cells, self.taken)
-        if min(sizes) < 1 or self.resamples < 0 or not self.tuples:
+        sizes = (self.members, self.people, self.rows, self.columns, self.cells, self.least_rows)
+        if min(sizes) < 1 or not self.tuples:
             raise BoundsError("there is nothing to compute: give members, rows, cells and groups")
         if {len(groups) for groups in self.tuples} != {self.arity} or self.arity < 1:
             raise BoundsError("all tuples of groups have as many groups as a row has members")
         if not all(0 <= group < self.groups for groups in self.tuples for group in groups):
             raise BoundsError(f"groups are 0 to {self.groups - 1}")
-        if self.share_length > MAX_MESSAGE // 2 or self.taken >= MAX_TAKEN:
+        if self.share_length > MAX_MESSAGE // 2 or self.rows >= MAX_ROWS:
             raise BoundsError("this asks for more sums than one message holds: ask for fewer")
         for flooding in self.floodings:
             flooding.check()
@@ -77,23 +76,18 @@ class LibraryTerms:
         return len(self.tuples) * self.columns
 
     @property
-    def shape(self) -> tuple[int, int, int, int]:
-        """Of the result: the sample and its resamples, tuples, cells, columns."""
-        return (1 + self.resamples, len(self.tuples), self.cells, self.columns)
+    def shape(self) -> tuple[int, int, int]:
+        """Of the result: tuples, cells, columns."""
+        return (len(self.tuples), self.cells, self.columns)
 
     @property
     def share_length(self) -> int:
-        return 8 * len(self.rings) * (1 + self.resamples) * self.products * self.cells
+        return 8 * len(self.rings) * self.products * self.cells
 
     @cached_property
     def rings(self) -> tuple[Ring, ...]:
-        largest = self.taken * int(self.weights.largest**self.arity) * self.values.largest
+        largest = self.rows * int(self.weights.largest**self.arity) * self.values.largest
         return tuple(ring(SLOTS, modulus) for modulus in moduli_for(largest))
-
-    @property
-    def taken(self) -> int:
-        """The most rows of one cell in one resample: it takes as many units as there are."""
-        return self.units * self.rows_per_unit
 
     @cached_property
     def floodings(self) -> tuple[Flooding, ...]:

@@ -1,8 +1,10 @@
 """The tester's end in the library: P₁, who holds the weights and makes the join.
 
-What this tells it beyond the sums, and why it is only for two teams of one organisation: it sees
-the weights of everybody who matched. They come back shuffled, but a vector of six probabilities is
-nearly a name, and their number is the size of the intersection.
+What this tells it beyond the sums, and why it is only for two teams of one organisation:
+- the weights of everybody who matched. They come back shuffled, but a vector of six probabilities
+  is nearly a name, and their number is the size of the intersection;
+- the cell of each row (a rank, a threshold), and which members share a row (neighbours in a list).
+  Rows come in the client's order, in which those of one query usually follow each other.
 """
 
 import os
@@ -62,7 +64,7 @@ class TesterParty(Asking):
 
     @property
     def sums(self) -> NDArray[np.object_]:
-        """(1 + resamples) × tuples × cells × columns, if the tester is to learn them."""
+        """tuples × cells × columns, if the tester is to learn them."""
         if self._sums is None:
             raise SpentError("the sums are not here yet, or not for the tester")
         return self._sums

@@ -210,6 +210,14 @@ def test_a_price_of_lists_counts_everybody_in_them() -> None:
     assert reaches == [1_000 * 2 * 2_000, 1_000 * 2 * (2_000 + 7_000)]
 
 
+def test_a_price_of_candidates_counts_the_displaced() -> None:
+    request = asked_of_lists(name="ndcg", log="items shown", per_viewer=2, length=3)
+    hidden = replace(FACTS, candidates=50)
+    one, both = (TwoParty().question(request, facts)["sums"].bounds for facts in (FACTS, hidden))
+    assert both.added.l1 == 2 * one.added.l1
+    assert both.changed.l1 == 2 * one.changed.l1
+
+
 def test_no_more_rows_of_a_person_than_asked_for_are_read() -> None:
     request = asked(1, name="false-positives", predicted="flagged", actual="positive")
     assert [row[0] for row in values(request)] == [1, 1, 0, 1]
@@ -263,7 +271,7 @@ def test_a_receipt_states_the_caps_of_those_who_are_people() -> None:
     request = asked_of_lists(name="ndcg", log="items shown", per_viewer=2)
     rules = " ".join(TwoParty().rules(request, PLATFORM))
     assert "At most 2 lists of a person count" in rules
-    assert "places of others' lists:" not in rules
+    assert "places of other people's lists," not in rules
 
 
 def test_the_catalogue_says_which_sides_are_people() -> None:

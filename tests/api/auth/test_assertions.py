@@ -79,6 +79,19 @@ def test_an_assertion_of_another_time_is_refused(
     _assert_refused(ada.ask(ada.assertion(**moved)), reason)
 
 
+@pytest.mark.parametrize(
+    "extension",
+    [{"crit": ["b64"], "b64": True}, {"crit": ["b64"], "b64": False}, {"b64": True}, {"crit": []}],
+)
+def test_critical_extensions_are_refused(ada: Person, extension: dict[str, Any]) -> None:
+    """Refuse a header that changes what is signed, although its signature is good."""
+    signed = f"{_segment({'alg': ada.algorithm} | extension)}.{_segment(ada.claims())}"
+    signer: Any = ada.key.get_op_key("sign")
+    signature = signer.sign(signed.encode())
+    assertion = f"{signed}.{urlsafe_b64encode(signature).decode()}"
+    _assert_refused(ada.ask(assertion), "not a signed JWT")
+
+
 def test_a_small_clock_skew_is_forgiven(ada: Person) -> None:
     ahead = int(time.time()) + 20
     assert ada.ask(ada.assertion(iat=ahead, nbf=ahead, exp=ahead + 300)).status_code == 200

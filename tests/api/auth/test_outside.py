@@ -13,12 +13,13 @@ import pytest
 from joserfc import jws, jwt
 from joserfc.jwk import ECKey, Key, OKPKey
 from joserfc.util import urlsafe_b64encode
+from pydantic import ValidationError
 
 from api.auth import build_auth
 from api.auth.compact import parse
 from api.auth.outside_keys import OutsideKeys
 from api.auth.tokens import OwnTokens
-from api.settings import OutsideIssuer
+from api.settings import OutsideIssuer, SignIn
 from tests.api.auth.people import Person, credentials, register
 from tests.api.auth.service import Service, rotate, running
 
@@ -93,11 +94,40 @@ def test_own_endpoints_are_closed_and_receipt_keys_still_published(pair: Pair) -
         ({"sub": "a\x00b"}, 401),
         ({"sub": "\ud800"}, 401),
         ({"cnf": {"jkt": "thumbprint"}}, 401),
+        # An ID token of the same issuer for the same audience.
+        ({"typ": "JWT", "nonce": "n"}, 401),
+        ({"typ": "JWT", "at_hash": "h"}, 401),
+        ({"typ": "JWT", "c_hash": "h"}, 401),
+        ({"nonce": "n"}, 200),  # at+jwt: the issuer itself says that it is an access token
     ],
 )
 def test_the_claims_must_be_right(pair: Pair, changes: dict[str, Any], status: int) -> None:
     token = _signed(pair, **changes)
     assert pair.service.get("/auditor", token).status_code == status
+
+
+def test_a_token_for_the_client_of_browsers_is_an_id_token(tmp_path: Path) -> None:
+    sign_in = SignIn(
+        authorization_url="https://id.example/authorize",
+        token_url="https://id.example/token",
+        client_id="console",
+    )
+    with running(tmp_path / "issuer.db") as issuer:
+        outside = OutsideIssuer(
+            issuer=issuer.url,
+            audience=issuer.url,
+            jwks_url=issuer.url + "/.well-known/jwks.json",
+            sign_in=sign_in,
+        )
+        with running(tmp_path / "service.db", outside) as service:
+            eve = register(issuer, role="operator")
+            register(service, role="auditor", outside_subject=eve.id)
+            pair = Pair(issuer, service, eve)
+            for audience, status in (([issuer.url], 200), ([issuer.url, "console"], 401)):
+                token = _signed(pair, typ="JWT", aud=audience)
+                assert service.get("/auditor", token).status_code == status
+    with pytest.raises(ValidationError, match="audience must differ"):
+        OutsideIssuer(issuer=outside.issuer, audience="console", sign_in=sign_in)
 
 
 def test_another_key_under_the_kid_of_the_issuer_is_refused(pair: Pair) -> None:

@@ -56,15 +56,15 @@ def subject(good: Platform) -> Subject:
 
 def test_a_good_adapter_gets_nothing_wrong(subject: Subject) -> None:
     found = list(examine(subject))
-    assert {each.check for each in found if each.outcome not in ("right", "skipped")} == KNOWN
-    assert {each.check for each in found if each.outcome == "skipped"} == OF_THE_LINE
+    assert {each.check for each in found if each.outcome not in ("ok", "not-applicable")} == KNOWN
+    assert {each.check for each in found if each.outcome == "not-applicable"} == OF_THE_LINE
 
 
 def test_nor_does_it_over_http(url: str, token: Path) -> None:
     line = LineOptions(url=url, token_file=token)
     with connected(url, token_file=token) as far:
         found = list(examine(subject_of(far, explore=True, line=line)))
-    assert {each.check for each in found if each.outcome != "right"} == KNOWN
+    assert {each.check for each in found if each.outcome != "ok"} == KNOWN
 
 
 def test_every_check_has_a_twin() -> None:
@@ -77,7 +77,7 @@ def test_every_check_catches_its_twin(good: Platform, subject: Subject, name: st
     check = BY_NAME[name]
     quick = replace(subject, call_seconds=0.1, person_seconds=0.0)
     finding = check(replace(quick, platform=TWINS[name](good)))
-    assert finding.outcome == ("advice" if check.advice else "wrong")
+    assert finding.outcome == ("warning" if check.warns else "failed")
     assert finding.what
     assert finding.to_do
 
@@ -85,7 +85,7 @@ def test_every_check_catches_its_twin(good: Platform, subject: Subject, name: st
 def test_an_adapter_without_a_lock_is_told(good: Platform, token: Path) -> None:
     with hosted(served(good)) as url, connected(url, token_file=token) as far:
         subject = subject_of(far, line=LineOptions(url=url, token_file=token))
-        assert BY_NAME["strangers-are-refused"](subject).outcome == "wrong"
+        assert BY_NAME["strangers-are-refused"](subject).outcome == "failed"
 
 
 def test_an_adapter_that_takes_anything_is_told(subject: Subject, token: Path) -> None:
@@ -95,7 +95,7 @@ def test_an_adapter_that_takes_anything_is_told(subject: Subject, token: Path) -
     with hosted(anything) as careless:
         line = LineOptions(url=careless, token_file=token)
         subject = replace(subject, line=line)
-        assert BY_NAME["garbage-is-refused"](subject).outcome == "wrong"
+        assert BY_NAME["garbage-is-refused"](subject).outcome == "failed"
 
 
 def _broken(*_: Any) -> Any:
@@ -116,7 +116,7 @@ def test_a_call_that_fails_is_a_finding(
 ) -> None:
     broken: Any = {capability: Twin(getattr(good, capability), **{call: _broken})}
     found = list(examine(subject_of(replace(good, **broken))))
-    assert told in {each.check for each in found if each.outcome == "wrong"}
+    assert told in {each.check for each in found if each.outcome == "failed"}
     assert GOSSIP not in repr(found)
 
 
@@ -129,9 +129,9 @@ def test_a_directory_that_fails_over_http_is_told_by_the_command_and_the_doctor(
         with connected(url) as far:
             quick = examine_adapter(lambda: far)
     assert done.exit_code == 1, done.output
-    wrong = {each["check"] for each in json.loads(done.output) if each["outcome"] == "wrong"}
+    wrong = {each["check"] for each in json.loads(done.output) if each["outcome"] == "failed"}
     assert "directory-agrees-with-match" in wrong
-    assert {each.outcome for each in quick} <= {"right", "advice"}
+    assert {each.outcome for each in quick} <= {"ok", "warning"}
 
 
 def test_a_large_directory_is_not_fetched_whole(good: Platform) -> None:
@@ -146,7 +146,7 @@ def test_a_large_directory_is_not_fetched_whole(good: Platform) -> None:
     with hosted(served(large)) as url, connected(url, max_answer_bytes=2**21) as far:
         subject = subject_of(far)
         assert len(subject.known["username"])
-        assert BY_NAME["match-is-stable"](subject).outcome == "right"
+        assert BY_NAME["match-is-stable"](subject).outcome == "ok"
 
 
 @pytest.mark.parametrize("label", ["", "sha256:" + "0" * 64])
@@ -160,7 +160,7 @@ def test_an_adapter_that_names_another_model_about_somebody_is_told(
         finding = BY_NAME["scores-say-their-model"](
             replace(subject, platform=far, line=LineOptions(url=url))
         )
-    assert finding.outcome == "wrong"
+    assert finding.outcome == "failed"
     assert "model" in finding.what
 
 
@@ -169,7 +169,7 @@ def test_what_the_adapter_says_of_people_is_not_repeated() -> None:
         raise ValueError(GOSSIP)
 
     finding = Check[None]("gossip", gossip, "mend it")(None)
-    assert finding.outcome == "wrong"
+    assert finding.outcome == "failed"
     assert GOSSIP not in repr(finding)
     assert "ValueError" in finding.what
 
@@ -177,7 +177,11 @@ def test_what_the_adapter_says_of_people_is_not_repeated() -> None:
 def test_the_command_says_what_is_wrong_and_exits_so(url: str, token: Path) -> None:
     right = CliRunner().invoke(app, ["conformance", url, "--token-file", str(token), "--json"])
     assert right.exit_code == 0, right.output
-    assert {each["outcome"] for each in json.loads(right.output)} <= {"right", "advice", "skipped"}
+    assert {each["outcome"] for each in json.loads(right.output)} <= {
+        "ok",
+        "warning",
+        "not-applicable",
+    }
     names = [f"{__name__}:unsound"]
     wrong = CliRunner().invoke(app, ["conformance", *names])
     assert wrong.exit_code == 1

@@ -32,6 +32,8 @@ from tests.api.engine.adapter import FILES, PEOPLE, ROWS_OF_ONE, make, write_fee
 from tests.durability.processes import until
 from tests.world import deployed, sqlite_url
 
+pytestmark = pytest.mark.long
+
 CONTENT: dict[str, Any] = {
     "kind": "job",
     "title": "Engineer",

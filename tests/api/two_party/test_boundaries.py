@@ -13,12 +13,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from sqlalchemy.exc import OperationalError
 from sqlmodel import select
 
+from api import boundaries
 from api.adapters import PlatformDownError
+from api.boundaries import Boundary
 from api.compose import simulated
 from api.errors import (
     BeginAgainError,
+    ConflictError,
     MessageRefusedError,
     NotReleasedError,
     UnavailableError,
@@ -142,6 +146,49 @@ def test_a_platform_that_fails_while_it_is_read_costs_a_run_and_no_charge(
     assert talk.state == "running"
     assert talk.talk(talk.party()) is None
     settled(talk)
+
+
+@pytest.mark.parametrize("at", [Boundary.NOISED, Boundary.RELEASE_WRITTEN])
+def test_a_failure_after_the_draw_is_final(
+    talk: Conversation, monkeypatch: pytest.MonkeyPatch, at: Boundary
+) -> None:
+    draws = 0
+
+    def fails(boundary: Boundary) -> None:
+        nonlocal draws
+        draws += boundary is Boundary.NOISED
+        if boundary is at:
+            raise ValueError("no such number")
+
+    monkeypatch.setattr(boundaries, "reached", fails)
+    with pytest.raises(ConflictError):
+        talk.talk(talk.party())
+    with pytest.raises(ConflictError):
+        talk.talk(talk.party())
+    assert (talk.state, draws) == ("failed", 1)
+    assert (talk.charges(), talk.entries("failure"), talk.entries("answer")) == (1, 1, 0)
+
+
+def test_an_unavailable_database_is_given_the_same_answer_again(
+    talk: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = [OperationalError("insert", {}, Exception("gone"))]
+    draws = 0
+
+    def fails(boundary: Boundary) -> None:
+        nonlocal draws
+        draws += boundary is Boundary.NOISED
+        if boundary is Boundary.RELEASE_WRITTEN and gone:
+            raise gone.pop()
+
+    monkeypatch.setattr(boundaries, "reached", fails)
+    party = talk.party()
+    with pytest.raises(OperationalError):
+        talk.talk(party)
+    assert talk.state == "running"
+    assert talk.talk(party) is None
+    settled(talk)
+    assert draws == 1
 
 
 def test_a_run_that_was_overtaken_cannot_answer(talk: Conversation) -> None:

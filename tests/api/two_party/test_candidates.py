@@ -11,6 +11,7 @@ from api.audiences.uploads import groups_of
 from api.compose import simulated
 from api.metrics import LEFT_OUT
 from api.platform import Directory, Persons, Platform
+from api.store import ChargedPeopleRow
 from auditor_client import Auditor, soft_metrics
 from platform_sim import SOFTWARE_JOB
 from tests.two_parties import EDGES, Conversation, auditor_at, integers, weighted
@@ -71,7 +72,9 @@ def borne_by(talk: Conversation) -> list[int]:
     """Whom the last run found."""
     with talk.service.store.read() as session:
         [group] = groups_of(session, talk.audit.audience_id)
-        return [int(person) for person in np.frombuffer(group.people or b"", "<i8")]
+        assert group.people == b""
+        recorded = session.get_one(ChargedPeopleRow, talk.audit.id)
+        return [int(person) for person in np.frombuffer(recorded.people, "<i8")]
 
 
 def test_one_person_too_many_changes_nothing_that_can_be_seen(
@@ -130,6 +133,6 @@ def test_the_price_counts_whoever_is_put_out(
         people = weighted(auditor, some.names[:5].to_pylist(), ["a"] * 5, hide=hide)
         metric = soft_metrics.histogram(auditor.contents.upload(**SOFTWARE_JOB), EDGES)
         [part] = auditor.audits.price_two_party(metric, people).price.parts
-        return part.scale
+        return part.noise_scale
 
     assert scale(hide=True) == 2 * scale(hide=False)

@@ -41,6 +41,14 @@ from api.webhooks.addresses import AddressError, Target, is_public, parse, refus
         "fe80::1%eth0",
         "ff02::1",
         "2001:db8::1",
+        "168.63.129.16",  # platform services of Azure
+        "::ffff:168.63.129.16",
+        "192.0.0.192",
+        "192.88.99.1",
+        "fec0::1",
+        "3fff::1",
+        "5f00::1",
+        "100::1",
         "not an address",
     ],
 )
@@ -69,10 +77,17 @@ def test_a_url_has_parts(url: str, target: Target) -> None:
     assert parse(url) == target
 
 
+@pytest.mark.parametrize("port", [22, 25, 80, 444, 5432, 6379, 8080])
+def test_only_ports_of_https_are_reached(port: int) -> None:
+    with pytest.raises(AddressError):
+        parse(f"https://a.example:{port}/hook")
+    assert parse(f"http://127.0.0.1:{port}/hook", private=True).port == port
+
+
 def test_the_host_header_is_what_the_url_says() -> None:
     assert parse("https://a.example/x").authority == "a.example"
-    assert parse("https://a.example:444/x").authority == "a.example:444"
-    assert parse("https://[2606:4700::1111]:444/x").authority == "[2606:4700::1111]:444"
+    assert parse("https://a.example:8443/x").authority == "a.example:8443"
+    assert parse("https://[2606:4700::1111]:8443/x").authority == "[2606:4700::1111]:8443"
 
 
 @pytest.mark.parametrize(

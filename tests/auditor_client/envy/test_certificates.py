@@ -1,9 +1,9 @@
 import pytest
 
-from auditor_client.envy import Certificate, everybody_rule, sample_rule
+from auditor_client.envy import Certificate, EverybodyRule, sample_rule
 
 SAMPLE = sample_rule(73, noise=1.0)
-ALL = everybody_rule(50, noise=5.0)
+ALL = EverybodyRule(50, 49, 0.025 / 50, 0.05, 5.0, 5.0)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -9,37 +10,52 @@ from auditor_client.envy import envy_plan
 from auditor_client.errors import InputError
 
 
-def test_a_plan_asks_for_what_the_noise_needs() -> None:
-    plan = envy_plan(tolerance=0.2, alpha=0.4, noise=1.0, own=0.8, others=[0.1, 0.3])
-    assert (plan.targets, plan.without_noise, plan.arms, plan.people) == (73, 41, 80, 81)
+def test_a_plan_says_how_many_people_the_power_needs() -> None:
+    plan = envy_plan(tolerance=0.2, alpha=0.4, epsilon=2.0, own=0.8, others=[0.1, 0.3])
+    assert (plan.targets, plan.without_noise, plan.arms) == (130, 41, 86)
+    assert (plan.arms_per_person, plan.noise_scale) == (2, 2.0)
+    assert 130 * 87 / 2 < plan.people < 8_000
+    assert plan.chance >= 0.9
     assert plan.ceiling >= 2 * plan.steps > 0
-    assert plan.loss == pytest.approx(0.4 * plan.ceiling * 73)
-    assert plan.means[:1] + plan.means[40:42] == (0.8, 0.1, 0.3)
+    assert plan.loss == pytest.approx(0.4 * plan.ceiling * 130)
+    assert plan.means[:1] + plan.means[43:45] == (0.8, 0.1, 0.3)
     assert plan.asks() == {
         "steps": plan.ceiling, "tolerance": 0.2, "alpha": 0.4, "delta": 0.05, "bounds": "tight",
-        "gamma": 0.1, "lam": 0.1, "targets": 73, "arms": 80,
+        "gamma": 0.1, "lam": 0.1, "targets": 130, "arms": 86, "arms_per_person": 2, "epsilon": 2.0,
     }  # fmt: skip
-    assert "73 people, 32 more than without noise" in plan.explain()
+    assert "130 of them are targets, 89 more than without noise" in plan.explain()
 
 
-def test_a_plan_for_everybody() -> None:
-    plan = envy_plan(tolerance=0.3, alpha=0.5, noise=5.0, own=0.9, others=0.1, everybody=10)
-    assert (plan.targets, plan.arms, plan.chance > 0.9) == (10, 9, True)
-    assert plan.asks()["criterion"] == "exact"
-    with pytest.raises(InputError, match="at least two people"):
-        envy_plan(everybody=1)
+def test_a_plan_says_which_power_so_many_people_allow() -> None:
+    asked: dict[str, Any] = {
+        "epsilon": 5.0,
+        "gamma": 0.2,
+        "lam": 0.2,
+        "tolerance": 0.3,
+        "alpha": 0.5,
+        "own": 0.9,
+    }
+    many, few = (envy_plan(**asked, others=0.1, people=people) for people in (2_000, 400))
+    assert (many.people, few.people) == (2_000, 400)
+    assert many.arms_per_person == 1 < few.arms_per_person
+    assert few.chance < 0.9 <= many.chance
+    drawn = envy_plan(**asked, others=0.1, people=2_000, sampled=True)
+    assert drawn.noise_scale / drawn.arms_per_person == 2 * many.noise_scale / many.arms_per_person
+    with pytest.raises(InputError, match="people are too few"):
+        envy_plan(**asked, people=30)
     with pytest.raises(InputError, match="at least one mean"):
-        envy_plan(others=[])
+        envy_plan(**asked, others=[])
 
 
 def test_the_command_plans_and_draws(tmp_path: Path) -> None:
     chart = tmp_path / "alphas.svg"
     asked = ["envy-plan", "--epsilon", "5", "--tolerance", "0.4", "--own", "0.9", "--others", "0.1"]
-    asked += ["--everybody", "6", "--json", "--chart", str(chart)]
-    done = CliRunner().invoke(app, asked)
+    asked += ["--gamma", "0.3", "--lam", "0.3", "--people", "900", "--arms-per-person", "2"]
+    done = CliRunner().invoke(app, [*asked, "--json", "--chart", str(chart)])
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
-    assert (found["targets"], found["arms"]) == (6, 5)
+    assert (found["people"], found["arms_per_person"], found["noise_scale"]) == (900, 2, 0.8)
+    assert found["chance_of_the_certificate"] > 0.9
     assert found["steps_to_expect"] <= found["steps_to_allow"]
     assert chart.read_text().startswith("<svg")
     refused = CliRunner().invoke(app, ["envy-plan", "--epsilon", "-1"])

@@ -9,6 +9,8 @@ from scipy import stats
 from auditor_client.noise import Gaussian, Laplace, Noise
 from bench.metric_coverage import measures, platforms, release
 
+pytestmark = pytest.mark.long
+
 DELTA = 0.3
 
 
@@ -16,8 +18,8 @@ DELTA = 0.3
     ("noise", "sizes", "people"),
     [
         (Laplace(1.0), "known", 60),
-        pytest.param(Gaussian(2.0), "known", 300, marks=pytest.mark.long),
-        pytest.param(Laplace(2.0), "noisy", 120, marks=pytest.mark.long),
+        pytest.param(Gaussian(2.0), "known", 300, marks=pytest.mark.full),
+        pytest.param(Laplace(2.0), "noisy", 120, marks=pytest.mark.full),
         (Gaussian(0.5), "estimated", 150),
         (None, "tree", 250),
     ],

@@ -40,7 +40,8 @@ def test_a_certificate_and_a_gap_share_delta() -> None:
     [
         (with_envy() | {"audiences": STUDY["audiences"]}, "say `consented: true` of volunteers"),
         (with_envy(gamma=None, lam=None), "needs gamma and lam"),
-        (with_envy(criterion="exact"), "do not go with it"),
+        (with_envy(criterion="exact"), "take the probabilistic criterion"),
+        (with_envy(arms_per_person=0), "arms_per_person"),
         (with_envy(steps=0), "steps"),
         (with_envy(tolerence=0.1), "did you mean 'tolerance'?"),
     ],

@@ -5,6 +5,7 @@ import pytest
 
 from auditor_client import two_party
 from auditor_client.demographics import Probabilities, hard
+from bench import plaintext_bootstrap
 from privacy.values import SampledPairs, ScoreBins, every_score
 from tests.auditor_client.two_party.plain import soft, sums_of, weights_of
 
@@ -91,8 +92,8 @@ def test_sampled_pairs_estimate_the_same() -> None:
     rows = SampledPairs(buckets=500, rounds=40).rows(
         np.arange(4000), np.arange(4000), score, actual
     )
-    sums = two_party.sums_of(rows, weights, [(0, 0), (1, 1)], 1, repetitions=50, seed=1)
-    found = two_party.read(sums)
+    sums = plaintext_bootstrap.sums_of(rows, weights, [(0, 0), (1, 1)], 1, repetitions=50, seed=1)
+    found = plaintext_bootstrap.read(sums)
     for number in range(2):
         exact = direct(score, actual, weights[:, number].astype(float))
         # Pairs of one person depend on each other: their bootstrap is of pairs, so allow for it.
@@ -105,8 +106,8 @@ def test_the_exact_curve_by_cumulative_sums_with_a_bootstrap() -> None:
     weights = weights_of(probabilities)
     rows = every_score(np.arange(400), score, actual)
     cells = int(rows.cell.max()) + 1
-    sums = two_party.sums_of(rows, weights, [(0,), (1,)], cells, repetitions=100, seed=2)
-    found = two_party.read_areas(sums)
+    sums = plaintext_bootstrap.sums_of(rows, weights, [(0,), (1,)], cells, repetitions=100, seed=2)
+    found = plaintext_bootstrap.read_areas(sums)
     for number in range(2):
         exact = direct(score, actual, weights[:, number].astype(float))
         assert found.value[number] == pytest.approx(exact)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -11,9 +10,8 @@ from hypothesis import strategies as st
 
 from privacy.errors import LedgerError
 from privacy.ledger.verify import verify
-from tests.ledgers import BEGIN, Ledger, Maker, charge_parts, mandate_body, plain, relied, trust
+from tests.ledgers import BEGIN, HISTOGRAM, Ledger, Maker, charge_of, mandate_body, relied, trust
 
-_MILLIONTH = Decimal("0.000001")
 AMOUNTS = ["0.05", "0.125", "0.166667", "0.5"]
 
 
@@ -168,22 +166,14 @@ def _charge(
 ) -> Spent:
     """A match count in epsilon, or a Gaussian histogram in rho."""
     entry, exact = len(ledger.lines), Fraction(amount)
-    asked, facts = charge_parts(f"charge_{entry}", f"audit_{entry}", name, amount, "0")
-    rho = 2 * exact**2
-    if body["rho_limit"] is None:
-        asked |= {"kind": "match-count", "mechanism": None, "size_epsilon": None}
-    else:
-        asked |= {"mechanism": "discrete-gaussian", "epsilon": None, "size_epsilon": None}
-        asked |= {"rho": amount, "size_rho": "0"}
-        rho = 2 * exact
-        both = {"add_remove": amount, "change_one": _text(rho)}
-        facts |= {"epsilon": None, "rho": both, "currency": "rho", "debit": _text(rho)}
+    rho, request = 2 * exact**2, HISTOGRAM | {"kind": "match-count", "epsilon": amount}
+    if body["rho_limit"] is not None:
+        rho, request = 2 * exact, HISTOGRAM | {"mechanism": "discrete-gaussian", "epsilon": None}
+        request |= {"size_epsilon": None, "rho": amount, "size_rho": "0"}
+    asked, facts = charge_of(request, f"charge_{entry}", f"audit_{entry}", name)
+    assert Fraction(facts["rho"]["change_one"]) == rho
     ledger.stated(ada, "charge", asked, facts, ada.auditor)
     return Spent(mandate, ledger.at, Fraction(facts["debit"]), rho, entry)
-
-
-def _text(amount: Fraction) -> str:
-    return plain((amount * 10**6).numerator * _MILLIONTH)
 
 
 def _first_wrong(ledger: Ledger) -> int | None:

@@ -6,24 +6,20 @@ from typing import Any
 
 import pytest
 
-from api.audits import KINDS, AudienceFacts
-from api.pricing import price_of
-from openapi.models import REQUEST, Currency
-from privacy.errors import EvidenceError, LedgerError
-from privacy.ledger import shapes
-from privacy.ledger.prices import debited
-from privacy.ledger.statements import Statement, condensed
+from privacy.errors import LedgerError
+from privacy.ledger.statements import Statement
 from privacy.ledger.verify import verify
 from privacy.receipts import canonical, digest
 from tests.ledgers import (
     AUDIENCE,
+    HISTOGRAM,
     OPERATOR,
     REGULATOR,
     Ledger,
     Maker,
+    charge_of,
     charge_parts,
     mandate_body,
-    price,
     public,
     relied,
     trust,
@@ -82,8 +78,8 @@ def test_a_charge_with_a_statement_of_another_action(ledger: Ledger, ada: Maker)
 def test_a_charge_on_another_mandate_than_was_asked_for(ledger: Ledger, ada: Maker) -> None:
     one, other = ledger.mandate(lab(ada)), ledger.mandate(lab(ada))
     ledger.charge(ada, one, mandate_id=one)
-    body, facts = charge_parts("charge_1", "audit_1", other)
-    ledger.stated(ada, "charge", body | {"mandate_id": one}, facts, ada.auditor)
+    body, facts = charge_of(HISTOGRAM | {"mandate_id": one}, "charge_1", "audit_1", other)
+    ledger.stated(ada, "charge", body, facts, ada.auditor)
     last_is_wrong(ledger, "not the one of the statement")
 
 
@@ -307,54 +303,6 @@ def test_a_refund_goes_back_to_the_platforms_window(ledger: Ledger, ada: Maker) 
     last_is_wrong(ledger, "platform's account")
 
 
-# Prices.
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"debit": "0.125"}, "change-one price"),
-        ({"currency": "rho"}, "is in epsilon"),
-        (price("0.05", "0.025") | {"debit": "0.15"}, "costs less"),
-        (price("0.2", "0.025") | {"debit": "0.45"}, "costs more"),
-        ({"epsilon": {"add_remove": "0.25", "change_one": "0.125"}, "debit": "0.125"}, "less"),
-        ({"rho": {"add_remove": "0.02", "change_one": "0.02"}}, "less rho"),
-        ({"rho": {"add_remove": "0.02", "change_one": "0.2"}}, "more than its epsilon"),
-        ({"epsilon": None}, "costs more"),
-        ({"debit": 1}, "ChargeFacts"),
-        ({"debit": "0.2500000000000001"}, "change-one price"),
-    ],
-)
-def test_a_wrong_price(ledger: Ledger, ada: Maker, changes: dict[str, Any], reason: str) -> None:
-    ledger.seal(ada.auditor)
-    body, facts = charge_parts("charge_1", "audit_1", ledger.mandate(lab(ada)))
-    ledger.stated(ada, "charge", body, facts | changes, ada.auditor)
-    last_is_wrong(ledger, reason)
-
-
-@pytest.mark.parametrize(
-    ("sizes", "paid", "reason"),
-    [
-        ("known", price("0.1"), None),
-        ("noisy", price("0.1", "0.025"), None),
-        ("known", price("0.1", "0.025"), "costs more"),
-        ("noisy", price("0.1"), "costs less"),
-    ],
-)
-def test_there_is_one_price(
-    ledger: Ledger, ada: Maker, sizes: str, paid: dict[str, Any], reason: str | None
-) -> None:
-    """Sizes that are known cost nothing to learn, others do: the audience's entry says which."""
-    ledger.seal(ada.auditor, sizes=sizes)
-    body, facts = charge_parts("charge_1", "audit_1", ledger.mandate(lab(ada)))
-    facts |= {**paid, "debit": paid["epsilon"]["change_one"]}
-    ledger.stated(ada, "charge", body, facts, ada.auditor)
-    if reason is None:
-        ledger.verified()
-    else:
-        last_is_wrong(ledger, reason)
-
-
 # Audiences.
 
 
@@ -392,79 +340,6 @@ def test_an_audience_says_whether_its_sizes_are_known(
 ) -> None:
     ledger.seal(ada.auditor, sizes=sizes)
     last_is_wrong(ledger, "AudienceFacts")
-
-
-REQUESTS: list[dict[str, Any]] = [
-    {"kind": "score-histogram", "epsilon": "1"},
-    {"kind": "score-histogram", "epsilon": "0.000001"},
-    {"kind": "score-histogram", "epsilon": "0.333333", "size_epsilon": "0.1"},
-    {"kind": "score-histogram", "epsilon": "10", "size_epsilon": "0"},
-    {"kind": "score-histogram", "mechanism": "discrete-gaussian", "rho": "0.7"},
-    {"kind": "score-histogram", "mechanism": "discrete-gaussian", "rho": "0.7", "size_rho": "0"},
-    {"kind": "score-cdf", "epsilon": "0.3"},
-    {"kind": "match-count", "epsilon": "0.999999"},
-    {"kind": "most-skewed", "epsilon": "0.3", "weights": [3, 2]},
-    {"kind": "outcome-test", "epsilon": "0.7", "rows_per_person": 3},
-    {"kind": "outcome-test", "mechanism": "discrete-gaussian", "rho": "0.7", "rows_per_person": 3},
-    {"kind": "log-cdf", "epsilon": "0.3", "column": "score", "rows_per_person": 3},
-]
-
-
-@pytest.mark.parametrize("asked", REQUESTS)
-@pytest.mark.parametrize("sizes", [None, (5, 5)])
-@pytest.mark.parametrize("slots", [False, True])
-@pytest.mark.parametrize("groups", [1, 2])
-def test_what_the_service_charges_is_right(
-    asked: dict[str, Any], sizes: tuple[int, int] | None, slots: bool, groups: int
-) -> None:
-    ids = {"audience_id": "audience_" + "0" * 30}
-    if asked["kind"] == "most-skewed":
-        ids["contents"] = ["content_" + "0" * 30] * 2  # type: ignore[assignment]
-    elif asked["kind"] in ("outcome-test", "log-cdf"):
-        ids["log"] = "jobs"
-        if asked["kind"] == "outcome-test":
-            ids["outcome_range"] = {"low": 0, "high": 1}  # type: ignore[assignment]
-    elif asked["kind"] != "match-count":
-        ids["content_id"] = "content_" + "0" * 30
-    bins = {} if asked["kind"] == "match-count" else {"bins": {"edges": [0, 0.5, 1]}}
-    request = REQUEST.validate_python({**ids, **bins, **asked})
-    facts = AudienceFacts(("g0", "g1"), groups, sizes, fixed_slots=slots)
-    question = KINDS[request.kind].question(request, facts)
-    currency: Currency = "rho" if "rho" in asked else "epsilon"
-    shown = price_of(question, currency)
-    charged = {
-        "charge_id": "",
-        "audit_id": "",
-        "mandate_id": "",
-        "audience_commitment": "",
-        **shown.model_dump(mode="json", include={"epsilon", "rho", "currency", "debit"}),
-    }
-    body = shapes.read(condensed(request.model_dump(mode="json")), shapes.ChargeBody)
-    debited(body, shapes.read(charged, shapes.ChargeFacts), "known" if sizes else "noisy")
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "rho", "debit", "reason"),
-    [
-        (("1", "2"), ("0.5", "2"), "2", None),
-        (("1", "1"), ("0.5", "1"), "1", "its rho is more"),
-        (("1", "1.5"), ("0.5", "1.125"), "1.5", "costs less"),
-        (("3", "6"), ("4.5", "18"), "6", "costs more"),
-    ],
-)
-def test_a_kind_of_another_version_is_held_to_the_same_rule(
-    epsilon: tuple[str, str], rho: tuple[str, str], debit: str, reason: str | None
-) -> None:
-    body, facts = charge_parts("charge_1", "audit_1", "mandate_1", "1", "0")
-    body |= {"kind": "of-tomorrow", "size_epsilon": None}
-    both = [dict(zip(("add_remove", "change_one"), each, strict=True)) for each in (epsilon, rho)]
-    facts |= {"epsilon": both[0], "rho": both[1], "debit": debit}
-    asked, paid = shapes.read(body, shapes.ChargeBody), shapes.read(facts, shapes.ChargeFacts)
-    if reason is None:
-        assert debited(asked, paid, None) == (2 * 10**13, 2 * 10**13)
-    else:
-        with pytest.raises(EvidenceError, match=reason):
-            debited(asked, paid, None)
 
 
 # People.

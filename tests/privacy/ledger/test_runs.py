@@ -57,14 +57,6 @@ def released(
     return ReleaseFacts(AUDIT, transcript, None if root is None else Draw(size, root.hex()))
 
 
-def test_a_charge_says_what_its_promise_rests_on() -> None:
-    with pytest.raises(EvidenceError, match="rests on"):
-        charged(assumes=())
-    facts = ChargeFacts("c", AUDIT, "m", None, None, Both("1", "2"), "rho", "2", assumes=["x"])
-    with pytest.raises(EvidenceError, match="rests on"):
-        Runs(lambda *_: True).charge(ChargeBody("reo"), facts, mandate("1"))
-
-
 def test_nothing_is_answered_twice_or_without_a_charge() -> None:
     runs = answered()
     with pytest.raises(EvidenceError, match="answered before"):

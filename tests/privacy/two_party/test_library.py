@@ -1,4 +1,4 @@
-"""The paper's own setting: exact sums and resamples, and what it tells the tester."""
+"""The paper's own setting: exact sums, and what it tells the tester."""
 
 import math
 from dataclasses import replace
@@ -17,7 +17,7 @@ from privacy.two_party.library import (
     Places,
     plaintext_sums,
 )
-from privacy.two_party.library.shares import resamples, summed
+from privacy.two_party.library.shares import summed
 from privacy.two_party.matching import each
 from privacy.two_party.residues import MODULI
 from tests.privacy.two_party.runs import token
@@ -40,18 +40,16 @@ class Study:
             "tuples": ((0, 1), (1, 0)),
             "columns": 2,
             "cells": 4,
-            "units": 10,
             "weights": Entries(0, 1_000, 1_000),
             "values": Entries(-(2**20), 2**20, 2**21),
-            "resamples": 3,
-            "seed": 7,
+            "least_rows": 1,
         }
         self.terms = LibraryTerms(**(usual | changes))
         self.known, self.people = known, people
         size = (len(known), self.terms.groups)
         self.weights = rng.integers(0, self.terms.weights.high, size, endpoint=True)
         members = rng.integers(0, len(people), (40, self.terms.arity))
-        places = Places(members, np.repeat(np.arange(4), 10), np.tile(np.arange(10), 4))
+        places = Places(members, np.repeat(np.arange(4), 10))
         most = self.terms.values.high
         differences = rng.integers(-most, most, 40, endpoint=True)
         self.rows = ClientRows(places, np.column_stack([differences, np.ones(40, np.int64)]))
@@ -77,13 +75,13 @@ class Study:
 def test_encrypted_sums_are_those_in_the_clear(learner: str) -> None:
     study = Study(NAMES[:20], NAMES[5:], learner=learner)
     sums = study.run()
-    assert sums.shape == (4, 2, 4, 2)
+    assert sums.shape == (2, 4, 2)
     assert np.array_equal(sums, study.expected())
 
 
 def test_the_sums_in_the_clear_are_those_by_hand() -> None:
     """The twin by itself: one row, one cell, the paper's equation."""
-    study = Study(NAMES[:20], NAMES[5:], resamples=0)
+    study = Study(NAMES[:20], NAMES[5:])
     total = 0
     for row in range(10):  # the first cell
         above, below = study.rows.places.members[row]
@@ -92,7 +90,7 @@ def test_the_sums_in_the_clear_are_those_by_hand() -> None:
             a = study.weights[study.known.index(study.people[above]), 0]
             b = study.weights[study.known.index(study.people[below]), 1]
             total += int(a) * int(b) * int(study.rows.values[row, 0])
-    assert study.expected()[0, 0, 0, 0] == total
+    assert study.expected()[0, 0, 0] == total
 
 
 def test_odd_tables_are_exact() -> None:
@@ -113,18 +111,15 @@ def test_sums_beyond_one_modulus_are_exact_by_two() -> None:
     assert np.array_equal(study.run(), study.expected())
 
 
-def test_resampled_sums_of_shares_are_exact() -> None:
-    """Limbs: shares as large as they come, units taken many times."""
-    study = Study(NAMES[:20], NAMES[5:], resamples=5)
+def test_sums_of_shares_are_exact() -> None:
+    """Shares as large as they come."""
+    study = Study(NAMES[:20], NAMES[5:])
     rng = np.random.default_rng(1)
     shares = rng.integers(MODULI[0] - 10, MODULI[0], (40, 2, 2)).astype(np.uint64)
     found = summed(study.terms, MODULI[0], study.rows.places, shares)
-    times = np.concatenate(list(resamples(study.terms)))
-    assert np.all(times.sum(axis=1) == 10)
-    for resample, cell in ((0, 0), (3, 2), (5, 3)):
-        rows = range(10 * cell, 10 * cell + 10)
-        by_hand = sum(int(times[resample, row % 10]) * int(shares[row, 1, 0]) for row in rows)
-        assert int(found[resample, 1, cell, 0]) == by_hand % MODULI[0]
+    for cell in range(4):
+        by_hand = sum(int(shares[row, 1, 0]) for row in range(10 * cell, 10 * cell + 10))
+        assert int(found[1, cell, 0]) == by_hand % MODULI[0]
 
 
 def test_the_client_sees_nothing_but_uniform_numbers() -> None:
@@ -215,9 +210,6 @@ def test_tables_must_fit_the_terms() -> None:
         library.TesterParty(study.terms, b"".join(map(token, twice)), study.weights)
     with pytest.raises(BoundsError):
         library.TesterParty(study.terms, bytes(32 * 20), study.weights + 1_000)
-    crowded = ClientRows(replace(study.rows.places, unit=np.zeros(40, np.int64)), study.rows.values)
-    with pytest.raises(errors.MalformedError, match="more rows"):
-        ClientParty(study.terms, bytes(32 * 25), crowded)
     beyond = ClientRows(study.rows.places, study.rows.values * 2**21)
     with pytest.raises(BoundsError):
         ClientParty(study.terms, bytes(32 * 25), beyond)
@@ -225,6 +217,27 @@ def test_tables_must_fit_the_terms() -> None:
     for bad in [*odd, {"tuples": ((0,), (0, 1))}]:
         with pytest.raises(BoundsError):
             replace(study.terms, **bad)
+
+
+def test_a_cell_of_few_rows_is_refused_by_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exact sum of one row is that row."""
+    study = Study(NAMES[:20], NAMES[5:], least_rows=5)
+    alone = replace(study.rows.places, cell=np.repeat([0, 1, 2, 3], [10, 10, 19, 1]))
+    repeated = replace(study.rows.places, members=np.repeat(study.rows.places.members[::10], 10, 0))
+    for places in (alone, repeated):
+        with pytest.raises(errors.MalformedError, match="fewer than 5"):
+            ClientParty(study.terms, bytes(32 * 25), ClientRows(places, study.rows.values))
+        study.rows = ClientRows(places, study.rows.values)
+        with monkeypatch.context() as lax:
+            lax.setattr(Places, "check", lambda *_: None)
+            client = study.client()
+        with pytest.raises(errors.MalformedError, match="fewer than 5"):
+            _play(study.tester(), client)
+
+
+def test_there_are_no_resamples() -> None:
+    """Their exact sums would tell the learner every row: see the test of `plaintext_bootstrap`."""
+    assert not {"resamples", "seed", "units"} & set(LibraryTerms.__dataclass_fields__)
 
 
 def test_sums_are_only_for_the_learner() -> None:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import rbcl
 
-from privacy.two_party.errors import PointError, SpentError
+from privacy.two_party.errors import EqualPointsError, PointError, SpentError
 from privacy.two_party.joins import NOBODY, Candidates, once
-from privacy.two_party.matching import POINT, Blinding, each
+from privacy.two_party.matching import POINT, Blinding, DistinctPoints, distinct_tokens, each
 
 VECTORS: dict[str, Any] = json.loads(
     (Path(__file__).parents[2] / "vectors" / "two_party" / "points.json").read_text()
@@ -99,6 +99,51 @@ def test_of_too_many_a_random_part_has_places_and_the_same_lot_draws_the_same() 
     # Binomial(400, .4) / 400 has a standard deviation of .0245: 6.5 of them, with 50 people.
     assert np.abs(shares - 0.4).max() < 0.16
     assert (everybody.beyond(20), everybody.beyond(50)) == (30, 0)
+
+
+def test_two_people_who_share_a_token_have_one_place() -> None:
+    """Two equal points would show the auditor that they share it."""
+    tokens = b"".join(bytes([i // 2]) * 32 for i in range(40))
+    firsts = []
+    for _ in range(60):
+        everybody = Candidates(tokens, np.arange(40))
+        kept = everybody.shuffled(30)
+        assert len(set(each(kept.tokens))) == 30
+        people = sorted(int(p) for p in kept.persons if p >= 0)
+        assert [p // 2 for p in people] == list(range(20))
+        assert everybody.beyond(30) == 20
+        firsts.append(people)
+    # One of two by a fresh lot: the same twenty in two runs have probability 2^-20, 1e-354 in all.
+    assert len(set(map(tuple, firsts))) > 1
+
+
+def test_places_are_shuffled_anew_in_every_run_of_one_charge() -> None:
+    """The lot is the same in all of them: it draws who has places, and never the order."""
+    places, runs = 8, 600
+    everybody = Candidates(bytes(range(160)), np.arange(5), lot=bytes(32))
+    counts = np.zeros((5, places))
+    for _ in range(runs):
+        for place, person in enumerate(everybody.shuffled(places).persons):
+            counts[person, place] += person >= 0
+    # Binomial(600, 1/8) has mean 75 and SD 8.1. By Bernstein, any of 80 tails beyond 57: 4e-7.
+    assert np.abs(counts - runs / places).max() < 57
+
+
+def test_repeated_tokens_become_random_ones() -> None:
+    tokens = bytes(32) + bytes([1]) * 32 + bytes(32) + bytes([1]) * 32
+    kept = each(distinct_tokens(tokens))
+    assert b"".join(kept[:2]) == tokens[:64]
+    assert len(set(kept)) == 4
+    assert distinct_tokens(tokens) != b"".join(kept)
+
+
+def test_points_may_not_repeat_in_one_message_or_over_several() -> None:
+    taken, one, two, three = DistinctPoints(), bytes(32), b"\1" * 32, b"\2" * 32
+    taken.take(one + two)
+    for again in (three + three, three + two):
+        with pytest.raises(EqualPointsError):
+            taken.take(again)
+    taken.take(three)  # what was refused left nothing behind
 
 
 def test_a_person_has_one_place_however_many_identifiers() -> None:

@@ -37,12 +37,12 @@ def transcript_at(number: int) -> Transcript:
 def test_frames_are_those_of_the_vectors_and_of_the_docstring() -> None:
     chain = Transcript(Setting.SERVICE, TERMS)
     chain.run = bytes.fromhex(VECTORS["run"])
-    tag = b"platform-auditor/two-party/v1/chain"
+    tag = b"platform-auditor/two-party/v2/chain"
     before = sha256(tag + TERMS).digest()
     for number, (each, slot) in enumerate(zip(VECTORS["good"], slots(), strict=True)):
         body = bytes.fromhex(each["body"])
         run = TERMS if number < 2 else chain.run
-        by_hand = b"2PARTY" + bytes([1, 1, number % 2, slot.kind]) + struct.pack(">I", number)
+        by_hand = b"2PARTY" + bytes([2, 1, number % 2, slot.kind]) + struct.pack(">I", number)
         by_hand += run + before + struct.pack(">I", len(body)) + body
         assert by_hand.hex() == each["message"]
         assert chain.framed(slot, body) == by_hand

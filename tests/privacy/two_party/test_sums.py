@@ -11,10 +11,10 @@ from privacy.two_party.ciphers import whole
 from privacy.two_party.errors import CiphertextError, NoiseBudgetError
 from privacy.two_party.flooding import FRESH, STATISTICAL_BITS, Flooding
 from privacy.two_party.keys import SecretKey
-from privacy.two_party.randomness import expanded
+from privacy.two_party.randomness import LARGEST_ERROR, expanded
 from privacy.two_party.residues import MODULI, Words, signed
 from privacy.two_party.ring import SUMS, Ring, Size, added, ring, words_of
-from privacy.two_party.sums import EncryptedTable, encrypted_table, laid_out
+from privacy.two_party.sums import EncryptedTable, encrypted_table, hidden, laid_out
 from tests.privacy.two_party.runs import Array, small
 
 RING = ring(SUMS, MODULI[0])
@@ -66,6 +66,14 @@ def test_extremes_are_exact_and_nothing_raises_on_zeros(
     weights, values = np.full((100, 2), weight), np.full((100, 2), value)
     sums = table(key, terms, weights, values).plus(np.zeros((2, 2), np.int64))
     assert decrypted(key, terms, sums) == [100 * weight * value] * 4
+
+
+def test_any_noise_of_64_bits_is_taken_modulo_the_plaintext(key: SecretKey) -> None:
+    extremes = np.array([[2**63 - 1, -(2**63)], [2**53, -(2**53)]])
+    made = table(key, small(), np.full((5, 2), 500), np.full((5, 2), 50))
+    found = decrypted(key, small(), made.plus(extremes))
+    expected = [(125_000 + int(noise)) % RING.modulus for noise in extremes.ravel()]
+    assert [number % RING.modulus for number in found] == expected
 
 
 def test_values_beyond_their_bounds_never_enter(key: SecretKey) -> None:
@@ -157,6 +165,38 @@ def test_without_hiding_the_uniform_half_tells_every_value(
     # v(X) = Σ vᵢ X^(−i): the first value stands first, the others from the end, negative.
     assert [told[0], *(-told[-place] for place in range(1, 5))] == values[:, 0].tolist()
     assert max(map(abs, solved(made))) > 2**40  # uniform below 2^60: all 8,192 small, never
+
+
+def test_the_uniform_half_has_a_fresh_error_every_time(
+    key: SecretKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the same u twice, the halves differ by two small errors and by nothing else.
+
+    Without an error c₁ + a·u is a linear system in u and the values.
+    """
+    made = table(key, small(), np.ones((5, 2), np.int64), np.ones((5, 2), np.int64))
+    [sums] = made.sums
+    ring = sums.flooding.ring
+    monkeypatch.setattr(randomness, "ternary", lambda count: np.eye(1, count, dtype=np.int64)[0])
+    one, other = (hidden(ring, sums.ciphers[0], sums.zero)[1] for _ in range(2))
+    for row, again, prime in zip(one.tolist(), other.tolist(), ring.primes, strict=True):
+        apart = [(a - b + prime // 2) % prime - prime // 2 for a, b in zip(row, again, strict=True)]
+        assert max(map(abs, apart)) <= 2 * LARGEST_ERROR
+        # Two errors of variance 10.5 each: the mean of 8,192 squares errs by 0.33 (one deviation).
+        assert 19 < np.mean(np.square(apart)) < 23
+
+
+def test_the_uniform_half_is_hidden_by_a_fresh_secret_every_time(key: SecretKey) -> None:
+    """Two halves of one sum are as far apart as uniform numbers, and not by errors alone."""
+    made = table(key, small(), np.ones((5, 2), np.int64), np.ones((5, 2), np.int64))
+    [sums] = made.sums
+    ring = sums.flooding.ring
+    one, other = (hidden(ring, sums.ciphers[0], sums.zero)[1] for _ in range(2))
+    for row, again, prime in zip(one.tolist(), other.tolist(), ring.primes, strict=True):
+        apart = [(a - b + prime // 2) % prime - prime // 2 for a, b in zip(row, again, strict=True)]
+        # A uniform number is within a quarter of the range half of the time: 8,192 of them always
+        # are with probability 2⁻⁸¹⁹².
+        assert max(map(abs, apart)) > prime // 4
 
 
 def test_flooding_is_as_wide_as_its_docstring_says() -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Self
 
 FOLDER = Path(__file__).parent
+# The same as versions before format 3 wrote them; nobody makes these anew.
+OLDER = FOLDER / "format_2"
 GOOD = ("export.jsonl", "partial.jsonl", "receipt.json")
 KEYS = "keys.json"
 TWINS = "twins.json"
@@ -50,9 +52,9 @@ class Twin:
     ) -> Self:
         return cls(name, of, steps(good, bad), entry, message, list(seen), list(witnessed))
 
-    def lines(self) -> list[str]:
+    def lines(self, folder: Path = FOLDER) -> list[str]:
         """The bad file."""
-        made = lines_of(self.of)
+        made = lines_of(self.of, folder)
         for at, removed, added in reversed(self.steps):
             made[at : at + removed] = added
         return made
@@ -68,12 +70,12 @@ def steps(good: Sequence[str], bad: Sequence[str]) -> list[Step]:
     ]
 
 
-def lines_of(name: str) -> list[str]:
-    return (FOLDER / name).read_text(encoding="utf-8").splitlines()
+def lines_of(name: str, folder: Path = FOLDER) -> list[str]:
+    return (folder / name).read_text(encoding="utf-8").splitlines()
 
 
-def twins() -> list[Twin]:
-    return [Twin(**fields) for fields in json.loads((FOLDER / TWINS).read_text(encoding="utf-8"))]
+def twins(folder: Path = FOLDER) -> list[Twin]:
+    return [Twin(**fields) for fields in json.loads((folder / TWINS).read_text(encoding="utf-8"))]
 
 
 def written(made: Sequence[Twin]) -> str:

@@ -16,20 +16,26 @@ from privacy.ledger import possession, statements
 from privacy.ledger.merkle import inclusion_path, leaf_hash, root_of
 from privacy.ledger.runs import drawn
 from privacy.ledger.trust import Trust
+from privacy.plans import PLANS
 from privacy.receipts import canonical, digest, sign
 from tests.ledgers import (
     AUDIENCE,
+    HISTOGRAM,
     OPERATOR,
     ORIGIN,
+    PUBLIC,
     REGULATOR,
     Ledger,
     Maker,
+    charge_of,
     charge_parts,
     ed25519,
     exploring_parts,
     mandate_body,
-    price,
+    older_parts,
+    priced,
     public,
+    stated_part,
     trust,
     two_party_parts,
     witnessed,
@@ -39,6 +45,8 @@ CONTENT = {"kind": "job", "title": "Software engineer", "text": "", "attributes"
 FIRST, SECOND = ed25519("ledger"), ed25519("second")
 AUDIT = "audit_" + "a" * 30
 SHARE = "0.5"
+REQUEST = HISTOGRAM | {"bins": {"edges": [0.0, 1.0]}}
+SAMPLE = replace(PUBLIC, fixed_slots=True, sizes_known=True)
 
 
 def named(key: OKPKey) -> OKPKey:
@@ -107,6 +115,7 @@ class _Writing:
 
     def all(self) -> Honest:
         self.begin()
+        self.begin_in_the_format_before()
         self.release()
         self.known_sizes()
         self.give_back()
@@ -142,11 +151,22 @@ class _Writing:
         ledger.write("content", {**content, "by": self.ada.id}, self.lab)
         self.place("content")
 
+    def begin_in_the_format_before(self) -> None:
+        """An audience and a charge of format 2. The charge is given back."""
+        ledger = self.ledger
+        audience = ledger.seal_older(self.lab, ledger.new("audience"))
+        body, facts = older_parts(ledger.new("charge"), ledger.new("audit"), self.mandate)
+        body |= {"audience_id": audience}
+        number = ledger.stated(self.ada, "charge", body, facts, self.lab)
+        self.place("older charge")
+        ledger.refund(number)
+        self.place("older refund")
+
     def release(self) -> None:
         ledger = self.ledger
         ledger.seal(self.lab)
         self.place("audience")
-        about = {"audience_id": AUDIENCE, "content_digests": _digests()}
+        about = {"audience_id": AUDIENCE, "content_digests": _digests(), "bins": REQUEST["bins"]}
         ledger.charge(self.ada, self.mandate, audit_id=AUDIT, **about)
         self.place("charge")
         released = digest(canonical(statement() | {"receipt": _receipt()}))
@@ -157,10 +177,12 @@ class _Writing:
     def known_sizes(self) -> None:
         """A sample: sizes are known, and cost nothing to learn. It fails."""
         ledger = self.ledger
-        sample = ledger.seal(self.lab, ledger.new("audience"), sizes="known")
-        body, facts = charge_parts(ledger.new("charge"), ledger.new("audit"), self.mandate)
-        facts |= {**price("0.1"), "debit": "0.2"}
-        ledger.stated(self.ada, "charge", body | {"audience_id": sample}, facts, self.lab)
+        sample = ledger.seal(self.lab, ledger.new("audience"), sizes="known", source="sample")
+        self.place("sample")
+        request = HISTOGRAM | {"audience_id": sample}
+        ids = ledger.new("charge"), ledger.new("audit"), self.mandate
+        body, facts = charge_of(request, *ids, SAMPLE)
+        ledger.stated(self.ada, "charge", body, facts, self.lab)
         ledger.failure(facts["audit_id"], self.lab)
 
     def give_back(self) -> None:
@@ -271,6 +293,9 @@ class _Writing:
         ledger = self.ledger
         ledger.write("audience-erasure", {"audience_id": AUDIENCE}, self.lab)
         self.place("audience-erasure")
+        ledger.write("balance-repair", {"reason": "a balance was below zero", "by": "migration"})
+        enabled = {"kind": "exposure", "package": "exposure-audit", "version": "1.0"}
+        ledger.write("kind-enabled", {**enabled, "digest": digest(b"wheel"), "by": OPERATOR.id})
         erased = {"commitments": [why("Grace")["commitment"], why("Emmy")["commitment"]]}
         ledger.stated(REGULATOR, "erasure", {"subject_id": "application_1"}, erased)
         ledger.of_mandate("termination", self.mandate, self.lab)
@@ -323,10 +348,17 @@ def _receipt() -> str:
 
 def statement() -> dict[str, Any]:
     """The release: two groups, one bin, noisy sizes."""
-    paid = price("0.1", "0.025")
+    planned = PLANS["score-histogram"](REQUEST, PUBLIC)
+    paid = priced(planned)
+    errors = {"bins": (14.1, 30), "sizes": (56.6, 120)}
     parts = [
-        _part("bins", 10.0, price("0.1"), 14.1, 30),
-        _part("sizes", 40.0, price("0.025"), 56.6, 120),
+        {
+            **stated_part(part),
+            **priced([part]),
+            "standard_deviation": errors[part.name][0],
+            "error_95": errors[part.name][1],
+        }
+        for part in planned
     ]
     groups = [
         {"label": "g0", "counts": [412], "outside": -3, "size": {"kind": "noisy", "value": 431}},
@@ -339,21 +371,8 @@ def statement() -> dict[str, Any]:
         "audience_commitment": digest(b"people"),
         "model_digest": digest(b"model"),
         "price": {**paid, "currency": "epsilon", "debit": "0.25", "parts": parts},
-        "rules": ["Two identifiers that are one person count once."],
+        "rules": ["Several identifiers of one person count as that one person."],
         "released_at": "2026-01-01T00:00:15Z",
-        "bins": {"edges": [0.0, 1.0]},
+        "bins": REQUEST["bins"],
         "groups": groups,
-    }
-
-
-def _part(
-    name: str, scale: float, paid: dict[str, Any], deviation: float, error: int
-) -> dict[str, Any]:
-    return {
-        "name": name,
-        "mechanism": "discrete-laplace",
-        "scale": scale,
-        **paid,
-        "standard_deviation": deviation,
-        "error_95": error,
     }

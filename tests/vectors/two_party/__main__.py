@@ -6,8 +6,10 @@ from hashlib import sha256, sha512, shake_256
 from pathlib import Path
 from typing import Any
 
+from tests.vectors.two_party.proofs import proofs
+
 HERE = Path(__file__).parent
-TAG = b"platform-auditor/two-party/v1"
+TAG = b"platform-auditor/two-party/v2"
 KINDS = {"HELLO": 1, "WELCOME": 2, "KEY": 3, "NEXT": 4, "ASK": 9}
 TERMS = sha256(b"terms").digest()
 RUN = sha256(b"run").digest()
@@ -17,7 +19,7 @@ def frame(number: int, kind: str, body: bytes, before: bytes, **odd: Any) -> byt
     run: bytes = odd.get("run", TERMS if number < 2 else RUN)
     sender = odd.get("sender", number % 2)
     head: bytes = odd.get("magic", b"2PARTY") + bytes(
-        [odd.get("version", 1), odd.get("setting", 1)]
+        [odd.get("version", 2), odd.get("setting", 1)]
     )
     head += bytes([sender, KINDS[kind]]) + struct.pack(">I", odd.get("number", number))
     return head + run + before + struct.pack(">I", odd.get("length", len(body))) + body
@@ -45,7 +47,14 @@ def messages() -> dict[str, Any]:
             frame(2, "KEY", b"k" * 40, chain[2], magic=b"3PARTY"),
             "message-malformed",
         ),
-        ("next version", 2, frame(2, "KEY", b"k" * 40, chain[2], version=2), "message-version"),
+        ("next version", 2, frame(2, "KEY", b"k" * 40, chain[2], version=3), "message-version"),
+        ("version before", 2, frame(2, "KEY", b"k" * 40, chain[2], version=1), "message-version"),
+        (
+            "version before, shorter",
+            2,
+            frame(2, "KEY", b"k", chain[2], version=1),
+            "message-version",
+        ),
         ("replayed", 2, bytes.fromhex(good[0]["message"]), "message-replayed"),
         ("too early", 1, right, "message-out-of-order"),
         ("other run", 2, frame(2, "KEY", b"k" * 40, chain[2], run=TERMS), "message-foreign"),
@@ -162,5 +171,5 @@ def expansion() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    for made in (messages, terms, points, expansion):
+    for made in (messages, terms, points, expansion, proofs):
         (HERE / f"{made.__name__}.json").write_text(json.dumps(made(), indent=1) + "\n")

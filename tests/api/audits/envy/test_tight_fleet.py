@@ -32,7 +32,7 @@ def test_a_quarter_of_the_printed_steps_is_enough(problem: int) -> None:
     assert tight.steps.mean() <= printed.steps.mean() / 4
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.parametrize("alpha", [0.1, 0.4])
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_a_quarter_is_enough_in_all_problems(problem: int, alpha: float) -> None:

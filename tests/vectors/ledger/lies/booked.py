@@ -9,10 +9,12 @@ from privacy.receipts import digest
 from tests.ledgers import (
     AUDIENCE,
     REGULATOR,
+    Maker,
     charge_parts,
     ed25519,
     exploring_parts,
     mandate_body,
+    older_parts,
     price,
     two_party_parts,
 )
@@ -23,6 +25,11 @@ from tests.vectors.ledger.lies.telling import (
     going_on,
     last,
 )
+
+
+def _ada(honest: Honest) -> Maker:
+    """The researcher with the key that she had first."""
+    return replace(honest.ada, key=ed25519("ada"))
 
 
 def a_charge_without_a_request(honest: Honest) -> Bad:
@@ -61,8 +68,27 @@ def a_charge_that_is_too_cheap(honest: Honest) -> Bad:
     ledger = going_on(honest, "release")
     body, facts = charge_parts(ledger.new("charge"), ledger.new("audit"), honest.mandate)
     facts |= {**price("0.1"), "debit": "0.2"}
-    ledger.stated(replace(honest.ada, key=ed25519("ada")), "charge", body, facts, honest.lab)
+    ledger.stated(_ada(honest), "charge", body, facts, honest.lab)
     return last(ledger, "it costs less")
+
+
+def an_older_charge_is_too_cheap(honest: Honest) -> Bad:
+    ledger = going_on(honest, "older refund")
+    body, facts = older_parts(ledger.new("charge"), ledger.new("audit"), honest.mandate)
+    facts |= {**price("0.1"), "debit": "0.2"}
+    audience = json.loads(ledger.lines[honest.places["older charge"]])["statement"]["body"]
+    body |= {"audience_id": audience["audience_id"]}
+    ledger.stated(_ada(honest), "charge", body, facts, honest.lab)
+    return last(ledger, "it costs less")
+
+
+def a_charge_goes_back_to_the_format_before(honest: Honest) -> Bad:
+    """Without parts, its bounds would be nobody's business."""
+    ledger = going_on(honest, "release")
+    ledger.at += timedelta(days=1)
+    body, facts = older_parts(ledger.new("charge"), ledger.new("audit"), honest.mandate)
+    ledger.stated(_ada(honest), "charge", body, facts, honest.lab)
+    return last(ledger, "the ledger is in format 3 since")
 
 
 def a_charge_on_an_audience_that_was_erased(honest: Honest) -> Bad:
@@ -184,6 +210,8 @@ BOOKED: tuple[Lie, ...] = (
     a_charge_beyond_the_mandate,
     a_charge_on_a_suspended_mandate,
     a_charge_that_is_too_cheap,
+    an_older_charge_is_too_cheap,
+    a_charge_goes_back_to_the_format_before,
     a_charge_on_an_audience_that_was_erased,
     a_release_of_what_was_not_charged,
     a_refund_of_what_was_released,

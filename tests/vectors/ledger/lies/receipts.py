@@ -32,6 +32,21 @@ def other_numbers_are_under_the_signature(honest: Honest) -> Bad:
     return _saved(honest.receipt | {"receipt": f"{protected}.{payload}.{signature}"}, "No key")
 
 
+def the_receipt_states_a_smaller_scale(honest: Honest) -> Bad:
+    """The platform's own key signed it: the numbers contradict each other."""
+    stated = statement()
+    stated["price"]["parts"][0]["scale"] = "9"
+    other = sign(stated, RECEIPTS)
+    return _saved(honest.receipt | {"receipt": other}, "the scale of 'bins' does not follow")
+
+
+def the_receipt_states_a_lower_price(honest: Honest) -> Bad:
+    stated = statement()
+    stated["price"]["epsilon"] = {"add_remove": "0.1", "change_one": "0.2"}
+    other = sign(stated, RECEIPTS)
+    return _saved(honest.receipt | {"receipt": other}, "is not that of its parts")
+
+
 def another_key_signed_the_receipt(honest: Honest) -> Bad:
     forged = sign(statement(), named(ed25519("forger")))
     return _saved(honest.receipt | {"receipt": forged}, "No key")
@@ -59,12 +74,14 @@ def the_proof_is_cut(honest: Honest) -> Bad:
 
 
 def the_proof_is_under_a_head_of_another_key(honest: Honest) -> Bad:
-    note = head(honest.ledger.lines[:21], ed25519("stranger"))
+    note = head(honest.ledger.lines[:24], ed25519("stranger"))
     return _saved(_proof(honest, checkpoint=note), "no trusted key of the ledger signed")
 
 
 RECEIPT: tuple[Lie, ...] = (
     other_numbers_are_under_the_signature,
+    the_receipt_states_a_smaller_scale,
+    the_receipt_states_a_lower_price,
     another_key_signed_the_receipt,
     the_platform_signed_other_numbers_later,
     the_receipt_has_no_proof,

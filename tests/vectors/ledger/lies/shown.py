@@ -79,9 +79,9 @@ def an_older_head_is_not_proved(honest: Honest) -> Bad:
 def a_consistency_proof_is_forged(honest: Honest) -> Bad:
     lines = own(honest)
     paths = json.loads(lines[0])["consistency"]
-    paths["21"] = [paths["21"][-1], *paths["21"][1:]]
+    paths["24"] = [paths["24"][-1], *paths["24"][1:]]
     return Bad(
-        _with_header(lines, consistency=paths), None, "does not continue the checkpoint of 21"
+        _with_header(lines, consistency=paths), None, "does not continue the checkpoint of 24"
     )
 
 

@@ -74,7 +74,7 @@ def a_mandate_is_deleted(honest: Honest) -> Bad:
     """Its charges are bare then."""
     number = honest.places["mandate"]
     kept = [line for n, line in enumerate(honest.ledger.lines) if n != number]
-    return Bad(resigned(renumbered(kept)), honest.places["charge"] - 1, "there is no mandate")
+    return Bad(resigned(renumbered(kept)), honest.places["older charge"] - 1, "there is no mandate")
 
 
 def a_statement_is_enacted_late(honest: Honest) -> Bad:

@@ -1,0 +1,1 @@
+"""The accounting of charges: amounts and memberships, no audiences."""

@@ -1,0 +1,1 @@
+"""The application: the parts of one deployment, put together and served over HTTP."""

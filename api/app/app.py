@@ -1,0 +1,136 @@
+"""The application: routes, problems, limits, and the embedded worker."""
+
+import logging
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI
+from fastapi.concurrency import run_in_threadpool
+from fastapi.routing import APIRoute
+
+from api import problems
+from api.access_log import AccessLog
+from api.app.container import Container
+from api.app.gate import Gate
+from api.console import installation as console
+from api.ledger.changes import record_state
+from api.routes import (
+    applications,
+    audiences,
+    audits,
+    contents,
+    insight,
+    ledger,
+    oauth,
+    oversight,
+    people,
+    public,
+    studies,
+    two_party,
+    vetting,
+    webhooks,
+)
+
+log = logging.getLogger(__name__)
+
+DESCRIPTION = (
+    "Vetted researchers audit a platform's relevance estimators under differential privacy; "
+    "regulators grant mandates and watch every charge. Problems follow RFC 9457."
+)
+ROUTERS = (
+    public.router,
+    contents.router,
+    audiences.router,
+    audits.router,
+    two_party.router,
+    studies.router,
+    oversight.budget,
+    oversight.regulator,
+    two_party.regulator,
+    insight.router,
+    oversight.operator,
+    applications.router,
+    vetting.regulator,
+    vetting.operator,
+    people.router,
+    webhooks.router,
+    ledger.router,
+    oauth.router,
+)
+
+
+def create_app(container: Container) -> FastAPI:
+    # The built-in pages load scripts from elsewhere into the console's origin. A redirect to the
+    # same path with a slash would repeat the caller's `Host`.
+    app = describe(
+        FastAPI(
+            lifespan=_lifespan(container), docs_url=None, redoc_url=None, redirect_slashes=False
+        )
+    )
+    app.state.container = container
+    app.state.auth = container.auth
+    if container.settings.console:
+        console.install(app, container)
+    authenticate = container.auth.authenticator.authenticate
+    app.add_middleware(Gate, settings=container.settings, authenticate=authenticate)
+    app.add_middleware(AccessLog)
+    return app
+
+
+def describe(app: FastAPI) -> FastAPI:
+    """Everything the contract is made of: routes and problems, without a deployment."""
+    app.title = "Platform auditor"
+    app.version = version("platform-auditor")
+    app.description = DESCRIPTION
+    app.router.generate_unique_id_function = _operation_id
+    for router in ROUTERS:
+        app.include_router(router, generate_unique_id_function=_operation_id)
+    problems.install(app)
+    return app
+
+
+def _operation_id(route: APIRoute) -> str:
+    return route.name
+
+
+def _lifespan(container: Container) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        """Run the embedded worker, and sign the ledger's head, for as long as the application."""
+        try:
+            await run_in_threadpool(
+                record_state, container.store, container.settings, container.platform
+            )
+        except Exception:
+            log.exception("start.failed")
+            raise
+        stop = threading.Event()
+        checkpoints = threading.Thread(
+            target=container.checkpointer().run, args=(stop,), name="checkpoints"
+        )
+        pusher = threading.Thread(target=container.pusher().run, args=(stop,), name="webhooks")
+        heartbeat = container.presence()
+        await run_in_threadpool(heartbeat.beat)
+        presence = threading.Thread(target=heartbeat.run, args=(stop,), name="presence")
+        rates = threading.Thread(target=container.rates.run, args=(stop,), name="rates")
+        threads = [checkpoints, pusher, presence, rates]
+        shift = container.shift
+        for thread in threads:
+            thread.start()
+        if container.settings.embedded_worker:
+            shift.begin()
+        try:
+            yield
+        finally:
+            if container.settings.console:
+                await console.close(app)
+            await run_in_threadpool(shift.end)
+            await run_in_threadpool(container.matcher.drain, container.settings.shutdown_seconds)
+            stop.set()
+            for thread in threads:
+                await run_in_threadpool(thread.join)
+            container.store.close()
+
+    return lifespan

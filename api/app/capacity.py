@@ -1,0 +1,105 @@
+"""Sizes of everything that requests wait for, and the argument that they cannot deadlock.
+
+A request takes its resources in one order:
+
+1. an admission slot (`api.app.admission`), refused at once where there is none;
+2. a thread of the request pool;
+3. its turn in the group commit of charges, or SQLite's write lock;
+4. a database connection;
+5. the lock of the ledger.
+
+A thread that holds one of them waits only for a later one, so no circle of waiting threads exists.
+Three facts make this hold:
+
+- A route gives its connection back before its answer is serialised (`api.web.routing`), so nobody
+  waits for a thread while holding a connection. Tables that are streamed are the exception: each
+  keeps one connection while it is sent. Their number is `exports`, by admission.
+- A thread holds at most one connection, and there are as many connections as threads and streamed
+  tables that may use one. So nobody ever waits for a connection.
+- Requests that write are fewer than the threads (`writes`), and the others wait for their place
+  without a thread. The threads left over answer reads while writes wait for each other.
+
+Waits for the write lock and for PostgreSQL have time limits (`api.store.engine`).
+"""
+
+import resource
+from dataclasses import dataclass
+
+from api.settings import Settings
+from api.webhooks.pushing import THREADS as WEBHOOK_THREADS
+
+# The worker, its leases and its batcher; checkpoints, presence, webhooks, rates, readiness.
+_BACKGROUND_THREADS = 8
+# Files that are neither connections of clients nor of the database: logs, libraries, spare.
+_OTHER_FILES = 64
+
+
+@dataclass(frozen=True)
+class Share:
+    """A limit on requests of one class: in total, and of one caller."""
+
+    total: int
+    per_caller: int
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """The sizes of one process, which follow from its number of request threads."""
+
+    threads: int
+    uploads: int
+    exports: int = 4
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Capacity":
+        return cls(settings.request_threads, settings.uploads_at_once)
+
+    @property
+    def connections(self) -> int:
+        """Database connections: one for each thread and each streamed table that may hold one."""
+        background = _BACKGROUND_THREADS + WEBHOOK_THREADS + self.uploads
+        return self.threads + self.exports + background
+
+    @property
+    def writes(self) -> int:
+        """Requests that may write at a time; the others wait without a thread.
+
+        They leave threads for reads, and Python's interpreter lock for the worker: a service that
+        charges faster than it releases would only make its queue longer.
+        """
+        return max(2, self.threads // 2)
+
+    @property
+    def exchanges(self) -> int:
+        """Messages of two-party runs answered at a time; each computes for seconds."""
+        return max(2, self.threads // 3)
+
+    @property
+    def shares(self) -> dict[str, Share]:
+        """Requests in progress by class. The requests beyond them are refused at once."""
+        threads = self.threads
+        return {
+            "requests": Share(6 * threads, 3 * threads),
+            # Reserved for regulators and operators.
+            "oversight": Share(3 * threads, 2 * threads),
+            "uploads": Share(8 * self.uploads, 2 * self.uploads),
+            "exchanges": Share(4 * self.exchanges, 2 * self.exchanges),
+            "exports": Share(self.exports, max(1, self.exports // 2)),
+            "anonymous": Share(6 * threads, 4 * threads),
+            "applications": Share(4, 2),
+        }
+
+
+def open_file_limit() -> int:
+    """Raise the limit of open files as far as this process may, and return it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard if hard != resource.RLIM_INFINITY else 2**20
+
+
+def client_connections(settings: Settings, files: int) -> int:
+    """Return the number of clients' connections that fit into the limit of open files."""
+    reserved = _OTHER_FILES + Capacity.of(settings).connections
+    # A connection may need a second file: the spooled body of an upload.
+    return max(16, min(settings.client_connections, files - reserved))

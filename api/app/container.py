@@ -1,0 +1,147 @@
+"""The container: every part of one deployment, built once. Nothing else knows them all.
+
+Routes read single parts by the dependencies of their domain (`api.web.dependencies.part`).
+"""
+
+import asyncio
+import threading
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+
+from api import standing
+from api.app.capacity import Capacity
+from api.app.rate_limit import RateLimited
+from api.audiences.dependencies import UploadParts
+from api.audiences.matcher import Matcher
+from api.auth import Auth, build_auth
+from api.auth.keys import SigningKeys
+from api.event_streams import EventStreams
+from api.following import Following
+from api.health.queue_gauges import update_queue_gauges, watch_pool
+from api.health.readiness import WriteRecord
+from api.ledger.checkpoints import Checkpointer
+from api.operation.presence import Presence
+from api.pace import Pace
+from api.platform import Platform
+from api.settings import Settings, ledger_origin
+from api.shift import Shift
+from api.store import Store
+from api.submissions import Submissions
+from api.two_party.dependencies import TwoPartyParts
+from api.two_party.runs import Runs
+from api.vetting.calendar import Calendar
+from api.vetting.dependencies import InterventionParts
+from api.web.shared_rates import SharedRates
+from api.web.token_buckets import Buckets, Rate
+from api.webhooks.pushing import Pusher
+from api.webhooks.sending import Sender
+from api.worker import Worker
+
+
+@dataclass(frozen=True)
+class Container:
+    """The parts of one deployment."""
+
+    settings: Settings
+    store: Store
+    platform: Platform
+    auth: Auth
+    rates: SharedRates
+    # Rates of applications, counted by network: their senders are not known.
+    strangers: Buckets
+    # Set when an audit was charged, so that an embedded worker starts on it at once.
+    wake: threading.Event = field(default_factory=threading.Event)
+    # Two-party runs in progress in this process.
+    runs: Runs = field(default_factory=Runs)
+
+    @cached_property
+    def following(self) -> Following:
+        """Streams that wait for the next state of an audit."""
+        return Following(partial(standing.states, self.store))
+
+    @cached_property
+    def streams(self) -> EventStreams:
+        """Event streams of clients of this process."""
+        return EventStreams(self.store, self.following, self.settings)
+
+    @cached_property
+    def submissions(self) -> Submissions:
+        """The service that charges audits."""
+        return Submissions(self.store, self.platform, self.settings)
+
+    @cached_property
+    def matcher(self) -> Matcher:
+        """The background matcher of accepted parts, at the declared pace."""
+        pace = Pace(self.settings.match_seconds, self.settings.match_rate)
+        return Matcher(self.store, self.platform.people, self.settings, pace)
+
+    @cached_property
+    def uploads(self) -> UploadParts:
+        # Waiting for a slot takes no thread.
+        slots = asyncio.Semaphore(self.settings.uploads_at_once)
+        people = self.platform.people
+        return UploadParts(self.store, people, self.settings, self.matcher, slots)
+
+    @cached_property
+    def shift(self) -> Shift:
+        """The thread of the embedded worker."""
+        return Shift(self.worker(), self.wake)
+
+    @cached_property
+    def writes(self) -> WriteRecord:
+        """The results of background writes, which `/readyz` reports."""
+        return WriteRecord(self.settings.heartbeat_seconds)
+
+    @property
+    def signing_keys(self) -> SigningKeys:
+        return self.auth.keys
+
+    @property
+    def origin(self) -> str:
+        """The name of the ledger, which every signed request names."""
+        return ledger_origin(self.settings)
+
+    @property
+    def calendar(self) -> Calendar:
+        return Calendar.of(self.settings)
+
+    @cached_property
+    def two_party(self) -> TwoPartyParts:
+        slots = asyncio.Semaphore(Capacity.of(self.settings).exchanges)
+        parts = self.store, self.platform, self.signing_keys, self.settings, self.runs
+        return TwoPartyParts(*parts, self.origin, slots)
+
+    @property
+    def interventions(self) -> InterventionParts:
+        return InterventionParts(self.store, self.settings, self.wake)
+
+    def checkpointer(self) -> Checkpointer:
+        seconds = self.settings.checkpoint_seconds
+        return Checkpointer(self.store, self.signing_keys, self.origin, seconds)
+
+    def pusher(self) -> Pusher:
+        sender = Sender(private=self.settings.webhook_private_hosts)
+        return Pusher(self.store, self.signing_keys, sender, self.settings.poll_seconds)
+
+    def presence(self, *, serves: bool = True) -> Presence:
+        """Return the heartbeat of this process; a process without requests runs audits."""
+        watch_pool(self.store)
+        works = not serves or self.settings.embedded_worker
+        refresh = partial(update_queue_gauges, self.store)
+        return Presence(self.store, serves, works, self.writes, refresh)
+
+    def worker(self) -> Worker:
+        parts = self.store, self.platform, self.signing_keys, self.settings
+        return Worker(*parts, moved=self.following.moved)
+
+
+def build_container(settings: Settings, platform: Platform) -> Container:
+    """Build the parts of one deployment from its settings."""
+    store = Store(settings.database_url, Capacity.of(settings).connections)
+    auth = build_auth(store, settings)
+    rates = SharedRates(store, settings)
+    requests = rates.buckets("requests", Rate(settings.requests_per_minute, settings.burst))
+    auth = replace(auth, authenticator=RateLimited(auth.authenticator, requests))
+    hourly = Rate(settings.applications_per_hour / 60, settings.applications_per_hour)
+    strangers = rates.buckets("applications", hourly)
+    return Container(settings, store, platform, auth, rates, strangers)

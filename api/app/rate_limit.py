@@ -1,0 +1,25 @@
+"""Limits on the rate of requests of each researcher, across all processes on PostgreSQL."""
+
+from dataclasses import dataclass
+
+from api.auth.caller import Authenticator, Caller
+from api.errors import RateLimitedError
+from api.web.token_buckets import Buckets
+
+
+@dataclass(frozen=True)
+class RateLimited:
+    """An authenticator that also takes a token of the caller's bucket."""
+
+    inner: Authenticator
+    buckets: Buckets
+
+    def authenticate(self, bearer: str) -> Caller:
+        """Return the caller, or raise if they are unknown or too fast."""
+        caller = self.inner.authenticate(bearer)
+        try:
+            self.buckets.take(caller.researcher_id)
+        except RateLimitedError as error:
+            error.researcher_id = caller.researcher_id
+            raise
+        return caller

@@ -1,0 +1,28 @@
+"""The parts of a deployment that uploads use."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Annotated
+
+from api.audiences.matcher import Matcher
+from api.platform import People
+from api.settings import Settings
+from api.store import Store
+from api.web.dependencies import part
+
+
+@dataclass(frozen=True)
+class UploadParts:
+    """What an upload or a sealing reads and writes.
+
+    `slots` bounds the parts being parsed and the audiences being sealed.
+    """
+
+    store: Store
+    people: People
+    settings: Settings
+    matcher: Matcher
+    slots: asyncio.Semaphore
+
+
+UploadDep = Annotated[UploadParts, part("uploads")]

@@ -1,0 +1,140 @@
+"""Background matching: an accepted part is matched in memory, and delivered at a public time (R2).
+
+A part is answered for before it is matched, so that no answer waits for the platform. Its result is
+written when its public time is over, never before: `api.pace`. A part that is late is written at
+the next public time. The operator is told by a metric and by the log; an auditor who seals the
+audience meanwhile sees how many steps it took.
+
+Identifiers are in memory alone. A process that ends with parts unmatched leaves them claimed; when
+their public time is long over, they are lost and must be sent again. An outage of the platform
+costs a part the same after a few attempts.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import cached_property
+
+from api.audiences import uploads
+from api.audiences.matching import match_or_cut, work_of
+from api.audiences.members import Members
+from api.audiences.places import Places, Ticket
+from api.audiences.uploads import Claimed
+from api.errors import UnavailableError
+from api.metrics import LATE_PARTS
+from api.pace import Pace
+from api.platform import People, Persons
+from api.settings import Settings
+from api.store import UNAVAILABLE, Store
+
+ATTEMPTS = 4
+# Seconds after which the next public time of a late part is written down.
+HEARTBEAT = uploads.GRACE.total_seconds() / 3
+MOST_PARTS, MOST_BYTES = 16, 256 * 1024 * 1024
+# Places for each part that may be read at once: parts are matched while others are read.
+PLACES_PER_UPLOAD = 2
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Matcher:
+    """The parts that this process has accepted, each until it is written down at a public time.
+
+    They have places, which auditors share (`api.audiences.places`). All of them are matched at
+    once: a part that waited for another would be late by the time that one took.
+    """
+
+    store: Store
+    people: People
+    settings: Settings
+    pace: Pace
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+
+    @cached_property
+    def places(self) -> Places:
+        """The places of this process."""
+        parts = min(MOST_PARTS, PLACES_PER_UPLOAD * self.settings.uploads_at_once)
+        return Places(parts, MOST_BYTES)
+
+    def duration(self, members: Members) -> float:
+        """Return the public duration of matching these identifiers, in seconds."""
+        return self.pace.duration(work_of(members))
+
+    def begin(self, part: Claimed, ticket: Ticket) -> None:
+        """Match a part, which has a place, in a thread of its own."""
+        given = part, ticket
+        threading.Thread(target=self._run, args=given, name="matcher", daemon=True).start()
+
+    def drain(self, seconds: float) -> None:
+        """Wait until no part is left, at most this long."""
+        self.places.drain(seconds)
+
+    def _run(self, part: Claimed, ticket: Ticket) -> None:
+        try:
+            self.see_to(part)
+        except Exception:  # the part is lost; sealing the audience says so
+            log.exception("matching.error")
+        finally:
+            self.places.leave(ticket)
+
+    def see_to(self, part: Claimed) -> None:
+        """Match a part and write down whom it found, at one of its public times."""
+        begun, duration, attempts = self.clock(), part.seconds, 1
+        result, known = self._start(part), part.seconds
+        while True:
+            self.sleep(max(0.0, begun + duration - self.clock()))
+            if not result.done():
+                duration = self._late(part, duration)
+            elif result.exception() is None:
+                if self._delivered(part, result.result()):
+                    return
+                duration *= 2
+            elif attempts == ATTEMPTS or not isinstance(result.exception(), UnavailableError):
+                log.error("matching.lost", exc_info=result.exception())
+                uploads.lose(self.store, part)
+                return
+            else:
+                attempts, duration, result = attempts + 1, 2 * duration, self._start(part)
+            if duration > known + HEARTBEAT:  # long before the part would count as lost
+                self._postpone(part, begun + duration - self.clock())
+                known = duration
+
+    def _start(self, part: Claimed) -> Future[Persons]:
+        result: Future[Persons] = Future()
+
+        def fulfil() -> None:
+            try:
+                result.set_result(match_or_cut(self.people, part.members))
+            except BaseException as error:  # it is seen to by who waits for the result
+                result.set_exception(error)
+
+        threading.Thread(target=fulfil, name="match", daemon=True).start()
+        return result
+
+    def _late(self, part: Claimed, duration: float) -> float:
+        if duration == part.seconds:
+            LATE_PARTS.inc()
+            identifiers = len(part.members.identifiers)
+            facts = {"identifiers": identifiers, "seconds": round(duration, 3)}
+            log.warning("matching.late", extra=facts)
+        return self.pace.extend(work_of(part.members), duration)
+
+    def _delivered(self, part: Claimed, found: Persons) -> bool:
+        """Whether it was written down, or is not wanted any more."""
+        try:
+            uploads.deliver(self.store, part, found)
+        except UNAVAILABLE:
+            log.warning("matching.database")
+            return False
+        return True
+
+    def _postpone(self, part: Claimed, seconds: float) -> None:
+        try:
+            uploads.postpone(self.store, part, seconds)
+        except UNAVAILABLE:
+            log.warning("matching.database")

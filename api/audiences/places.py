@@ -1,0 +1,81 @@
+"""Places for accepted parts: a fair share for each auditor, and a bounded wait.
+
+A process holds a limited number of parts that are being matched, and a limited number of bytes.
+One auditor never holds every place. With k auditors who hold or wait for places, an auditor may
+take at most the k-th part of them, and always one. The auditor who holds the fewest places is
+served next; among equals, the one who came first.
+
+Every decision follows from public numbers: places, sizes of parts and who sent them (R2).
+"""
+
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, eq=False)
+class Ticket:
+    """One part that waits for a place or has one: whose it is, and its size in bytes."""
+
+    auditor_id: str
+    size: int
+
+
+@dataclass
+class Places:
+    """The places of one process: at most `parts` of `bytes` together."""
+
+    parts: int
+    bytes: int
+    _held: list[Ticket] = field(default_factory=list)
+    _waiting: list[Ticket] = field(default_factory=list)
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def wait_for(self, auditor_id: str, size: int) -> Ticket:
+        """Join the queue for a place."""
+        ticket = Ticket(auditor_id, size)
+        with self._changed:
+            self._waiting.append(ticket)
+        return ticket
+
+    def take(self, ticket: Ticket) -> bool:
+        """Take a place if this ticket is the next one that fits; return whether it was."""
+        with self._changed:
+            if self._next() is not ticket:
+                return False
+            self._waiting.remove(ticket)
+            self._held.append(ticket)
+            return True
+
+    def leave(self, ticket: Ticket) -> None:
+        """Leave the queue, or give the place back."""
+        with self._changed:
+            where = self._held if ticket in self._held else self._waiting
+            where.remove(ticket)
+            self._changed.notify_all()
+
+    def drain(self, seconds: float) -> None:
+        """Wait until no place is held, at most this long."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._held, seconds)
+
+    def _next(self) -> Ticket | None:
+        held = Counter(ticket.auditor_id for ticket in self._held)
+        fitting = (ticket for ticket in self._waiting if self._fits(ticket))
+        return min(fitting, key=lambda ticket: held[ticket.auditor_id], default=None)
+
+    def _fits(self, ticket: Ticket) -> bool:
+        if not self._held:
+            return True  # one part alone, however large
+        own = [each.size for each in self._held if each.auditor_id == ticket.auditor_id]
+        share = self._share()
+        within_share = len(own) < share and (
+            not own or sum(own) + ticket.size <= self.bytes * share // self.parts
+        )
+        held = sum(each.size for each in self._held)
+        return within_share and len(self._held) < self.parts and held + ticket.size <= self.bytes
+
+    def _share(self) -> int:
+        """Return how many places one auditor may hold now."""
+        auditors = {ticket.auditor_id for ticket in (*self._held, *self._waiting)}
+        return max(1, min(self.parts - 1, self.parts // len(auditors)))

@@ -1,0 +1,44 @@
+"""The parts of a deployment that console pages use: those of the routes that they call."""
+
+import threading
+from typing import Protocol
+
+from api.audiences.dependencies import UploadParts
+from api.auth.keys import SigningKeys
+from api.event_streams import EventStreams
+from api.platform import Platform
+from api.settings import Settings
+from api.store import Store
+from api.submissions import Submissions
+from api.vetting.calendar import Calendar
+from api.vetting.dependencies import InterventionParts
+from api.web.shared_rates import SharedRates
+
+
+class ConsoleParts(Protocol):
+    """A deployment, as far as the console knows it."""
+
+    @property
+    def rates(self) -> SharedRates: ...
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def store(self) -> Store: ...
+    @property
+    def platform(self) -> Platform: ...
+    @property
+    def signing_keys(self) -> SigningKeys: ...
+    @property
+    def origin(self) -> str: ...
+    @property
+    def wake(self) -> threading.Event: ...
+    @property
+    def streams(self) -> EventStreams: ...
+    @property
+    def submissions(self) -> Submissions: ...
+    @property
+    def uploads(self) -> UploadParts: ...
+    @property
+    def calendar(self) -> Calendar: ...
+    @property
+    def interventions(self) -> InterventionParts: ...

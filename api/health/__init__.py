@@ -1,0 +1,1 @@
+"""Health of one process: probes, metrics, and the listener that serves them."""

@@ -1,0 +1,46 @@
+"""Gauges of the queue and of the connection pool.
+
+The queue is read from the database by the heartbeat, never while Prometheus waits for an answer.
+"""
+
+from sqlalchemy.pool import QueuePool
+from sqlmodel import col, func, select
+
+from api import turns
+from api.clock import now
+from api.metrics import (
+    CONNECTION_LIMIT,
+    CONNECTIONS,
+    QUEUE_LENGTH,
+    QUEUE_OLDEST,
+    RUNNING_AUDITS,
+)
+from api.store import AuditRow, Store
+
+
+def update_queue_gauges(store: Store) -> None:
+    """Set the gauges to the queue of the whole deployment."""
+    waits = select(func.count(), func.min(col(AuditRow.submitted_at))).where(turns.waiting())
+    runs = select(func.count()).select_from(AuditRow).where(turns.running())
+    with store.ask() as session:
+        length, oldest = session.exec(waits).one()
+        running = session.exec(runs).one()
+    QUEUE_LENGTH.set(length)
+    QUEUE_OLDEST.set(max(0.0, (now() - oldest).total_seconds()) if oldest else 0.0)
+    RUNNING_AUDITS.set(running)
+
+
+def watch_pool(store: Store) -> None:
+    """Have the gauges of connections ask the pool of this store whenever they are read."""
+    pool = store.engine.pool
+    if not isinstance(pool, QueuePool):  # SQLite in memory: one connection, which is the database
+        return
+    CONNECTIONS.labels("in_use").set_function(pool.checkedout)
+    CONNECTIONS.labels("idle").set_function(pool.checkedin)
+    CONNECTION_LIMIT.set(connection_limit(store))
+
+
+def connection_limit(store: Store) -> int:
+    """Return how many connections a process with such a store may open."""
+    pool = store.engine.pool
+    return pool.size() + pool._max_overflow if isinstance(pool, QueuePool) else 1

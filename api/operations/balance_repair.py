@@ -1,0 +1,71 @@
+"""Repair of balances that are lower than the charges on record say.
+
+Before migration 0015 an audit of any kind could be charged on a hidden audience: it debited nobody,
+read whom a two-party run had found, and refunded them what they never paid. Balances were then too
+low, or below zero. A repair raises every balance to the sum of the charges recorded for that person
+and lowers none: somebody who was read without a debit is debited for it.
+
+The ledger says that a repair was made, by whom and why. It does not say whether anything changed,
+which would tell whether somebody was found (R2).
+"""
+
+import numpy as np
+from sqlmodel import Session, col, select
+
+from api.audiences.sources import HIDDEN
+from api.blocks import Blocks
+from api.inspection import AT_ONCE, Charged, blocks_of, expected, standing_charges
+from api.ledger import append, lock
+from api.store import AudienceRow, ChargeRow, EntryRow, Store
+
+ENTRY = "balance-repair"
+
+
+def repair(store: Store, by: str, reason: str) -> int:
+    """Raise balances to what charges say; return the number of the ledger's entry."""
+    with store.write() as session:
+        lock(session)
+        return _repair(session, by, reason)
+
+
+def repair_after_upgrade(store: Store) -> bool:
+    """Repair once if another kind than two-party was ever charged on a hidden audience."""
+    with store.read() as session:
+        if not _is_due(session):
+            return False
+    with store.write() as session:
+        lock(session)
+        if due := _is_due(session):  # another process may have come first
+            _repair(session, "upgrade", "charges on hidden audiences by other kinds than two-party")
+    return due
+
+
+def _is_due(session: Session) -> bool:
+    """Whether such a charge is there, which its auditor knows, and no repair was made."""
+    unbound = (
+        select(ChargeRow.id)
+        .join(AudienceRow, col(AudienceRow.id) == col(ChargeRow.audience_id))
+        .where(AudienceRow.source == HIDDEN, ChargeRow.kind != "two-party")
+    )
+    made = select(EntryRow.number).where(EntryRow.kind == ENTRY)
+    return (
+        session.exec(unbound.limit(1)).first() is not None
+        and session.exec(made.limit(1)).first() is None
+    )
+
+
+def _repair(session: Session, by: str, reason: str) -> int:
+    charges = standing_charges(session)
+    numbers = blocks_of(session, charges)
+    for start in range(0, len(numbers), AT_ONCE):
+        blocks = Blocks.load(session, numbers[start : start + AT_ONCE])
+        _raise(session, blocks, charges)
+        blocks.save(session)
+    return append(session, ENTRY, {"by": by, "reason": reason}).number
+
+
+def _raise(session: Session, blocks: Blocks, charges: list[Charged]) -> None:
+    for carried in ("carried", "carried_drawn"):
+        np.maximum(blocks[carried], 0, out=blocks[carried])
+    for column, least in expected(session, blocks, charges).items():
+        np.maximum(blocks[column], least, out=blocks[column])

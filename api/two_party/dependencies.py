@@ -1,0 +1,31 @@
+"""The parts of a deployment that two-party audits use."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Annotated
+
+from api.auth.keys import SigningKeys
+from api.platform import Platform
+from api.settings import Settings
+from api.store import Store
+from api.two_party.runs import Runs
+from api.web.dependencies import part
+
+
+@dataclass(frozen=True)
+class TwoPartyParts:
+    """What an exchange of messages reads and writes.
+
+    `slots` bounds the messages being answered: each computes for seconds, in a thread.
+    """
+
+    store: Store
+    platform: Platform
+    signing_keys: SigningKeys
+    settings: Settings
+    runs: Runs
+    origin: str
+    slots: asyncio.Semaphore
+
+
+TwoPartyDep = Annotated[TwoPartyParts, part("two_party")]

@@ -1,0 +1,91 @@
+"""Two-party audits that end without a release. The charge stays, and the ledger says why.
+
+The reasons are stable words:
+
+- `opened`: a regulator found something;
+- `timed-out`: nobody went on;
+- `wrong-proof`: the auditor returned the platform's candidates under another key than it had
+  committed to;
+- `internal`: the run raised after noise was drawn, or its people are not those of its charge.
+
+From the draw of noise on, an exception is final, as in `api.worker`: no other run may draw again. A
+run that another one replaced, or whose database is unavailable, ends nothing. Its sums are
+ciphertexts of fixed length that never left the process, so neither can depend on the draw.
+"""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Protocol
+
+from sqlmodel import Session, col, select
+
+from api import ledger
+from api.clock import next_second, now, whole_second
+from api.errors import BeginAgainError, ConflictError
+from api.metrics import AUDITS
+from api.store import UNAVAILABLE, AuditRow, RunRow, Store
+from privacy.two_party.errors import MessageError
+
+WRONG_PROOF, INTERNAL = "wrong-proof", "internal"
+OPEN = ("charged", "running")
+
+log = logging.getLogger(__name__)
+
+
+class Drawing(Protocol):
+    """The platform's half of a run, as far as its failures look at it."""
+
+    audit: AuditRow
+    run: str
+    drawn: bool
+
+
+@contextmanager
+def final_once_drawn(store: Store, half: Drawing) -> Iterator[None]:
+    """Fail the audit of this half if its run raises after noise was drawn."""
+    try:
+        yield
+    except (MessageError, BeginAgainError, *UNAVAILABLE):
+        raise
+    except Exception as error:
+        if not half.drawn:
+            raise
+        log.exception("two-party.error", extra={"audit": half.audit.id})
+        fail_run(store, half.audit.id, half.run, INTERNAL)
+        raise ConflictError(
+            "the audit has failed after its noise was drawn: its charge is kept", state="failed"
+        ) from error
+
+
+def fail(session: Session, at: datetime, audit: AuditRow, reason: str) -> None:
+    """End the audit for this reason, in one transaction with the entry in the ledger.
+
+    Audit and ledger are locked. Nobody is refunded.
+    """
+    audit.state, audit.finished_at, audit.failure = "failed", whole_second(now()), reason
+    facts = {"audit_id": audit.id, "reason": reason}
+    ledger.append(session, "failure", facts, audit.auditor_id, at=at)
+    session.add(audit)
+    AUDITS.labels(state="failed").inc()
+
+
+def fail_run(store: Store, audit_id: str, run: str, reason: str) -> bool:
+    """Fail the audit if this run is the one that may answer; return whether it was."""
+    with store.write() as session:
+        at = next_second(ledger.lock(session))
+        query = select(AuditRow).where(AuditRow.id == audit_id, col(AuditRow.state).in_(OPEN))
+        current = under_way(session, audit_id, run)
+        audit = session.exec(query.with_for_update()).first()
+        if current is None or audit is None:
+            return False
+        fail(session, at, audit, reason)
+        return True
+
+
+def under_way(session: Session, audit_id: str, run: str) -> RunRow | None:
+    """Return the run of this name, locked, if it is the one that may answer and none has."""
+    query = select(RunRow).where(RunRow.audit_id == audit_id, RunRow.run == run)
+    row = session.exec(query.with_for_update()).first()
+    return row if row is not None and row.answered_at is None else None

@@ -1,0 +1,27 @@
+"""The parts of a deployment that vetting uses."""
+
+import threading
+from dataclasses import dataclass
+from typing import Annotated
+
+from api.settings import Settings
+from api.store import Store
+from api.vetting.calendar import Calendar
+from api.web.dependencies import part
+from api.web.token_buckets import Buckets
+
+CalendarDep = Annotated[Calendar, part("calendar")]
+# Rates of applications, counted by network.
+StrangersDep = Annotated[Buckets, part("strangers")]
+
+
+@dataclass(frozen=True)
+class InterventionParts:
+    """What an intervention changes: the database, and the worker that it may wake."""
+
+    store: Store
+    settings: Settings
+    wake: threading.Event
+
+
+InterventionDep = Annotated[InterventionParts, part("interventions")]

@@ -1,0 +1,1 @@
+"""HTTP building blocks that every domain's routes share."""

@@ -1,0 +1,40 @@
+"""FastAPI dependencies that read one named part of the deployment from `app.state`.
+
+None of them waits, so none is given to a thread. Parts that one domain alone uses are declared with
+that domain's routes, by `part`.
+"""
+
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from sqlmodel import Session
+
+from api.auth.keys import SigningKeys
+from api.platform import Platform
+from api.settings import Settings
+from api.store import Store
+
+
+def part(name: str) -> Any:
+    """Return the dependency that reads the part of this name."""
+
+    async def read(request: Request) -> Any:
+        return getattr(request.app.state.container, name)
+
+    return Depends(read)
+
+
+StoreDep = Annotated[Store, part("store")]
+SettingsDep = Annotated[Settings, part("settings")]
+PlatformDep = Annotated[Platform, part("platform")]
+SigningKeysDep = Annotated[SigningKeys, part("signing_keys")]
+# The name of the ledger, which every signed request names.
+OriginDep = Annotated[str, part("origin")]
+
+
+async def _session(store: StoreDep) -> Session:
+    return store.reading_session()
+
+
+# A session that connects at the first query. `api.web.routing.Route` ends it with the endpoint.
+ReadDep = Annotated[Session, Depends(_session)]

@@ -1,0 +1,1 @@
+"""What the SDK keeps on the researcher's own machine."""

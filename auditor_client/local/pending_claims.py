@@ -1,0 +1,130 @@
+"""Claims: the right to send one request, which one process has at a time.
+
+Each distinct request has numbered slots on disk: `<name>.json` and `<name>.lock`, then
+`<name>-2.json` and so on. Usually the first slot is enough. Another one is used to run the same
+request again while an earlier result is not saved yet.
+"""
+
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from auditor_client.local.file_locks import FileLock, holder_of
+from auditor_client.local.pending_record import PendingRecord, load_pending, save_pending
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A place on disk for one record, and the lock that guards it."""
+
+    folder: Path
+    name: str
+    number: int
+
+    @property
+    def record(self) -> Path:
+        return self.folder / f"{self._stem}.json"
+
+    @property
+    def lock(self) -> Path:
+        return self.folder / f"{self._stem}.lock"
+
+    @property
+    def _stem(self) -> str:
+        return self.name if self.number == 1 else f"{self.name}-{self.number}"
+
+
+@dataclass(eq=False)
+class Claim:
+    """A record that this process alone may change. Without a slot it is in memory only."""
+
+    record: PendingRecord
+    slot: Slot | None = None
+    lock: FileLock | None = field(default=None, repr=False)
+    resumed: bool = False
+
+    def save(self, **changes: Any) -> PendingRecord:
+        """Change the record, on disk too."""
+        self.record = self.record.model_copy(update=changes)
+        if self.slot is not None:
+            save_pending(self.slot.record, self.record)
+        return self.record
+
+    def complete(self) -> None:
+        """Delete the record: its result was delivered, or nothing was charged."""
+        if self.slot is not None:
+            self.slot.record.unlink(missing_ok=True)
+        self._unlock(remove=True)
+
+    def leave(self) -> None:
+        """Keep the record for the next run, and let others have the lock."""
+        kept = self.slot is not None and self.slot.record.exists()
+        self._unlock(remove=not kept)
+
+    def _unlock(self, *, remove: bool) -> None:
+        if self.lock is not None:
+            self.lock.release(remove=remove)
+            self.lock = None
+
+
+@dataclass(frozen=True)
+class Busy:
+    """A slot that another process, or another thread of this one, holds."""
+
+    slot: Slot
+
+    @property
+    def holder(self) -> str:
+        return holder_of(self.slot.lock)
+
+    def record(self) -> PendingRecord | None:
+        return load_pending(self.slot.record, self.slot.name)
+
+
+def find_claim(
+    folder: Path, name: str, *, new: bool, mine: frozenset[Path] = frozenset()
+) -> Claim | Busy:
+    """Continue a record that was left; else share a slot in use; else take a free slot.
+
+    `new` takes a free slot in any case. `mine` are the locks of results that this process has
+    delivered already: another run is meant then.
+    """
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for slot in [] if new else _used(folder, name):
+        if slot.lock not in mine:
+            found = _take(slot)
+            if isinstance(found, Busy) or found.resumed:
+                return found
+            found.leave()
+    for slot in (Slot(folder, name, number) for number in count(1)):
+        if slot.lock in mine or (new and slot.record.exists()):
+            continue
+        found = _take(slot)
+        if not new or (isinstance(found, Claim) and not found.resumed):
+            return found
+        if isinstance(found, Claim):
+            found.leave()
+    raise AssertionError("there is always another slot")
+
+
+def _used(folder: Path, name: str) -> list[Slot]:
+    """Return the slots of a request that are on disk, the first one first."""
+    stems = {path.stem for path in folder.glob(f"{name}*") if path.suffix in (".json", ".lock")}
+    numbers = {int(stem.removeprefix(name).removeprefix("-") or 1) for stem in stems}
+    return [Slot(folder, name, number) for number in sorted(numbers)]
+
+
+def _take(slot: Slot) -> Claim | Busy:
+    """Lock a slot and read its record, or say who has it."""
+    lock = FileLock.acquire(slot.lock)
+    if lock is None:
+        return Busy(slot)
+    try:
+        record = load_pending(slot.record, slot.name)
+    except BaseException:
+        lock.release()
+        raise
+    if record is None:
+        return Claim(PendingRecord.fresh(slot.name), slot, lock)
+    return Claim(record, slot, lock, resumed=True)

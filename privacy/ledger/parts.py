@@ -1,0 +1,192 @@
+"""Parts of a charge: sensitivity from bounds, scale and price from sensitivity (format 3).
+
+A charge states each part of its release as name, mechanism, bounds, sensitivity, scale and
+parameter. For every kind of audit the verifier computes again, exactly:
+
+- the sensitivity from the bounds, by the rules of `privacy.sensitivity`,
+- the scale and the price from the sensitivity and the parameter (`privacy.mechanisms`).
+
+For the kinds whose plan it knows (`privacy.plans`) it also computes the parts themselves from the
+signed request and the audience's entry. What it cannot compute it reports as a notice.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from privacy.declared import declared_numbers, rule_from
+from privacy.errors import BoundsError, EvidenceError
+from privacy.ledger.exact import amount
+from privacy.mechanisms import currency_of, exact_price, exact_scale
+from privacy.plans import Part, Plan, PublicAudience
+from privacy.price import FREE, Currency, Price
+from privacy.sensitivity import Reach, Sensitivity
+
+# Why something was not computed again.
+NoticeCode = Literal[
+    "charge-older", "kind-unknown", "audience-older", "rule-unknown", "sensitivity-stated"
+]
+Notice = tuple[NoticeCode, str]
+# Members of a request that name things and bound nothing: two charges may differ in these alone.
+_NAMES = frozenset({"audience_id", "content_id", "mandate_id"})
+
+
+class StatedNorms(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    l1: str
+    l2_squared: str
+    linf: str
+
+
+class StatedSensitivity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    add_remove: StatedNorms
+    change_one: StatedNorms
+
+
+class StatedBounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    rule: str
+    shape: tuple[int, ...]
+    declared: dict[str, str | bool]
+
+
+class StatedParameter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    currency: Currency
+    amount: str
+
+
+class StatedPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One part, as a charge states it."""
+
+    name: str
+    mechanism: str
+    bounds: StatedBounds
+    sensitivity: StatedSensitivity
+    scale: str
+    parameter: StatedParameter
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """The price that the parts come to, and what was taken as stated."""
+
+    price: Price
+    notices: tuple[Notice, ...]
+
+
+class Stated(msgspec.Struct, frozen=True):
+    """All that the price of a charge follows from: other charges repeat it.
+
+    `request` is canonical JSON without the names in it, `parts` as the charge states them.
+    `audience` is None if its entry is older than format 3, `plan` if the kind is not known.
+    """
+
+    kind: str
+    request: bytes
+    parts: bytes
+    audience: PublicAudience | None
+    plan: Plan | None
+
+    @classmethod
+    def of(
+        cls,
+        kind: str,
+        request: Mapping[str, Any],
+        parts: list[Any],
+        audience: PublicAudience | None,
+        plan: Plan | None,
+    ) -> "Stated":
+        terms = {name: value for name, value in request.items() if name not in _NAMES}
+        return cls(kind, _encode(terms), _encode(parts), audience, plan)
+
+
+def check_parts(charge: Stated) -> Checked:
+    """Return the price of the parts of a charge, or raise if a number in them does not follow."""
+    kind, audience, plan = charge.kind, charge.audience, charge.plan
+    stated, found = _numbers(charge.parts)
+    notices = list(found.notices)
+    if plan is None:
+        notices.append(("kind-unknown", kind))
+    elif audience is None:
+        notices.append(("audience-older", kind))
+    else:
+        _check_planned(_planned(kind, plan, charge.request, audience), stated)
+    return Checked(found.price, tuple(dict.fromkeys(notices)))
+
+
+def check_numbers(parts: list[Any]) -> Checked:
+    """Return the price of parts, as a receipt states them, by their own numbers alone."""
+    return _numbers(_encode(parts))[1]
+
+
+def _numbers(parts: bytes) -> tuple[list[StatedPart], Checked]:
+    try:
+        stated = _parts.decode(parts)
+        if not stated or len({part.name for part in stated}) != len(stated):
+            raise EvidenceError("a charge has parts, each with a name of its own")
+        found = [_check(part) for part in stated]
+    except (BoundsError, msgspec.MsgspecError, ValueError) as error:
+        raise EvidenceError(f"its parts are not what they must be: {error}") from error
+    notices = tuple(notice for _, own in found for notice in own)
+    return stated, Checked(sum((price for price, _ in found), FREE), notices)
+
+
+def _planned(kind: str, plan: Plan, request: bytes, audience: PublicAudience) -> tuple[Part, ...]:
+    try:
+        return plan(_request.decode(request), audience)
+    except (BoundsError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise EvidenceError(f"its request is not one of {kind}: {error!r}") from error
+
+
+def _check(part: StatedPart) -> tuple[Price, list[Notice]]:
+    """Sensitivity by the rule, scale and price by the mechanism."""
+    bounds, parameter = part.bounds, amount(part.parameter.amount)
+    if min(bounds.shape, default=0) < 1:
+        raise EvidenceError(f"the part {part.name!r} has no cells")
+    stated, notices = _sensitivity(part.sensitivity), list[Notice]()
+    rule = rule_from(bounds.rule, bounds.declared)
+    if rule is None:
+        notices.append(("rule-unknown", bounds.rule))
+    elif rule.sensitivity(bounds.shape) != stated:
+        raise EvidenceError(f"the sensitivity of {part.name!r} does not follow from its bounds")
+    elif bounds.rule == "stated":
+        notices.append(("sensitivity-stated", part.name))
+    if part.parameter.currency != currency_of(part.mechanism):
+        raise EvidenceError(f"{part.mechanism} has no parameter in {part.parameter.currency}")
+    if part.scale != exact_scale(part.mechanism, bounds.shape, stated.added, parameter):
+        raise EvidenceError(f"the scale of {part.name!r} does not follow from its sensitivity")
+    return exact_price(part.mechanism, stated, parameter), notices
+
+
+def _check_planned(planned: tuple[Part, ...], stated: list[StatedPart]) -> None:
+    """Raise unless the parts are those of the request, in any order."""
+    expected = {part.name: part for part in planned}
+    if expected.keys() != {part.name for part in stated}:
+        raise EvidenceError(f"what was asked for has the parts {', '.join(expected)}")
+    for part in stated:
+        plan = expected[part.name]
+        rule = plan.bounds.rule
+        if part.mechanism != plan.mechanism:
+            raise EvidenceError(f"the mechanism of {part.name!r} is not the one asked for")
+        if amount(part.parameter.amount) != plan.parameter:
+            raise EvidenceError(f"the parameter of {part.name!r} is not the one asked for")
+        bounds = (rule.name, tuple(plan.bounds.shape), declared_numbers(rule))
+        if (part.bounds.rule, part.bounds.shape, part.bounds.declared) != bounds:
+            raise EvidenceError(f"the bounds of {part.name!r} do not follow from what was asked")
+
+
+def _sensitivity(stated: StatedSensitivity) -> Sensitivity:
+    return Sensitivity(_reach(stated.add_remove), _reach(stated.change_one))
+
+
+def _reach(norms: StatedNorms) -> Reach:
+    return Reach(*(_whole(norm) for norm in (norms.l1, norms.l2_squared, norms.linf)))
+
+
+def _whole(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) <= 200 and str(int(text)) == text):
+        raise EvidenceError(f"{text[:40]!r} is not a whole number")
+    return int(text)
+
+
+_encode = msgspec.json.Encoder(order="sorted").encode
+_parts = msgspec.json.Decoder(list[StatedPart])
+_request = msgspec.json.Decoder(dict[str, Any])

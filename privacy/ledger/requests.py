@@ -1,0 +1,33 @@
+"""The request that a charge carries verbatim since format 3, under the digest that was signed.
+
+It is text, since entries hold no floats and requests do. The verifier reads what it knows of a
+request. Fields that it does not know are carried with the rest, and let be.
+"""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from privacy.errors import EvidenceError
+
+
+def request_of(body: Mapping[str, Any], text: str | None) -> dict[str, Any]:
+    """Return the request that a charge carries, if it is the one that was signed."""
+    if text is None:
+        raise EvidenceError("it does not carry the request")
+    written = text.encode()
+    if body.get("request") != f"sha256:{sha256(written).hexdigest()}":
+        raise EvidenceError("the request that it carries is not the one that was signed")
+    try:
+        request = _request.decode(written)
+    except msgspec.MsgspecError as error:
+        raise EvidenceError(f"it carries no request: {error}") from error
+    stated = body.keys() - {"request"}
+    if any(name not in request or request[name] != body[name] for name in stated):
+        raise EvidenceError("its statement says something else than the request that it carries")
+    return request
+
+
+_request = msgspec.json.Decoder(dict[str, Any])

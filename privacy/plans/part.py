@@ -1,0 +1,66 @@
+"""A part of a release: one table, the noise on it, and the numbers that bound it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from privacy.table import Bounds
+
+# A request as JSON has it: amounts are decimal strings.
+Request = Mapping[str, Any]
+# Uploads find each person by themselves. A drawn sample has an exact size, and so has the set of
+# candidates with which a hidden audience is compared.
+_FIXED_SIZE = frozenset({"sample", "hidden"})
+
+
+@dataclass(frozen=True)
+class Part:
+    """A table that will be released, its mechanism, and its epsilon or rho under add/remove."""
+
+    name: str
+    mechanism: str
+    bounds: Bounds
+    parameter: Fraction
+
+
+@dataclass(frozen=True)
+class PublicAudience:
+    """The public facts about a sealed audience from which bounds follow.
+
+    `fixed_slots`: one person more or less displaces another. `candidates` is the padded number of
+    people with whom a hidden audience is compared.
+    """
+
+    groups: int
+    groups_per_person: int
+    fixed_slots: bool = False
+    sizes_known: bool = False
+    candidates: int | None = None
+
+
+def has_fixed_slots(source: str) -> bool:
+    """Return whether an audience of this source has an exact size."""
+    return source in _FIXED_SIZE
+
+
+def noise_of(request: Request) -> tuple[str, Fraction]:
+    """Return the mechanism that a request chose, and its epsilon or rho."""
+    if request["mechanism"] == "discrete-gaussian":
+        return "discrete-gaussian", Fraction(request["rho"])
+    return "discrete-laplace", Fraction(request["epsilon"])
+
+
+def share_of(main: Fraction, given: str | None, divisor: int) -> Fraction:
+    """Return the given amount, or by default a share of the main one.
+
+    The share is in whole millionths, and at least one.
+    """
+    if given is not None:
+        return Fraction(given)
+    return Fraction(max(1, int(main * 1_000_000) // divisor), 1_000_000)
+
+
+def bins_of(bins: Mapping[str, Any]) -> int:
+    """Return the number of bins, without the one for values outside of all."""
+    return len(bins["levels"]) if "levels" in bins else len(bins["edges"]) - 1

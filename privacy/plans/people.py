@@ -1,0 +1,23 @@
+"""Plans of the audits that count people without reading scores or logs."""
+
+from fractions import Fraction
+
+from privacy.plans.part import Part, PublicAudience, Request
+from privacy.table import Bounds
+
+
+def match_count(request: Request, audience: PublicAudience) -> tuple[Part, ...]:
+    """Plan the number of people of each group whom the platform found.
+
+    The number of people in a sample is public and does not move, so no slot is counted twice.
+    """
+    bounds = Bounds.counts((audience.groups,), audience.groups_per_person)
+    return (Part("matched", "discrete-laplace", bounds, Fraction(request["epsilon"])),)
+
+
+def balance_histogram(request: Request, audience: PublicAudience) -> tuple[Part, ...]:
+    """Plan the counts by group and share of the lifetime cap, the last cell outside of all bins."""
+    shape = (audience.groups, len(request["bins"]["edges"]))
+    reach, slots = audience.groups_per_person, audience.fixed_slots
+    bounds = Bounds.counts(shape, reach, fixed_slots=slots)
+    return (Part("balances", "discrete-laplace", bounds, Fraction(request["epsilon"])),)

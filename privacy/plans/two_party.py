@@ -1,0 +1,26 @@
+"""Plan of a two-party audit: hidden weights by values, of one table.
+
+It needs none of the cryptography of `privacy.two_party`.
+"""
+
+from fractions import Fraction
+
+from privacy.plans.part import Part, PublicAudience, Request
+from privacy.sensitivity import Products
+from privacy.table import Bounds
+from privacy.values.declared import metric_of
+
+
+def two_party(request: Request, audience: PublicAudience) -> tuple[Part, ...]:
+    """Plan the sums, by hidden group and cell of the metric."""
+    layout, weights = metric_of(request["metric"]).layout, request["weight_scale"]
+    rule = Products(
+        largest_weight=weights,
+        total_weight=weights,
+        largest_value=min(max(-layout.low, layout.high), layout.total),
+        total_value=layout.total,
+        moved=layout.moved,
+        displacing=audience.candidates is not None,
+    )
+    bounds = Bounds.by((request["hidden_groups"], len(layout.cells)), rule)
+    return (Part("sums", "discrete-laplace", bounds, Fraction(request["epsilon"])),)

@@ -1,0 +1,236 @@
+"""Sensitivity rules: the declared numbers from which follows how far one person moves a table.
+
+A rule and a shape give three norms of the largest change (L1, squared L2, L∞) under two relations:
+one person added or removed, and one person's data changed in any way. The platform prices by these
+rules, and the verifier of the ledger computes them again from the numbers that a charge states.
+All numbers are integers.
+"""
+
+from dataclasses import dataclass
+from math import isqrt
+from typing import ClassVar, Protocol
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The sensitivity of a table: L1 norm, squared L2 norm, and the largest single cell (L∞)."""
+
+    l1: int
+    l2_squared: int
+    linf: int
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """The reach when one person is added or removed, and when one person's data change."""
+
+    added: Reach
+    changed: Reach
+
+
+class Rule(Protocol):
+    """A way in which sensitivity follows from declared numbers."""
+
+    name: ClassVar[str]
+
+    def sensitivity(self, shape: Shape) -> Sensitivity: ...
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Each person counts once in at most `cells_per_person` = k cells.
+
+    Added: k cells move by one. Changed: k cells lose one and k others gain one. With `fixed_slots`,
+    as in a sample of exact size, a person who comes in displaces another, and one who goes makes
+    room for another: the other person's cells move as well, so everything doubles.
+    """
+
+    name: ClassVar[str] = "counts"
+    cells_per_person: int
+    fixed_slots: bool = False
+
+    def sensitivity(self, shape: Shape) -> Sensitivity:
+        k = 2 * self.cells_per_person if self.fixed_slots else self.cells_per_person
+        return Sensitivity(Reach(k, k, 1), Reach(2 * k, 2 * k, 1))
+
+
+@dataclass(frozen=True)
+class Sums:
+    """At most `rows` values a person, each clipped to [low, high], are added up.
+
+    Let M = max(|low|, |high|). Added: all rows may fall into one cell, which moves by rows·M.
+    Changed: the rows leave one cell and enter another, 2·rows·M in L1. Or they stay where they are
+    and go from low to high, rows·(high − low) in one cell, which is never more in L1 but may be in
+    L2. With `fixed_cell` the cell does not depend on the person's data: they go from low to high
+    there, or come or go altogether, and changing need not cost double.
+    """
+
+    name: ClassVar[str] = "sums"
+    low: int
+    high: int
+    rows: int
+    fixed_cell: bool = False
+
+    def sensitivity(self, shape: Shape) -> Sensitivity:
+        far = self.rows * max(abs(self.low), abs(self.high))
+        span = self.rows * (self.high - self.low)
+        most = max(far, span)
+        moving = Reach(2 * far, max(2 * far**2, span**2), most)
+        changed = Reach(most, most**2, most) if self.fixed_cell else moving
+        return Sensitivity(Reach(far, far**2, far), changed)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A person adds at most `rows_per_person` = m rows in each of `groups_per_person` = k groups.
+
+    The three numbers of a row bound what one row x adds to the cells of one group, and how far two
+    rows are apart: |x|₁ ≤ l1, |x|₂² ≤ l2_squared, |x|∞ ≤ linf, and |x − y|₂² ≤ 2 · l2_squared. (The
+    last follows if rows add nothing negative; else `l2_squared` must be large enough for it.)
+
+    Added: m rows may fall on one another, which is m times as far, m² in squared L2, in each of k
+    groups, whose cells are apart. Changed: rows x₁ … xₘ become y₁ … yₘ, and their sums are at most
+    Σ |xᵣ − yᵣ| apart: twice in L1, twice in squared L2. A missing row is one that becomes nothing.
+    With `fixed_slots` another person of the same group comes in for one who goes, or goes for one
+    who comes: one person's rows become another's, and everything doubles once more.
+    """
+
+    name: ClassVar[str] = "rows"
+    row_l1: int
+    row_l2_squared: int
+    row_linf: int
+    rows_per_person: int
+    groups_per_person: int
+    fixed_slots: bool = False
+
+    def sensitivity(self, shape: Shape) -> Sensitivity:
+        m, times = self.rows_per_person, 2 if self.fixed_slots else 1
+        k = times * self.groups_per_person
+        added = Reach(
+            self.row_l1 * m * k, self.row_l2_squared * m**2 * k, times * self.row_linf * m
+        )
+        changed = Reach(2 * added.l1, 2 * added.l2_squared, 2 * self.row_linf * m)
+        return Sensitivity(added, changed)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Each of several values moves by at most `largest` when a person comes or goes.
+
+    All of them may move at once, in any direction. Changed: a person goes and another comes, twice
+    as far.
+    """
+
+    name: ClassVar[str] = "candidates"
+    largest: int
+
+    def sensitivity(self, shape: Shape) -> Sensitivity:
+        [values] = shape
+        return Sensitivity(self._moved(values, self.largest), self._moved(values, 2 * self.largest))
+
+    @staticmethod
+    def _moved(values: int, far: int) -> Reach:
+        return Reach(values * far, values * far**2, far)
+
+
+@dataclass(frozen=True)
+class Products:
+    """A person adds w ⊗ v, hidden weights by values, to a table of groups × cells.
+
+    With weights |w|∞ ≤ h and |w|₁ ≤ S, and values |v|∞ ≤ M and |v|₁ ≤ V, in G groups and C cells:
+
+        |w ⊗ v|₁ = |w|₁·|v|₁ ≤ S·V     |w ⊗ v|∞ ≤ h·M
+        |w ⊗ v|₂² = |w|₂²·|v|₂² ≤ min(h·S, G·h²) · min(M·V, C·M²)
+
+    One person's data may also change other people's values, by at most `moved` in L1 over all of
+    them: then Σ |w'|₁·|Δv'|₁ ≤ S·moved is added, and |w|₂·moved to the L2 norm. With `displacing`,
+    a person who comes in may displace another, and one who goes may make room: twice as much.
+    Changed: a removal and an addition, twice as much again.
+    """
+
+    name: ClassVar[str] = "products"
+    largest_weight: int
+    total_weight: int
+    largest_value: int
+    total_value: int
+    moved: int = 0
+    displacing: bool = False
+
+    def sensitivity(self, shape: Shape) -> Sensitivity:
+        groups, cells = shape
+        weights = _squares(self.largest_weight, self.total_weight, groups)
+        values = _squares(self.largest_value, self.total_value, cells)
+        if self.moved:
+            values = (isqrt(values) + 1 + self.moved) ** 2
+        one = Reach(
+            self.total_weight * (self.total_value + self.moved),
+            weights * values,
+            self.largest_weight * (self.largest_value + self.moved),
+        )
+        persons = 2 if self.displacing else 1
+        return Sensitivity(_times(one, persons), _times(one, 2 * persons))
+
+
+@dataclass(frozen=True)
+class Lots:
+    """A person changes the outcomes of at most `lots_per_person` = r lots, which add up.
+
+    The three numbers of a lot bound how far two outcomes of one lot are apart. Added: r lots change
+    from any outcome to any other, and may all fall on the same cells, which is r times as far, r²
+    in squared L2. With `fixed_slots` another person comes in or goes, with as many lots: 2r.
+    Changed: a person goes and another comes, twice as far.
+    """
+
+    name: ClassVar[str] = "lots"
+    lot_l1: int
+    lot_l2_squared: int
+    lot_linf: int
+    lots_per_person: int
+    fixed_slots: bool = False
+
+    def sensitivity(self, shape: Shape) -> Sensitivity:
+        lot = Reach(self.lot_l1, self.lot_l2_squared, self.lot_linf)
+        lots = (2 if self.fixed_slots else 1) * self.lots_per_person
+        return Sensitivity(_times(lot, lots), _times(lot, 2 * lots))
+
+
+@dataclass(frozen=True)
+class Stated:
+    """The sensitivity itself, stated where no other rule applies. Nothing else implies it."""
+
+    name: ClassVar[str] = "stated"
+    added_l1: int
+    added_l2_squared: int
+    added_linf: int
+    changed_l1: int
+    changed_l2_squared: int
+    changed_linf: int
+
+    @classmethod
+    def of(cls, added: Reach, changed: Reach) -> "Stated":
+        return cls(
+            added.l1,
+            added.l2_squared,
+            added.linf,
+            changed.l1,
+            changed.l2_squared,
+            changed.linf,
+        )
+
+    def sensitivity(self, shape: Shape) -> Sensitivity:
+        return Sensitivity(
+            Reach(self.added_l1, self.added_l2_squared, self.added_linf),
+            Reach(self.changed_l1, self.changed_l2_squared, self.changed_linf),
+        )
+
+
+def _squares(largest: int, total: int, count: int) -> int:
+    """Return the most that the squares of `count` numbers add up to, by their largest and sum."""
+    return min(largest * total, count * largest**2)
+
+
+def _times(one: Reach, count: int) -> Reach:
+    """Return the reach of `count` changes, all of which may fall on one another."""
+    return Reach(one.l1 * count, one.l2_squared * count**2, one.linf * count)

@@ -1,0 +1,294 @@
+"""Records of audits that are under way: who continues them, who shares them, when they end."""
+
+import json
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from joserfc.jwk import OKPKey
+
+from auditor_client import AuditFailedError, Auditor, ConnectionBrokenError
+from auditor_client.errors import BudgetExhaustedError, PendingAuditError, ServiceError
+from auditor_client.local.file_locks import FileLock
+from auditor_client.local.pending_audits import PendingAudits
+from auditor_client.retries import Retries
+from tests.auditor_client.examples import AUDIENCE_ID, AUDIT_ID, CONTENT_ID
+from tests.auditor_client.scripted import HANG_UP, ScriptedService, refuse
+from tests.auditor_client.test_audits import PATH, Stage, events
+
+KEY = OKPKey.generate_key("Ed25519")
+ASKED = {"kind": "match-count", "epsilon": "1"}
+
+
+class StoppedError(Exception):
+    """The program ends here."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "home" / "pending"
+
+
+@pytest.fixture
+def stage(service: ScriptedService) -> Stage:
+    return Stage(service)
+
+
+@pytest.fixture
+def auditor(service: ScriptedService, stage: Stage, folder: Path) -> Iterator[Auditor]:
+    quick = Retries(attempts=1)
+    with Auditor(service.url, "r", KEY, retries=quick, pending=folder) as made:
+        yield made
+
+
+def run(auditor: Auditor, **options: Any) -> Any:
+    return auditor.audits.run(CONTENT_ID, AUDIENCE_ID, bins=2, progress=False, **options)
+
+
+def keys_of(service: ScriptedService) -> list[str]:
+    return [asked.headers["idempotency-key"] for asked in service.requests("POST", "/v1/audits")]
+
+
+def pending(folder: Path, researcher: str = "r") -> PendingAudits:
+    return PendingAudits(folder, "https://audit.example", researcher)
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_signed_request_is_on_disk_when_it_is_sent(
+    service: ScriptedService, auditor: Auditor, folder: Path
+) -> None:
+    found: list[dict[str, Any]] = []
+
+    def seen(asked: Any) -> Any:
+        [path] = folder.glob("*.json")
+        assert path.stat().st_mode & 0o777 == 0o600
+        found.append(json.loads(path.read_text()) | {"sent": asked})
+        return HANG_UP
+
+    service.on("POST", "/v1/audits", seen)
+    with pytest.raises(ConnectionBrokenError) as caught:
+        run(auditor)
+    assert any("Run the same again" in note for note in caught.value.__notes__)
+    [record] = found
+    assert record["key"] == record["sent"].headers["idempotency-key"]
+    assert record["signature"] == record["sent"].headers["statement-signature"]
+    assert record["request"] == json.loads(record["sent"].body)
+
+
+def test_the_same_call_continues_with_the_same_key_and_signature(
+    service: ScriptedService, stage: Stage, auditor: Auditor, folder: Path
+) -> None:
+    service.on("POST", "/v1/audits", HANG_UP)
+    with pytest.raises(ConnectionBrokenError):
+        run(auditor)
+    service.on("POST", "/v1/audits", stage.audit("charged", 202))
+    run(auditor, epsilon="1.0")
+    first, second = service.requests("POST", "/v1/audits")
+    for name in ("idempotency-key", "statement-signature"):
+        assert first.headers[name] == second.headers[name]
+    assert files(folder) == []
+
+
+def test_a_signature_by_an_earlier_key_is_made_again(
+    service: ScriptedService, stage: Stage, auditor: Auditor, folder: Path
+) -> None:
+    service.on("POST", "/v1/audits", HANG_UP)
+    with pytest.raises(ConnectionBrokenError):
+        run(auditor)
+    service.on("POST", "/v1/audits", stage.audit("charged", 202))
+    other = OKPKey.generate_key("Ed25519")
+    with Auditor(service.url, "r", other, pending=folder) as later:
+        run(later)
+    first, second = service.requests("POST", "/v1/audits")
+    assert first.headers["idempotency-key"] == second.headers["idempotency-key"]
+    assert first.headers["statement-signature"] != second.headers["statement-signature"]
+
+
+def test_another_request_another_researcher_and_new_have_keys_of_their_own(
+    service: ScriptedService, auditor: Auditor, folder: Path
+) -> None:
+    service.on("POST", "/v1/audits", HANG_UP)
+    with Auditor(service.url, "s", KEY, retries=Retries(attempts=1), pending=folder) as other:
+        for who, options in (
+            (auditor, {}),
+            (auditor, {"epsilon": 2}),
+            (auditor, {"new": True}),
+            (other, {}),
+        ):
+            with pytest.raises(ConnectionBrokenError):
+                run(who, **options)
+    assert len(set(keys_of(service))) == 4
+
+
+def test_a_charged_audit_is_followed_without_being_sent_again(
+    service: ScriptedService, stage: Stage, auditor: Auditor
+) -> None:
+    service.on("GET", f"{PATH}/release", refuse("unavailable"))
+    with pytest.raises(ServiceError):
+        run(auditor)
+    stage.release(stage.made)
+    assert run(auditor).id == AUDIT_ID
+    assert len(keys_of(service)) == 1
+
+
+def test_each_completed_run_has_a_key_of_its_own(
+    service: ScriptedService, auditor: Auditor, folder: Path
+) -> None:
+    run(auditor)
+    run(auditor)
+    assert len(set(keys_of(service))) == 2
+    assert files(folder) == []
+
+
+def test_a_refusal_that_charged_nothing_ends_the_record(
+    service: ScriptedService, auditor: Auditor, folder: Path
+) -> None:
+    amounts: dict[str, Any] = {"spent": "1", "asked": "1", "remaining": "0", "limit": "1"}
+    service.on("POST", "/v1/audits", refuse("budget-exhausted", **amounts))
+    with pytest.raises(BudgetExhaustedError):
+        run(auditor)
+    assert files(folder) == []
+
+
+def test_a_failed_audit_ends_the_record(
+    service: ScriptedService, stage: Stage, auditor: Auditor, folder: Path
+) -> None:
+    service.on("GET", f"{PATH}/events", events("failed"))
+    service.on("GET", PATH, stage.audit("failed"))
+    with pytest.raises(AuditFailedError):
+        run(auditor)
+    assert files(folder) == []
+
+
+def test_a_result_that_was_not_saved_is_found_again(
+    service: ScriptedService, auditor: Auditor, folder: Path
+) -> None:
+    def save(code: int) -> None:
+        with auditor.audits.until_saved():
+            run(auditor)
+            if code:
+                raise OSError(code, "the disk is full")
+
+    with pytest.raises(OSError, match="full"):
+        save(28)
+    save(0)
+    assert len(keys_of(service)) == 1
+    assert files(folder) == []
+
+
+def test_a_repeated_request_in_one_block_is_another_audit_and_both_are_found_again(
+    service: ScriptedService, auditor: Auditor, folder: Path
+) -> None:
+    def twice(*, fails: bool) -> None:
+        with auditor.audits.until_saved():
+            run(auditor)
+            run(auditor)
+            if fails:
+                raise StoppedError
+
+    with pytest.raises(StoppedError):
+        twice(fails=True)
+    assert len(set(keys_of(service))) == 2
+    twice(fails=False)
+    assert len(keys_of(service)) == 2
+    assert files(folder) == []
+
+
+def test_parallel_claims_share_one_record(folder: Path) -> None:
+    keys: list[str] = []
+    held, done = threading.Event(), threading.Event()
+
+    def first() -> None:
+        with pending(folder).claimed(ASKED) as claim:
+            keys.append(claim.save(signature="signed").key)
+            held.set()
+            assert done.wait(60)
+
+    def other() -> None:
+        with pending(folder).claimed(ASKED) as claim:
+            keys.append(claim.record.key)
+
+    threads = [threading.Thread(target=first), *(threading.Thread(target=other) for _ in range(3))]
+    threads[0].start()
+    assert held.wait(60)
+    for thread in threads[1:]:
+        thread.start()
+    for thread in threads[1:]:
+        thread.join(0.5)
+        assert thread.is_alive()
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert len(keys) == 4
+    assert len(set(keys)) == 1
+    assert files(folder) == []
+
+
+def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        FileLock.acquire(path)
+        os.write(write, b"x")
+        signal.pause()
+    os.read(read, 1)
+    assert FileLock.acquire(path) is None
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert FileLock.acquire(path) is not None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 2}', "null"])
+def test_a_damaged_record_is_refused_and_stays(folder: Path, text: str) -> None:
+    def fail() -> None:
+        with pending(folder).claimed(ASKED) as claim:
+            claim.save(signature="signed")
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        fail()
+    [record] = folder.glob("*.json")
+    record.write_text(text)
+    for _ in range(2):
+        with (
+            pytest.raises(PendingAuditError, match="may have been charged"),
+            pending(folder).claimed(ASKED),
+        ):
+            raise AssertionError
+    with pending(folder).claimed(ASKED, new=True) as claim:
+        assert claim.slot is not None
+        assert claim.slot.number == 2
+    assert record.exists()
+
+
+def test_a_record_of_another_request_is_refused(folder: Path) -> None:
+    def left(asked: dict[str, str]) -> Path:
+        before = set(folder.glob("*.json"))
+        with pytest.raises(StoppedError), pending(folder).claimed(asked) as claim:  # noqa: PT012
+            claim.save(signature="signed")
+            raise StoppedError
+        [made] = set(folder.glob("*.json")) - before
+        return made
+
+    first, second = left(ASKED), left({**ASKED, "epsilon": "2"})
+    second.write_bytes(first.read_bytes())
+    with pytest.raises(PendingAuditError), pending(folder).claimed({**ASKED, "epsilon": "2"}):
+        raise AssertionError
+
+
+def test_without_a_folder_or_with_a_key_nothing_is_written(
+    service: ScriptedService, stage: Stage, auditor: Auditor, folder: Path
+) -> None:
+    with Auditor(service.url, "r", KEY) as plain:
+        run(plain)
+    run(auditor, idempotency_key="mine-and-only")
+    assert keys_of(service)[1] == "mine-and-only"
+    assert not folder.exists()

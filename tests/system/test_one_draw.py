@@ -1,0 +1,216 @@
+"""Noise on one charge is drawn once: what cannot be encoded is refused, what fails is final."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlmodel import Session, select
+
+from api import boundaries
+from api.boundaries import Boundary
+from api.clock import now
+from api.platform import Platform
+from api.store import AuditRow, ReleaseRow, Store
+from auditor_client import Auditor, NamedAudience
+from auditor_client.errors import NoiseTooLargeError
+from openapi.models import OutcomeTestRequest
+from platform_sim import World, identifiers
+from tests.logs.parquet import opportunities, written
+from tests.world import Deployment, deployed, sqlite_url
+
+GROUPS = 10
+AFTER_THE_DRAW = [Boundary.NOISED, Boundary.SIGNED, Boundary.RELEASE_WRITTEN]
+
+
+@pytest.fixture(scope="module")
+def logged(platform: Platform, world: World, tmp_path_factory: pytest.TempPathFactory) -> Platform:
+    """One hundred people with one row each."""
+    everybody = world.directory.holders("username")[:100]
+    folder = tmp_path_factory.mktemp("log")
+    return replace(platform, logs=written(folder, opportunities(everybody, 1)))
+
+
+@pytest.fixture
+def service(logged: Platform, tmp_path: Path) -> Iterator[Deployment]:
+    url = sqlite_url(tmp_path)
+    with deployed(url, logged, embedded_worker=False, lease_seconds=0.2) as running:
+        yield running
+
+
+@pytest.fixture
+def auditor(service: Deployment) -> Auditor:
+    return service.auditor(kinds=["outcome-test", "match-count"])
+
+
+@pytest.fixture
+def audience(auditor: Auditor, world: World) -> NamedAudience:
+    persons = world.directory.holders("username")[:100]
+    names = identifiers.usernames(world.seed, persons, world.surnames[persons]).to_pylist()
+    groups = [f"group {number % GROUPS}" for number in range(len(names))]
+    table = pa.table({"username": names, "group": groups})
+    return auditor.audiences.upload(table, id="username", by="group", groups_per_person=GROUPS)
+
+
+def asked(auditor: Auditor, audience: NamedAudience, epsilon: str) -> OutcomeTestRequest:
+    """Return a request of which one person moves the sums by 3.4e9 units: 100 rows in 10 groups."""
+    return auditor.audits.requests.outcome_test(
+        audience, "jobs", bins=[0, 1], epsilon=epsilon, rows_per_person=100
+    )
+
+
+@pytest.mark.parametrize("epsilon", ["0.000001", "0.000002", "0.000011"])
+def test_noise_that_no_release_can_hold_is_refused_before_it_is_charged(
+    service: Deployment, auditor: Auditor, audience: NamedAudience, epsilon: str
+) -> None:
+    request = asked(auditor, audience, epsilon)
+    for ask in (lambda one: auditor.audits.price_all([one]), auditor.audits.submit):
+        with pytest.raises(NoiseTooLargeError) as refused:
+            ask(request)
+        problem = refused.value.problem.model_dump()
+        assert (problem["table"], problem["parameter"]) == ("moments", "epsilon")
+        assert 0.000011 < float(problem["smallest"]) < 0.00002
+    assert auditor.budget().mandates[0].spent == 0
+    audit = auditor.audits.submit(asked(auditor, audience, problem["smallest"]))
+    assert service.service.worker().run_one()
+    assert auditor.audits.state(audit.id).state == "released"
+
+
+@dataclass
+class Failing:
+    """A failpoint that raises each error once at a boundary, and counts draws of noise."""
+
+    at: Boundary
+    errors: list[Exception]
+    draws: int = 0
+
+    def __call__(self, boundary: Boundary) -> None:
+        self.draws += boundary is Boundary.NOISED
+        if boundary is self.at and self.errors:
+            raise self.errors.pop()
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[Boundary, list[Exception]], Failing]:
+    def replaced(at: Boundary, errors: list[Exception]) -> Failing:
+        made = Failing(at, errors)
+        monkeypatch.setattr(boundaries, "reached", made)
+        return made
+
+    return replaced
+
+
+def run_all(service: Deployment) -> None:
+    """Run until nothing is left to do; leases that have run out are taken up again."""
+    with service.service.store.read() as session:
+        audits = session.exec(select(AuditRow.id)).all()
+    for audit_id in audits:
+        while state_of(service.service.store, audit_id) in ("charged", "running"):
+            forget_lease(service.service.store, audit_id)
+            try:
+                service.service.worker().run_one()
+            except OperationalError:
+                continue
+
+
+def state_of(store: Store, audit_id: str) -> str:
+    with store.read() as session:
+        return session.get_one(AuditRow, audit_id).state
+
+
+def forget_lease(store: Store, audit_id: str) -> None:
+    with store.write() as session:
+        row = session.get_one(AuditRow, audit_id)
+        if row.state == "running":
+            row.lease_until = now()
+            session.add(row)
+
+
+def releases(session: Session) -> int:
+    return len(session.exec(select(ReleaseRow.audit_id)).all())
+
+
+@pytest.mark.parametrize("at", AFTER_THE_DRAW)
+@pytest.mark.parametrize(
+    "error", [ValueError("no such number"), IntegrityError("insert", {}, Exception())]
+)
+def test_a_failure_after_the_draw_is_final(
+    service: Deployment,
+    auditor: Auditor,
+    audience: NamedAudience,
+    failing: Callable[[Boundary, list[Exception]], Failing],
+    at: Boundary,
+    error: Exception,
+) -> None:
+    audit = auditor.audits.submit(asked(auditor, audience, "1"))
+    counted = failing(at, [error])
+    run_all(service)
+    ended = auditor.audits.state(audit.id)
+    assert (ended.state, ended.failure, counted.draws) == ("failed", "internal", 1)
+    assert auditor.budget().mandates[0].spent == audit.price.debit
+    with service.service.store.read() as session:
+        assert releases(session) == 0
+
+
+def test_a_failure_before_the_draw_is_tried_again(
+    service: Deployment,
+    auditor: Auditor,
+    audience: NamedAudience,
+    failing: Callable[[Boundary, list[Exception]], Failing],
+) -> None:
+    audit = auditor.audits.submit(asked(auditor, audience, "1"))
+    counted = failing(Boundary.REDUCED, [ValueError(), ValueError()])
+    run_all(service)
+    assert auditor.audits.state(audit.id).state == "released"
+    assert counted.draws == 1
+
+
+def test_an_unavailable_database_is_given_the_same_draw_again(
+    service: Deployment,
+    auditor: Auditor,
+    audience: NamedAudience,
+    failing: Callable[[Boundary, list[Exception]], Failing],
+) -> None:
+    audit = auditor.audits.submit(asked(auditor, audience, "1"))
+    full = OperationalError("insert", {}, Exception("database or disk is full"))
+    counted = failing(Boundary.RELEASE_WRITTEN, [full])
+    run_all(service)
+    assert auditor.audits.state(audit.id).state == "released"
+    assert counted.draws == 1
+    with service.service.store.read() as session:
+        assert releases(session) == 1
+
+
+class Killed(BaseException):
+    """The process is gone: nothing of it is caught."""
+
+
+@pytest.mark.parametrize("at", AFTER_THE_DRAW)
+def test_a_crash_after_the_draw_stores_nothing_of_it(
+    service: Deployment,
+    auditor: Auditor,
+    audience: NamedAudience,
+    monkeypatch: pytest.MonkeyPatch,
+    at: Boundary,
+) -> None:
+    audit = auditor.audits.submit(asked(auditor, audience, "1"))
+    draws = list[Boundary]()
+
+    def killed(boundary: Boundary) -> None:
+        draws.extend([boundary] * (boundary is Boundary.NOISED))
+        if boundary is at and len(draws) == 1:
+            raise Killed
+
+    monkeypatch.setattr(boundaries, "reached", killed)
+    with pytest.raises(Killed):
+        service.service.worker().run_one()
+    with service.service.store.read() as session:
+        assert releases(session) == 0
+    run_all(service)
+    assert auditor.audits.state(audit.id).state == "released"
+    assert len(draws) == 2
+    with service.service.store.read() as session:
+        assert releases(session) == 1
+    assert auditor.budget().mandates[0].spent == audit.price.debit

@@ -1,0 +1,186 @@
+"""Overload and hostile traffic: parallel reads, shedding, slow and unauthenticated bodies."""
+
+import asyncio
+import socket
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import httpx2
+import pytest
+
+from api.app.connections import limited
+from api.platform import Platform
+from tests.durability.processes import until
+from tests.system.raw import Raw, raw, refused
+from tests.world import Deployment, deployed, free_port, listening
+
+PARALLEL = 200
+
+
+@pytest.fixture
+def impatient(new_database: Callable[[], str], platform: Platform) -> Iterator[Deployment]:
+    """A service that waits for half a second for the first bytes of a body."""
+    with deployed(new_database(), platform, body_seconds=0.5) as running:
+        yield running
+
+
+def in_parallel(me: Raw, path: str, number: int) -> list[httpx2.Response]:
+    async def get_all() -> list[httpx2.Response]:
+        limits = httpx2.Limits(max_connections=number)
+        options: dict[str, Any] = {"base_url": me.http.base_url, "headers": me.http.headers}
+        async with httpx2.AsyncClient(limits=limits, timeout=60, **options) as client:
+            return await asyncio.gather(*(client.get(path) for _ in range(number)))
+
+    return asyncio.run(get_all())
+
+
+@pytest.mark.parametrize("path", ["/v1/regulator/auditors", "/v1/ledger/entries", "/v1/me"])
+def test_parallel_reads_are_answered_or_shed(deployment: Deployment, path: str) -> None:
+    """With connections that were kept until the answer was sent, this took a minute."""
+    answers = in_parallel(raw(deployment, deployment.regulator), path, PARALLEL)
+    statuses = Counter(answer.status_code for answer in answers)
+    assert set(statuses) <= {200, 429, 503}, statuses
+    assert statuses[200] >= 8
+    for answer in answers:
+        assert answer.is_success or answer.headers["retry-after"]
+
+
+def opened(deployment: Deployment, request: bytes) -> socket.socket:
+    host, port = deployment.url.removeprefix("http://").split(":")
+    connection = socket.create_connection((host, int(port)), 30)
+    connection.sendall(request)
+    return connection
+
+
+def answer_of(connection: socket.socket) -> bytes:
+    """All that the service sends until it closes the connection."""
+    connection.settimeout(30)
+    received = b""
+    with connection:
+        while chunk := connection.recv(4096):
+            received += chunk
+    return received
+
+
+def request_line(method: str, path: str, *headers: str) -> bytes:
+    lines = [f"{method} {path} HTTP/1.1", "Host: here", *headers, "", ""]
+    return "\r\n".join(lines).encode()
+
+
+JSON = "Content-Type: application/json"
+
+
+def test_a_body_without_a_token_is_refused_before_it_is_read(impatient: Deployment) -> None:
+    """The body never comes; the refusal does not wait for it."""
+    asked = request_line("POST", "/v1/audits", JSON, "Content-Length: 1000")
+    assert answer_of(opened(impatient, asked)).startswith(b"HTTP/1.1 401")
+
+
+def test_a_body_with_a_bad_token_is_refused_before_it_is_read(impatient: Deployment) -> None:
+    headers = (JSON, "Authorization: Bearer forged", "Content-Length: 1000")
+    asked = request_line("PUT", "/v1/audiences/a/groups/g/members", *headers)
+    assert answer_of(opened(impatient, asked)).startswith(b"HTTP/1.1 401")
+
+
+@pytest.mark.parametrize("path", ["/oauth/token", "/v1/applications"])
+def test_a_slow_body_of_a_stranger_is_given_up(impatient: Deployment, path: str) -> None:
+    asked = request_line("POST", path, JSON, "Content-Length: 1000") + b"{"
+    answer = answer_of(opened(impatient, asked))
+    assert answer.startswith(b"HTTP/1.1 408")
+    assert b"request-timeout" in answer
+
+
+def test_a_slow_body_of_a_researcher_is_given_up(impatient: Deployment) -> None:
+    bearer = raw(impatient, impatient.regulator).http.headers["authorization"]
+    headers = (JSON, f"Authorization: {bearer}", "Content-Length: 1000")
+    asked = request_line("POST", "/v1/regulator/auditors", *headers) + b"{"
+    assert answer_of(opened(impatient, asked)).startswith(b"HTTP/1.1 408")
+
+
+def test_a_stranger_may_send_only_a_small_body(sqlite_deployment: Deployment) -> None:
+    large = b"x" * (sqlite_deployment.service.settings.anonymous_body_bytes + 1)
+    refused(httpx2.post(f"{sqlite_deployment.url}/v1/applications", content=large), "too-large")
+
+
+def test_slow_bodies_take_no_slot(impatient: Deployment) -> None:
+    """More strangers send slowly than there are slots, and others are served."""
+    asked = request_line("POST", "/oauth/token", JSON, "Content-Length: 1000")
+    with ExitStack() as slow:
+        for _ in range(100):
+            slow.enter_context(opened(impatient, asked))
+        assert httpx2.get(f"{impatient.url}/v1/catalogue").status_code == 200
+        assert impatient.regulator.auditors.list() == []
+
+
+def test_an_upload_whose_sender_leaves_is_no_error_of_the_service(
+    sqlite_deployment: Deployment, caplog: pytest.LogCaptureFixture
+) -> None:
+    me = raw(sqlite_deployment, sqlite_deployment.auditor())
+    audience = me.made("/v1/audiences", {"groups": ["g0"]})["id"]
+    token = f"Authorization: {me.http.headers['authorization']}"
+    path = f"/v1/audiences/{audience}/groups/g0/members?part=0"
+    asked = request_line("PUT", path, token, "Content-Type: text/csv", "Content-Length: 1000")
+    with caplog.at_level("INFO", "api.access"):
+        opened(sqlite_deployment, asked + b"ada").close()
+        until(lambda: "request" in caplog.messages, "the line in the access log")
+    assert "request.failed" not in caplog.text
+
+
+class TestConnections:
+    """The protocol alone, with an application that answers at once."""
+
+    @staticmethod
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            return
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    def serve(self, *, headers: float = 30, answers: float = 30, most: int = 100) -> Any:
+        port = free_port()
+        protocol = limited(headers, answers, most)
+        running = listening(self.app, port, http=protocol, timeout_keep_alive=1, lifespan="off")
+        return running, port
+
+    def connect(self, port: int, sent: bytes = b"") -> socket.socket:
+        connection = socket.create_connection(("127.0.0.1", port), 30)
+        connection.sendall(sent)
+        return connection
+
+    @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: a\r\nX-Slow: "])
+    def test_slow_headers_are_given_up(self, sent: bytes) -> None:
+        running, port = self.serve(headers=0.2)
+        with running:
+            assert answer_of_or_reset(self.connect(port, sent)) == b""
+
+    def test_slow_headers_of_a_second_request_are_given_up(self) -> None:
+        running, port = self.serve(headers=0.2)
+        with running, self.connect(port, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n") as connection:
+            assert connection.recv(4096).startswith(b"HTTP/1.1 204")
+            connection.sendall(b"GET /")
+            assert answer_of_or_reset(connection) == b""
+
+    def test_an_idle_connection_is_closed(self) -> None:
+        running, port = self.serve()
+        with running:
+            connection = self.connect(port, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert answer_of_or_reset(connection).startswith(b"HTTP/1.1 204")
+
+    def test_too_many_slow_connections_make_room_for_a_new_one(self) -> None:
+        running, port = self.serve(most=20)
+        with running, ExitStack() as slow:
+            held = [slow.enter_context(self.connect(port, b"GET /")) for _ in range(40)]
+            for _ in range(3):
+                answer = httpx2.get(f"http://127.0.0.1:{port}/")
+                assert answer.status_code == 204
+            assert answer_of_or_reset(held[0]) == b""
+
+
+def answer_of_or_reset(connection: socket.socket) -> bytes:
+    """All that is sent; nothing more once the connection is reset."""
+    try:
+        return answer_of(connection)
+    except ConnectionResetError:
+        return b""

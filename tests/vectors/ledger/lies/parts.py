@@ -1,0 +1,196 @@
+"""What the platform can do to the parts of a charge, and to the entry of an audience."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+from privacy.receipts import canonical
+from tests.ledgers import AUDIENCE, HISTOGRAM, PUBLIC, Ledger, charge_of, ed25519
+from tests.vectors.ledger.honest import SAMPLE, Honest
+from tests.vectors.ledger.lies.telling import Bad, Lie, going_on, last
+
+Facts = dict[str, Any]
+
+
+def _charged(honest: Honest, alter: Callable[[Facts], object], message: str) -> Bad:
+    """A charge that states something else than it should."""
+    ledger = going_on(honest, "release")
+    _charge(ledger, honest, alter)
+    return last(ledger, message)
+
+
+def _charge(ledger: Ledger, honest: Honest, alter: Callable[[Facts], object]) -> None:
+    ids = ledger.new("charge"), ledger.new("audit"), honest.mandate
+    body, facts = charge_of(HISTOGRAM, *ids)
+    facts = deepcopy(facts)
+    alter(facts)
+    ada = replace(honest.ada, key=ed25519("ada"))
+    ledger.stated(ada, "charge", body, facts, honest.lab)
+
+
+def _as_if(facts: Facts, request: dict[str, Any], **audience: Any) -> None:
+    """Put parts and price there that are right for another request or another audience."""
+    _, others = charge_of(request, "", "", "", replace(PUBLIC, **audience))
+    facts |= {name: others[name] for name in ("parts", "epsilon", "rho", "debit")}
+
+
+def the_scale_is_too_small(honest: Honest) -> Bad:
+    def alter(facts: Facts) -> None:
+        facts["parts"][0]["scale"] = "9"
+
+    return _charged(honest, alter, "the scale of 'bins' does not follow")
+
+
+def the_sensitivity_is_too_small(honest: Honest) -> Bad:
+    """By it a change would cost no more than an addition."""
+
+    def alter(facts: Facts) -> None:
+        part = facts["parts"][0]
+        part["sensitivity"]["change_one"] = part["sensitivity"]["add_remove"]
+
+    return _charged(honest, alter, "the sensitivity of 'bins' does not follow from its bounds")
+
+
+def the_bounds_are_of_other_bins(honest: Honest) -> Bad:
+    fewer = HISTOGRAM | {"bins": {"edges": [0.0, 1.0]}}
+    return _charged(honest, lambda facts: _as_if(facts, fewer), "the bounds of 'bins' do not")
+
+
+def the_bounds_are_of_more_groups_per_person(honest: Honest) -> Bad:
+    """Noise twice as wide as the audience's entry asks for is not what was bought either."""
+
+    def alter(facts: Facts) -> None:
+        _as_if(facts, HISTOGRAM, groups_per_person=2)
+
+    return _charged(honest, alter, "the bounds of 'bins' do not follow from what was asked")
+
+
+def a_part_is_missing(honest: Honest) -> Bad:
+    def alter(facts: Facts) -> None:
+        del facts["parts"][1]
+
+    return _charged(honest, alter, "what was asked for has the parts bins, sizes")
+
+
+def all_parts_are_missing(honest: Honest) -> Bad:
+    return _charged(honest, lambda facts: facts.pop("parts"), "a charge has parts")
+
+
+def the_parameter_is_larger_than_what_was_asked(honest: Honest) -> Bad:
+    larger = HISTOGRAM | {"epsilon": "0.2"}
+    return _charged(honest, lambda facts: _as_if(facts, larger), "the parameter of 'bins'")
+
+
+def the_price_is_lower_than_that_of_the_parts(honest: Honest) -> Bad:
+    def alter(facts: Facts) -> None:
+        _, cheaper = charge_of(HISTOGRAM | {"epsilon": "0.05"}, "", "", "")
+        facts |= {name: cheaper[name] for name in ("epsilon", "rho", "debit")}
+
+    return _charged(honest, alter, "it costs less than what was asked for")
+
+
+def another_request_is_carried(honest: Honest) -> Bad:
+    """All of it is right for that request, which nobody signed."""
+    other = HISTOGRAM | {"epsilon": "0.2"}
+
+    def alter(facts: Facts) -> None:
+        _as_if(facts, other)
+        facts["request"] = canonical(other).decode()
+
+    return _charged(honest, alter, "the request that it carries is not the one that was signed")
+
+
+def no_request_is_carried(honest: Honest) -> Bad:
+    return _charged(honest, lambda facts: facts.pop("request"), "it does not carry the request")
+
+
+def a_rule_with_other_numbers(honest: Honest) -> Bad:
+    def alter(facts: Facts) -> None:
+        facts["parts"][0]["bounds"]["declared"] = {"largest": "1"}
+
+    return _charged(honest, alter, "its parts are not what they must be")
+
+
+def a_mechanism_that_there_is_not(honest: Honest) -> Bad:
+    def alter(facts: Facts) -> None:
+        facts["parts"][0]["mechanism"] = "no-noise"
+
+    return _charged(honest, alter, "there is no mechanism")
+
+
+def a_sample_is_charged_as_an_upload(honest: Honest) -> Bad:
+    """In a sample of exact size one person displaces another: the bounds double."""
+    ledger = going_on(honest, "sample")
+    audience = ledger.seal(honest.lab, ledger.new("audience"), "known", source="sample")
+    request = HISTOGRAM | {"audience_id": audience}
+    ids = ledger.new("charge"), ledger.new("audit"), honest.mandate
+    body, facts = charge_of(request, *ids, replace(SAMPLE, fixed_slots=False))
+    ada = replace(honest.ada, key=ed25519("ada"))
+    ledger.stated(ada, "charge", body, facts, honest.lab)
+    return last(ledger, "the bounds of 'bins' do not follow from what was asked")
+
+
+def a_sample_without_its_assumption(honest: Honest) -> Bad:
+    """Somebody who is not debited may have displaced another: a charge must say so."""
+    ledger = going_on(honest, "sample")
+    audience = ledger.seal(honest.lab, ledger.new("audience"), "known", source="sample")
+    ids = ledger.new("charge"), ledger.new("audit"), honest.mandate
+    body, facts = charge_of(HISTOGRAM | {"audience_id": audience}, *ids, SAMPLE)
+    del facts["assumes"]
+    ada = replace(honest.ada, key=ed25519("ada"))
+    ledger.stated(ada, "charge", body, facts, honest.lab)
+    return last(ledger, "it does not state what its promise rests on")
+
+
+def an_audience_says_another_number_of_groups(honest: Honest) -> Bad:
+    ledger = going_on(honest, "content")
+    ledger.seal(honest.lab, AUDIENCE, groups=5)
+    _charge(ledger, honest, lambda _: None)
+    return last(ledger, "the bounds of 'bins' do not follow from what was asked")
+
+
+def a_sample_whose_sizes_are_not_known(honest: Honest) -> Bad:
+    ledger = going_on(honest, "release")
+    ledger.seal(honest.lab, ledger.new("audience"), "noisy", source="sample")
+    return last(ledger, "the sizes of an audience of source sample")
+
+
+def a_hidden_audience_without_candidates(honest: Honest) -> Bad:
+    ledger = going_on(honest, "release")
+    ledger.seal(honest.lab, ledger.new("audience"), source="hidden")
+    return last(ledger, "a hidden audience has candidates")
+
+
+def a_histogram_of_a_hidden_audience(honest: Honest) -> Bad:
+    """Nobody would be debited for it."""
+    ledger = going_on(honest, "release")
+    hidden = ledger.seal(honest.lab, ledger.new("audience"), source="hidden", candidates=50)
+    ids = ledger.new("charge"), ledger.new("audit"), honest.mandate
+    facts = replace(PUBLIC, fixed_slots=True, candidates=50)
+    body, charged = charge_of(HISTOGRAM | {"audience_id": hidden}, *ids, facts)
+    ada = replace(honest.ada, key=ed25519("ada"))
+    ledger.stated(ada, "charge", body, charged, honest.lab)
+    return last(ledger, "a hidden audience is not for score-histogram")
+
+
+PARTS: tuple[Lie, ...] = (
+    the_scale_is_too_small,
+    the_sensitivity_is_too_small,
+    the_bounds_are_of_other_bins,
+    the_bounds_are_of_more_groups_per_person,
+    a_part_is_missing,
+    all_parts_are_missing,
+    the_parameter_is_larger_than_what_was_asked,
+    the_price_is_lower_than_that_of_the_parts,
+    another_request_is_carried,
+    no_request_is_carried,
+    a_rule_with_other_numbers,
+    a_mechanism_that_there_is_not,
+    a_sample_is_charged_as_an_upload,
+    a_sample_without_its_assumption,
+    an_audience_says_another_number_of_groups,
+    a_sample_whose_sizes_are_not_known,
+    a_hidden_audience_without_candidates,
+    a_histogram_of_a_hidden_audience,
+)
