@@ -35,6 +35,7 @@ ENVY: dict[str, Any] = {
     "lam": "0.9",
     "targets": 3,
     "arms": 2,
+    "arms_per_person": 3,
     "steps": 200,
 }
 OF_LOGS: dict[str, dict[str, Any]] = {

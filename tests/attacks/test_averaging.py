@@ -42,7 +42,7 @@ def exact(world: World, watched: Watched) -> list[int]:
     return [*np.histogram(scores, [0, 0.25, 0.5, 0.75, 1])[0].tolist(), 0]
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_without_charges_the_mean_of_many_is_the_exact_answer(
     target: Deployment, world: World, watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:

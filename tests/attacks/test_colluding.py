@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from api import charging, persons
+from api.accounting.people_digest import people_digest
 from api.audiences.sealing import reached
 from api.ceilings import PERSON_LIFETIME_RHO
 from api.persons import Burden
@@ -54,8 +55,9 @@ def test_balances_per_auditor_would_let_each_start_anew(
     original = persons.charge
     accounts = dict[str, int]()
 
-    def charge_people(session: Any, audits: Any, settings: Any) -> None:
+    def charge_people(session: Any, audits: Any, settings: Any) -> list[bytes]:
         """The twin: the same person is somebody else for each auditor."""
+        digests = list[bytes]()
         for audit, audience, rho in audits:
             account = accounts.setdefault(audit.auditor_id, (len(accounts) + 1) << 40)
             real = reached(session, audience).membership
@@ -63,6 +65,10 @@ def test_balances_per_auditor_would_let_each_start_anew(
             cap = Fraction(settings.person_lifetime_rho)
             [able] = original(session, [Burden(theirs, rho)], cap)
             persons.exclude(session, audit.id, ["g0"], able)
+            debited = persons.within_cap(real, able)
+            uploaded = reached(session, audience).uploaded
+            digests.append(people_digest(audit.id, debited, uploaded, settings))
+        return digests
 
     monkeypatch.setattr(charging, "charge_people", charge_people)
     victim = int(world.directory.holders("username")[200])

@@ -35,7 +35,7 @@ def test_the_combined_advantage_is_within_the_sum_of_the_prices(times: int) -> N
     assert together(times) <= allowed(times * claimed(CASE)) + margin(RUNS)
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_more_audiences_do_tell_more_which_is_why_each_is_charged() -> None:
     """The twin without charges could go on: beyond what one price allows, and to certainty."""
     # False failure: 1e-7 each; the true advantages are 0.64 and 0.90.

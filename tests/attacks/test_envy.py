@@ -1,6 +1,5 @@
-"""What a certificate of envy-freeness tells of one person: as a target, and as an arm in lots."""
+"""What a certificate of envy-freeness tells of one person: as a target, and as an arm."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from api.audits import AudienceFacts
 from api.audits.envy import Terms
 from api.audits.envy_freeness import EnvyFreeness, tallied
 from api.audits.exploring import explore
-from api.audits.taking_part import draw_lots, draw_shared
+from api.audits.taking_part import Drawn, draw_lots
 from privacy.price import ADD_REMOVE, CHANGE_ONE, Relation
 from privacy.table import Table
 from privacy.waist import DiscreteLaplace
@@ -25,44 +24,47 @@ RUNS, PEOPLE, SECRET = 2_000, 12, 5
 Tables = dict[str, Any]
 
 
-def tables(utilities: Any, people: Any, draw: Callable[..., Any]) -> Tables:
+def lots(people: Any, each: int) -> Drawn:
+    return draw_lots(people, 3, 2, each, SECRET)
+
+
+def tables(utilities: Any, people: Any, each: int) -> Tables:
     policies = Recommendations(utilities)
-    outcomes = explore(
-        policies, Notebook(), TERMS, people, lambda who, s: draw(who, 3, 2, s), SECRET
-    )
+    outcomes = explore(policies, Notebook(), TERMS, people, lambda who, _: lots(who, each), SECRET)
     return tallied(outcomes, 250)
 
 
-def as_a_target() -> tuple[Tables, Tables]:
+def as_a_target(each: int) -> tuple[Tables, Tables]:
     """The first target's rewards: their own please them, or others'."""
     people = np.arange(PEOPLE)
     one = np.where(np.eye(PEOPLE, dtype=bool), 1.0, 0.0)
-    other, target = one.copy(), draw_shared(people, 3, 2, SECRET).targets[0]
+    other, target = one.copy(), lots(people, each).targets[0]
     other[target] = 1 - other[target]
-    return tables(one, people, draw_shared), tables(other, people, draw_shared)
+    return tables(one, people, each), tables(other, people, each)
 
 
-def as_an_arm() -> tuple[Tables, Tables]:
-    """Somebody is there or not whom the target of their lot envies, and nobody else."""
+def as_an_arm(each: int) -> tuple[Tables, Tables]:
+    """Somebody is there or not whom all targets envy whose arm they are, and nobody else."""
     people = np.arange(PEOPLE)
-    [lot, *_] = draw_lots(people, 3, 2, SECRET).policies
+    drawn = lots(people, each)
+    arms, times = np.unique(drawn.policies[:, 1:], return_counts=True)
+    often = arms[(times == each) & ~np.isin(arms, drawn.targets)]
     utilities = np.where(np.eye(PEOPLE, dtype=bool), 0.5, 0.0)
-    utilities[lot[0], lot[1]] = 1.0
-    gone = people[people != lot[1]]
-    return tables(utilities, people, draw_lots), tables(utilities, gone, draw_lots)
+    utilities[:, often[0]] = 1.0
+    gone = people[people != often[0]]
+    return tables(utilities, people, each), tables(utilities, gone, each)
 
 
 CASES = [
-    pytest.param(as_a_target, None, CHANGE_ONE, id="rewards of a target"),
-    pytest.param(as_an_arm, 1, ADD_REMOVE, id="an arm in a lot"),
+    pytest.param(as_a_target, 1, CHANGE_ONE, id="rewards of a target"),
+    pytest.param(as_an_arm, 1, ADD_REMOVE, id="an arm of one target"),
+    pytest.param(as_an_arm, 2, ADD_REMOVE, id="an arm of two targets"),
 ]
 
 
-def statistics(
-    made: tuple[Tables, Tables], lots: int | None
-) -> tuple[DiscreteLaplace, tuple[Any, Any]]:
+def statistics(made: tuple[Tables, Tables], each: int) -> tuple[DiscreteLaplace, tuple[Any, Any]]:
     """Noisy counts along the way from the one to the other."""
-    question = KIND.question(asked(epsilon="1", steps=250, arms_per_person=lots), FACTS)
+    question = KIND.question(asked(epsilon="1", steps=250, arms_per_person=each), FACTS)
     mechanism: Any = question["counts"]
     towards = np.sign(made[1]["counts"] - made[0]["counts"])
     tabled = [Table(mechanism.bounds, each["counts"]) for each in made]
@@ -72,11 +74,11 @@ def statistics(
     return mechanism, (one, other)
 
 
-@pytest.mark.parametrize(("neighbours", "lots", "relation"), CASES)
+@pytest.mark.parametrize(("neighbours", "each", "relation"), CASES)
 def test_no_more_is_told_than_epsilon_allows(
-    neighbours: Any, lots: int | None, relation: Relation
+    neighbours: Any, each: int, relation: Relation
 ) -> None:
-    mechanism, (one, other) = statistics(neighbours(), lots)
+    mechanism, (one, other) = statistics(neighbours(each), each)
     claimed = float(mechanism.price.of("epsilon", relation))
     # False failure: 1e-7 for each look.
     assert advantage(one, other) <= allowed(claimed) + margin(RUNS)
@@ -84,11 +86,11 @@ def test_no_more_is_told_than_epsilon_allows(
     assert epsilon_at_least(other, one) <= claimed
 
 
-@pytest.mark.parametrize(("neighbours", "lots", "relation"), CASES)
+@pytest.mark.parametrize(("neighbours", "each", "relation"), CASES)
 def test_without_noise_it_would_be_told(
-    neighbours: Any, lots: int | None, relation: Relation, monkeypatch: pytest.MonkeyPatch
+    neighbours: Any, each: int, relation: Relation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(DiscreteLaplace, "noise", lambda self: np.zeros(self.bounds.shape, int))
     monkeypatch.setattr("tests.attacks.test_envy.RUNS", 50)
-    _, (one, other) = statistics(neighbours(), lots)
+    _, (one, other) = statistics(neighbours(each), each)
     assert advantage(one, other) == 1

@@ -2,20 +2,28 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import OperationalError
+from sqlmodel import col, select
 
 from api.compose import simulated
 from api.platform import Platform
+from api.store import PersonBlockRow
 from api.two_party.runs import Runs
 from auditor_client import Auditor
 from auditor_client.errors import ProblemError
+from auditor_client.ledger import verify_file
+from auditor_client.transport import refusal
 from openapi.models import Audience, HiddenDraft, TwoPartyRequest
 from platform_sim import SimulatedPlatform, World
 from privacy.two_party import AuditorParty
 from privacy.two_party.matching import POINT
 from privacy.two_party.messages import Kind
+from tests.privacy.two_party.malleable import BendingAuditor, ManyOfOne
 from tests.system.raw import usernames
+from tests.system.test_ledger import trust_of
 from tests.two_parties import Conversation, auditor_at, integers, weighted
 from tests.world import Deployment, deployed, sqlite_url
 
@@ -55,9 +63,11 @@ class Wire:
 
     def post(self, message: bytes) -> bytes:
         path, headers = f"/v1/audits/{self.audit_id}/exchange", {"content-type": BYTES}
-        return bytes(
-            self.auditor._transport.send("POST", path, content=message, headers=headers).content
-        )
+        # A single attempt: the SDK would wait for minutes where the service asks it to.
+        answer = self.auditor._transport.once("POST", path, content=message, headers=headers)
+        if not answer.is_success:
+            raise refusal(answer)
+        return bytes(answer.content)
 
     def refused(self, message: bytes) -> str:
         with pytest.raises(ProblemError) as caught:
@@ -120,6 +130,99 @@ def test_points_that_are_none_are_refused_and_the_run_goes_on(
     while message is not None:
         message = party.receive(wire.post(message))
     assert talk.charges() == talk.entries("answer") == 1
+
+
+class Swapping(BendingAuditor):
+    """Returns the first two candidates in each other's place."""
+
+    bend_candidates = staticmethod(lambda points: [points[1], points[0], *points[2:]])
+
+
+def person_balances(service: Deployment) -> list[bytes]:
+    with service.service.store.read() as session:
+        rows = session.exec(select(PersonBlockRow).order_by(col(PersonBlockRow.number)))
+        return [row.spent for row in rows]
+
+
+def test_candidates_under_many_keys_cost_the_charge_and_tell_nothing(
+    service: Deployment, auditor: Auditor, world: World, tmp_path: Path
+) -> None:
+    """With one person in all rows, who would count ten times with probability 1/10."""
+    talk, wire = begun(service, auditor, world)
+    party = talk.party(ManyOfOne)
+    before, people = auditor.budget().mandates[0], person_balances(service)
+    message: bytes | None = party.start()
+    while message is not None and message[9] != Kind.PROOF:
+        message = party.receive(wire.post(message))
+    assert message is not None
+    assert talk.state == "charged"
+    assert wire.refused(message) == "wrong-proof"
+    assert talk.state == "failed"
+    assert (talk.charges(), talk.entries("failure"), talk.entries("answer")) == (1, 1, 0)
+    audit = auditor.audits.state(talk.audit.id)
+    assert (audit.state, audit.failure) == ("failed", "wrong-proof")
+    # Neither this message nor a new run is taken, and nobody gets anything back or was debited.
+    assert wire.refused(message) == wire.refused(talk.party().start()) == "conflict"
+    assert auditor.budget().mandates[0] == before
+    assert person_balances(service) == people
+    assert talk.entries("refund") == 0
+    service.service.checkpointer().once()
+    verify_file(service.regulator.ledger.export(tmp_path / "all.jsonl"), trust_of(service))
+    [entry] = [
+        e for e in service.regulator.ledger.entries(kind="failure") if talk.audit.id in str(e)
+    ]
+    assert "wrong-proof" in str(entry)
+
+
+@pytest.mark.parametrize("again", ["the same message", "a new run"])
+def test_a_wrong_proof_costs_the_charge_although_the_database_was_down(
+    service: Deployment,
+    auditor: Auditor,
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    again: str,
+) -> None:
+    """The run stays until its failure is committed: meanwhile none can take its place."""
+    talk, wire = begun(service, auditor, world)
+    party = talk.party(ManyOfOne)
+    message: bytes | None = party.start()
+    while message is not None and message[9] != Kind.PROOF:
+        message = party.receive(wire.post(message))
+    assert message is not None
+
+    def down(*_: object) -> bool:
+        raise OperationalError("SELECT", {}, Exception("gone"))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("api.two_party.exchange.fail_run", down)
+        assert wire.refused(message) == "unavailable"
+    assert (talk.state, talk.entries("failure")) == ("charged", 0)
+    then = message if again == "the same message" else talk.party().start()
+    assert wire.refused(then) == "wrong-proof"
+    assert (talk.state, talk.entries("failure"), talk.entries("refund")) == ("failed", 1, 0)
+
+
+def test_a_wrong_proof_looks_the_same_whoever_is_there(
+    service: Deployment, auditor: Auditor, world: World
+) -> None:
+    """What the auditor sees follows from its own messages: a member and a stranger."""
+    seen = []
+    for stranger in (False, True):
+        names = usernames(world, 1, strangers=stranger) + usernames(world, 10, strangers=True)[1:]
+        people = weighted(auditor, names, ["a"] * len(names), hide=True)
+        talk = Conversation.begin(service, auditor, people)
+        talk.service = service.service
+        wire, party, lengths = Wire(auditor, talk.audit.id), talk.party(Swapping), list[int]()
+        message: bytes | None = party.start()
+        while message is not None and message[9] != Kind.PROOF:
+            reply = wire.post(message)
+            lengths += [len(message), len(reply)]
+            message = party.receive(reply)
+        assert message is not None
+        with pytest.raises(ProblemError) as caught:
+            wire.post(message)
+        seen.append((lengths, caught.value.code, str(caught.value), talk.state))
+    assert seen[0] == seen[1]
 
 
 def test_who_declares_too_much_is_refused_before_the_charge(

@@ -2,16 +2,16 @@
 
 import re
 import secrets
-from collections.abc import Iterable, Iterator
-from typing import Any
 
 import pytest
 
 from api.audiences import matching
-from api.insight import sketches
+from api.audiences.matching import Binding
+from api.audiences.members import Members
+from api.insight.sketches import new_sketch
+from api.routes import audiences
+from api.settings import Settings
 from platform_sim import World
-from privacy.membership import Persons
-from privacy.sketch import Sketch
 from tests.attacks.outside import VARYING
 from tests.system.raw import Raw, raw, request_for, usernames
 from tests.world import Deployment
@@ -62,25 +62,16 @@ def test_flags_do_not_change_with_who_was_found(target: Deployment, world: World
 def test_a_sketch_of_those_who_were_found_would_tell(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The twin: sketches of person numbers, as if the uploads' own tokens were not to hand."""
-    original, fresh, made = matching.match_or_cut, sketches.new_sketch, list[Sketch]()
+    """A deliberate mistake: sketches of person numbers instead of the uploaded tokens."""
+    people, bind = target.service.platform.people, matching.bind
 
-    class Blind(Sketch):
-        def watch(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
-            return iter(chunks)
-
-    def new_sketch(settings: Any) -> Sketch:
-        made.append(Blind(fresh(settings).key))
-        return made[-1]
-
-    def match(*arguments: Any) -> Persons:
-        found = original(*arguments)
+    def of_those_found(members: Members, settings: Settings) -> Binding:
+        sketch, found = new_sketch(settings), matching.match_or_cut(people, members)
         for person in found[found >= 0].tolist():
-            made[-1].add(person.to_bytes(32, "little"))
-        return found
+            sketch.add(person.to_bytes(32, "little"))
+        return bind(members, settings)._replace(sketch=sketch.smallest)
 
-    monkeypatch.setattr(matching, "new_sketch", new_sketch)
-    monkeypatch.setattr(matching, "match_or_cut", match)
+    monkeypatch.setattr(audiences, "bind", of_those_found)
     there = without_names(shown(target, usernames(world, 720)[600:]))
     strangers = without_names(shown(target, fakes(120)))
     assert there != strangers

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from api.app import build_service, create_app
+from api.app.app import create_app
+from api.app.container import build_container
 from api.logs import JsonLines
 from api.platform import Platform
 from api.store import Store
@@ -103,7 +104,7 @@ def test_a_start_that_fails_is_told_without_what_was_said(
     scores = Quoting(platform.scores, seen=[np.array([471147114711])])
     url = sqlite_url(tmp_path)
     migrate(Store(url))
-    service = build_service(
+    service = build_container(
         make_settings(url, "http://127.0.0.1:1"), Platform("mute", platform.people, scores)
     )
     with scraped(JsonLines()) as text, pytest.raises(RuntimeError), TestClient(create_app(service)):

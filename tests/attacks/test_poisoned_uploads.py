@@ -22,13 +22,18 @@ import pyarrow as pa
 import pytest
 
 from api.audiences import matching, members
-from api.audiences.members import ARROW, CSV, JSON_LINES, Members, read_members
-from api.errors import MalformedMembersError
+from api.audiences.media_types import ARROW, CSV, JSON_LINES
+from api.audiences.members import Members, read_members
+from api.audiences.row_limit import RowLimit
+from api.errors import MalformedMembersError, TooLargeError
 from privacy.commitment import part_digest
 from tests.system.raw import Raw, raw, refused, unchanged
 from tests.world import Deployment
 
+pytestmark = pytest.mark.long
+
 ROWS = 4_000_000
+ANY_ROWS = RowLimit(2**62, TooLargeError("too many rows"))
 # A pool must outlive what was taken from it.
 _POOLS: list[pa.MemoryPool] = []
 
@@ -138,7 +143,7 @@ def counting() -> Iterator[pa.MemoryPool]:
 def test_memory_is_bounded_by_the_body(name: str) -> None:
     media_type, body = POISONED[name]
     with counting() as pool, pytest.raises(MalformedMembersError):
-        read_members(io.BytesIO(body), media_type)
+        read_members(io.BytesIO(body), media_type, ANY_ROWS)
     # What CSV and JSON are parsed into is a few times as large as they are.
     assert pool.max_memory() <= 8 * len(body) + 2_000_000
 
@@ -148,11 +153,11 @@ def test_a_reader_that_trusts_the_stream_holds_thousands_of_times_the_body(
 ) -> None:
     """The twin: pyarrow's own reader."""
     monkeypatch.setattr(
-        members, "read_stream", lambda body, check: pa.ipc.open_stream(body).read_all()
+        members, "read_stream", lambda body, check, limit: pa.ipc.open_stream(body).read_all()
     )
     _, body = POISONED["compressed with zstd"]
     with counting() as pool:
-        kind, column = read_members(io.BytesIO(body), ARROW)
+        kind, column = read_members(io.BytesIO(body), ARROW, ANY_ROWS)
         assert (kind, len(column)) == ("email_sha256", ROWS)
         assert pool.max_memory() > 1_000 * len(body)
 
@@ -161,7 +166,7 @@ def effort(body: bytes) -> float:
     """Seconds of processor time until this is refused."""
     began = time.process_time()
     with pytest.raises(MalformedMembersError):
-        read_members(io.BytesIO(body), CSV)
+        read_members(io.BytesIO(body), CSV, ANY_ROWS)
     return time.process_time() - began
 
 
@@ -181,7 +186,7 @@ def test_a_reader_that_looks_at_no_characters_keeps_what_would_drive_a_terminal(
 ) -> None:
     monkeypatch.setattr(members, "_usernames", lambda column, header: column)
     _, body = POISONED["a control character"]
-    assert read_members(io.BytesIO(body), CSV)[1].to_pylist() == ["ada\x1b[31m"]
+    assert read_members(io.BytesIO(body), CSV, ANY_ROWS)[1].to_pylist() == ["ada\x1b[31m"]
 
 
 def test_hashing_many_short_names_takes_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +226,7 @@ def survived(mutations: int) -> int:
         for _ in range(rng.choice((1, 1, 2, 4, 8))):
             body[rng.randrange(len(body))] = rng.choice((0, 1, 127, 128, 255, rng.randrange(256)))
         try:
-            read_members(io.BytesIO(bytes(body)), media_type)
+            read_members(io.BytesIO(bytes(body)), media_type, ANY_ROWS)
         except MalformedMembersError:
             refusals += 1
     return refusals
@@ -252,7 +257,7 @@ def test_no_spoilt_upload_kills_the_process() -> None:
     assert elsewhere(survived, 30_000).result() > 10_000
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_a_reader_that_believes_what_a_message_is_would_be_killed() -> None:
     """Arrow crashes where it is handed a message of the wrong type."""
     with pytest.raises(BrokenProcessPool):

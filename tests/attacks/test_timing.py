@@ -6,12 +6,13 @@ p below 1e-6: so a difference of less than that fails with less than 1e-6 (seven
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import mannwhitneyu
@@ -19,20 +20,28 @@ from sqlalchemy import event
 
 from api import asking, persons
 from api.audiences.sealing import reached
+from api.metrics import LATE_PARTS
+from api.pace import Pace, ReleasePace
 from api.persons import Burden
-from api.platform import NOBODY, Persons
+from api.platform import NOBODY, Persons, Platform
 from platform_sim import SimulatedPlatform, World
 from privacy.membership import Membership
+from tests.attacks.conftest import REAL
 from tests.attacks.outside import HISTOGRAM, run
-from tests.system.adapters import Watched
+from tests.system.adapters import Faulty, Watched, on
 from tests.system.raw import Raw, csv, raw, request_for, usernames
-from tests.world import Deployment
+from tests.world import Deployment, deployed, sqlite_url
+
+pytestmark = pytest.mark.long
 
 REPETITIONS = 40
+FEW = 16
 TOLERATED = 0.025
 ALARM = 1.4e-7
 # What the twins take for each person: twenty of them are a fifth of a second.
 DELAY = 0.01
+# What an uneven platform takes longer for each person it finds: ten of them in a part.
+HIT = 0.006
 Seconds = NDArray[np.float64]
 
 
@@ -114,24 +123,93 @@ def test_a_model_that_takes_its_time_for_each_person_is_caught(
     assert not slower(members.seal, strangers.seal)
 
 
-@pytest.mark.long
-def test_matching_that_takes_its_time_for_each_person_is_caught(
-    target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def uneven(target: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A platform that takes longer for each person it finds, on a service that has just started."""
     original = SimulatedPlatform.match
 
     def slow(self: SimulatedPlatform, kind: str, identifiers: Any) -> Persons:
         found = original(self, kind, identifiers)
-        time.sleep(DELAY * np.count_nonzero(found != NOBODY))
+        time.sleep(HIT * np.count_nonzero(found != NOBODY))
         return found
 
+    settings = target.service.settings
+    pace = Pace(settings.match_seconds, settings.match_rate)
+    monkeypatch.setattr(target.service.matcher, "pace", pace)
     monkeypatch.setattr(SimulatedPlatform, "match", slow)
-    members, strangers = measure(target, world, 25)
-    assert slower(members.upload, strangers.upload)
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("uneven")
+def test_who_matched_cannot_be_timed_on_a_platform_that_takes_longer_for_members(
+    target: Deployment, world: World
+) -> None:
+    """The platform is slower than it declares: the first uploads raise the level, and are not
+    measured. All later ones take the same public time. `test_matching_time` has the twins.
+    """
+    late = LATE_PARTS._value.get()
+    members, strangers = measure(target, world, FEW)
+    assert LATE_PARTS._value.get() > late
+    assert not slower(members.upload, strangers.upload)
     assert not slower(members.seal, strangers.seal)
 
 
-@pytest.mark.long
+@dataclass
+class Clocked(Faulty):
+    """Fails for the victim if the content says so; each call takes 3 ms of a clock of its own."""
+
+    now: float = 0.0
+
+    def score(self, content: Mapping[str, Any], persons: Persons, context: Any) -> Any:
+        self.now += 0.003
+        return super().score(content, persons, context)
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture(scope="module")
+def clocked(platform: Platform) -> Clocked:
+    assert platform.scores is not None
+    return Clocked(platform.scores)
+
+
+@pytest.fixture(scope="module")
+def paced(
+    tmp_path_factory: pytest.TempPathFactory, platform: Platform, clocked: Clocked
+) -> Iterator[Deployment]:
+    """A service with a pace of releases, which suffices for one failing person."""
+    url = sqlite_url(tmp_path_factory.mktemp("paced"))
+    with deployed(url, on(platform, clocked), **REAL, audit_seconds=0.5) as running:
+        yield running
+
+
+@pytest.mark.parametrize("pace", ["declared", "none"])
+def test_when_an_audit_is_released_does_not_tell_whether_the_adapter_failed_for_somebody(
+    paced: Deployment, world: World, clocked: Clocked, pace: str
+) -> None:
+    """By a clock that moves with calls and sleep alone: the same to the microsecond."""
+    me, names = raw(paced, paced.auditor()), usernames(world, 50)
+    found = paced.service.platform.people.match("username", pa.array(names))
+    audience = me.audience({"g0": names})
+    settings = paced.service.settings
+    if pace == "none":  # the twin
+        settings = settings.model_copy(update={"audit_seconds": 0.0})
+    took = []
+    for victim in (-1, *found[:3], *found[-3:]):
+        clocked.victim = int(victim)
+        me.submit(request_for(me.content(title="raises"), audience, kind=HISTOGRAM, epsilon="0.01"))
+        worker = paced.service.worker()
+        worker.pace = ReleasePace(settings, lambda: clocked.now, clocked.sleep)
+        begun = clocked.now
+        assert worker.run_one()
+        took.append(round(clocked.now - begun, 6))
+    nobody, *somebody = took
+    assert len(set(somebody)) == 1  # whoever it was
+    assert (nobody == somebody[0]) == (pace == "declared")
+
+
+@pytest.mark.full
 def test_charging_that_takes_its_time_for_each_person_is_caught(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,7 +224,7 @@ def test_charging_that_takes_its_time_for_each_person_is_caught(
     assert slower(members.submit, strangers.submit)
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_erasing_that_takes_its_time_for_each_person_is_caught(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-from privacy.price import ADD_REMOVE, CHANGE_ONE, Relation
+from privacy.price import ADD_REMOVE, CHANGE_ONE, Currency, Relation
+from tests.privacy_audit import intersected
 from tests.privacy_audit.exchanged import REPLICAS
 from tests.privacy_audit.runs import IDS, Case
+from tests.privacy_audit.worst import Searched
 
 RELATIONS: tuple[Relation, ...] = (ADD_REMOVE, CHANGE_ONE)
 AUDIENCE: dict[str, Any] = {"audience_id": IDS["audience_id"]}
@@ -49,19 +51,17 @@ ENVY: dict[str, Any] = {
     "targets": 3,
     "arms": 12,
     "steps": 2_000,
+    "arms_per_person": 1,
     "epsilon": "0.75",
     "duration_epsilon": "0",
     "cost_epsilon": "0",
 }
-# So few steps decide nothing here by the printed bounds: a target takes all of them, and most of
-# them cost something.
+# So few steps decide nothing here by the printed bounds: a target takes all of them.
 SUMS_OF_ENVY: dict[str, Any] = ENVY | {
     "bounds": "printed",
     "tolerance": "0.1",
     "steps": 300,
     "epsilon": "0.000001",
-    "duration_epsilon": "0.75",
-    "cost_epsilon": "0.75",
 }
 
 # Decrypted by the auditor, which takes milliseconds of each sum: few runs, so a larger epsilon.
@@ -73,6 +73,45 @@ EXCHANGED: dict[str, Any] = {
     "weight_scale": 10,
     "epsilon": "2",
 }
+
+MATCHED: dict[str, Any] = {**AUDIENCE, "kind": "match-count", "epsilon": "1"}
+# Each by the option of the sensitivity search whose worst neighbours are released.
+SEARCHED: tuple[tuple[str, Relation, tuple[Searched, ...], Currency], ...] = (
+    ("sample, Laplace", ADD_REMOVE, (("score-histogram", "Laplace, sample"),), "epsilon"),
+    ("sample, Laplace", CHANGE_ONE, (("score-histogram", "Laplace, sample"),), "epsilon"),
+    ("sample, Gaussian", ADD_REMOVE, (("score-histogram", "Gaussian, sample"),), "rho"),
+    ("weights 3 and 1", ADD_REMOVE, (("most-skewed", "weights 3 and 1, upload"),), "epsilon"),
+    ("weights 1 and 4", CHANGE_ONE, (("most-skewed", "weights 1 and 4, upload"),), "epsilon"),
+    (
+        "size of a bias, 1 place",
+        ADD_REMOVE,
+        (("bias-size", "Laplace, 1 place(s), 1 row(s), upload"),),
+        "epsilon",
+    ),
+    ("lists, NDCG", ADD_REMOVE, (("two-party", "NDCG, upload"),), "epsilon"),
+    (
+        "lists of nobody, LOT",
+        ADD_REMOVE,
+        (("two-party", "LOT, lists of nobody, upload"),),
+        "epsilon",
+    ),
+    (
+        "clipping to a part of a range",
+        ADD_REMOVE,
+        (("outcome-test", "part of the range"),),
+        "epsilon",
+    ),
+    (
+        "composition of three",
+        ADD_REMOVE,
+        (
+            ("score-histogram", "Laplace, upload"),
+            ("match-count", "upload"),
+            ("score-histogram", "Laplace, no sizes, upload"),
+        ),
+        "epsilon",
+    ),
+)
 
 
 def cases() -> Iterator[Case]:
@@ -167,8 +206,16 @@ def cases() -> Iterator[Case]:
             relation,
             share=0.6,
         )
-    # Changed, nobody moves more of a lot than gone.
-    yield Case("envy, counts in lots", ENVY | {"arms_per_person": 1}, ADD_REMOVE, share=0.2)
-    # Whoever takes no step moves both sums by all that they allow.
-    yield Case("envy, duration and cost", SUMS_OF_ENVY, ADD_REMOVE, share=0.15)
+    two = {"arms_per_person": 2, "targets": 6}
+    yield Case("envy, counts, two lots each", ENVY | two, ADD_REMOVE, share=0.2)
+    steps, cost = ({f"{name}_epsilon": "0.75"} for name in ("duration", "cost"))
+    # A lot that does not run takes no step; a target who is gone leaves their place to another.
+    yield Case("envy, duration", SUMS_OF_ENVY | steps, ADD_REMOVE, share=0.15)
+    yield Case("envy, cost", SUMS_OF_ENVY | cost, ADD_REMOVE, share=0.15)
     yield Case("two parties, decrypted sums", EXCHANGED, ADD_REMOVE, share=0.02)
+    hidden = EXCHANGED | {"hidden_groups": 2 * intersected.REPLICAS, "epsilon": "6"}
+    yield Case("two parties, intersection", hidden, ADD_REMOVE, share=0.02, intersected=True)
+    yield Case("refunds and retries", MATCHED, ADD_REMOVE, share=0.1, served=True)
+    for name, relation, searched, currency in SEARCHED:
+        request = {"kind": searched[0][0]}
+        yield Case(name, request, relation, currency, share=0.4, searched=searched)

@@ -20,7 +20,15 @@ from api.audits import KINDS, AudienceFacts
 from api.audits.two_party import SUMS, terms_of, values_of
 from openapi.models import REQUEST, TwoPartyRequest
 from privacy import waist
-from privacy.two_party import AuditorParty, EncryptedTable, NoisySums, PlatformParty, Uploaded
+from privacy.two_party import (
+    AuditorParty,
+    Candidates,
+    EncryptedTable,
+    NoisySums,
+    PlatformParty,
+    Terms,
+    Uploaded,
+)
 from privacy.two_party.keys import SecretKey
 from privacy.two_party.residues import signed
 from tests.privacy_audit.estimate import Samples
@@ -74,19 +82,31 @@ def statistics(request: Mapping[str, Any], runs: int) -> dict[str, tuple[Samples
 def exchanged(request: Mapping[str, Any], there: bool) -> Exchange:
     asked = REQUEST.validate_python(request)
     assert isinstance(asked, TwoPartyRequest)
-    terms, kept = terms_of(asked, FACTS, "audit"), list[EncryptedTable]()
+    terms = terms_of(asked, FACTS, "audit")
     persons = np.arange(REPLICAS) if there else np.full(REPLICAS, -1)
-    values = values_of(asked, [{"title": ""}], World(SmallPlatform({}, {}), []).platform)
     weights = np.eye(REPLICAS, asked.hidden_groups, dtype=np.int64) * asked.weight_scale
+    return run(asked, terms, weights, Uploaded(persons))
+
+
+def run(
+    asked: TwoPartyRequest,
+    terms: Terms,
+    weights: NDArray[np.int64],
+    join: Uploaded | Candidates,
+    tokens: bytes | None = None,
+) -> Exchange:
+    """Exchange all messages between both parties, and keep the encrypted table."""
+    kept = list[EncryptedTable]()
+    values = values_of(asked, [{"title": ""}], World(SmallPlatform({}, {}), []).platform)
 
     def release(table: EncryptedTable) -> NoisySums:
         kept.append(table)
         return table.plus(np.zeros(table.bounds.shape, np.int64))
 
     key = bytes(PrivateKey.generate().public_key)
-    auditor = AuditorParty(terms, weights, regulator_key=key)
+    auditor = AuditorParty(terms, weights, regulator_key=key, tokens=tokens)
     keys = list(auditor._keys)
-    platform = PlatformParty(terms, Uploaded(persons), values, release)
+    platform = PlatformParty(terms, join, values, release)
     message: bytes | None = auditor.start()
     while message is not None:
         message = auditor.receive(platform.receive(message))

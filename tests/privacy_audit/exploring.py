@@ -1,7 +1,8 @@
-"""Neighbours for audits of envy: one person more or less, or one who got something else.
+"""Neighbours for audits of envy: one person more or less, or another one in their place.
 
-Everybody likes their own recommendations and nothing else, unless told. Who is a target, who is an
-arm of whom and what the others get is the same on both sides, as if the adversary knew all of it.
+They are an arm of as many targets as they may be, all of whom envy them or, where they come in,
+the arm that goes for them. The lots are drawn by the same secret on both sides, and what everybody
+likes is the same, as if the adversary knew all of it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +14,7 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 
-from api.audits.taking_part import draw_lots, draw_shared
+from api.audits.taking_part import Drawn, draw_lots
 from api.platform import Platform
 from openapi.models import EnvyFreenessRequest
 from privacy.price import ADD_REMOVE, Relation
@@ -21,19 +22,6 @@ from tests.exploring import Notebook, Recommendations
 from tests.privacy_audit.neighbours import Neighbours, SmallPlatform, World
 
 SECRET = 5
-
-
-class Leaving(Recommendations):
-    """One person is drawn as a target, and takes no step."""
-
-    def __init__(self, utilities: Any, person: int) -> None:
-        super().__init__(utilities)
-        self.person = person
-        self.asked = 0
-
-    def consenting(self, persons: Any) -> Any:
-        self.asked += 1
-        return (persons != self.person) | (self.asked == 1)
 
 
 @dataclass(frozen=True)
@@ -54,36 +42,81 @@ class ExploringWorld(World):
 
 def in_exploring(fields: Mapping[str, Any], relation: Relation) -> Neighbours:
     request = EnvyFreenessRequest.model_validate(fields)
-    alike = np.eye(3 * request.targets * (request.arms + 1))
-    if request.arms_per_person:
-        return _in_lots(alike, request)
-    person = _only_a_target(len(alike), request)
-    one = _world(Recommendations(alike))
-    if relation == ADD_REMOVE:
-        return Neighbours(one, _world(Leaving(alike, person)), replicas=1)
-    other = alike.copy()
-    other[person] = 1 - other[person]
-    return Neighbours(one, _world(Recommendations(other)), replicas=1)
+    each = request.arms_per_person or 1
+    everybody = np.arange(3 * request.targets * (request.arms + 1) // each)
+    if request.duration_epsilon:
+        return _in_a_small_lot(everybody, request)
+    if request.cost_epsilon:
+        return _of_a_target(everybody, request)
+    leaves, comes = _arms(everybody, request)
+    before, after = everybody, everybody[everybody != leaves]
+    if relation != ADD_REMOVE:
+        before = everybody[everybody != comes]
+    utilities = _opposed(len(everybody), _drawn(before, request), _drawn(after, request))
+    # By everybody: an arm of more lots than they may be in would be envied there too.
+    utilities[:, leaves] = 1.0
+    return _neighbours(utilities, before, after)
 
 
-def _only_a_target(people: int, request: EnvyFreenessRequest) -> int:
-    """Somebody who is nobody's arm: as arms, people are not covered."""
-    drawn = draw_shared(np.arange(people), request.targets, request.arms, SECRET)
-    return int(np.setdiff1d(drawn.targets, drawn.policies[:, 1:])[0])
+def _drawn(people: Any, request: EnvyFreenessRequest) -> Drawn:
+    each = request.arms_per_person or 1
+    return draw_lots(people, request.targets, request.arms, each, SECRET)
 
 
-def _in_lots(alike: Any, request: EnvyFreenessRequest) -> Neighbours:
-    """An arm whom all targets would envy is there, or not."""
-    people = np.arange(len(alike))
-    drawn = draw_lots(people, request.targets, request.arms, SECRET)
-    arm = int(drawn.policies[0, 1])
-    envied = alike.copy()
-    envied[drawn.targets] = people == arm
-    there, gone = (_world(Recommendations(envied), without) for without in (None, arm))
-    return Neighbours(there, gone, replicas=1)
+def _arms(people: Any, request: EnvyFreenessRequest) -> list[int]:
+    """Two arms of as many lots as they may be in, none of which they share; one is in the first."""
+    drawn, found, taken = _drawn(people, request), list[int](), set[int]()
+    first = drawn.policies[0, 1:].tolist()
+    for person in [*first, *np.setdiff1d(drawn.policies[1:, 1:], first).tolist()]:
+        lots = set(drawn.lots[(drawn.policies[:, 1:] == person).any(axis=1)].tolist())
+        apart = person not in drawn.targets and not lots & taken
+        if apart and len(lots) == (request.arms_per_person or 1):
+            found.append(person)
+            taken |= lots
+    return found[:2]
 
 
-def _world(policies: Recommendations, without: int | None = None) -> ExploringWorld:
+def _opposed(people: int, before: Drawn, after: Drawn) -> Any:
+    """Nobody likes anything but the recommendations of arms whom they have before and not after."""
+    utilities = np.zeros((people, people))
+    rows = dict(zip(after.lots.tolist(), after.policies, strict=True))
+    for lot, row in zip(before.lots.tolist(), before.policies, strict=True):
+        utilities[row[0], np.setdiff1d(row, rows[lot])] = 1.0
+    return utilities
+
+
+def _in_a_small_lot(everybody: Any, request: EnvyFreenessRequest) -> Neighbours:
+    """Without one person a lot has too few people to run; its target likes nothing of others'."""
+    people, person = everybody, _arms(everybody, request)[0]
+    lot = _lot_of(person, people, request)
+    for other in everybody[everybody != person].tolist():
+        fewer = people[people != other]
+        if _lot_of(person, fewer, request) == lot:
+            people = fewer
+    return _neighbours(np.eye(len(everybody)), people, people[people != person])
+
+
+def _of_a_target(everybody: Any, request: EnvyFreenessRequest) -> Neighbours:
+    """A target who loses by all that they are shown, and who is next in place, who gains by it."""
+    leaves = int(_drawn(everybody, request).targets[0])
+    others = everybody[everybody != leaves]
+    utilities = np.full((len(everybody), len(everybody)), 0.5)
+    for target, own in ((leaves, 1.0), (int(_drawn(others, request).targets[0]), 0.0)):
+        utilities[target] = np.where(everybody == target, own, 1 - own)
+    return _neighbours(utilities, everybody, others)
+
+
+def _lot_of(person: int, people: Any, request: EnvyFreenessRequest) -> list[int]:
+    drawn = _drawn(people, request)
+    return [int(lot) for lot in drawn.lots[(drawn.policies[:, 1:] == person).any(axis=1)]]
+
+
+def _neighbours(utilities: Any, before: Any, after: Any) -> Neighbours:
+    one, other = (_world(Recommendations(utilities), people) for people in (before, after))
+    return Neighbours(one, other, replicas=1)
+
+
+def _world(policies: Recommendations, people: Any) -> ExploringWorld:
     names = [f"person{number}" for number in range(len(policies.utilities))]
-    there = {f"username:{name}": who for who, name in enumerate(names) if who != without}
+    there = {f"username:{names[who]}": int(who) for who in people}
     return ExploringWorld(SmallPlatform(there, {}), [[("username", pa.array(names))]], policies)

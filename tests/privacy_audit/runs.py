@@ -19,7 +19,7 @@ from privacy import waist
 from privacy.price import Currency, Relation
 from privacy.table import Table
 from privacy.waist import tree
-from tests.privacy_audit import exchanged
+from tests.privacy_audit import exchanged, intersected
 from tests.privacy_audit.estimate import Samples
 from tests.privacy_audit.exploring import in_exploring
 from tests.privacy_audit.neighbours import (
@@ -29,6 +29,7 @@ from tests.privacy_audit.neighbours import (
     in_contents,
     in_groups,
 )
+from tests.privacy_audit.worst import Searched, Worst
 
 IDS = {"audience_id": "audience_" + "0" * 30, "content_id": "content_" + "0" * 30}
 # One release holds so many replicas: tables grow with their square when they are added up.
@@ -47,6 +48,12 @@ class Case:
     known_sizes: bool = False
     # Of the runs that the others get: some mechanisms are slow.
     share: float = 1.0
+    # Options of the sensitivity search whose worst neighbours are released, one after the other.
+    searched: tuple[Searched, ...] = ()
+    # Whether it goes through the service, with refunds and repeated requests.
+    served: bool = False
+    # Whether people are found by private set intersection.
+    intersected: bool = False
 
     def neighbours(self) -> Neighbours:
         if self.request["kind"] == "most-skewed":
@@ -70,12 +77,21 @@ def question_of(case: Case, groups: int) -> waist.Question:
 
 def claimed(case: Case) -> float:
     """What the price says."""
+    if case.searched:
+        return Worst(case.searched).claimed(case.currency, case.relation)
+    if case.intersected:
+        price = waist.price(intersected.question_of(case.request))
+        return float(price.of(case.currency, case.relation))
     question = question_of(case, len(case.neighbours().one.upload))
     return float(waist.price(question).of(case.currency, case.relation))
 
 
 def statistics(case: Case, runs: int) -> dict[str, tuple[Samples, Samples]]:
     """Samples on both neighbours, by the name of what the adversary looked at."""
+    if case.searched:
+        return Worst(case.searched).statistics(case.relation, runs)
+    if case.intersected:
+        return intersected.statistics(case.request, runs)
     if case.request["kind"] == exchanged.KIND:
         return exchanged.statistics(case.request, runs)
     neighbours = case.neighbours()

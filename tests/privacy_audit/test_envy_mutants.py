@@ -8,9 +8,13 @@ import pytest
 from api.audits import envy_freeness
 from api.audits.exploring import Course
 from api.audits.taking_part import Drawn, draw_lots
+from privacy.plans import envy
 from privacy.price import ADD_REMOVE, CHANGE_ONE
+from privacy.sensitivity import Lots
 from tests.privacy_audit.cases import cases
 from tests.privacy_audit.test_mutants import caught, narrower
+
+pytestmark = pytest.mark.long
 
 CASES = {(case.name, case.relation): case for case in cases()}
 
@@ -19,7 +23,8 @@ CASES = {(case.name, case.relation): case for case in cases()}
     "looked_at",
     [
         ("envy, counts", CHANGE_ONE),
-        pytest.param(("envy, duration and cost", ADD_REMOVE), marks=pytest.mark.long),
+        pytest.param(("envy, duration", ADD_REMOVE), marks=pytest.mark.full),
+        pytest.param(("envy, cost", ADD_REMOVE), marks=pytest.mark.full),
     ],
     ids=lambda looked_at: looked_at[0],
 )
@@ -38,16 +43,29 @@ def test_a_verdict_that_ends_it_for_all_is_caught(monkeypatch: pytest.MonkeyPatc
             course.fleet.outcomes.codes[~course.fleet.outcomes.are("envy")] = 0
 
     monkeypatch.setattr(Course, "advance", ending)
-    # Three targets leave their counts and one enters another, in place of one and one.
-    assert caught(CASES["envy, counts", CHANGE_ONE])
+    # One target is in envy, which hides that two others are not; without the arm nobody is.
+    assert caught(CASES["envy, counts", ADD_REMOVE])
 
 
-def test_an_arm_of_two_lots_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever comes moves all lots, and one is paid for."""
+def test_an_arm_of_every_lot_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One person decides about all lots, and one is paid for."""
 
-    def shared(people: Any, targets: int, arms: int, secret: int) -> Drawn:
-        policies = draw_lots(people, targets, arms, secret).policies
-        return Drawn(np.column_stack([policies[:, 0], np.tile(policies[0, 1:], (targets, 1))]))
+    def shared(people: Any, targets: int, arms: int, each: int, secret: int) -> Drawn:
+        drawn = draw_lots(people, targets, arms, each, secret)
+        same = np.tile(drawn.policies[0, 1:], (len(drawn.targets), 1))
+        return Drawn(np.column_stack([drawn.targets, same]), drawn.lots)
 
     monkeypatch.setattr(envy_freeness, "draw_lots", shared)
-    assert caught(CASES["envy, counts in lots", ADD_REMOVE])
+    assert caught(CASES["envy, counts", ADD_REMOVE])
+
+
+def test_lots_that_are_counted_once_for_several_are_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two lots of each person are drawn, and one is paid for."""
+
+    def one_lot(l1: int, l2_squared: int, linf: int, _each: int, slots: bool) -> Lots:
+        return Lots(l1, l2_squared, linf, 1, slots)
+
+    monkeypatch.setattr(envy, "Lots", one_lot)
+    assert caught(CASES["envy, counts, two lots each", ADD_REMOVE])

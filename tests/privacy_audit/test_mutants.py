@@ -16,9 +16,11 @@ from privacy.price import ADD_REMOVE
 from privacy.table import Bounds, Table
 from privacy.waist import gaussian, laplace, selection
 from privacy.waist.calibration import Calibrated, scale_of
-from tests.privacy_audit.__main__ import LONG_RUNS, RUNS, audit
 from tests.privacy_audit.cases import cases
 from tests.privacy_audit.runs import Case
+from tests.privacy_audit.statistical import LONG_RUNS, RUNS, audit
+
+pytestmark = pytest.mark.long
 
 Mutate = Callable[[pytest.MonkeyPatch], None]
 # Of logs: how rows are drawn and what they reach is tried out by brute force in tests/api.
@@ -50,7 +52,7 @@ def each(*without: str, relation: str = "") -> pytest.MarkDecorator:
     return pytest.mark.parametrize(
         "case",
         [
-            pytest.param(case, id=name, marks=[] if name in QUICK else [pytest.mark.long])
+            pytest.param(case, id=name, marks=[] if name in QUICK else [pytest.mark.full])
             for name, case in CASES.items()
             if case.name not in without and case.relation.startswith(relation)
         ],
@@ -137,7 +139,7 @@ def test_a_scale_that_is_a_fifth_too_small_is_caught(
     assert caught(CASES[name])
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", LAPLACE_OF_LOGS)
 def test_a_halved_scale_is_caught_in_audits_of_logs(
@@ -148,7 +150,7 @@ def test_a_halved_scale_is_caught_in_audits_of_logs(
     assert caught(LAPLACE_OF_LOGS[name], LONG_RUNS)
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", CASES)
 def test_a_scale_that_is_a_fifth_too_small_is_caught_everywhere(

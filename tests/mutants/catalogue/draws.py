@@ -1,0 +1,109 @@
+"""Mistakes in how often noise is drawn, in what can be encoded, and in what time shows."""
+
+from tests.mutants.mutant import Mutant
+
+ONE_DRAW = "tests/system/test_one_draw.py"
+ENCODABLE = "tests/api/test_encodable.py"
+MATCHER = "tests/api/test_matcher.py"
+QUOTA = "tests/system/test_matching_quota.py"
+
+MUTANTS = (
+    Mutant(
+        "a_failed_draw_is_retried",
+        "An exception after noise was drawn is an attempt like any other, and draws again.",
+        "api/worker.py",
+        "raise DrawnError from error",
+        "raise error",
+        (
+            f"{ONE_DRAW}::test_a_failure_after_the_draw_is_final"
+            "[error0-after noise, before the receipt]",
+        ),
+    ),
+    Mutant(
+        "a_failed_commit_is_retried",
+        "A release that cannot be committed is made again, with new noise.",
+        "api/worker.py",
+        "self._fail_drawn(some[0].audit, error)",
+        "self._failed(some[0].audit, error)",
+        (
+            f"{ONE_DRAW}::test_a_failure_after_the_draw_is_final"
+            "[error0-after the release is written, before it is committed]",
+        ),
+    ),
+    Mutant(
+        "noise_is_not_clipped",
+        "Noisy cells leave the integers that canonical JSON carries.",
+        "privacy/table.py",
+        "return np.clip(cells, -LARGEST, LARGEST)",
+        "return cells",
+        (f"{ENCODABLE}::test_noise_that_leaves_64_bits_does_not_wrap_around",),
+    ),
+    Mutant(
+        "noise_wraps_around",
+        "Noise at the end of 64 bits is added to a cell as it is.",
+        "privacy/table.py",
+        "np.clip(noise, -_FAR, _FAR)",
+        "noise",
+        (f"{ENCODABLE}::test_noise_that_leaves_64_bits_does_not_wrap_around",),
+    ),
+    Mutant(
+        "overflow_is_not_refused",
+        "A question whose release would be clipped is charged.",
+        "api/encodable.py",
+        "if found is None:",
+        "if found is None or found.given < 1:",
+        (f"{ENCODABLE}::test_a_refusal_names_the_table_in_the_units_of_the_request",),
+    ),
+    Mutant(
+        "overflow_is_not_looked_for",
+        "Prices are quoted and charged for noise that no release can hold.",
+        "api/asking.py",
+        "    encodable.refuse_overflow(kind, question, facts)\n",
+        "",
+        (
+            f"{ONE_DRAW}::test_noise_that_no_release_can_hold_is_refused_before_it_is_charged"
+            "[0.000011]",
+        ),
+    ),
+    Mutant(
+        "matches_are_written_when_found",
+        "A part is written down as soon as it is matched, and not at its public time.",
+        "api/audiences/matcher.py",
+        "self.sleep(max(0.0, begun + duration - self.clock()))",
+        "self.sleep(0.0)",
+        (f"{MATCHER}::test_a_part_is_written_down_at_its_public_time_whoever_was_found",),
+    ),
+    Mutant(
+        "matching_is_not_counted",
+        "Parts are matched without being counted against the quota of their auditor.",
+        "api/audiences/uploads.py",
+        "    quota.count(session, audience.auditor_id, rows, settings)\n",
+        "",
+        (f"{QUOTA}::test_parts_count_each_time_they_are_sent_whoever_they_find[sqlite-True]",),
+        raises=("NoResultFound",),
+    ),
+    Mutant(
+        "quota_counts_the_last_part",
+        "Parts of one day do not add up: each is compared with the quota alone.",
+        "api/audiences/quota.py",
+        "THEN 0 ELSE matching_quotas.identifiers END",
+        "THEN 0 ELSE 0 END",
+        (f"{QUOTA}::test_a_new_day_begins_at_nothing[sqlite]",),
+    ),
+    Mutant(
+        "failures_cost_by_number",
+        "A batch is not filled up with calls about nobody, so calls tell how many people failed.",
+        "api/adapters.py",
+        "    if failed:\n",
+        "    if False:\n",
+        ("tests/api/test_adapters.py::test_one_to_four_failing_people_cost_the_same",),
+    ),
+    Mutant(
+        "one_auditor_takes_all_places",
+        "One auditor may hold every place in which parts are matched.",
+        "api/audiences/places.py",
+        "min(self.parts - 1, self.parts // len(auditors))",
+        "self.parts",
+        ("tests/api/test_places.py::test_one_auditor_alone_leaves_a_place_for_another",),
+    ),
+)

@@ -1,0 +1,132 @@
+"""Mistakes in what binds a charge to the people it debits."""
+
+from tests.mutants.mutant import Mutant
+
+UNBOUND = "tests/attacks/test_unbound_people.py"
+DIGEST = "tests/api/accounting/test_people_digest.py"
+RECORDED = "tests/api/two_party/test_charged_people.py"
+NEGATIVE = "tests/accounting/test_balances_below_zero.py"
+
+MUTANTS = (
+    Mutant(
+        "worker_reads_whoever_is_there",
+        "A worker does not compare the people of an audience with the digest of the charge.",
+        "api/work.py",
+        "if not known or not is_bound(digest, audit.id, people, facts.members, settings):",
+        "if not known:",
+        (f"{UNBOUND}::test_people_who_changed_after_the_charge_are_not_read[somebody_more]",),
+    ),
+    Mutant(
+        "digest_counts_people",
+        "The digest of a charge covers how many people there are, and not who they are.",
+        "api/accounting/people_digest.py",
+        'mac.update(np.ascontiguousarray(group, "<i8").data)',
+        "mac.update(bytes(_PERSON_BYTES * len(group)))",
+        (f"{DIGEST}::test_the_same_people_in_other_groups_have_another_digest",),
+    ),
+    Mutant(
+        "digest_forgets_groups",
+        "The digest of a charge covers everybody, and not who is in which group.",
+        "api/accounting/people_digest.py",
+        'pack(f">{3 + len(sizes)}Q", len(name), people.groups_per_person, len(sizes), *sizes)',
+        'pack(">3Q", len(name), people.groups_per_person, len(sizes))',
+        (f"{DIGEST}::test_the_same_people_in_other_groups_have_another_digest",),
+    ),
+    Mutant(
+        "digest_forgets_the_audit",
+        "The digest of one charge holds for every other charge on the same people.",
+        "api/accounting/people_digest.py",
+        "    mac.update(name)\n",
+        "",
+        (f"{DIGEST}::test_it_depends_on_audit_key_and_bounds_and_on_nothing_else",),
+    ),
+    Mutant(
+        "no_digest_binds_everybody",
+        "A charge that has recorded nobody is bound to whoever is there.",
+        "api/accounting/people_digest.py",
+        "    if digest is None:\n        return False\n",
+        "    if digest is None:\n        return True\n",
+        (f"{DIGEST}::test_a_charge_without_a_digest_is_bound_to_nobody",),
+    ),
+    Mutant(
+        "digest_covers_who_was_dropped",
+        "The digest of a charge covers people above the cap, who were not debited.",
+        "api/charging.py",
+        "debited = persons.within_cap(found.membership, masks)",
+        "debited = found.membership",
+        (f"{UNBOUND}::test_a_dropped_person_cannot_be_put_back",),
+    ),
+    Mutant(
+        "refund_goes_to_whoever_is_there",
+        "A refund does not compare the people of an audience with the digest of the charge.",
+        "api/charging.py",
+        "if not is_bound(row.people_digest, row.audit_id, people, uploaded, settings):",
+        "if row.people_digest is None:",
+        (f"{UNBOUND}::test_people_who_changed_after_the_charge_are_not_read[groups_exchanged]",),
+    ),
+    Mutant(
+        "replaced_people_stay_debited",
+        "When another run replaces a set of people, the old set gets nothing back.",
+        "api/charging.py",
+        "    _refund_people(session, row, settings)\n    _, rows =",
+        "    _, rows =",
+        (f"{RECORDED}::test_a_run_replaces_a_set_on_which_nothing_was_read",),
+    ),
+    Mutant(
+        "found_people_above_the_cap_are_read",
+        "People whom a run finds in a hidden audience are read although they are above the cap.",
+        "api/charging.py",
+        "people = persons.within_cap(everybody, masks)",
+        "people = everybody",
+        (f"{RECORDED}::test_people_above_the_cap_are_dropped_and_not_read",),
+    ),
+    Mutant(
+        "a_run_reads_whom_it_found",
+        "A run reads everybody whom it found, and not only people whom the charge debits.",
+        "api/two_party/half.py",
+        "return np.isin(persons, debited.everyone())",
+        "return np.isin(persons, persons)",
+        (f"{RECORDED}::test_people_above_the_cap_are_dropped_and_not_read",),
+    ),
+    Mutant(
+        "every_kind_takes_hidden_audiences",
+        "The sources that a kind supports are not compared with the audience.",
+        "api/asking.py",
+        "if facts.source not in kind.sources:",
+        "if not kind.sources:",
+        (f"{UNBOUND}::test_no_other_kind_takes_a_hidden_audience[score-histogram]",),
+    ),
+    Mutant(
+        "kinds_declare_hidden_audiences",
+        "Kinds that debit people at the charge declare that they support hidden audiences.",
+        "api/audits/kind.py",
+        'frozenset({"upload", "confirmed", "sample"})',
+        'frozenset({"upload", "confirmed", "sample", "hidden"})',
+        (f"{UNBOUND}::test_every_kind_says_which_sources_it_takes",),
+    ),
+    Mutant(
+        "hidden_audiences_have_open_slots",
+        "Bounds on a hidden audience do not count whom one candidate displaces.",
+        "privacy/plans/part.py",
+        'frozenset({"sample", "hidden"})',
+        'frozenset({"sample"})',
+        ("tests/api/test_pricing.py::test_in_a_sample_people_displace_each_other[hidden-True]",),
+    ),
+    Mutant(
+        "balances_below_zero_are_written",
+        "A balance below zero is left to the database to refuse.",
+        "api/blocks.py",
+        "if (lowest < 0).any():",
+        "if (lowest == 1 << 62).any():",
+        (f"{NEGATIVE}::test_no_column_is_written_with_a_balance_below_zero[sqlite-spent]",),
+        raises=("IntegrityError",),
+    ),
+    Mutant(
+        "minimum_of_one_column",
+        "The minimum of a block is that of what was spent, and leaves out the other columns.",
+        "api/blocks.py",
+        "min(axis=1) for balances in self.columns.values()]",
+        'min(axis=1) for balances in [self["spent"]]]',
+        (f"{NEGATIVE}::test_no_column_is_written_with_a_balance_below_zero[sqlite-drawn]",),
+    ),
+)

@@ -1,0 +1,177 @@
+"""Mistakes in tables, membership, prices and the waist."""
+
+from tests.mutants.mutant import Mutant
+
+TABLE = "tests/privacy/test_table.py"
+MEMBERSHIP = "tests/privacy/test_membership.py"
+PRICE = "tests/privacy/test_price.py"
+WAIST = "tests/privacy/test_waist.py"
+TREE = "tests/privacy/test_tree.py"
+FIXED = "tests/privacy/test_fixed_point.py"
+
+MUTANTS = (
+    Mutant(
+        "counts_change_as_they_add",
+        "Changing one person's data is priced like adding one person.",
+        "privacy/sensitivity.py",
+        "Sensitivity(Reach(k, k, 1), Reach(2 * k, 2 * k, 1))",
+        "Sensitivity(Reach(k, k, 1), Reach(k, k, 1))",
+        (f"{TABLE}::test_changing_a_person_moves_counts_twice_as_far_as_adding_one",),
+    ),
+    Mutant(
+        "displaced_person_has_one_cell",
+        "In a sample, whoever is displaced counts in one cell, whatever their number of groups.",
+        "privacy/sensitivity.py",
+        "k = 2 * self.cells_per_person if self.fixed_slots",
+        "k = 1 + self.cells_per_person if self.fixed_slots",
+        (f"{TABLE}::test_who_displaces_another_moves_the_cells_of_both",),
+    ),
+    Mutant(
+        "sums_that_stay_are_not_squared",
+        "A clipped sum that goes from low to high moves less in L2 than it does.",
+        "privacy/sensitivity.py",
+        "max(2 * far**2, span**2)",
+        "2 * far**2",
+        (f"{TABLE}::test_no_norm_of_a_clipped_sum_is_more_or_less_than_what_one_person_moves",),
+    ),
+    Mutant(
+        "rows_do_not_fall_on_one_another",
+        "The rows of one person are bounded in L2 as if each had a cell of its own.",
+        "privacy/sensitivity.py",
+        "self.row_l2_squared * m**2 * k",
+        "self.row_l2_squared * m * k",
+        (f"{TABLE}::test_rows_may_fall_on_one_another_and_groups_may_not",),
+    ),
+    Mutant(
+        "one_group_too_many",
+        "A person counts in one group more than was declared.",
+        "privacy/membership.py",
+        "_rank_within_person(person) < groups_per_person",
+        "_rank_within_person(person) <= groups_per_person",
+        (
+            f"{MEMBERSHIP}::test_the_cut_is_the_obvious_one",
+            f"{MEMBERSHIP}::test_who_is_in_as_many_groups_as_there_are_counts_in_the_first_k",
+        ),
+    ),
+    Mutant(
+        "people_of_two_groups_are_two",
+        "Whoever is in two groups is two people wherever everybody counts once.",
+        "privacy/membership.py",
+        "else np.unique(together)",
+        "else together",
+        (f"{MEMBERSHIP}::test_everyone_of_several_groups_is_counted_once",),
+    ),
+    Mutant(
+        "duplicates_are_let_in",
+        "A group in which somebody is named twice passes for a membership.",
+        "privacy/membership.py",
+        "np.any(persons[1:] <= persons[:-1])",
+        "np.any(persons[1:] < persons[:-1])",
+        (f"{MEMBERSHIP}::test_people_who_are_not_distinct_and_sorted_are_refused",),
+    ),
+    Mutant(
+        "debit_of_add_remove",
+        "Accounts are charged the add/remove price.",
+        "privacy/price.py",
+        "return self.of(currency, CHANGE_ONE)",
+        "return self.of(currency, ADD_REMOVE)",
+        (f"{PRICE}::test_the_debit_is_the_change_one_price",),
+    ),
+    Mutant(
+        "rho_of_a_change_is_that_of_adding",
+        "The rho of a change is computed from the epsilon of add/remove.",
+        "privacy/price.py",
+        "change_one**2 / 2",
+        "add_remove**2 / 2",
+        (f"{PRICE}::test_a_pure_price_is_exact_in_both_currencies",),
+    ),
+    Mutant(
+        "one_currency_pays_for_all",
+        "A payment covers a price if it does so in any one currency.",
+        "privacy/price.py",
+        "return all(self._at(name) >= amount",
+        "return any(self._at(name) >= amount",
+        (f"{PRICE}::test_paying_is_judged_in_every_currency_and_to_the_last_digit",),
+    ),
+    Mutant(
+        "only_the_first_table_is_priced",
+        "Of several tables of a question only the first one is paid for.",
+        "privacy/waist/__init__.py",
+        "for mechanism in question.values()), FREE)",
+        "for mechanism in list(question.values())[:1]), FREE)",
+        (f"{WAIST}::test_the_price_is_the_sum_of_the_tables_whatever_the_number_of_groups",),
+    ),
+    Mutant(
+        "underpaid_release",
+        "The waist releases tables that were not paid for.",
+        "privacy/waist/__init__.py",
+        "if not paid.covers(price(question)):",
+        "if paid is None:",
+        (f"{WAIST}::test_an_underpaid_release_is_refused",),
+    ),
+    Mutant(
+        "tables_of_other_bounds",
+        "The waist compares the names of tables with those that were priced, and not their bounds.",
+        "privacy/waist/__init__.py",
+        "if {name: table.bounds for name, table in tables.items()} != {\n"
+        "        name: mechanism.bounds for name, mechanism in question.items()\n"
+        "    }:",
+        "if set(tables) != set(question):",
+        (f"{WAIST}::test_tables_that_were_not_priced_are_refused",),
+        raises=("ValueError",),
+    ),
+    Mutant(
+        "laplace_noise_is_reused",
+        "All cells of a table get the same Laplace noise.",
+        "privacy/waist/laplace.py",
+        "np.asarray(made(self)(zeros), np.int64)",
+        "np.asarray(made(self)(zeros)[:1] * len(zeros), np.int64)",
+        ("tests/privacy/test_laplace.py::test_noise_is_fresh_for_every_cell_and_every_release",),
+    ),
+    Mutant(
+        "gaussian_change_costs_its_root",
+        "The price of a change follows from the L1 norm, although Gaussian noise is for L2.",
+        "privacy/waist/gaussian.py",
+        "change_one=per_unit * self.bounds.changed.l2_squared)",
+        "change_one=per_unit * self.bounds.changed.l1)",
+        ("tests/privacy/test_gaussian.py::test_a_change_costs_by_its_own_reach",),
+    ),
+    Mutant(
+        "selection_without_noise",
+        "Report noisy max reports the true maximum.",
+        "privacy/waist/selection.py",
+        "return int(made(self)(table.cells))",
+        "return int(table.cells.argmax())",
+        (
+            "tests/privacy/test_selection.py"
+            "::test_the_largest_is_chosen_where_noise_cannot_matter_and_at_random_where_it_must",
+        ),
+    ),
+    Mutant(
+        "tree_one_level_short",
+        "The noise of a tree is for one level fewer than it has.",
+        "privacy/waist/tree.py",
+        "height = tree.map(1)",
+        "height = max(1, tree.map(1) - 1)",
+        (
+            f"{TREE}::test_a_leaf_moves_one_node_on_every_level_and_noise_is_for_all_of_them",
+            f"{TREE}::test_the_scale_is_levels_times_reach_over_epsilon",
+        ),
+    ),
+    Mutant(
+        "infinite_values_are_not_clipped",
+        "A fixed-point number takes what lies outside of its range as it is.",
+        "privacy/fixed_point.py",
+        "return fixed(np.clip(numbers, self.low, self.high), self.scale)",
+        "return fixed(numbers, self.scale)",
+        (f"{FIXED}::test_cuts_what_lies_outside_and_what_is_no_number",),
+    ),
+    Mutant(
+        "weights_that_exceed_one",
+        "Shares of a person are rounded up one by one, and sum to more than one person.",
+        "privacy/fixed_point.py",
+        "whole = np.floor(scaled).astype(np.int64)",
+        "whole = np.ceil(scaled).astype(np.int64)",
+        (f"{FIXED}::test_a_probability_vector_keeps_its_sum",),
+    ),
+)

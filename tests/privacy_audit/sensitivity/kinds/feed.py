@@ -1,0 +1,67 @@
+"""Equal opportunity: rows of a feed, by traffic and creators."""
+
+from itertools import product
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.privacy_audit.sensitivity.audiences import Audience
+from tests.privacy_audit.sensitivity.families import Size
+from tests.privacy_audit.sensitivity.kinds.rows import NOISES, larger, with_rows, with_same_rows
+from tests.privacy_audit.sensitivity.options import GAUSSIAN, LAPLACE, Option, audiences, worlds
+
+ROWS = st.tuples(
+    st.sampled_from([0.0, 0.4, 1.0, 7.0, None]),
+    st.sampled_from([0.0, 1.0]),
+    st.sampled_from(["default", "new", "random", "other"]),
+    st.sampled_from(["young", "old"]),
+    st.sampled_from(["1", "2"]),
+)
+
+
+def options(size: Size) -> list[Option]:
+    base: dict[str, Any] = {
+        "log": "feed",
+        "signals": ["like"],
+        "creators": "creator",
+        "groups": ["young", "old"],
+        "strategies": ["default"],
+    }
+    found = [
+        _option(
+            f"{name}, {rows} row(s), {source}",
+            base | noise | {"rows_per_person": rows},
+            audience,
+            size,
+        )
+        for source, audience in audiences(size).items()
+        for name, noise, rows in NOISES
+        if rows == 1 or source != "confirmed"
+    ]
+    upload = audiences(size)["upload"]
+    changes: dict[str, dict[str, Any]] = {
+        "two signals": {"signals": ["like", "share"], "epsilon": "2"},
+        "two strategies": {"strategies": ["default", "new"]},
+        "by day": {"days": ["1", "2"]},
+        "creators turned round": {"groups": ["old", "young"]},
+        "on the first day": {"where": {"day": ["1"]}},
+        "Gaussian at 1": GAUSSIAN | {"rho": "1", "epsilon": None},
+    }
+    return [
+        *found,
+        *(_option(name, base | LAPLACE | each, upload, size) for name, each in changes.items()),
+    ]
+
+
+def _option(name: str, asked: Any, audience: Audience, size: Size) -> Option:
+    most = asked.get("rows_per_person", 1)
+    letters: list[Any] = [
+        (like, 0.0, strategy, creator, "1")
+        for like, strategy, creator in product((0.0, 1.0), ("default", "random"), ("young", "old"))
+    ]
+    letters.append((0.0, 1.0, "new", "old", "2"))
+    few = letters if most == 1 else letters[::3]
+    people = with_rows(audience, few, most)
+    others = with_same_rows(audience, letters[:2], most)
+    look = worlds(audience, people, others, size)
+    return Option("reo", name, asked, audience, look, larger(audience, ROWS))

@@ -1,0 +1,36 @@
+"""People by the rows that a log holds about them, for the kinds that count rows."""
+
+from collections.abc import Sequence
+from itertools import product
+
+from hypothesis import strategies as st
+
+from tests.privacy_audit.sensitivity.audiences import Audience
+from tests.privacy_audit.sensitivity.options import GAUSSIAN, LAPLACE, memberships
+from tests.privacy_audit.sensitivity.people import Human, Row
+
+# Gaussian noise is told apart from Laplace noise by what several rows of a person do together.
+NOISES = (("Laplace", LAPLACE, 1), ("Laplace", LAPLACE, 2), ("Gaussian", GAUSSIAN, 2))
+
+
+def with_rows(audience: Audience, letters: Sequence[Row], most: int) -> list[Human]:
+    """Everybody with up to so many rows of these, in any order, and some with one row too many.
+
+    Which rows of somebody are drawn depends on their order.
+    """
+    texts = [text for count in range(most + 1) for text in product(letters, repeat=count)]
+    texts += product(letters[:2], repeat=most + 1)
+    return [Human(groups, rows=text) for groups in memberships(audience) for text in texts]
+
+
+def with_same_rows(audience: Audience, letters: Sequence[Row], count: int) -> list[Human]:
+    """Others whose rows are all alike: where rows just add up, no more of them is needed."""
+    groups = memberships(audience)[:2]
+    return [Human(each, rows=(row,) * count) for each, row in zip(groups, letters, strict=False)]
+
+
+def larger(
+    audience: Audience, row: st.SearchStrategy[Row], most: int = 5
+) -> st.SearchStrategy[Human]:
+    groups = st.sampled_from(memberships(audience))
+    return st.builds(Human, groups, rows=st.lists(row, max_size=most).map(tuple))

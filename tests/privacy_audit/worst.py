@@ -1,0 +1,116 @@
+"""Cases from the sensitivity search: releases of the two neighbours that differ the most.
+
+The search finds them without noise. Here the waist puts its noise on both, many times, and the
+adversary, who knows both tables and the noise, computes the log-likelihood ratio of what came out.
+Several options on the same two worlds are one composition: their ratios and their prices add up.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from privacy import waist
+from privacy.price import ADD_REMOVE, Currency, Relation
+from privacy.table import Table
+from tests.privacy_audit.estimate import Samples
+from tests.privacy_audit.sensitivity.compare import Cells
+from tests.privacy_audit.sensitivity.families import CI, Family
+from tests.privacy_audit.sensitivity.kinds import GENERATORS
+from tests.privacy_audit.sensitivity.options import Option
+from tests.privacy_audit.sensitivity.people import World
+from tests.privacy_audit.sensitivity.search import look_at
+
+# A kind and the name of one of its options.
+Searched = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Worst:
+    """Some options, released one after the other on the worst neighbours of the first."""
+
+    searched: tuple[Searched, ...]
+
+    @property
+    def options(self) -> list[Option]:
+        return [option_of(*each) for each in self.searched]
+
+    def claimed(self, currency: Currency, relation: Relation) -> float:
+        prices = [waist.price(option.question) for option in self.options]
+        return float(sum(price.of(currency, relation) for price in prices))
+
+    def statistics(self, relation: Relation, runs: int) -> dict[str, tuple[Samples, Samples]]:
+        pair = worst_pair(self.options[0], relation)
+        sides = [np.zeros(runs), np.zeros(runs)]
+        for option in self.options:
+            both = [option.tables(world) for world in pair]
+            for side, own in zip(sides, both, strict=True):
+                side += _ratios(option.question, own, both, runs)
+        return {"": (sides[0], sides[1])}
+
+
+@cache
+def option_of(kind: str, name: str) -> Option:
+    [found] = [option for option in GENERATORS[kind](CI) if option.name == name]
+    return found
+
+
+def worst_pair(option: Option, relation: Relation) -> tuple[World, World]:
+    """Return the two neighbours among the enumerated worlds whose loss is the largest."""
+    family = max(option.families(), key=lambda each: look_at(option, each).losses[relation])
+    worlds = list(family.worlds())
+    ends = worlds[:1] if relation == ADD_REMOVE else worlds
+    pairs = [(one, other) for one in ends for other in worlds if one is not other]
+    return max(pairs, key=lambda pair: _loss(option, family, pair, relation))
+
+
+def _loss(option: Option, family: Family, pair: tuple[World, World], relation: Relation) -> float:
+    one, other = pair
+    stacks = [option.tables(world) for world in (one, other)]
+    return sum(
+        _moved(mechanism, stacks[0][name], stacks[1][name])
+        for name, mechanism in option.question.items()
+    )
+
+
+def _moved(mechanism: waist.Mechanism, one: Cells, other: Cells) -> float:
+    far = np.abs(one - other)
+    if isinstance(mechanism, waist.DiscreteGaussian):
+        return float((far**2).sum()) / mechanism.scale**2
+    if isinstance(mechanism, waist.NoisyMax):
+        return float((one - other).max() - (one - other).min())
+    return float(far.sum()) / mechanism.scale
+
+
+def _ratios(
+    question: waist.Question,
+    own: Mapping[str, Cells],
+    both: Sequence[Mapping[str, Cells]],
+    runs: int,
+) -> Samples:
+    """The log-likelihood ratio of one release of all tables, again and again."""
+    tables = {name: Table(question[name].bounds, cells) for name, cells in own.items()}
+    price, found = waist.price(question), np.zeros(runs)
+    for run in range(runs):
+        released = waist.release(question, tables, paid=price)
+        found[run] = sum(
+            _ratio(mechanism, released[name], both[0][name], both[1][name])
+            for name, mechanism in question.items()
+        )
+    return found
+
+
+def _ratio(mechanism: waist.Mechanism, released: Any, one: Cells, other: Cells) -> float:
+    """Of a selection: which value was chosen, by how much less likely the second world makes it."""
+    if isinstance(mechanism, waist.NoisyMax):
+        moved = one - other
+        return float(moved[released])
+    if isinstance(mechanism, waist.LaplaceTree):
+        # The best linear statistic of what least squares made of the nodes.
+        return float(((one - other) * released).sum() / mechanism.scale)
+    from_one, from_other = np.abs(released - one), np.abs(released - other)
+    if isinstance(mechanism, waist.DiscreteGaussian):
+        return float((from_other**2 - from_one**2).sum() / (2 * mechanism.scale**2))
+    return float((from_other - from_one).sum() / mechanism.scale)
