@@ -91,6 +91,10 @@ def with_real_ids(scene: Scene, example: Any) -> Any:
         names = usernames(scene.world, 3)
         real["audience_id"] = scene.me.audience({"g0": names}, ordered=True)["id"]
         real["metric"] = with_real_ids(scene, example["metric"])
+    if example.get("kind") == "envy-freeness":
+        # 21 targets with 32 arms, each person in one of their audits.
+        names = usernames(scene.world, 800)
+        real["audience_id"] = scene.me.audience({"g0": names}, consented=True)["id"]
     return {name: real.get(name, value) for name, value in example.items()}
 
 

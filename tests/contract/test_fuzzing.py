@@ -25,6 +25,8 @@ from tests.system.raw import Raw, usernames
 from tests.system.scene import Scene, set_scene
 from tests.world import deployed
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 COMMAND = str(Path(sys.executable).parent / "schemathesis")
 CHECKS = (

@@ -37,6 +37,8 @@ from tests.system.raw import raw
 from tests.vetting import applying, new_key, operator
 from tests.world import Deployment, deployed
 
+pytestmark = pytest.mark.long
+
 # Those of regulators and operators are in `test_fuzzing`.
 TAGS = {"applications", "me", "webhooks"}
 
@@ -44,6 +46,7 @@ TAGS = {"applications", "me", "webhooks"}
 @pytest.fixture(scope="module")
 def place(postgresql: str, platform: Platform) -> Iterator[Deployment]:
     unhurried = {"requests_per_minute": 10**6, "burst": 10**6, "applications_per_hour": 10**6}
+    unhurried |= {"applications_per_day": 10**6, "applications_open": 10**6}
     with deployed(new_postgresql(postgresql), platform, **unhurried) as running:
         yield running
 
@@ -153,7 +156,7 @@ def narrowed(ids: dict[str, list[str]]) -> dict[str, Any]:
     return document
 
 
-@pytest.mark.parametrize("role", [pytest.param("regulator", marks=pytest.mark.long), "applicant"])
+@pytest.mark.parametrize("role", [pytest.param("regulator", marks=pytest.mark.full), "applicant"])
 def test_no_request_is_a_server_error_and_every_answer_is_in_the_contract(
     place: Deployment, tmp_path: Path, role: str
 ) -> None:

@@ -1,0 +1,1 @@
+"""The authorisation matrix: who may call which operation, about whose objects."""

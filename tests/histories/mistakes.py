@@ -1,0 +1,117 @@
+"""Five mistakes, each of which the checker must find.
+
+A mistake is made in the child process that has it, before it starts. Only this harness knows them.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+from sqlmodel import Session
+
+from api import boundaries, cancelling, standing
+from api.auth.caller import Caller
+from api.boundaries import Boundary
+from api.ledger import lock
+from api.settings import Settings, load_settings
+from api.submissions import Submissions
+from auditor_client.errors import ConnectionBrokenError
+from auditor_client.statements import Statements
+from openapi.models import Audit
+from tests.faults import mutants
+from tests.histories.plan import Breaks
+
+put = mutants.put
+# Seconds for which a charge that was acknowledged is not committed.
+LATE = 0.4
+
+
+def lease_never_expires(_: Path) -> None:
+    """An audit of a dead worker is never claimed again."""
+    mutants.lease_without_end({})
+
+
+def answer_before_commit(_: Path) -> None:
+    """A submission is acknowledged when its charge is written, and committed a little later."""
+    submit, charged, reached = Submissions.submit, Submissions._charged, boundaries.reached
+    waiting: dict[str, Future[Audit]] = {}
+
+    def tell(self: Submissions, books: Any, orders: Sequence[Any]) -> list[Audit]:
+        audits = charged(self, books, orders)
+        for order, audit in zip(orders, audits, strict=True):
+            waiting.pop(order.statement.key, Future()).set_result(audit)
+        return audits
+
+    def early(self: Submissions, caller: Caller, request: Any, statement: Any) -> Audit:
+        answer = waiting.setdefault(statement.key, Future())
+
+        def later() -> None:
+            try:
+                submit(self, caller, request, statement)
+            except Exception as error:  # a refusal, or what the answer came too early for
+                if not answer.done():
+                    answer.set_exception(error)
+
+        threading.Thread(target=later, daemon=True).start()
+        return answer.result()
+
+    def wait(boundary: Boundary) -> None:
+        reached(boundary)
+        if boundary is Boundary.CHARGE_WRITTEN:
+            threading.Event().wait(LATE)
+
+    put(Submissions, "_charged", tell)
+    put(Submissions, "submit", early)
+    boundaries.reached = wait
+
+
+def release_drawn_again(folder: Path) -> None:
+    """A process that starts runs again what was released before."""
+    settings = load_settings(folder / "settings.toml")
+    mutants.noise_drawn_again({"database_url": settings.database_url})
+
+
+def refund_twice(_: Path) -> None:
+    """A cancellation that is repeated refunds its charge again."""
+
+    def cancel(session: Session, caller: Caller, audit_id: str, settings: Settings) -> Audit:
+        at = lock(session)
+        row = standing.owned(session, caller, audit_id, lock=True)
+        if row.state == "cancelled":
+            row.state = "charged"
+            cancelling.give_back(session, at, row, settings)
+            return standing.view(row)
+        return right(session, caller, audit_id, settings)
+
+    right = cancelling.cancel
+    put(cancelling, "cancel", cancel)
+
+
+def retry_without_key() -> None:
+    """The SDK sends a submission that got no answer again under another key."""
+    post = Statements.post
+
+    def forgetful(self: Statements, *asked: Any, key: str | None = None, again: bool) -> Any:
+        try:
+            return post(self, *asked, key=key)
+        except ConnectionBrokenError:
+            return post(self, *asked, key=f"{key}-again", again=again)
+
+    put(Statements, "post", forgetful)
+
+
+OF_SERVICES: dict[str | None, Callable[[Path], None]] = {
+    mistake.__name__: mistake
+    for mistake in (lease_never_expires, answer_before_commit, release_drawn_again, refund_twice)
+}
+OF_CLIENTS: dict[str | None, Callable[[], None]] = {retry_without_key.__name__: retry_without_key}
+# The faults of a small history in which each mistake shows.
+FAULTS: dict[str, tuple[Breaks, ...]] = {
+    "lease_never_expires": (Breaks.KILL_AT_WORK, Breaks.KILL_WORKER),
+    "answer_before_commit": (Breaks.KILL_SERVER, Breaks.LOSE_ANSWERS),
+    "release_drawn_again": (Breaks.KILL_SERVER, Breaks.KILL_WORKER),
+    "refund_twice": (Breaks.HANG_PLATFORM, Breaks.HANG_PLATFORM, Breaks.LOSE_ANSWERS),
+    "retry_without_key": (Breaks.LOSE_ANSWERS, Breaks.CUT_ANSWERS),
+}
