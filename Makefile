@@ -2,9 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+PYTEST := $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-all browser faults privacy-audit check bench lock openapi docs clean
+.PHONY: help demo serve test test-long test-all browser faults load histories privacy-audit mutants check bench lock openapi docs clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -15,19 +16,34 @@ demo: $(READY) ## two platforms audited end to end, one fair and one not
 serve: $(READY) ## the same, and left running
 	@$(BIN)/platform-auditor demo --serve
 
-test: $(READY) ## everything that proves it
-	$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 -m "not long"
+test: $(READY) ## the tests (8 minutes on two idle cores)
+	$(PYTEST) -m "not long and not full"
 
-test-all: $(READY) ## and what takes minutes
-	$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+test-long: $(READY) ## slower tests: kills, races, fuzzing, coverage (8 minutes)
+	$(PYTEST) -m "long and not full"
+
+test-all: $(READY) ## every test and every search at full size (hours)
+	$(PYTEST)
 	$(BIN)/python -m tests.faults --long
+	$(BIN)/python -m tests.load --long
+	$(BIN)/python -m tests.histories --long
 	$(BIN)/python -m tests.privacy_audit --long
+	$(BIN)/python -m tests.mutants --long
 
 faults: $(READY) ## kill the service at every step boundary
 	$(BIN)/python -m tests.faults
 
-privacy-audit: $(READY) ## measure epsilon from outside, per mechanism
+load: $(READY) ## overload and hostile traffic on the running service: it answers, sheds and goes on
+	$(BIN)/python -W ignore -m tests.load
+
+histories: $(READY) ## break everything around clients at work, and check their histories
+	$(BIN)/python -m tests.histories
+
+privacy-audit: $(READY) ## search for people who move more than the price says, and measure epsilon
 	$(BIN)/python -m tests.privacy_audit
+
+mutants: $(READY) ## make deliberate mistakes, and see that the tests find each of them
+	$(BIN)/python -m tests.mutants
 
 browser: ## the browser that the tests of the console drive, where there is none
 	@test -x "$${CHROMIUM:-/usr/bin/chromium}" || { apt-get -qq update && apt-get -qq install -y chromium; }

@@ -18,6 +18,7 @@ from bench import (
     large_audit,
     ledger,
     logs,
+    matching,
     peers,
     planning,
     ray,
@@ -31,6 +32,7 @@ from bench.harness import Figure
 FIGURES: Mapping[str, Callable[[], list[Figure]]] = {
     "appends": appends.run,
     "upload": upload.run,
+    "matching": matching.run,
     "demographics": demographics.run,
     "planning": planning.run,
     "envy": envy.figures,

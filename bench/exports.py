@@ -21,8 +21,18 @@ from privacy.ledger import statements
 from privacy.ledger.merkle import Frontier
 from privacy.ledger.notes import Checkpoint, sign_checkpoint
 from privacy.ledger.verify import Verified, verify
-from privacy.receipts import digest
-from tests.ledgers import ORIGIN, Ledger, charge_parts, ed25519, header, identifier, trust
+from privacy.receipts import canonical, digest
+from tests.ledgers import (
+    HISTOGRAM,
+    ORIGIN,
+    SEALED,
+    Ledger,
+    charge_of,
+    ed25519,
+    header,
+    identifier,
+    trust,
+)
 
 AUDITORS = 100
 EPSILONS = ("0.05", "0.1", "0.125", "0.2", "0.5")
@@ -107,15 +117,16 @@ def _audit(number: int, at: datetime, paying: Paying) -> Iterator[bytes]:
     """Content, audience, charge and release."""
     audience, audit = identifier("audience", number), identifier("audit", number)
     content = {"content_id": identifier("content", number), "digest": CONTENT, "by": paying.by}
-    people = {"audience_id": audience, "source": "upload", "by": paying.by}
-    people |= {"commitment": PEOPLE, "sizes": "noisy"}
-    same, price = _parts(EPSILONS[number % len(EPSILONS)])
-    asked = {"audience_id": audience, "request": digest(audit.encode())}
+    people: dict[str, Any] = {"audience_id": audience, "source": "upload", "by": paying.by}
+    people |= {"commitment": PEOPLE, "sizes": "noisy", **SEALED}
+    request, price = _parts(EPSILONS[number % len(EPSILONS)])
+    request = request | {"audience_id": audience}
+    asked, whole = statements.condensed(request), canonical(request)
     paid = {"charge_id": identifier("charge", number), "audit_id": audit}
     released = {"audit_id": audit, "digest": RELEASED, "model_digest": MODEL}
     moments = [at + timedelta(seconds=second) for second in (1, 2, 3, 4)]
-    stated = _statement(paying, same | asked, f"key-{number + 2}", int(moments[2].timestamp()))
-    charge = price | paid | {"mandate_id": paying.mandate}
+    stated = _statement(paying, asked, f"key-{number + 2}", int(moments[2].timestamp()))
+    charge = price | paid | {"mandate_id": paying.mandate, "request": whole.decode()}
     yield _entry(number, moments[0], "content", paying.auditor, content)
     yield _entry(number + 1, moments[1], "audience", paying.auditor, people)
     yield _entry(number + 2, moments[2], "charge", paying.auditor, charge, stated)
@@ -124,7 +135,9 @@ def _audit(number: int, at: datetime, paying: Paying) -> Iterator[bytes]:
 
 @lru_cache
 def _parts(epsilon: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    return charge_parts("", "", "", epsilon, "0.025")
+    request = HISTOGRAM | {"epsilon": epsilon}
+    _, facts = charge_of(request, "", "", "")
+    return request, facts
 
 
 def _entry(

@@ -12,13 +12,12 @@ import numpy as np
 from joserfc.jwk import OKPKey
 
 from api import contents
-from api.app import build_service
+from api.app.container import Container, build_container
 from api.audiences import sealing, uploads
 from api.auth.caller import Caller
 from api.mandates import grant
 from api.platform import Platform
 from api.registry import register_auditor, register_researcher
-from api.service import Service
 from api.setup import register_first
 from api.store import AudienceRow
 from api.store.schema import migrate
@@ -45,7 +44,7 @@ EDGES = np.linspace(0, 1, BINS + 1)
 
 @dataclass(frozen=True)
 class Hosted:
-    service: Service
+    service: Container
     auditor: Caller
     maker: Maker
     worker: Worker
@@ -67,7 +66,9 @@ class Hosted:
         membership = Membership.cut(np.array_split(everybody, 2), 1)
         with self.service.store.write() as session:
             fields = {name: value for name, value in SOFTWARE_JOB.items() if name != "image"}
-            content = contents.create(session, self.auditor, ContentDraft(**fields))
+            content = contents.create(
+                session, self.auditor, ContentDraft(**fields), self.service.settings
+            )
             draft = AudienceDraft(groups=["g0", "g1"])
             audience = uploads.create(session, self.auditor, draft, self.service.settings)
             sealing.close(
@@ -96,7 +97,7 @@ def hosted(folder: Path, platform: Platform) -> Iterator[Hosted]:
 
 @contextmanager
 def hosted_on(database_url: str, platform: Platform) -> Iterator[Hosted]:
-    service = build_service(make_settings(database_url, "http://127.0.0.1"), platform)
+    service = build_container(make_settings(database_url, "http://127.0.0.1"), platform)
     migrate(service.store)
     try:
         yield vetted(service, first_regulator(service))
@@ -104,13 +105,13 @@ def hosted_on(database_url: str, platform: Platform) -> Iterator[Hosted]:
         service.store.close()
 
 
-def first_regulator(service: Service) -> Maker:
+def first_regulator(service: Container) -> Maker:
     own = new_key()
     public = dict(own.as_dict(private=False))
     return Maker(register_first(service.store, "regulator", public), own, service.origin)
 
 
-def vetted(service: Service, regulator: Maker) -> Hosted:
+def vetted(service: Container, regulator: Maker) -> Hosted:
     """The service as a new researcher with a mandate sees it."""
     key = new_key()
     auditor = _registered(service, regulator, key)
@@ -118,7 +119,7 @@ def vetted(service: Service, regulator: Maker) -> Hosted:
     return Hosted(service, auditor, maker, service.worker())
 
 
-def _registered(service: Service, regulator: Maker, key: OKPKey) -> Caller:
+def _registered(service: Container, regulator: Maker, key: OKPKey) -> Caller:
     with service.store.write() as session:
         named = AuditorDraft(name="Bench")
         lab = register_auditor(session, named, regulator.states("auditor", named))

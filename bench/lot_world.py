@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from auditor_client import two_party
 from auditor_client.demographics import CATEGORIES, Probabilities, coarsened
+from bench import plaintext_bootstrap
 from privacy.fixed_point import weights_of
 from privacy.values import AdjacentRanks, MemberRows
 
@@ -94,14 +94,20 @@ def _noise(share: NDArray[np.float64]) -> float:
 
 
 def read(sums: Any) -> LotFound:
-    """From sums of the sample and its resamples, in the clear or decrypted."""
-    found = two_party.read(sums)
+    """From sums of the sample and its resamples, in the clear."""
+    found = plaintext_bootstrap.read(sums)
     return LotFound(found.value[0], found.se[0])
+
+
+def estimates(sums: Any) -> NDArray[np.float64]:
+    """From sums of the sample alone, in the clear or decrypted: the gap of each rank."""
+    table = np.asarray(sums, object)[0].astype(np.float64)
+    return np.asarray(table[:, 0] / table[:, -1])
 
 
 def plain(made: LotWorld, repetitions: int = REPETITIONS) -> NDArray[np.int64]:
     """The sums in the clear: (1 + repetitions) × orders × ranks × (difference, 1)."""
-    return two_party.sums_of(
+    return plaintext_bootstrap.sums_of(
         made.rows, made.weights, TUPLES, len(GAPS), repetitions, seed=made.seed + 1
     )
 

