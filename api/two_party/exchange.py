@@ -147,8 +147,9 @@ def _pass_on(parts: TwoPartyParts, audit: AuditRow, run: LiveRun, message: bytes
         except MessageError:
             raise
         except ProofError as error:
-            # The run stays until the failure is committed: it takes no other message.
-            failed = fail_run(parts.store, audit.id, run.name, WRONG_PROOF)
+            # The run stays until the failure is committed: it takes no other message. A run that
+            # began while the proof was verified does not save the audit.
+            failed = fail_run(parts.store, audit.id, None, WRONG_PROOF)
             parts.runs.drop(audit.id, run)
             if not failed:
                 raise _replaced() from error

@@ -8,8 +8,9 @@ The reasons are stable words:
   committed to;
 - `internal`: the run raised after noise was drawn, or its people are not those of its charge.
 
+A wrong proof is final for the audit, also if another run took the place of the one it came from.
 From the draw of noise on, an exception is final, as in `api.worker`: no other run may draw again. A
-run that another one replaced, or whose database is unavailable, ends nothing. Its sums are
+run that another one replaced, or whose database is unavailable, ends nothing else. Its sums are
 ciphertexts of fixed length that never left the process, so neither can depend on the draw.
 """
 
@@ -71,8 +72,11 @@ def fail(session: Session, at: datetime, audit: AuditRow, reason: str) -> None:
     AUDITS.labels(state="failed").inc()
 
 
-def fail_run(store: Store, audit_id: str, run: str, reason: str) -> bool:
-    """Fail the audit if this run is the one that may answer; return whether it was."""
+def fail_run(store: Store, audit_id: str, run: str | None, reason: str) -> bool:
+    """Fail the audit if this run is the one that may answer; return whether it was.
+
+    Without a run, fail it whichever run has taken the place, unless one was answered.
+    """
     with store.write() as session:
         at = next_second(ledger.lock(session))
         query = select(AuditRow).where(AuditRow.id == audit_id, col(AuditRow.state).in_(OPEN))
@@ -84,8 +88,9 @@ def fail_run(store: Store, audit_id: str, run: str, reason: str) -> bool:
         return True
 
 
-def under_way(session: Session, audit_id: str, run: str) -> RunRow | None:
-    """Return the run of this name, locked, if it is the one that may answer and none has."""
-    query = select(RunRow).where(RunRow.audit_id == audit_id, RunRow.run == run)
-    row = session.exec(query.with_for_update()).first()
-    return row if row is not None and row.answered_at is None else None
+def under_way(session: Session, audit_id: str, run: str | None) -> RunRow | None:
+    """Return the run that may answer, locked, if it has this name (any, without one)."""
+    row = session.exec(select(RunRow).where(RunRow.audit_id == audit_id).with_for_update()).first()
+    if row is None or row.answered_at is not None:
+        return None
+    return row if run in (None, row.run) else None

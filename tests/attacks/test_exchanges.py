@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy.exc import OperationalError
@@ -18,7 +19,7 @@ from auditor_client.ledger import verify_file
 from auditor_client.transport import refusal
 from openapi.models import Audience, HiddenDraft, TwoPartyRequest
 from platform_sim import SimulatedPlatform, World
-from privacy.two_party import AuditorParty
+from privacy.two_party import AuditorParty, dleq, platform_party
 from privacy.two_party.matching import POINT
 from privacy.two_party.messages import Kind
 from tests.privacy.two_party.malleable import BendingAuditor, ManyOfOne
@@ -200,6 +201,32 @@ def test_a_wrong_proof_costs_the_charge_although_the_database_was_down(
     then = message if again == "the same message" else talk.party().start()
     assert wire.refused(then) == "wrong-proof"
     assert (talk.state, talk.entries("failure"), talk.entries("refund")) == ("failed", 1, 0)
+
+
+def test_a_run_that_begins_while_a_wrong_proof_is_verified_does_not_save_the_charge(
+    service: Deployment, auditor: Auditor, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Verifying takes seconds: meanwhile a parallel connection begins a new, honest run."""
+    talk, wire = begun(service, auditor, world)
+    party, honest = talk.party(ManyOfOne), talk.party()
+    message: bytes | None = party.start()
+    while message is not None and message[9] != Kind.PROOF:
+        message = party.receive(wire.post(message))
+    assert message is not None
+
+    def meanwhile(*arguments: Any) -> None:
+        replies.append(wire.post(honest.start()))
+        dleq.verify(*arguments)
+
+    replies = list[bytes]()
+    monkeypatch.setattr(platform_party, "verify", meanwhile)
+    assert wire.refused(message) == "wrong-proof"
+    assert (talk.state, talk.entries("failure"), talk.entries("refund")) == ("failed", 1, 0)
+    # The honest run was begun, and ends with the audit.
+    [reply] = replies
+    following = honest.receive(reply)
+    assert following is not None
+    assert wire.refused(following) == "conflict"
 
 
 def test_a_wrong_proof_looks_the_same_whoever_is_there(

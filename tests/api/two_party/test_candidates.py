@@ -12,6 +12,7 @@ from api.compose import simulated
 from api.metrics import LEFT_OUT
 from api.platform import Directory, Persons, Platform
 from api.store import ChargedPeopleRow
+from api.two_party.candidates import candidates
 from auditor_client import Auditor, soft_metrics
 from platform_sim import SOFTWARE_JOB
 from tests.two_parties import EDGES, Conversation, auditor_at, integers, weighted
@@ -124,6 +125,17 @@ def test_who_has_a_place_is_drawn_once_for_a_charge_and_anew_for_the_next(
         drawn.append(first)
     # The same forty of seventy by chance: below 1e-19.
     assert drawn[0] != drawn[1]
+
+
+def test_a_second_run_is_compared_with_recorded_people_alone(
+    service: Deployment, some: Some
+) -> None:
+    """Nobody else takes a place, whoever has joined since."""
+    some.people = PLACES + 30
+    recorded = np.sort(some.persons[5:15])
+    asked = (service.service.platform, "username", PLACES, "audit_1", service.service.settings)
+    assert np.array_equal(np.sort(candidates(*asked, recorded).persons), recorded)
+    assert len(candidates(*asked).persons) == some.people
 
 
 def test_the_price_counts_whoever_is_put_out(

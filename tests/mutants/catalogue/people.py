@@ -6,6 +6,8 @@ UNBOUND = "tests/attacks/test_unbound_people.py"
 DIGEST = "tests/api/accounting/test_people_digest.py"
 RECORDED = "tests/api/two_party/test_charged_people.py"
 NEGATIVE = "tests/accounting/test_balances_below_zero.py"
+CANDIDATES = "tests/api/two_party/test_candidates.py"
+EXCHANGES = "tests/attacks/test_exchanges.py"
 
 MUTANTS = (
     Mutant(
@@ -15,6 +17,25 @@ MUTANTS = (
         "if not known or not is_bound(digest, audit.id, people, facts.members, settings):",
         "if not known:",
         (f"{UNBOUND}::test_people_who_changed_after_the_charge_are_not_read[somebody_more]",),
+    ),
+    Mutant(
+        "second_run_offers_everybody",
+        "A run after the first that read is compared with everybody, not with recorded people.",
+        "api/two_party/candidates.py",
+        "return everybody if recorded is None else _among(everybody, recorded)",
+        "return everybody",
+        (f"{CANDIDATES}::test_a_second_run_is_compared_with_recorded_people_alone",),
+    ),
+    Mutant(
+        "wrong_proof_of_a_replaced_run_is_forgotten",
+        "A wrong proof ends nothing if another run began while it was verified.",
+        "api/two_party/exchange.py",
+        "fail_run(parts.store, audit.id, None, WRONG_PROOF)",
+        "fail_run(parts.store, audit.id, run.name, WRONG_PROOF)",
+        (
+            f"{EXCHANGES}::"
+            "test_a_run_that_begins_while_a_wrong_proof_is_verified_does_not_save_the_charge",
+        ),
     ),
     Mutant(
         "digest_counts_people",
