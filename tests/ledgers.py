@@ -283,10 +283,14 @@ class Ledger:
         return audience
 
     def seal_older(
-        self, auditor: str | None, audience: str = AUDIENCE, sizes: str = "noisy"
+        self,
+        auditor: str | None,
+        audience: str = AUDIENCE,
+        sizes: str = "noisy",
+        source: str = "upload",
     ) -> str:
         """Seal an audience by an entry of the format before."""
-        facts = {"audience_id": audience, "source": "upload", "commitment": digest(b"people")}
+        facts = {"audience_id": audience, "source": source, "commitment": digest(b"people")}
         self.write("audience", {**facts, "sizes": sizes, "by": REGULATOR.id}, auditor)
         return audience
 

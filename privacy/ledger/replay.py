@@ -216,10 +216,9 @@ class Replay:
         public, plan = audience.public() if audience else None, self._plans.get(body.kind)
         if audience and audience.source == "hidden" and plan and body.kind not in HIDDEN_KINDS:
             raise EvidenceError(f"a hidden audience is not for {body.kind}")
-        charge = StatedCharge.of(body.kind, request, facts.parts, public, plan)
+        older = audience is not None and audience.format == OLDER
+        charge = StatedCharge.of(body.kind, request, facts.parts, public, plan, older=older)
         debit, notices = debited(charge, facts)
-        if audience and public is None:
-            _check_slots(facts, audience)
         self.notices.update(notices)
         return debit
 
@@ -321,14 +320,6 @@ class Replay:
         if self._mandates[charge.mandate_id].auditor != entry.auditor:
             raise EvidenceError(f"{audit_id} is of another auditor")
         return charge
-
-
-def _check_slots(facts: ChargeFacts, audience: AudienceFacts) -> None:
-    """Raise if a part says otherwise than the audience's source whether people displace others."""
-    exact = has_fixed_slots(audience.source)
-    for part in facts.parts:
-        if part["bounds"]["declared"].get("fixed_slots", exact) != exact:
-            raise EvidenceError("its bounds do not fit the source of the audience")
 
 
 def _let_be(_replay: Replay, _entry: Entry) -> None:

@@ -263,6 +263,16 @@ def test_a_charge_on_an_audience_of_other_facts(
     last_is_wrong(ledger, reason)
 
 
+def test_nobody_counts_in_more_groups_than_there_are(ledger: Ledger, ada: Maker) -> None:
+    """An audience may allow five groups per person and have two: two cells move at most."""
+    ledger.sealed.add(ada.auditor)
+    ledger.seal(ada.auditor, groups_per_person=5)
+    write(ledger, ada, lambda facts: whole(facts, HISTOGRAM, groups_per_person=2))
+    assert not ledger.verified().notices
+    write(ledger, ada, lambda facts: whole(facts, HISTOGRAM, groups_per_person=5))
+    last_is_wrong(ledger, "the bounds of 'bins'")
+
+
 @pytest.mark.parametrize("assumes", [[], ["bounded-weights"]])
 def test_a_charge_that_does_not_state_its_assumptions(
     ledger: Ledger, ada: Maker, assumes: list[str]
