@@ -433,7 +433,7 @@ def charge_of(
         "parts": [stated_part(part) for part in planned],
         "request": canonical(request).decode(),
     }
-    if assumes := assumptions(request["kind"], fixed_slots=audience.fixed_slots):
+    if assumes := assumptions(request, fixed_slots=audience.fixed_slots):
         facts["assumes"] = assumes
     return statements.condensed(request), facts
 

@@ -290,6 +290,25 @@ def test_a_charge_that_does_not_state_its_assumptions(
     last_is_wrong(ledger, "what its promise rests on")
 
 
+@pytest.mark.parametrize("assumes", [[], ["uncounted-displacement"]])
+@pytest.mark.parametrize(
+    "asked", [r for r in REQUESTS if "log" in r or "log" in r.get("metric", {})]
+)
+def test_a_charge_that_reads_rows_says_that_others_in_them_are_not_covered(
+    ledger: Ledger, ada: Maker, asked: dict[str, Any], assumes: list[str]
+) -> None:
+    request = REQUEST.validate_python(IDS | asked).model_dump(mode="json")
+    request["audience_id"] = HISTOGRAM["audience_id"]
+    limits: dict[str, Any] = {"epsilon_limit": "1000"}
+    if request.get("rho"):
+        limits = {"epsilon_limit": None, "rho_limit": "1000"}
+    write(ledger, ada, request=request, **limits)
+    assert not ledger.verified().notices
+    assert json.loads(ledger.lines[-1])["facts"]["assumes"][-1] == "other-people-in-rows"
+    write(ledger, ada, lambda facts: facts.update(assumes=assumes), request, **limits)
+    last_is_wrong(ledger, "what its promise rests on")
+
+
 def test_a_hidden_audience_is_charged_for_no_other_kind(ledger: Ledger, ada: Maker) -> None:
     ledger.sealed.add(ada.auditor)
     ledger.seal(ada.auditor, source="hidden", candidates=9)

@@ -47,6 +47,17 @@ AUDIT = "audit_" + "a" * 30
 SHARE = "0.5"
 REQUEST = HISTOGRAM | {"bins": {"edges": [0.0, 1.0]}}
 MATCHES = {"kind": "match-count", "audience_id": AUDIENCE, "mandate_id": None, "epsilon": "0.1"}
+ROWS = {
+    "kind": "log-cdf",
+    "audience_id": AUDIENCE,
+    "mandate_id": None,
+    "log": "jobs",
+    "column": "score",
+    "where": {},
+    "rows_per_person": 2,
+    "bins": {"edges": [0.0, 0.25, 1.0]},
+    "epsilon": "0.1",
+}
 SAMPLE = replace(PUBLIC, fixed_slots=True, sizes_known=True)
 
 
@@ -240,13 +251,23 @@ class _Writing:
     def count_in_the_format_before(self) -> None:
         """Count the matches of the sample of format 2: nobody displaces anybody in these counts."""
         ledger = self.ledger
-        mandate = ledger.mandate(self.lab, kinds=["match-count"])
+        mandate = ledger.mandate(self.lab, kinds=["match-count", "log-cdf"])
+        self.place("counting mandate")
         request = MATCHES | {"audience_id": self.older_sample}
         ids = ledger.new("charge"), ledger.new("audit"), mandate
         body, facts = charge_of(request, *ids, SAMPLE)
         ledger.stated(self.ada, "charge", body, facts, self.lab)
         self.place("older matches")
         ledger.release(facts["audit_id"], self.lab)
+        self.read_rows(mandate)
+
+    def read_rows(self, mandate: str) -> None:
+        """Read rows of a log, which may be about others: the charge says so. It fails."""
+        ledger = self.ledger
+        body, facts = charge_of(ROWS, ledger.new("charge"), ledger.new("audit"), mandate)
+        ledger.stated(self.ada, "charge", body, facts, self.lab)
+        self.place("charge on rows")
+        ledger.failure(facts["audit_id"], self.lab)
 
     def rotate(self) -> None:
         self.ledger.rotate(SECOND)

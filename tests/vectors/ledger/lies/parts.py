@@ -8,7 +8,7 @@ from typing import Any
 
 from privacy.receipts import canonical
 from tests.ledgers import AUDIENCE, HISTOGRAM, PUBLIC, TWO_PARTY, Ledger, charge_of, ed25519
-from tests.vectors.ledger.honest import SAMPLE, Honest
+from tests.vectors.ledger.honest import ROWS, SAMPLE, Honest
 from tests.vectors.ledger.lies.telling import Bad, Lie, going_on, last
 
 Facts = dict[str, Any]
@@ -169,6 +169,17 @@ def nobody_displaces_in_a_hidden_audience_of_the_format_before(honest: Honest) -
     return last(ledger, "the bounds of 'sums' do not follow from the source of the audience")
 
 
+def rows_without_their_assumption(honest: Honest) -> Bad:
+    """The rows of a log may be about people who are not protected: a charge must say so."""
+    ledger = going_on(honest, "counting mandate")
+    mandate = json.loads(ledger.lines[-1])["facts"]["mandate_id"]
+    body, facts = charge_of(ROWS, ledger.new("charge"), ledger.new("audit"), mandate)
+    del facts["assumes"]
+    ada = replace(honest.ada, key=ed25519("ada"))
+    ledger.stated(ada, "charge", body, facts, honest.lab)
+    return last(ledger, "it does not state what its promise rests on")
+
+
 def an_audience_says_another_number_of_groups(honest: Honest) -> Bad:
     ledger = going_on(honest, "content")
     ledger.seal(honest.lab, AUDIENCE, groups=5)
@@ -217,6 +228,7 @@ PARTS: tuple[Lie, ...] = (
     a_sample_without_its_assumption,
     a_sample_of_the_format_before_is_charged_as_an_upload,
     nobody_displaces_in_a_hidden_audience_of_the_format_before,
+    rows_without_their_assumption,
     an_audience_says_another_number_of_groups,
     a_sample_whose_sizes_are_not_known,
     a_hidden_audience_without_candidates,
