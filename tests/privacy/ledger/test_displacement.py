@@ -101,7 +101,7 @@ def charge(
     """Charge what the service would on an audience of these facts; `changes` are of the charge."""
     valid = REQUEST.validate_python({**asked, "audience_id": AUDIENCE})
     request = valid.model_dump(mode="json")
-    limits = {"epsilon_limit": "1000", "rho_limit": None}
+    limits: dict[str, Any] = {"epsilon_limit": "1000", "rho_limit": None}
     if request.get("rho"):
         limits = {"epsilon_limit": None, "rho_limit": "1000"}
     kind = request["kind"]
