@@ -74,7 +74,8 @@ def priced(found: About, request: Any, platform: Platform, settings: Settings) -
     memory.refuse_too_large(kind, request, facts, question, settings)
     encodable.refuse_overflow(kind, question, facts)
     price = waist.price(question) + ExactPrice.exploration(Fraction(request.exploration_loss))
-    assumes = tuple(assumptions(request.kind, fixed_slots=facts.fixed_slots))
+    named = request.model_dump(mode="json", include={"kind": True, "metric": {"name"}})
+    assumes = tuple(assumptions(named, fixed_slots=facts.fixed_slots))
     shown = price_of(question, "rho", request.exploration_loss, assumes)
     return Asked(found, question, price, shown)
 

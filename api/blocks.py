@@ -12,7 +12,18 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from sqlalchemy import BigInteger, Insert, Select, Update, bindparam, func, inspect, select
+from sqlalchemy import (
+    BigInteger,
+    Insert,
+    Select,
+    Update,
+    and_,
+    bindparam,
+    func,
+    inspect,
+    select,
+    true,
+)
 from sqlalchemy import Table as SqlTable
 from sqlmodel import Session
 
@@ -58,12 +69,14 @@ def among_others(session: Session, numbers: NDArray[np.int64], at_least: int) ->
 class Blocks:
     """Some blocks in memory, by sorted block number, one after the other.
 
-    Of all columns only those that were asked for: the others stay as they are.
+    Of all columns only those that were asked for: the others stay as they are. `written` says of
+    which blocks all the others were ever written; a column that never was is one of zeros.
     """
 
     numbers: NDArray[np.int64]
     new: NDArray[np.bool_]
     columns: dict[str, Balances]
+    written: NDArray[np.bool_]
 
     def __getitem__(self, column: str) -> Balances:
         return self.columns[column]
@@ -97,12 +110,13 @@ class Blocks:
             numbers = numbers[np.isin(numbers, there) | np.isin(numbers, made)]
         at = np.searchsorted(numbers, there)
         new = np.ones(len(numbers), bool)
-        new[at] = False
+        new[at], written = False, np.zeros(len(numbers), bool)
+        written[at] = np.array([row[-1] for row in rows], bool)
         balances = {
             column: _column(len(numbers), at, [row[place] for row in rows])
             for place, column in enumerate(columns, start=1)
         }
-        return cls(numbers, new, balances)
+        return cls(numbers, new, balances, written)
 
     def part(self, persons: Persons) -> slice:
         """Where among these people, who are sorted, are those from the first block to the last."""
@@ -144,7 +158,7 @@ class Blocks:
         `spent` must be here. Raise `NegativeBalanceError` before anything is written if a balance
         is below zero.
         """
-        rows = self._as_rows()
+        rows = self._as_rows(self.lowest(session))
         fresh = [row for row, new in zip(rows, self.new, strict=True) if new]
         changed = [row for row, new in zip(rows, self.new, strict=True) if not new]
         if fresh:
@@ -152,22 +166,50 @@ class Blocks:
         if changed:
             by_the_driver(session, _alteration(tuple(self.columns)), changed)
 
-    def lowest(self) -> NDArray[np.int64]:
-        """Return the minimum over all columns of each block."""
+    def least(self) -> NDArray[np.int64]:
+        """Return the minimum of each block over the columns that are here."""
+        each = [balances.reshape(-1, BLOCK).min(axis=1) for balances in self.columns.values()]
+        least: NDArray[np.int64] = np.minimum.reduce(each)
+        return least
+
+    def lowest(self, session: Session) -> NDArray[np.int64]:
+        """Return the minimum of each block over all columns.
+
+        No column is below zero, so the others are read only where they could tell something: where
+        all of them were written and everybody has something in those that are here.
+        """
         if "spent" not in self.columns:
             raise ValueError("the minimum of a block needs its column `spent`")
-        each = [balances.reshape(-1, BLOCK).min(axis=1) for balances in self.columns.values()]
-        lowest: NDArray[np.int64] = np.minimum.reduce(each)
+        lowest, others = self.least(), [name for name in COLUMNS if name not in self.columns]
+        if not others:
+            return lowest
+        open_ = self.written & (lowest > 0)
+        lowest[~open_] = np.minimum(lowest[~open_], 0)
+        if open_.any():
+            rest = Blocks.load(session, self.numbers[open_], others)
+            lowest[open_] = np.minimum(lowest[open_], rest.least())
         return lowest
 
-    def _as_rows(self) -> list[dict[str, Any]]:
-        lowest = self.lowest()
+    def _as_rows(self, lowest: NDArray[np.int64]) -> list[dict[str, Any]]:
         if (lowest < 0).any():
             raise NegativeBalanceError("a balance would fall below zero; nothing was written")
         names = ["number_", "lowest_", *(f"{name}_" for name in self.columns)]
         packed = [pack(balances) for balances in self.columns.values()]
         columns = zip(self.numbers.tolist(), lowest.tolist(), *packed, strict=True)
         return [dict(zip(names, row, strict=True)) for row in columns]
+
+
+def stated_lowest(session: Session, blocks: Blocks) -> NDArray[np.int64]:
+    """Return what the database has as the minimum of each of these blocks, 0 of a new one."""
+    stated = np.zeros(len(blocks.numbers), np.int64)
+    question = select(_TABLE.c.number, _TABLE.c.lowest).where(
+        _TABLE.c.number.in_(bindparam("numbers", expanding=True))
+    )
+    for start in range(0, len(blocks.numbers), AT_ONCE):
+        some = {"numbers": blocks.numbers[start : start + AT_ONCE].tolist()}
+        for number, lowest in session.connection().execute(question, some):
+            stated[np.searchsorted(blocks.numbers, number)] = lowest
+    return stated
 
 
 def pack(balances: Balances) -> list[bytes]:
@@ -202,7 +244,7 @@ _Row = tuple[Any, ...]
 
 
 def _rows(session: Session, numbers: NDArray[np.int64], columns: Sequence[str]) -> list[_Row]:
-    """Number and columns of the blocks that are there."""
+    """Number and columns of the blocks that are there, and whether all others were written."""
     question, found = _question(tuple(columns)), list[_Row]()
     for start in range(0, len(numbers), AT_ONCE):
         some = {"numbers": numbers[start : start + AT_ONCE].tolist()}
@@ -218,7 +260,10 @@ _LAST = select(func.max(_TABLE.c.number))
 @cache
 def _question(columns: tuple[str, ...]) -> Select[Any]:
     wanted = [_TABLE.c[name] for name in ("number", *columns)]
-    return select(*wanted).where(_TABLE.c.number.in_(bindparam("numbers", expanding=True)))
+    others = [_TABLE.c[name].is_not(None) for name in COLUMNS if name not in columns]
+    return select(*wanted, and_(true(), *others)).where(
+        _TABLE.c.number.in_(bindparam("numbers", expanding=True))
+    )
 
 
 @cache

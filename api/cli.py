@@ -251,7 +251,8 @@ def verify_persons(config: ConfigOption = None) -> None:
     typer.echo(
         f"{found.people} people have a balance, from {found.charges} charges: "
         f"{found.differing} differ, {found.above_cap} are above the cap, "
-        f"{found.negative} are below zero; {found.unbound} charges are not bound to their people"
+        f"{found.negative} are below zero; {found.unbound} charges are not bound to their people; "
+        f"{found.misstated} blocks state a wrong minimum"
     )
     raise typer.Exit(0 if found.sound else 1)
 

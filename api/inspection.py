@@ -3,7 +3,8 @@
 Every balance must be what erased audiences carried forward plus the charges of the ledger that
 debit the person, and none may be below zero or above the cap. The part of it that samples and
 hidden audiences took, which is kept apart, must be the same sum over these. A missing block counts
-as one of zeros. The people of every charge must be those that its digest binds it to.
+as one of zeros. The people of every charge must be those that its digest binds it to. The minimum
+that the database checks of each block must be that of its balances.
 
 The outcome is for the platform and its inspector: it is never served.
 """
@@ -21,7 +22,7 @@ from sqlmodel import Session, col, select
 from api.accounting.people_digest import UnboundPeopleError
 from api.audiences.sealing import reached
 from api.audiences.sources import HIDDEN, displaces
-from api.blocks import COLUMNS, Blocks, numbers_of
+from api.blocks import COLUMNS, Blocks, numbers_of, stated_lowest
 from api.charging import bearers, bound_people
 from api.persons import paid
 from api.settings import Settings
@@ -37,7 +38,8 @@ AT_ONCE = 8_192
 class Inspection:
     """The number of people who have a balance, and of those with each fault.
 
-    `unbound` is the number of charges whose people are not those of their digest.
+    `unbound` is the number of charges whose people are not those of their digest, `misstated` that
+    of blocks whose `lowest` is not their least balance.
     """
 
     people: int
@@ -46,10 +48,12 @@ class Inspection:
     above_cap: int
     negative: int = 0
     unbound: int = 0
+    misstated: int = 0
 
     @property
     def sound(self) -> bool:
-        return not (self.differing or self.above_cap or self.negative or self.unbound)
+        of_people = self.differing or self.above_cap or self.negative
+        return not (of_people or self.unbound or self.misstated)
 
 
 @dataclass(frozen=True)
@@ -67,13 +71,13 @@ def inspect(store: Store, cap: Fraction, settings: Settings | None = None) -> In
         charges = list(_charges(session))
         there = _with_people(charges)
         numbers = blocks_of(session, there)
-        found = np.zeros(4, np.int64)
+        found = np.zeros(5, np.int64)
         for start in range(0, len(numbers), AT_ONCE):
             blocks = Blocks.load(session, numbers[start : start + AT_ONCE])
             found += _counted(session, blocks, there, to_pico(cap))
         unbound = sum(not _is_bound(session, each, settings) for each in there) if settings else 0
-    people, differing, above_cap, negative = found.tolist()
-    return Inspection(people, len(charges), differing, above_cap, negative, unbound)
+    people, differing, above_cap, negative, misstated = found.tolist()
+    return Inspection(people, len(charges), differing, above_cap, negative, unbound, misstated)
 
 
 def standing_charges(session: Session) -> list[Charged]:
@@ -96,11 +100,16 @@ def expected(
 def _counted(
     session: Session, blocks: Blocks, charges: list[Charged], cap: int
 ) -> NDArray[np.int64]:
-    """Count the people who have a balance, and those who have a wrong, high or negative one."""
+    """Count the people who have a balance, and those who have a wrong, high or negative one.
+
+    The last count is of blocks with another minimum than the database has.
+    """
     sums, spent = expected(session, blocks, charges), blocks["spent"]
     differing = (spent != sums["spent"]) | (blocks["drawn"] != sums["drawn"])
     negative = np.minimum.reduce([blocks[column] for column in COLUMNS]) < 0
-    return np.array([np.count_nonzero(each) for each in (spent, differing, spent > cap, negative)])
+    misstated = blocks.least() != stated_lowest(session, blocks)
+    counted = (spent, differing, spent > cap, negative, misstated)
+    return np.array([np.count_nonzero(each) for each in counted])
 
 
 def _is_bound(session: Session, charge: Charged, settings: Settings) -> bool:

@@ -8,8 +8,9 @@ that fails, so that nobody fails for another's sake. Auditors take turns: `api.t
 Noise is drawn once on a charge. An attempt that fails before the draw is tried again. From the draw
 on, a failure is final: the audit has failed and its charge is kept. A database that is unavailable
 is given the same draw again for a while. Only if that fails too, or if the process or its claim is
-gone, does another attempt draw new noise; the first draw was never stored. docs/guarantee.md says
-why none of this depends on what was drawn.
+gone, does another attempt draw new noise; the first draw was never stored. A failure after the draw
+that cannot be committed at once is kept in mind until it is (`api.final_failures`).
+docs/guarantee.md says why none of this depends on what was drawn.
 """
 
 import logging
@@ -17,9 +18,13 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from fractions import Fraction
+from functools import partial
 
-from api import boundaries, claims, housekeeping, ledger, traces, work
+from sqlmodel import Session
+
+from api import boundaries, claims, final_failures, housekeeping, ledger, traces, work
 from api.accounting.people_digest import UnboundPeopleError
 from api.adapters import PlatformDownError
 from api.auth.keys import SigningKeys
@@ -105,6 +110,7 @@ class Worker:
 
     def _run_next(self, release: Callable[[Made], None]) -> bool:
         """Run the next audit, if there is one, and hand over what came of it."""
+        final_failures.finish_all(self.store)
         audit = self._claim()
         if audit is None:
             return False
@@ -144,6 +150,8 @@ class Worker:
         begun = self.pace.clock()
         reduced = self._reduce(audit)
         key = self.keys.current("receipt")  # the first one is written to the store
+        if final_failures.is_marked(audit.id):
+            raise DrawnError
         try:
             fields = draw(reduced)
             body = signed(fields, whole_second(now()), key)
@@ -171,7 +179,7 @@ class Worker:
             raise
         except Exception as error:
             if len(some) > 1:
-                self._release_each(some)
+                self._release_each(some, error)
             elif isinstance(error, NotMineError | StoppedError):
                 self._failed(some[0].audit, error)
             else:
@@ -179,13 +187,20 @@ class Worker:
         finally:
             self.leases.drop(*(made.audit for made in some))
 
-    def _release_each(self, some: Sequence[Made]) -> None:
-        for made in some:
+    def _release_each(self, some: Sequence[Made], error: Exception) -> None:
+        """Release each of those that could not be committed together because of this error.
+
+        Any of their draws may have caused it. So where the database is unavailable now, they fail.
+        """
+        for place, made in enumerate(some):
             try:
                 self._release([made])
             except UNAVAILABLE:
+                if not isinstance(error, NotMineError | StoppedError):
+                    for each in some[place:]:
+                        self._mark(each.audit)
                 raise
-            except Exception:  # it runs again when its lease is over; the others are released
+            except Exception:  # it is marked; the others are released
                 log.exception("audit.error", extra={"audit": made.audit.id})
 
     def _commit(self, some: Sequence[Made]) -> None:
@@ -229,7 +244,24 @@ class Worker:
     def _fail_drawn(self, audit: AuditRow, error: BaseException) -> None:
         """End an audit whose noise was drawn: another draw could depend on the first (R3)."""
         log.error("audit.error", extra={"audit": audit.id, "drawn": True}, exc_info=error)
-        _until_available(lambda: self._give_back(audit, "internal", for_good=True))
+        self._mark(audit)
+        final_failures.finish(audit.id)
+
+    def _mark(self, audit: AuditRow) -> None:
+        """Keep in mind that the audit must fail, until that is committed."""
+        write = partial(_until_available, lambda: self._end_drawn(audit))
+        final_failures.mark(self.store, audit.id, write)
+
+    def _end_drawn(self, audit: AuditRow) -> None:
+        """Fail an audit whoever has it now: nobody may draw on its charge any more."""
+        with self.store.write() as session:
+            written = next_second(ledger.lock(session))
+            row = session.get(AuditRow, audit.id, with_for_update=True)
+            if row is None or row.state != "running":
+                return
+            row.attempts += 1
+            _end(session, row, "internal", written)
+        self._told(row, "internal")
 
     def _give_back(self, audit: AuditRow, reason: str, *, for_good: bool = False) -> None:
         """Try again when the lease has run out, and fail after some attempts."""
@@ -241,16 +273,25 @@ class Worker:
             [row] = rows
             row.attempts += 1
             if for_good or row.attempts >= ATTEMPTS:
-                row.state, row.finished_at, row.failure = "failed", whole_second(now()), reason
-                forget(session, audit.id)
-                facts = {"audit_id": row.id, "reason": reason}
-                ledger.append(session, "failure", facts, row.auditor_id, at=written)
-                AUDITS.labels(state="failed").inc()
+                _end(session, row, reason, written)
             else:
                 row.lease_until, row.claim = claims.lease(self.settings), None
             session.add(row)
-        self.moved(audit.id, row.state)
-        log.warning("audit.given_back", extra={"audit": audit.id, "reason": reason})
+        self._told(row, reason)
+
+    def _told(self, row: AuditRow, reason: str) -> None:
+        self.moved(row.id, row.state)
+        log.warning("audit.given_back", extra={"audit": row.id, "reason": reason})
+
+
+def _end(session: Session, row: AuditRow, reason: str, written: datetime) -> None:
+    """Fail an audit for good, in one transaction with the entry in the ledger."""
+    row.state, row.finished_at, row.failure = "failed", whole_second(now()), reason
+    forget(session, row.id)
+    facts = {"audit_id": row.id, "reason": reason}
+    ledger.append(session, "failure", facts, row.auditor_id, at=written)
+    session.add(row)
+    AUDITS.labels(state="failed").inc()
 
 
 def _until_available(write: Callable[[], None]) -> None:

@@ -283,10 +283,14 @@ class Ledger:
         return audience
 
     def seal_older(
-        self, auditor: str | None, audience: str = AUDIENCE, sizes: str = "noisy"
+        self,
+        auditor: str | None,
+        audience: str = AUDIENCE,
+        sizes: str = "noisy",
+        source: str = "upload",
     ) -> str:
         """Seal an audience by an entry of the format before."""
-        facts = {"audience_id": audience, "source": "upload", "commitment": digest(b"people")}
+        facts = {"audience_id": audience, "source": source, "commitment": digest(b"people")}
         self.write("audience", {**facts, "sizes": sizes, "by": REGULATOR.id}, auditor)
         return audience
 
@@ -429,7 +433,7 @@ def charge_of(
         "parts": [stated_part(part) for part in planned],
         "request": canonical(request).decode(),
     }
-    if assumes := assumptions(request["kind"], fixed_slots=audience.fixed_slots):
+    if assumes := assumptions(request, fixed_slots=audience.fixed_slots):
         facts["assumes"] = assumes
     return statements.condensed(request), facts
 

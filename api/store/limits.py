@@ -28,8 +28,8 @@ class PersonBlockRow(SQLModel, table=True):
     `spent` is what each has borne; `carried` the part of it that audiences bore whose members are
     erased, and which can no longer be recomputed from them; `drawn` the part of it that samples
     and hidden audiences bore, which depends on who else was there to be drawn; `carried_drawn` what
-    is both. `lowest` is the least of all balances of the last rewrite, `spent` always among them:
-    the database refuses a block in which it is negative.
+    is both. `lowest` is the least of all four columns, where one that was never written is of
+    zeros: the database refuses a block in which it is negative.
     """
 
     __tablename__ = "person_blocks"

@@ -37,6 +37,7 @@ from api.two_party.failures import (
     WRONG_PROOF,
     fail_run,
     final_once_drawn,
+    finish_failed,
 )
 from api.two_party.half import Half
 from api.two_party.runs import LiveRun
@@ -67,6 +68,7 @@ def _answer(parts: TwoPartyParts, caller: Caller, audit_id: str, message: bytes)
             _check_open(session, audit)
     if answered:
         return serving.answer_to(parts, audit_id, message)
+    finish_failed(audit_id)
     try:
         return _pass_on(parts, audit, _live(parts, audit, message), message)
     except MessageError as error:
@@ -141,6 +143,7 @@ def _size(parts: TwoPartyParts, audit: AuditRow) -> int:
 
 def _pass_on(parts: TwoPartyParts, audit: AuditRow, run: LiveRun, message: bytes) -> bytes:
     with run.lock:
+        finish_failed(audit.id)
         try:
             with final_once_drawn(parts.store, run.half):
                 reply = run.receive(message)

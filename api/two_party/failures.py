@@ -11,7 +11,9 @@ The reasons are stable words:
 A wrong proof is final for the audit, also if another run took the place of the one it came from.
 From the draw of noise on, an exception is final, as in `api.worker`: no other run may draw again. A
 run that another one replaced, or whose database is unavailable, ends nothing else. Its sums are
-ciphertexts of fixed length that never left the process, so neither can depend on the draw.
+ciphertexts of fixed length that never left the process, so neither can depend on the draw. If the
+database is unavailable when the failure is written, the audit is marked (`api.final_failures`): no
+run of it begins or goes on in this process until the failure is committed.
 """
 
 import logging
@@ -22,7 +24,7 @@ from typing import Protocol
 
 from sqlmodel import Session, col, select
 
-from api import ledger
+from api import final_failures, ledger
 from api.clock import next_second, now, whole_second
 from api.errors import BeginAgainError, ConflictError
 from api.metrics import AUDITS
@@ -54,10 +56,22 @@ def final_once_drawn(store: Store, half: Drawing) -> Iterator[None]:
         if not half.drawn:
             raise
         log.exception("two-party.error", extra={"audit": half.audit.id})
-        fail_run(store, half.audit.id, half.run, INTERNAL)
-        raise ConflictError(
-            "the audit has failed after its noise was drawn: its charge is kept", state="failed"
-        ) from error
+        audit, run = half.audit.id, half.run
+        final_failures.mark(store, audit, lambda: fail_run(store, audit, run, INTERNAL))
+        final_failures.finish(audit)
+        raise _after_the_draw() from error
+
+
+def finish_failed(audit_id: str) -> None:
+    """Commit the failure of an audit that is marked, and refuse its message."""
+    if final_failures.finish(audit_id):
+        raise _after_the_draw()
+
+
+def _after_the_draw() -> ConflictError:
+    return ConflictError(
+        "the audit has failed after its noise was drawn: its charge is kept", state="failed"
+    )
 
 
 def fail(session: Session, at: datetime, audit: AuditRow, reason: str) -> None:

@@ -35,7 +35,7 @@ from api.pricing import exact_price, facts_of
 from api.settings import Settings
 from api.store import AudienceRow, AuditRow, ChargeRow, OrderRow, Store
 from api.two_party.candidates import candidates
-from api.two_party.failures import INTERNAL, fail_run, under_way
+from api.two_party.failures import INTERNAL, fail_run, finish_failed, under_way
 from openapi.models import REQUEST, Price, TwoPartyRequest
 from privacy import waist
 from privacy.two_party import Candidates, EncryptedTable, NoisySums, Uploaded
@@ -109,6 +109,7 @@ class Half:
         """Through the waist, like everything (R1)."""
         question = KINDS[self.audit.kind].question(self.request, self.facts)
         paid = exact_price(Price.model_validate_json(self.audit.price))
+        finish_failed(self.audit.id)
         self.drawn = True
         noisy = waist.release(question, {SUMS: table}, paid=paid)[SUMS]
         boundaries.reached(Boundary.NOISED)

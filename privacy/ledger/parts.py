@@ -7,7 +7,10 @@ parameter. For every kind of audit the verifier computes again, exactly:
 - the scale and the price from the sensitivity and the parameter (`privacy.mechanisms`).
 
 For the kinds whose plan it knows (`privacy.plans`) it also computes the parts themselves from the
-signed request and the audience's entry. What it cannot compute it reports as a notice.
+signed request and the audience's entry. Of an audience whose entry is older than format 3 the
+numbers of groups are not known. There it compares what does not depend on them: names, mechanisms,
+parameters, rules, and whether people displace others. What it cannot compute it reports as a
+notice.
 """
 
 from collections.abc import Mapping
@@ -76,7 +79,8 @@ class Stated(msgspec.Struct, frozen=True):
     """All that the price of a charge follows from: other charges repeat it.
 
     `request` is canonical JSON without the names in it, `parts` as the charge states them.
-    `audience` is None if its entry is older than format 3, `plan` if the kind is not known.
+    `audience` is None if the charge names none, `plan` if the kind is not known. `older`: the
+    audience's entry is older than format 3, and the numbers of groups are not known.
     """
 
     kind: str
@@ -84,6 +88,7 @@ class Stated(msgspec.Struct, frozen=True):
     parts: bytes
     audience: PublicAudience | None
     plan: Plan | None
+    older: bool = False
 
     @classmethod
     def of(
@@ -93,9 +98,11 @@ class Stated(msgspec.Struct, frozen=True):
         parts: list[Any],
         audience: PublicAudience | None,
         plan: Plan | None,
+        *,
+        older: bool = False,
     ) -> "Stated":
         terms = {name: value for name, value in request.items() if name not in _NAMES}
-        return cls(kind, _encode(terms), _encode(parts), audience, plan)
+        return cls(kind, _encode(terms), _encode(parts), audience, plan, older)
 
 
 def check_parts(charge: Stated) -> Checked:
@@ -108,7 +115,10 @@ def check_parts(charge: Stated) -> Checked:
     elif audience is None:
         notices.append(("audience-older", kind))
     else:
-        _check_planned(_planned(kind, plan, charge.request, audience), stated)
+        planned = _planned(kind, plan, charge.request, audience)
+        _check_planned(planned, stated, older=charge.older)
+        if charge.older:
+            notices.append(("audience-older", kind))
     return Checked(found.price, tuple(dict.fromkeys(notices)))
 
 
@@ -156,21 +166,47 @@ def _check(part: StatedPart) -> tuple[Price, list[Notice]]:
     return exact_price(part.mechanism, stated, parameter), notices
 
 
-def _check_planned(planned: tuple[Part, ...], stated: list[StatedPart]) -> None:
-    """Raise unless the parts are those of the request, in any order."""
+def _check_planned(planned: tuple[Part, ...], stated: list[StatedPart], *, older: bool) -> None:
+    """Raise unless the parts are those of the request, in any order.
+
+    `older`: they are planned without the numbers of groups, on which bounds may depend.
+    """
     expected = {part.name: part for part in planned}
     if expected.keys() != {part.name for part in stated}:
         raise EvidenceError(f"what was asked for has the parts {', '.join(expected)}")
     for part in stated:
         plan = expected[part.name]
-        rule = plan.bounds.rule
         if part.mechanism != plan.mechanism:
             raise EvidenceError(f"the mechanism of {part.name!r} is not the one asked for")
         if amount(part.parameter.amount) != plan.parameter:
             raise EvidenceError(f"the parameter of {part.name!r} is not the one asked for")
-        bounds = (rule.name, tuple(plan.bounds.shape), declared_numbers(rule))
-        if (part.bounds.rule, part.bounds.shape, part.bounds.declared) != bounds:
-            raise EvidenceError(f"the bounds of {part.name!r} do not follow from what was asked")
+        if older:
+            _check_displacing(part, plan)
+        else:
+            _check_bounds(part, plan)
+
+
+def _check_bounds(part: StatedPart, plan: Part) -> None:
+    rule = plan.bounds.rule
+    bounds = (rule.name, tuple(plan.bounds.shape), declared_numbers(rule))
+    if (part.bounds.rule, part.bounds.shape, part.bounds.declared) != bounds:
+        raise EvidenceError(f"the bounds of {part.name!r} do not follow from what was asked")
+
+
+def _check_displacing(part: StatedPart, plan: Part) -> None:
+    """Raise if the rule is another one, or says otherwise whether people displace others."""
+    rule = plan.bounds.rule
+    if part.bounds.rule != rule.name or _answers(part.bounds.declared) != _answers(
+        declared_numbers(rule)
+    ):
+        raise EvidenceError(
+            f"the bounds of {part.name!r} do not follow from the source of the audience"
+        )
+
+
+def _answers(declared: Mapping[str, str | bool]) -> dict[str, bool]:
+    """The declared members that are yes or no, as `fixed_slots` is."""
+    return {name: value for name, value in declared.items() if isinstance(value, bool)}
 
 
 def _sensitivity(stated: StatedSensitivity) -> Sensitivity:

@@ -48,7 +48,14 @@ from privacy.ledger.shapes import (
 from privacy.ledger.signatures import Claimed, Signatures
 from privacy.ledger.statements import check_fresh, head_of
 from privacy.ledger.trust import Trust
-from privacy.plans import HIDDEN_KINDS, PLANS, Plan, assumptions, has_fixed_slots
+from privacy.plans import (
+    HIDDEN_KINDS,
+    PLANS,
+    Plan,
+    assumptions,
+    assumptions_before,
+    has_fixed_slots,
+)
 
 # Entries of the format before may be written for this long after the first of a new one.
 _UPGRADE = timedelta(days=1)
@@ -216,10 +223,9 @@ class Replay:
         public, plan = audience.public() if audience else None, self._plans.get(body.kind)
         if audience and audience.source == "hidden" and plan and body.kind not in HIDDEN_KINDS:
             raise EvidenceError(f"a hidden audience is not for {body.kind}")
-        charge = StatedCharge.of(body.kind, request, facts.parts, public, plan)
+        older = audience is not None and audience.format == OLDER
+        charge = StatedCharge.of(body.kind, request, facts.parts, public, plan, older=older)
         debit, notices = debited(charge, facts)
-        if audience and public is None:
-            _check_slots(facts, audience)
         self.notices.update(notices)
         return debit
 
@@ -244,22 +250,24 @@ class Replay:
         loss = explored(body, facts)
         charge = Charge(facts.charge_id, mandate.mandate_id, debit, rho, at, exploration=loss)
         mandate.debit(charge)
-        self._check_assumptions(body.kind, facts, audience)
+        self._check_assumptions(request, facts, audience)
         self._runs.charge(body, facts, mandate)
         self._account.debit(rho, at)
         self._charges[facts.audit_id] = charge
         self._charge_ids.add(facts.charge_id)
 
     def _check_assumptions(
-        self, kind: str, facts: ChargeFacts, audience: AudienceFacts | None
+        self, request: Mapping[str, Any], facts: ChargeFacts, audience: AudienceFacts | None
     ) -> None:
         """Raise if the charge does not list what its promise rests on.
 
         A kind that this verifier does not know may list more: it cannot tell what. Charges of the
-        format before do not list displacement.
+        format before list less.
         """
-        source = audience.source if audience and facts.format != OLDER else ""
-        expected = assumptions(kind, fixed_slots=has_fixed_slots(source))
+        kind, slots = request["kind"], has_fixed_slots(audience.source if audience else "")
+        expected = assumptions(request, fixed_slots=slots)
+        if facts.format == OLDER:
+            expected = assumptions_before(kind)
         stated = facts.assumes if kind in self._plans else facts.assumes[: len(expected)]
         if stated != expected:
             raise EvidenceError("it does not state what its promise rests on")
@@ -321,14 +329,6 @@ class Replay:
         if self._mandates[charge.mandate_id].auditor != entry.auditor:
             raise EvidenceError(f"{audit_id} is of another auditor")
         return charge
-
-
-def _check_slots(facts: ChargeFacts, audience: AudienceFacts) -> None:
-    """Raise if a part says otherwise than the audience's source whether people displace others."""
-    exact = has_fixed_slots(audience.source)
-    for part in facts.parts:
-        if part["bounds"]["declared"].get("fixed_slots", exact) != exact:
-            raise EvidenceError("its bounds do not fit the source of the audience")
 
 
 def _let_be(_replay: Replay, _entry: Entry) -> None:

@@ -44,10 +44,19 @@ class AudienceFacts(msgspec.Struct, frozen=True):
     groups_per_person: int = 0
     candidates: int | None = None
 
-    def public(self) -> PublicAudience | None:
-        """Return the facts from which bounds follow, or None if the entry is older."""
+    def public(self) -> PublicAudience:
+        """Return the facts from which bounds follow.
+
+        An older entry states no numbers: they are one here, and only yes or no follows from them.
+        """
         if self.format == OLDER:
-            return None
+            return PublicAudience(
+                groups=1,
+                groups_per_person=1,
+                fixed_slots=has_fixed_slots(self.source),
+                sizes_known=self.sizes == "known",
+                candidates=1 if self.source == "hidden" else None,
+            )
         return PublicAudience(
             groups=self.groups,
             groups_per_person=min(self.groups_per_person, self.groups),

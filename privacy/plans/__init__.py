@@ -9,7 +9,7 @@ field to its request, and plans by it.
 
 from collections.abc import Callable, Mapping
 
-from privacy.plans.assumptions import assumptions
+from privacy.plans.assumptions import assumptions, assumptions_before
 from privacy.plans.envy import envy_freeness
 from privacy.plans.logs import bias_size, log_cdf, outcome_test, reo
 from privacy.plans.part import Part, PublicAudience, Request, has_fixed_slots
@@ -25,6 +25,7 @@ __all__ = [
     "PublicAudience",
     "Request",
     "assumptions",
+    "assumptions_before",
     "has_fixed_slots",
 ]
 

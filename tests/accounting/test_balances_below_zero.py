@@ -73,19 +73,51 @@ def test_no_column_is_written_with_a_balance_below_zero(store: Store, column: st
             blocks.save(session)
 
 
-def test_every_rewrite_writes_the_minimum_of_the_block(store: Store) -> None:
-    charge(store, EVERYBODY, Fraction(2))
+def full(store: Store, **amounts: int) -> None:
+    """Everybody of the first block has these amounts in its columns, and 9 in the others."""
+    columns = dict.fromkeys(COLUMNS, 9) | amounts
+    charge(store, EVERYBODY, Fraction(1))
+    whole = {name: np.full(BLOCK, each * 10**12) for name, each in columns.items()}
+    _falsify(store, **{name: pack(balances)[0] for name, balances in whole.items()})
+
+
+@pytest.mark.parametrize("drawn", [False, True])
+@pytest.mark.parametrize("column", COLUMNS)
+def test_every_rewrite_writes_the_minimum_of_the_block(
+    store: Store, column: str, drawn: bool
+) -> None:
+    """It is the least of all columns, also of those that a charge does not change."""
+    full(store, **{column: 2})
+    refund(store, SOMEBODY, Fraction(1), drawn=drawn)
+    changed = column == "spent" or (drawn and column == "drawn")
+    assert lowest(store) == [10**12 if changed else 2 * 10**12]
     charge(store, SOMEBODY, Fraction(1))
-    assert lowest(store) == [2 * 10**12]
     # Somebody else's charge, among whose blocks this one is rewritten as it was.
     _falsify(store, lowest=1)
     elsewhere = Membership((np.array([5 * BLOCK]),), 1)
     charge(store, elsewhere, Fraction(1), uploaded=100)
-    assert lowest(store) == [2 * 10**12, 0]
-    with store.write() as session:
-        amounts = [np.full(1, 10**12, np.int64)]
-        persons.carry(session, SOMEBODY, amounts)
-    assert lowest(store)[0] == 0  # nothing is carried forward of the others
+    assert lowest(store) == [(1 if drawn and column == "drawn" else 2) * 10**12, 0]
+
+
+def test_a_column_that_was_never_written_is_one_of_zeros(store: Store) -> None:
+    charge(store, EVERYBODY, Fraction(2))
+    assert lowest(store) == [0]
+    full(store)
+    _falsify(store, carried_drawn=None)
+    charge(store, EVERYBODY, Fraction(1))
+    assert lowest(store) == [0]
+
+
+def test_an_inspection_compares_the_minimum_with_the_balances(store: Store) -> None:
+    charge(store, SOMEBODY, Fraction(1))
+    assert inspect(store, CAP).misstated == 0
+    _falsify(store, lowest=1)
+    found = inspect(store, CAP)
+    assert (found.misstated, found.sound) == (1, False)
+    charge(store, Membership((np.array([5 * BLOCK]),), 1), Fraction(1))
+    assert inspect(store, CAP).misstated == 1
+    charge(store, SOMEBODY, Fraction(1))
+    assert inspect(store, CAP).misstated == 0
 
 
 def test_the_database_refuses_a_block_whose_minimum_is_below_zero(store: Store) -> None:

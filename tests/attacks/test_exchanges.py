@@ -1,6 +1,7 @@
 """A cheating auditor at the exchange: messages out of turn, of other runs, and far too many."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ import pytest
 from sqlalchemy.exc import OperationalError
 from sqlmodel import col, select
 
+from api import boundaries
+from api.boundaries import Boundary
 from api.compose import simulated
 from api.platform import Platform
 from api.store import PersonBlockRow
@@ -227,6 +230,46 @@ def test_a_run_that_begins_while_a_wrong_proof_is_verified_does_not_save_the_cha
     following = honest.receive(reply)
     assert following is not None
     assert wire.refused(following) == "conflict"
+
+
+@pytest.mark.parametrize("at", [Boundary.NOISED, Boundary.RELEASE_WRITTEN])
+@pytest.mark.parametrize("again", ["the same message", "a new run"])
+def test_a_failure_after_the_draw_is_final_although_the_database_was_down(
+    service: Deployment,
+    auditor: Auditor,
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    again: str,
+    at: Boundary,
+) -> None:
+    """Until the failure is committed the audit is marked, and no run of it goes on."""
+    talk, wire = begun(service, auditor, world)
+    draws, failures = list[Boundary](), [ValueError("no such number")]
+
+    def reached(boundary: Boundary) -> None:
+        draws.extend([boundary] * (boundary is Boundary.NOISED))
+        if boundary is at and failures:
+            raise failures.pop()
+
+    def down(*_: object) -> bool:
+        raise OperationalError("SELECT", {}, Exception("gone"))
+
+    monkeypatch.setattr(boundaries, "reached", reached)
+    party = talk.party()
+    message: bytes | None = party.start()
+    with monkeypatch.context() as patched:
+        patched.setattr("api.two_party.failures.fail_run", down)
+        while message is not None and failures:
+            with suppress(ProblemError):
+                message = party.receive(wire.post(message))
+        assert message is not None
+        then = message if again == "the same message" else talk.party().start()
+        assert wire.refused(then) == "unavailable"
+    assert (talk.state, talk.entries("failure"), len(draws)) == ("running", 0, 1)
+    assert wire.refused(then) == "conflict"
+    assert (talk.state, talk.entries("failure"), talk.entries("refund")) == ("failed", 1, 0)
+    assert wire.refused(talk.party().start()) == "conflict"
+    assert len(draws) == 1
 
 
 def test_a_wrong_proof_looks_the_same_whoever_is_there(

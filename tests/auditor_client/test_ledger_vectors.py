@@ -118,9 +118,12 @@ def test_they_are_made_the_same_again() -> None:
 
 
 def test_the_command_says_what_it_took_as_stated() -> None:
-    """The ledger begins with a charge of the format before, which states no parts."""
+    """It begins with a charge of the format before, and charges a sample of that format later."""
     arguments_ = [*arguments("export.jsonl", FOLDER / "export.jsonl"), "--forgetful"]
     done = CliRunner().invoke(app, [*arguments_, "--json"])
     notices = json.loads(done.stdout)["notices"]
-    assert notices == [{"code": "charge-older", "about": "score-histogram", "charges": 1}]
+    assert notices == [
+        {"code": "audience-older", "about": "match-count", "charges": 1},
+        {"code": "charge-older", "about": "score-histogram", "charges": 1},
+    ]
     assert "Notice: 1 charge(s)" in CliRunner().invoke(app, arguments_).output

@@ -86,6 +86,7 @@ def test_an_outcome_test_finds_who_was_under_predicted(
     auditor = auditor_at(service)
     audience = audience_of(auditor, world)
     found = auditor.audits.outcome_test(audience, "jobs", bins=[0, 0.4, 0.8], epsilon=5)
+    assert found.release.price.assumes == ["other-people-in-rows"]
     moments = found.moments
     assert moments.groups == ("as scored", "better")
     counts, outcomes = moments.sums[:, :, 0], moments.sums[:, :, 1]

@@ -3,15 +3,17 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlmodel import Session, select
 
-from api import boundaries
+from api import boundaries, final_failures, ledger, worker
 from api.boundaries import Boundary
 from api.clock import now
+from api.delivery import Made
 from api.platform import Platform
 from api.store import AuditRow, ReleaseRow, Store
 from auditor_client import Auditor, NamedAudience
@@ -47,6 +49,10 @@ def auditor(service: Deployment) -> Auditor:
 
 @pytest.fixture
 def audience(auditor: Auditor, world: World) -> NamedAudience:
+    return uploaded(auditor, world)
+
+
+def uploaded(auditor: Auditor, world: World) -> NamedAudience:
     persons = world.directory.holders("username")[:100]
     names = identifiers.usernames(world.seed, persons, world.surnames[persons]).to_pylist()
     groups = [f"group {number % GROUPS}" for number in range(len(names))]
@@ -152,6 +158,96 @@ def test_a_failure_after_the_draw_is_final(
     assert auditor.budget().mandates[0].spent == audit.price.debit
     with service.service.store.read() as session:
         assert releases(session) == 0
+
+
+@pytest.fixture
+def unfailing(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Say whether the database is there when a failure is to be written: not while this is set."""
+    down, append = [True], ledger.append
+
+    def appended(session: Session, kind: str, *rest: Any, **options: Any) -> Any:
+        if kind == "failure" and down:
+            raise OperationalError("insert", {}, Exception("gone"))
+        return append(session, kind, *rest, **options)
+
+    monkeypatch.setattr(ledger, "append", appended)
+    monkeypatch.setattr(worker, "COMMIT_SECONDS", 0.01)
+    return down
+
+
+@pytest.mark.parametrize("at", AFTER_THE_DRAW)
+@pytest.mark.parametrize("claimed", [False, True])
+def test_a_failure_after_the_draw_is_final_although_the_database_was_down(
+    service: Deployment,
+    auditor: Auditor,
+    audience: NamedAudience,
+    failing: Callable[[Boundary, list[Exception]], Failing],
+    unfailing: list[bool],
+    monkeypatch: pytest.MonkeyPatch,
+    at: Boundary,
+    claimed: bool,
+) -> None:
+    """No draw follows in this process, whether or not it claims the audit again meanwhile."""
+    audit = auditor.audits.submit(asked(auditor, audience, "1"))
+    counted = failing(at, [ValueError("no such number")])
+    store = service.service.store
+    if claimed:
+        monkeypatch.setattr("api.final_failures.finish_all", lambda _: None)
+    for _ in range(3):
+        with pytest.raises(OperationalError):
+            service.service.worker().run_one()
+        assert (state_of(store, audit.id), counted.draws) == ("running", 1)
+        forget_lease(store, audit.id)
+    unfailing.clear()
+    run_all(service)
+    ended = auditor.audits.state(audit.id)
+    assert (ended.state, ended.failure, counted.draws) == ("failed", "internal", 1)
+    assert auditor.budget().mandates[0].spent == audit.price.debit
+    assert not final_failures.is_marked(audit.id)
+
+
+def test_a_failure_after_the_draw_ends_an_audit_that_another_worker_has_taken(
+    service: Deployment,
+    auditor: Auditor,
+    audience: NamedAudience,
+    failing: Callable[[Boundary, list[Exception]], Failing],
+    unfailing: list[bool],
+) -> None:
+    audit = auditor.audits.submit(asked(auditor, audience, "1"))
+    counted = failing(Boundary.SIGNED, [ValueError("no such number")])
+    store = service.service.store
+    with pytest.raises(OperationalError):
+        service.service.worker().run_one()
+    with store.write() as session:
+        row = session.get_one(AuditRow, audit.id)
+        row.claim = "of another worker"
+        session.add(row)
+    unfailing.clear()
+    service.service.worker().run_one()
+    assert (state_of(store, audit.id), counted.draws) == ("failed", 1)
+
+
+def test_releases_that_fail_together_are_not_drawn_again_when_the_database_is_down(
+    service: Deployment,
+    world: World,
+    failing: Callable[[Boundary, list[Exception]], Failing],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One of them raised, nobody knows which: all whose commit then finds no database fail."""
+    monkeypatch.setattr(worker, "COMMIT_SECONDS", 0.01)
+    auditors = [service.auditor(kinds=["outcome-test"]) for _ in range(2)]
+    audits = [each.audits.submit(asked(each, uploaded(each, world), "1")) for each in auditors]
+    gone = OperationalError("insert", {}, Exception("gone"))
+    counted = failing(Boundary.RELEASE_WRITTEN, [gone, gone, ValueError("no such number")])
+    mine, made = service.service.worker(), list[Made]()
+    assert mine._run_next(made.append)
+    assert mine._run_next(made.append)
+    with pytest.raises(OperationalError):
+        mine._release(made)
+    run_all(service)
+    states = [state_of(service.service.store, each.id) for each in audits]
+    assert states == ["failed", "failed"]
+    assert counted.draws == 2
 
 
 def test_a_failure_before_the_draw_is_tried_again(

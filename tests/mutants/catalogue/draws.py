@@ -31,6 +31,18 @@ MUTANTS = (
         ),
     ),
     Mutant(
+        "a_mark_is_not_looked_at",
+        "An audit whose failure after the draw could not be written is drawn again.",
+        "api/worker.py",
+        "if final_failures.is_marked(audit.id):",
+        "if final_failures.is_marked(audit.kind):",
+        (
+            f"{ONE_DRAW}::test_a_failure_after_the_draw_is_final_although_the_database_was_down"
+            "[True-after noise, before the receipt]",
+        ),
+        raises=("Failed",),
+    ),
+    Mutant(
         "noise_is_not_clipped",
         "Noisy cells leave the integers that canonical JSON carries.",
         "privacy/table.py",

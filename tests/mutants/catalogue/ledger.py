@@ -3,14 +3,15 @@
 from tests.mutants.mutant import Mutant
 
 PARTS = "tests/privacy/ledger/test_parts.py"
+DISPLACEMENT = "tests/privacy/ledger/test_displacement.py"
 
 MUTANTS = (
     Mutant(
         "parts_of_any_request",
         "The parts of a charge are not compared with those of its signed request.",
         "privacy/ledger/parts.py",
-        "        _check_planned(_planned(kind, plan, charge.request, audience), stated)\n",
-        "        _planned(kind, plan, charge.request, audience)\n",
+        "        _check_planned(planned, stated, older=charge.older)\n",
+        "",
         (f"{PARTS}::test_parts_of_another_request_or_audience",),
     ),
     Mutant(
@@ -36,6 +37,31 @@ MUTANTS = (
         "if part.scale != exact_scale(part.mechanism, bounds.shape, stated.added, parameter):",
         "if not exact_scale(part.mechanism, bounds.shape, stated.added, parameter):",
         (f"{PARTS}::test_a_number_that_does_not_follow",),
+    ),
+    Mutant(
+        "more_groups_per_person_than_there_are",
+        "The bounds of an audience count more groups per person than it has.",
+        "privacy/ledger/shapes.py",
+        "groups_per_person=min(self.groups_per_person, self.groups),",
+        "groups_per_person=self.groups_per_person,",
+        (f"{PARTS}::test_nobody_counts_in_more_groups_than_there_are",),
+        ("LedgerError",),
+    ),
+    Mutant(
+        "older_sample_is_an_upload",
+        "On a sample of the format before nobody displaces anybody.",
+        "privacy/ledger/parts.py",
+        "            _check_displacing(part, plan)\n",
+        "            pass\n",
+        (f"{DISPLACEMENT}::test_a_charge_on_an_older_sample_is_not_priced_as_an_upload",),
+    ),
+    Mutant(
+        "older_hidden_audience_without_displacement",
+        "On a hidden audience of the format before nobody displaces anybody.",
+        "privacy/ledger/shapes.py",
+        'candidates=1 if self.source == "hidden" else None,',
+        "candidates=None,",
+        (f"{DISPLACEMENT}::test_a_charge_on_an_older_hidden_audience_counts_the_displaced",),
     ),
     Mutant(
         "assumptions_are_not_asked_for",

@@ -143,6 +143,14 @@ MUTANTS = (
         raises=("IntegrityError",),
     ),
     Mutant(
+        "minimum_of_loaded_columns",
+        "The minimum of a block leaves out the columns that a charge does not read.",
+        "api/blocks.py",
+        "open_ = self.written & (lowest > 0)",
+        "open_ = lowest < 0; return lowest",
+        (f"{NEGATIVE}::test_every_rewrite_writes_the_minimum_of_the_block[sqlite-carried-False]",),
+    ),
+    Mutant(
         "minimum_of_one_column",
         "The minimum of a block is that of what was spent, and leaves out the other columns.",
         "api/blocks.py",

@@ -263,6 +263,16 @@ def test_a_charge_on_an_audience_of_other_facts(
     last_is_wrong(ledger, reason)
 
 
+def test_nobody_counts_in_more_groups_than_there_are(ledger: Ledger, ada: Maker) -> None:
+    """An audience may allow five groups per person and have two: two cells move at most."""
+    ledger.sealed.add(ada.auditor)
+    ledger.seal(ada.auditor, groups_per_person=5)
+    write(ledger, ada, lambda facts: whole(facts, HISTOGRAM, groups_per_person=2))
+    assert not ledger.verified().notices
+    write(ledger, ada, lambda facts: whole(facts, HISTOGRAM, groups_per_person=5))
+    last_is_wrong(ledger, "the bounds of 'bins'")
+
+
 @pytest.mark.parametrize("assumes", [[], ["bounded-weights"]])
 def test_a_charge_that_does_not_state_its_assumptions(
     ledger: Ledger, ada: Maker, assumes: list[str]
@@ -277,6 +287,25 @@ def test_a_charge_that_does_not_state_its_assumptions(
 
     write(ledger, ada, lambda facts: sampled(facts, ["uncounted-displacement"]))
     write(ledger, ada, lambda facts: sampled(facts, assumes))
+    last_is_wrong(ledger, "what its promise rests on")
+
+
+@pytest.mark.parametrize("assumes", [[], ["uncounted-displacement"]])
+@pytest.mark.parametrize(
+    "asked", [r for r in REQUESTS if "log" in r or "log" in r.get("metric", {})]
+)
+def test_a_charge_that_reads_rows_says_that_others_in_them_are_not_covered(
+    ledger: Ledger, ada: Maker, asked: dict[str, Any], assumes: list[str]
+) -> None:
+    request = REQUEST.validate_python(IDS | asked).model_dump(mode="json")
+    request["audience_id"] = HISTOGRAM["audience_id"]
+    limits: dict[str, Any] = {"epsilon_limit": "1000"}
+    if request.get("rho"):
+        limits = {"epsilon_limit": None, "rho_limit": "1000"}
+    write(ledger, ada, request=request, **limits)
+    assert not ledger.verified().notices
+    assert json.loads(ledger.lines[-1])["facts"]["assumes"][-1] == "other-people-in-rows"
+    write(ledger, ada, lambda facts: facts.update(assumes=assumes), request, **limits)
     last_is_wrong(ledger, "what its promise rests on")
 
 

@@ -46,6 +46,18 @@ FIRST, SECOND = ed25519("ledger"), ed25519("second")
 AUDIT = "audit_" + "a" * 30
 SHARE = "0.5"
 REQUEST = HISTOGRAM | {"bins": {"edges": [0.0, 1.0]}}
+MATCHES = {"kind": "match-count", "audience_id": AUDIENCE, "mandate_id": None, "epsilon": "0.1"}
+ROWS = {
+    "kind": "log-cdf",
+    "audience_id": AUDIENCE,
+    "mandate_id": None,
+    "log": "jobs",
+    "column": "score",
+    "where": {},
+    "rows_per_person": 2,
+    "bins": {"edges": [0.0, 0.25, 1.0]},
+    "epsilon": "0.1",
+}
 SAMPLE = replace(PUBLIC, fixed_slots=True, sizes_known=True)
 
 
@@ -111,7 +123,7 @@ class _Writing:
     def __init__(self) -> None:
         self.ledger = Ledger.begun()
         self.places: dict[str, int] = {}
-        self.lab, self.ada, self.mandate = "", REGULATOR, ""
+        self.lab, self.ada, self.mandate, self.older_sample = "", REGULATOR, "", ""
 
     def all(self) -> Honest:
         self.begin()
@@ -122,6 +134,7 @@ class _Writing:
         early = witnessed(self.ledger.sign())
         self.ledger.notes = [early]
         self.apply()
+        self.count_in_the_format_before()
         self.rotate()
         self.intervene()
         self.explore()
@@ -152,7 +165,7 @@ class _Writing:
         self.place("content")
 
     def begin_in_the_format_before(self) -> None:
-        """An audience and a charge of format 2. The charge is given back."""
+        """Two audiences and a charge of format 2. The charge is given back."""
         ledger = self.ledger
         audience = ledger.seal_older(self.lab, ledger.new("audience"))
         body, facts = older_parts(ledger.new("charge"), ledger.new("audit"), self.mandate)
@@ -161,6 +174,9 @@ class _Writing:
         self.place("older charge")
         ledger.refund(number)
         self.place("older refund")
+        sample = ledger.new("audience")
+        self.older_sample = ledger.seal_older(self.lab, sample, "known", "sample")
+        self.place("older sample")
 
     def release(self) -> None:
         ledger = self.ledger
@@ -231,6 +247,27 @@ class _Writing:
         ledger.stated(OPERATOR, "mediation", step | {"days": None}, facts, lab)
         gone = {"researcher_id": listed[1]["researcher_id"], "reason": why("left")}
         ledger.stated(REGULATOR, "researcher-removal", gone, {}, lab)
+
+    def count_in_the_format_before(self) -> None:
+        """Count the matches of the sample of format 2: nobody displaces anybody in these counts."""
+        ledger = self.ledger
+        mandate = ledger.mandate(self.lab, kinds=["match-count", "log-cdf"])
+        self.place("counting mandate")
+        request = MATCHES | {"audience_id": self.older_sample}
+        ids = ledger.new("charge"), ledger.new("audit"), mandate
+        body, facts = charge_of(request, *ids, SAMPLE)
+        ledger.stated(self.ada, "charge", body, facts, self.lab)
+        self.place("older matches")
+        ledger.release(facts["audit_id"], self.lab)
+        self.read_rows(mandate)
+
+    def read_rows(self, mandate: str) -> None:
+        """Read rows of a log, which may be about others: the charge says so. It fails."""
+        ledger = self.ledger
+        body, facts = charge_of(ROWS, ledger.new("charge"), ledger.new("audit"), mandate)
+        ledger.stated(self.ada, "charge", body, facts, self.lab)
+        self.place("charge on rows")
+        ledger.failure(facts["audit_id"], self.lab)
 
     def rotate(self) -> None:
         self.ledger.rotate(SECOND)

@@ -80,7 +80,8 @@ def a_fork_that_somebody_saw_the_other_branch_of(honest: Honest) -> Bad:
     other = going_on(honest, "last charge")
     other.write("model", {"digest": digest(b"another model")})
     seen = head(other.lines, SECOND)
-    return Bad(file_of(honest), None, f"{ROOT} of the checkpoint of 36 entries seen before", [seen])
+    wrong = f"{ROOT} of the checkpoint of {len(other.lines)} entries seen before"
+    return Bad(file_of(honest), None, wrong, [seen])
 
 
 def an_old_export_is_shown_again(honest: Honest) -> Bad:
@@ -92,7 +93,8 @@ def an_old_export_is_shown_again(honest: Honest) -> Bad:
 def a_past_that_a_witness_saw_is_rewritten(honest: Honest) -> Bad:
     lines, place = list(honest.ledger.lines), honest.places["content"]
     lines[place] = edited(lines[place], lambda entry: entry["facts"].update(digest=digest(b"x")))
-    early = f"{ROOT} of the checkpoint of 24 entries of a witness"
+    size = honest.early.split("\n")[1]
+    early = f"{ROOT} of the checkpoint of {size} entries of a witness"
     return Bad(resigned(lines), None, early, witnessed=[honest.early])
 
 

@@ -1,13 +1,14 @@
 """What the platform can do to the parts of a charge, and to the entry of an audience."""
 
+import json
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
 from privacy.receipts import canonical
-from tests.ledgers import AUDIENCE, HISTOGRAM, PUBLIC, Ledger, charge_of, ed25519
-from tests.vectors.ledger.honest import SAMPLE, Honest
+from tests.ledgers import AUDIENCE, HISTOGRAM, PUBLIC, TWO_PARTY, Ledger, charge_of, ed25519
+from tests.vectors.ledger.honest import ROWS, SAMPLE, Honest
 from tests.vectors.ledger.lies.telling import Bad, Lie, going_on, last
 
 Facts = dict[str, Any]
@@ -143,6 +144,42 @@ def a_sample_without_its_assumption(honest: Honest) -> Bad:
     return last(ledger, "it does not state what its promise rests on")
 
 
+def a_sample_of_the_format_before_is_charged_as_an_upload(honest: Honest) -> Bad:
+    """Its entry states no numbers of groups, and yet that it is a sample."""
+    ledger = going_on(honest, "older sample")
+    audience = json.loads(ledger.lines[-1])["facts"]["audience_id"]
+    ids = ledger.new("charge"), ledger.new("audit"), honest.mandate
+    request = HISTOGRAM | {"audience_id": audience}
+    body, facts = charge_of(request, *ids, replace(SAMPLE, fixed_slots=False))
+    facts["assumes"] = ["uncounted-displacement"]
+    ada = replace(honest.ada, key=ed25519("ada"))
+    ledger.stated(ada, "charge", body, facts, honest.lab)
+    return last(ledger, "the bounds of 'bins' do not follow from the source of the audience")
+
+
+def nobody_displaces_in_a_hidden_audience_of_the_format_before(honest: Honest) -> Bad:
+    ledger = going_on(honest, "older sample")
+    audience = ledger.seal_older(honest.lab, ledger.new("audience"), source="hidden")
+    mandate = ledger.mandate(honest.lab, kinds=["two-party"])
+    ids = ledger.new("charge"), ledger.new("audit"), mandate
+    request = TWO_PARTY | {"audience_id": audience}
+    body, facts = charge_of(request, *ids, replace(PUBLIC, fixed_slots=True))
+    ada = replace(honest.ada, key=ed25519("ada"))
+    ledger.stated(ada, "charge", body, facts, honest.lab)
+    return last(ledger, "the bounds of 'sums' do not follow from the source of the audience")
+
+
+def rows_without_their_assumption(honest: Honest) -> Bad:
+    """The rows of a log may be about people who are not protected: a charge must say so."""
+    ledger = going_on(honest, "counting mandate")
+    mandate = json.loads(ledger.lines[-1])["facts"]["mandate_id"]
+    body, facts = charge_of(ROWS, ledger.new("charge"), ledger.new("audit"), mandate)
+    del facts["assumes"]
+    ada = replace(honest.ada, key=ed25519("ada"))
+    ledger.stated(ada, "charge", body, facts, honest.lab)
+    return last(ledger, "it does not state what its promise rests on")
+
+
 def an_audience_says_another_number_of_groups(honest: Honest) -> Bad:
     ledger = going_on(honest, "content")
     ledger.seal(honest.lab, AUDIENCE, groups=5)
@@ -189,6 +226,9 @@ PARTS: tuple[Lie, ...] = (
     a_mechanism_that_there_is_not,
     a_sample_is_charged_as_an_upload,
     a_sample_without_its_assumption,
+    a_sample_of_the_format_before_is_charged_as_an_upload,
+    nobody_displaces_in_a_hidden_audience_of_the_format_before,
+    rows_without_their_assumption,
     an_audience_says_another_number_of_groups,
     a_sample_whose_sizes_are_not_known,
     a_hidden_audience_without_candidates,

@@ -79,10 +79,10 @@ def an_older_head_is_not_proved(honest: Honest) -> Bad:
 def a_consistency_proof_is_forged(honest: Honest) -> Bad:
     lines = own(honest)
     paths = json.loads(lines[0])["consistency"]
-    paths["24"] = [paths["24"][-1], *paths["24"][1:]]
-    return Bad(
-        _with_header(lines, consistency=paths), None, "does not continue the checkpoint of 24"
-    )
+    size = honest.early.split("\n")[1]
+    paths[size] = [paths[size][-1], *paths[size][1:]]
+    wrong = f"does not continue the checkpoint of {size}"
+    return Bad(_with_header(lines, consistency=paths), None, wrong)
 
 
 def the_head_that_drew_is_left_out(honest: Honest) -> Bad:
