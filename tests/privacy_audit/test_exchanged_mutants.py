@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from api.audits import KINDS, AudienceFacts
+from privacy.sensitivity import Products
 from privacy.two_party import EncryptedTable, NoisySums, randomness
 from tests.privacy_audit.cases import cases
-from tests.privacy_audit.exchanged import KIND
 from tests.privacy_audit.runs import Case
 from tests.privacy_audit.statistical import LONG_RUNS, RUNS, audit
 
@@ -47,21 +46,12 @@ def without_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(EncryptedTable, "plus", bare)
 
 
-def noise_of(monkeypatch: pytest.MonkeyPatch, request: Any, facts: Any) -> None:
-    """Calibrate noise to another request and other facts than those of the price's claim."""
-    question = type(KINDS[KIND]).question
-
-    def wrong(self: Any, asked: Any, audience: AudienceFacts) -> Any:
-        right = question(self, asked, audience)
-        other = question(self, asked.model_copy(update=request), replace(audience, **facts))
-        return {
-            name: replace(
-                mechanism, bounds=replace(other[name].bounds, shape=mechanism.bounds.shape)
-            )
-            for name, mechanism in right.items()
-        }
-
-    monkeypatch.setattr(type(KINDS[KIND]), "question", wrong)
+def reach_of(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
+    """Make the rule of sensitivity forget something, for the price and for the table alike."""
+    right = Products.sensitivity
+    monkeypatch.setattr(
+        Products, "sensitivity", lambda rule, shape: right(replace(rule, **changes), shape)
+    )
 
 
 def test_sums_without_noise_are_caught(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,7 +69,7 @@ def test_an_intersection_without_noise_is_caught(
 def test_an_intersection_whose_noise_forgets_weights_is_caught(
     intersected: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    noise_of(monkeypatch, {"weight_scale": 1}, {})
+    reach_of(monkeypatch, largest_weight=1, total_weight=1)
     assert violated(intersected)[intersected.name]
 
 
@@ -92,7 +82,7 @@ def test_an_intersection_whose_noise_forgets_displacement_is_caught(
 
     Of 2,000 that measure, a quarter go the way of both people: that shows 1.2 or so of the 2.
     """
-    noise_of(monkeypatch, {}, {"candidates": None, "fixed_slots": False})
+    reach_of(monkeypatch, displacing=False)
     assert violated(intersected, LONG_RUNS)[intersected.name]
 
 
