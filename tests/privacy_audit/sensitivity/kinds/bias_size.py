@@ -89,8 +89,9 @@ def _option(
     rows = ROWS if asked["log"] == "jobs" else st.sampled_from(letters)
     refused = refused or audience.source == "hidden"
     strategy = larger(audience, rows, 3)
+    attains = _attains(asked, audience)
     return Option(
-        "bias-size", name, asked, audience, look, strategy, _attains(asked, audience), refused
+        "bias-size", name, asked, audience, look, strategy, attains, refused, sampled=True
     )
 
 

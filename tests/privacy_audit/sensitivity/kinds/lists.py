@@ -15,7 +15,7 @@ from tests.privacy_audit.sensitivity.kinds.exchanged import (
     asked_for,
     audience_of,
 )
-from tests.privacy_audit.sensitivity.kinds.rows import larger, with_rows, with_same_rows
+from tests.privacy_audit.sensitivity.kinds.rows import larger, others_with_rows, with_rows
 from tests.privacy_audit.sensitivity.options import Option, memberships, shares, worlds
 from tests.privacy_audit.sensitivity.people import Human, Row
 
@@ -89,14 +89,15 @@ def _option(name: str, asked: dict[str, Any], audience: Audience, size: Size) ->
         look, strategy = _meeting(audience, size), _any_lists(audience)
     else:
         people = with_rows(audience, LETTERS, 2 if size.is_long else 1)
-        others = with_same_rows(audience, LETTERS[1::2], 1)
+        others = others_with_rows(audience, LETTERS, 1)
         look, strategy = worlds(audience, people, others, size), _any_rows(audience)
     title = name.removesuffix(f", {audience.source}")
     part = _PARTS.get(title, 0.1 if metric["log"] == "lists" else 0.9)
     # One candidate is alone in their lists: what two people do to each other is not seen there.
     share = 0.0 if audience.source == "hidden" else part
     attains = shares(share, share / 2)
-    return Exchanged(KIND, name, asked, audience, look, strategy, attains)
+    sampled = metric["log"] == "lists"
+    return Exchanged(KIND, name, asked, audience, look, strategy, attains, sampled=sampled)
 
 
 def _any_rows(audience: Audience) -> st.SearchStrategy[Human]:
@@ -104,7 +105,7 @@ def _any_rows(audience: Audience) -> st.SearchStrategy[Human]:
 
 
 def _meeting(audience: Audience, size: Size) -> Callable[[], Iterable[Family]]:
-    """People who view lists in which they are listed themselves, and by others."""
+    """People who view lists in which they are listed themselves, and by others: a part of them."""
 
     def families() -> Iterator[Family]:
         places = range(audience.people)

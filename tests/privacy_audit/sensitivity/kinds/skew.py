@@ -41,7 +41,7 @@ def _option(
     humans = scored(audience, size, contents=2)
     heavy, light = _by_weight(asked)
     if audience.source == "sample":
-        look = worlds(audience, humans, humans[:: 1 if size.is_long else 4], size)
+        look = worlds(audience, humans, humans, size)
         attains = shares(0.0, 0.0)
     else:
         audience = replace(audience, people=_LIGHT + _heavy(asked) + 1)
