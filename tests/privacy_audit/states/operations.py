@@ -4,8 +4,8 @@ Each is real service code, called as the routes and the worker call it. What is 
 nothing, which the search finds out by itself. A crash is an exception at the beginning of a later
 transaction of the same operation: between two transactions nothing else can be stored.
 
-In a coarse world a run of a two-party audit is one operation. In a fine one it goes step by step, in
-two processes, and other operations come between its steps and between its transactions.
+In a coarse world a run of a two-party audit is one operation. In a fine one it goes step by step,
+in two processes, and other operations come between its steps and between its transactions.
 """
 
 import hashlib

@@ -65,8 +65,8 @@ def search(
 ) -> Found:
     """Explore all orders of at most this many operations that follow those of the beginning.
 
-    With `fine`, two-party runs go step by step. A violation is not explored further. The search ends
-    after a few that differ in more than the way to them.
+    With `fine`, two-party runs go step by step. A violation is not explored further. The search
+    ends after a few that differ in more than the way to them.
     """
     found = Found(depth)
     with (
