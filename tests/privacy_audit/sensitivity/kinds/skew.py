@@ -42,7 +42,8 @@ def _option(
     heavy, light = _by_weight(asked)
     if audience.source == "sample":
         look = worlds(audience, humans, humans, size)
-        attains = shares(0.0, 0.0)
+        # One person in each group: a skew moves by the lighter weight alone.
+        attains = shares(light / heavy, light / (2 * heavy))
     else:
         audience = replace(audience, people=_LIGHT + _heavy(asked) + 1)
         small = worlds(replace(audience, people=size.people), humans, humans, size)
