@@ -80,8 +80,8 @@ def test_an_intersection_whose_noise_forgets_displacement_is_caught(
 ) -> None:
     """Noise for one person where two change places: half of what is needed, which takes more runs.
 
-    Both people are in two cells each. At a claim of 2, of 5,000 that measure, enough have noise that
-    goes one way in all four: they show 2.3 or more of the 4.
+    Both people are in two cells each. At a claim of 2, of 5,000 that measure, enough have noise
+    that goes one way in all four: they show 2.3 or so of the 4.
     """
     reach_of(monkeypatch, displacing=False)
     case = replace(intersected, request={**intersected.request, "epsilon": "2"}, share=0.05)
