@@ -14,7 +14,7 @@ from typing import Any
 from api import claims
 
 IDLE_POLLS = "idle-polls"
-# Nothing takes this long, not even on a busy machine: a service without a worker never polls.
+# No move takes this long, not even on a busy machine: a service without a worker never polls.
 LIMIT_SECONDS = 200.0
 
 
@@ -34,21 +34,21 @@ def count_idle_polls(folder: Path) -> None:
 
 @dataclass
 class Progress:
-    """The last change that was seen, and the idle polls since then."""
+    """The last change that was seen, when it was seen, and the idle polls since then."""
 
     folder: Path
     stuck_after: int  # idle polls
     seen: object = None
     polls_then: int = 0
-    began: float = field(default_factory=time.monotonic)
+    moved_at: float = field(default_factory=time.monotonic)
 
     def stuck(self, now: object) -> bool:
         """Return whether nothing moves any more; `now` is all that would show a move."""
         polls = _size(self.folder / IDLE_POLLS)
         moved = (now, _size(self.folder / "shown"), _size(self.folder / "scored"))
         if moved != self.seen:
-            self.seen, self.polls_then = moved, polls
-        too_long = time.monotonic() - self.began > LIMIT_SECONDS
+            self.seen, self.polls_then, self.moved_at = moved, polls, time.monotonic()
+        too_long = time.monotonic() - self.moved_at > LIMIT_SECONDS
         return too_long or polls - self.polls_then >= self.stuck_after
 
 

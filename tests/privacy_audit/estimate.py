@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
 
+from privacy.price import Currency
+
 Samples = NDArray[np.float64]
 # A bound takes two one-sided intervals; thirty bounds together are wrong with less than 1e-6.
 ALARM = 3e-8
@@ -49,6 +51,14 @@ def rho_at_least(one: Samples, other: Samples) -> float:
         key=lambda attack: _divergence(chosen, chosen_other, *attack),
     )
     return max(0.0, _divergence(measured, measured_other, *best))
+
+
+def max_measurable(currency: Currency, runs: int) -> float:
+    """Return what so many runs show at most: of two neighbours that are always told apart."""
+    if currency == "epsilon":
+        return epsilon_at_least(np.ones(runs), np.zeros(runs))
+    certain = 100.0  # a log-likelihood ratio beyond all that is clipped
+    return rho_at_least(np.full(runs, certain), np.full(runs, -certain))
 
 
 def clopper_pearson(hits: Samples, runs: int, alarm: float) -> tuple[Samples, Samples]:

@@ -31,10 +31,15 @@ class Finding:
         return self.measured > self.claimed
 
 
+def runs_of(case: Case, runs: int) -> int:
+    """Return how many of so many runs a case takes."""
+    return int(runs * case.share)
+
+
 def audit(case: Case, runs: int) -> list[Finding]:
     """Measure one case with so many runs, or the share of them that it takes."""
     at_least = epsilon_at_least if case.currency == "epsilon" else rho_at_least
-    runs = int(runs * case.share)
+    runs = runs_of(case, runs)
     # Through the service the claim is what was spent, which is known afterwards.
     looks, claim = (
         served.statistics(runs) if case.served else (statistics(case, runs), claimed(case))

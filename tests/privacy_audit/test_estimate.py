@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from tests.privacy_audit.estimate import clopper_pearson, epsilon_at_least, rho_at_least
+from tests.privacy_audit import served
+from tests.privacy_audit.cases import cases
+from tests.privacy_audit.estimate import (
+    clopper_pearson,
+    epsilon_at_least,
+    max_measurable,
+    rho_at_least,
+)
+from tests.privacy_audit.runs import claimed
+from tests.privacy_audit.statistical import LONG_RUNS, runs_of
+from tests.privacy_audit.statistical import RUNS as CI_RUNS
 
 RUNS = 200_000
 rng = np.random.default_rng(20)
@@ -40,3 +50,18 @@ def test_clopper_pearson_covers(probability: float) -> None:
     weights = binom.pmf(hits, runs, probability)
     assert weights[low > probability].sum() <= alarm
     assert weights[high < probability].sum() <= alarm
+
+
+def test_every_case_can_fail() -> None:
+    """Twice the claim must be within reach of its runs, at the size of CI and at the full one."""
+    for case in cases():
+        claim = float(served.EPSILON) if case.served else claimed(case)
+        for size in (CI_RUNS, LONG_RUNS):
+            runs = runs_of(case, size)
+            assert max_measurable(case.currency, runs) > 2 * claim, (case.name, case.relation, runs)
+
+
+def test_few_runs_show_little_and_more_show_more() -> None:
+    assert max_measurable("epsilon", 40) == 0.0
+    assert 2.3 < max_measurable("epsilon", 400) < 2.4
+    assert max_measurable("rho", 400) < max_measurable("rho", 4000)

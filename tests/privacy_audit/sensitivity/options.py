@@ -42,6 +42,7 @@ class Option:
 
     `attains` is the share of the price, by relation, that the enumerated worlds must reach: the
     search fails if it is too weak to reach it. `refused` says that the kind must refuse to run.
+    `sampled` says that the enumerated worlds are a part of all worlds of the size, chosen by hand.
     """
 
     kind: str
@@ -52,6 +53,7 @@ class Option:
     larger: SearchStrategy[Human]
     attains: Mapping[Relation, float] = field(default_factory=lambda: EXACT)
     refused: bool = False
+    sampled: bool = False
 
     @property
     def must_be_refused(self) -> bool:

@@ -1,7 +1,9 @@
 """The table that the search prints, and its verdict.
 
 `claimed` is what the price assumes; `found` is the largest change in any world that was searched.
-`attained` is the share of the price that the worst pair of worlds costs, over all tables together.
+`attained` is the share of the price that the worst pair of worlds costs, over all tables together;
+`enumerated` is what the enumerated worlds alone attain of it. `worlds` says whether these are all
+worlds of the size, up to renaming, or sampled: a part of them that was chosen by hand.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,7 +14,7 @@ from tests.privacy_audit.sensitivity.search import Result
 
 HEADER = (
     f"{'kind: option':64} {'table':16} {'relation':10} {'L1 claimed / found':>24}"
-    f" {'L2² claimed / found':>34} {'L∞ claimed / found':>22} attained"
+    f" {'L2² claimed / found':>34} {'L∞ claimed / found':>22} attained enumerated worlds"
 )
 
 
@@ -24,7 +26,9 @@ def rows(result: Result) -> Iterator[str]:
     for (table, relation), claimed in result.claimed.items():
         share = float(result.found.losses[relation] / result.price[relation])
         norms = _norms(claimed, result.found.norms[table, relation])
-        yield f"{name:64} {table:16} {relation:10} {norms} {share:8.3f}"
+        part = "sampled" if result.sampled else "all"
+        shares = f"{share:8.3f} {result.enumerated[relation]:10.3f} {part}"
+        yield f"{name:64} {table:16} {relation:10} {norms} {shares}"
     for wrong in result.wrong:
         yield f"{name:64} VIOLATED: {wrong}"
 
@@ -41,8 +45,8 @@ def summary(results: Iterable[Result]) -> str:
     )
     return (
         f"sensitivity: {len(results)} options of {len({each.kind for each in results})} kinds,"
-        f" {len(results) - len(ran)} refused, {worlds} worlds, {tight} of {2 * len(ran)} bounds"
-        " attained"
+        f" {len(results) - len(ran)} refused, {sum(each.sampled for each in ran)} sampled,"
+        f" {worlds} worlds, {tight} of {2 * len(ran)} bounds attained"
     )
 
 

@@ -43,6 +43,7 @@ class Result:
     found: Largest = field(default_factory=Largest)
     price: dict[Relation, Fraction] = field(default_factory=dict)
     enumerated: dict[Relation, float] = field(default_factory=dict)
+    sampled: bool = False
 
     @property
     def violated(self) -> bool:
@@ -72,7 +73,17 @@ def search(option: Option, size: Size) -> Result:
             wrong.append(f"the loss under {relation} is above the price")
         if enumerated[relation] < option.attains[relation] - _ROUNDED:
             wrong.append(f"the search is too weak under {relation}")
-    return Result(option.kind, option.name, False, tuple(wrong), claimed, found, price, enumerated)
+    return Result(
+        option.kind,
+        option.name,
+        False,
+        tuple(wrong),
+        claimed,
+        found,
+        price,
+        enumerated,
+        option.sampled,
+    )
 
 
 def is_refused(option: Option) -> bool:

@@ -4,23 +4,38 @@ import logging
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 
 from tests.privacy_audit.parts import Outcome
 from tests.privacy_audit.states.search import Found, search
 
-# Where searches begin: an empty service, and one with an audience of each source.
-SCENES: dict[str, tuple[str, ...]] = {
-    "nothing": (),
-    "audiences": ("upload", "seal upload", "hide"),
+
+@dataclass(frozen=True)
+class Scene:
+    """Where a search begins, the operations that follow at either size, and how fine they are."""
+
+    beginning: tuple[str, ...]
+    depth: int
+    long_depth: int
+    # Two-party runs step by step, in two processes; without it, each run is one operation.
+    fine: bool = False
+
+
+UPLOADED = ("upload", "seal upload")
+SCENES: dict[str, Scene] = {
+    # The one that takes longest is the first.
+    "audiences": Scene((*UPLOADED, "hide"), 4, 5),
+    "nothing": Scene((), 4, 6),
+    "a sample": Scene(("sample",), 3, 5),
+    "a hidden run": Scene(("hide", "charge two-party, hidden"), 4, 6, fine=True),
+    "an uploaded run": Scene((*UPLOADED, "charge two-party, upload"), 4, 6, fine=True),
 }
-# The number of operations that follow.
-DEPTHS = {"nothing": 5, "audiences": 4}
-LONG_DEPTHS = {"nothing": 6, "audiences": 5}
 
 
 def run(*, long: bool) -> Iterator[str | Outcome]:
     """Search from every beginning; yield what was done, each violation, then the outcome."""
-    depths, found = LONG_DEPTHS if long else DEPTHS, list[Found]()
+    depths = {name: scene.long_depth if long else scene.depth for name, scene in SCENES.items()}
+    found = list[Found]()
     with ProcessPoolExecutor(min(len(depths), os.cpu_count() or 1)) as pool:
         for scene, each in zip(depths, pool.map(_searched, depths.items()), strict=True):
             found.append(each)
@@ -35,7 +50,8 @@ def run(*, long: bool) -> Iterator[str | Outcome]:
 def _searched(asked: tuple[str, int]) -> Found:
     scene, depth = asked
     logging.disable(logging.CRITICAL)  # faults and crashes are injected by the thousand
-    return search(depth, SCENES[scene])
+    begun = SCENES[scene]
+    return search(depth, begun.beginning, fine=begun.fine)
 
 
 def _rows(scene: str, found: Found) -> Iterator[str]:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from api import blocks
-from tests.privacy_audit.states.operations import Observed
+from tests.privacy_audit.states.observed import Observed
 from tests.privacy_audit.states.world import World
 
 Balances = Mapping[int, int]
@@ -23,10 +23,12 @@ class Past:
 
     debited: frozenset[int] = frozenset()
     read: frozenset[int] = frozenset()
-    # Draws that were not lost with their process.
+    # Draws that were not lost with their process, or with a run that another one replaced.
     draws: int = 0
     # The release as it was first stored.
     release: str | None = None
+    # Whether a proof did not hold while the audit was open.
+    refuted: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class History:
         faults, stored = [], {row["audit_id"] for row in world.rows(_STORED)}
         for number in touched:
             row = rows[number]
-            lost = observed.crashed and row["id"] not in stored
+            lost = (observed.crashed or observed.replaced) and row["id"] not in stored
             pasts[number] = _changed(pasts[number], row, moved, observed, lost=lost)
         for person, amount in moved.items():
             if amount != _explained(self, pasts, rows, person):
@@ -70,7 +72,8 @@ def audits_of(world: World) -> list[dict[str, Any]]:
     """Return every audit with its charge, in the order of their charges."""
     return world.rows(
         "SELECT a.id, a.kind, a.state, a.failure, c.rho, c.debit, c.period, c.refunded_at,"
-        " c.audience_id FROM audits a JOIN charges c ON c.audit_id = a.id ORDER BY a.rowid"
+        " c.audience_id, s.source FROM audits a JOIN charges c ON c.audit_id = a.id"
+        " LEFT JOIN audiences s ON s.id = c.audience_id ORDER BY a.rowid"
     )
 
 
@@ -101,7 +104,7 @@ def _changed(
     *,
     lost: bool,
 ) -> Past:
-    """Return one audit after an operation on it; `lost`: its draw went with the process."""
+    """Return one audit after an operation on it; `lost`: its draw went with its run."""
     debited = set(past.debited)
     debited |= {person for person, amount in moved.items() if amount == row["rho"]}
     debited -= {person for person, amount in moved.items() if amount == -row["rho"]}
@@ -110,6 +113,7 @@ def _changed(
         debited=frozenset(debited),
         read=past.read | observed.read,
         draws=past.draws + (0 if lost else observed.draws),
+        refuted=past.refuted or row["id"] in observed.refuted,
     )
 
 

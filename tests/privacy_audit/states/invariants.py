@@ -5,7 +5,8 @@
 3. Spent equals the sum of charges: of people, of the mandate, of the platform, and in the ledger.
 4. The people read for a release are those debited for it, and nobody else is ever read. (A second
    run of a two-party audit may name fewer people than the run that fixed the set.)
-5. One draw of noise per charge: draws that were not lost with their process, and one release.
+5. One draw of noise per charge: draws that were not lost with their run, and one release.
+6. A proof that does not hold ends its audit, and the charge stays.
 """
 
 import json
@@ -101,13 +102,15 @@ def _of_audits(world: World, history: History, rows: list[dict[str, Any]]) -> It
 def _of_end(
     name: str, past: Any, row: Mapping[str, Any], digests: Mapping[str, str]
 ) -> Iterator[str]:
-    everybody = row["kind"] != "two-party"
+    everybody = row["source"] != "hidden"
     if row["state"] == "released" and everybody and past.read != past.debited:
         yield f"{name} debited {sorted(past.debited)} and read {sorted(past.read)}"
     if row["state"] == "cancelled" and (past.debited or past.read):
         yield f"{name} was given back, but people were read or are still debited"
     if (row["state"] == "cancelled") != (row["refunded_at"] is not None):
         yield f"{name} and its charge do not agree on whether it was given back"
+    if past.refuted and (row["state"] != "failed" or row["refunded_at"] is not None):
+        yield f"{name} was sent a wrong proof, and goes on"
     if past.draws > 1 or (row["state"] == "released" and past.draws != 1):
         yield f"{name} has {past.draws} draws of noise on one charge"
     if past.release != digests.get(row["id"]) or (past.release is None) == (

@@ -3,64 +3,43 @@
 Each is real service code, called as the routes and the worker call it. What is refused changes
 nothing, which the search finds out by itself. A crash is an exception at the beginning of a later
 transaction of the same operation: between two transactions nothing else can be stored.
+
+In a coarse world a run of a two-party audit is one operation. In a fine one it goes step by step,
+in two processes, and other operations come between its steps and between its transactions.
 """
 
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
 
-import numpy as np
 import pyarrow as pa
 from sqlmodel import Session, select
 
 from api import boundaries, cancelling, housekeeping, quotes
-from api.audiences import hidden, sealing, uploads
+from api.audiences import hidden, samples, sealing, uploads
 from api.audiences.erasure import erase
 from api.audiences.matching import bind, match_or_cut
-from api.audiences.members import Members, tokens
-from api.audits.two_party import terms_of
+from api.audiences.members import Members
 from api.boundaries import Boundary
-from api.errors import ApiError
+from api.errors import ApiError, BeginAgainError
 from api.ledger import lock
-from api.pricing import facts_of
 from api.store import AudienceRow, AuditRow
 from api.submissions import Submissions
-from api.two_party import exchange
-from api.two_party.runs import Runs
-from api.two_party.timeouts import end_stale
-from openapi.models import REQUEST, AudienceDraft, HiddenDraft, TwoPartyRequest
-from privacy.two_party import AuditorParty, sealing_key_of
-from tests.privacy_audit.states.world import World
+from openapi.models import REQUEST, AudienceDraft, HiddenDraft, SampleDraft
+from privacy.two_party.messages import Kind
+from tests.privacy_audit.states import exchanges
+from tests.privacy_audit.states.observed import FaultError, Killed, Observed
+from tests.privacy_audit.states.world import CALLED, World
 
 EDGES = [0.0, 0.5, 1.0]
 MAX_AUDITS = 3
 MAX_DAYS = 2
 ROWS = 2
 UPLOADED = ("ann", "bob")
-# Whom a run of a two-party audit names: the auditor may send other rows in the next run.
-HIDDEN = {"bob, cat": ("bob", "cat"), "ann, cat": ("ann", "cat")}
-
-
-class Killed(BaseException):
-    """The process is gone: no handler of the service may see it."""
-
-
-class FaultError(Exception):
-    """An injected failure."""
-
-
-@dataclass
-class Observed:
-    """Facts about one operation that the database does not hold."""
-
-    # The audits whose people it may debit, read or refund.
-    audits: set[str] = field(default_factory=set)
-    read: set[int] = field(default_factory=set)
-    draws: int = 0
-    crashed: bool = False
+OPEN = ("charged", "running")
 
 
 @dataclass(frozen=True)
@@ -77,11 +56,13 @@ class Operation:
         def reached(boundary: Boundary) -> None:
             observed.draws += boundary is Boundary.NOISED
 
-        with patch.object(boundaries, "reached", reached), suppress(ApiError):
+        with patch.object(boundaries, "reached", reached), suppress(ApiError, FaultError):
             try:
                 self.do(world, observed)
             except Killed:
                 observed.crashed = True
+            except BeginAgainError:
+                observed.replaced = True
         observed.read = set(world.scores.asked)
         return observed
 
@@ -92,10 +73,15 @@ def operations(world: World) -> Iterator[Operation]:
         audiences = session.exec(select(AudienceRow)).all()
         audits = session.exec(select(AuditRow)).all()
     sources = {audience.source: audience for audience in audiences}
-    if "upload" not in sources:
-        yield Operation("upload", _upload)
-    if "hidden" not in sources:
-        yield Operation("hide", _hide)
+    if world.fine:
+        yield from _fine_operations(world, sources, audits)
+    else:
+        yield from _coarse_operations(world, sources, audits)
+
+
+def _coarse_operations(world: World, sources: Any, audits: Any) -> Iterator[Operation]:
+    """Yield operations on audiences, audits and time; a two-party run is one of them."""
+    yield from _new_audiences(sources)
     for source, audience in sorted(sources.items()):
         if audience.state == "open":
             yield Operation(f"seal {source}", _on(_seal, audience.id))
@@ -103,11 +89,23 @@ def operations(world: World) -> Iterator[Operation]:
             yield Operation(f"erase {source}", _on(_erase, audience.id))
         if audience.state == "sealed":
             yield from _submissions(source, audience.id, len(audits))
-    yield from _audit_operations(audits)
+    yield from _audit_operations(audits, {each.id: source for source, each in sources.items()})
     if world.days < MAX_DAYS:
         yield Operation("renew", _renew)
     if world.days <= MAX_DAYS:
         yield Operation("expire", _expire)
+
+
+def _new_audiences(sources: Any) -> Iterator[Operation]:
+    """Yield an audience of each source once; samples in worlds of their own."""
+    if "sample" in sources:
+        return
+    if "upload" not in sources:
+        yield Operation("upload", _upload)
+    if "hidden" not in sources:
+        yield Operation("hide", _hide)
+    if not sources:
+        yield Operation("sample", _sample)
 
 
 def _submissions(source: str, audience_id: str, audits: int) -> Iterator[Operation]:
@@ -115,11 +113,73 @@ def _submissions(source: str, audience_id: str, audits: int) -> Iterator[Operati
     if audits == MAX_AUDITS:
         return
     yield Operation(f"charge histogram, {source}", _on(_charge, audience_id, "score-histogram"))
-    if source == "hidden":
-        yield Operation(f"charge two-party, {source}", _on(_charge, audience_id, "two-party"))
+    yield Operation(f"charge two-party, {source}", _on(_charge, audience_id, "two-party"))
 
 
-def _audit_operations(audits: Any) -> Iterator[Operation]:
+def _fine_operations(world: World, sources: Any, audits: Any) -> Iterator[Operation]:
+    """Yield the steps of two-party runs on one audience, and all that may come between them."""
+    if not sources:
+        yield from _new_audiences(sources)
+    for source, audience in sorted(sources.items()):
+        yield from _on_audience(source, audience, len(audits))
+    by_id = {audience.id: source for source, audience in sources.items()}
+    for number, audit in enumerate(audits):
+        if audit.state == "charged":
+            yield Operation(f"cancel {number}", _on(_cancel, audit.id))
+        yield from _steps(world, number, audit, by_id[audit.audience_id])
+    if any(audit.state in OPEN for audit in audits):
+        yield Operation("give up", exchanges.give_up)
+    for place, process in enumerate(world.processes):
+        if process.runs._live:
+            yield Operation(f"end process {place}", _on(exchanges.end_process, place))
+
+
+def _on_audience(source: str, audience: AudienceRow, audits: int) -> Iterator[Operation]:
+    if audience.state == "open":
+        yield Operation(f"seal {source}", _on(_seal, audience.id))
+    if audience.state == "sealed":
+        yield Operation(f"erase {source}", _on(_erase, audience.id))
+        if audits < MAX_AUDITS:
+            charge = _on(_charge, audience.id, "two-party")
+            yield Operation(f"charge two-party, {source}", charge)
+
+
+def _steps(world: World, number: int, audit: AuditRow, source: str) -> Iterator[Operation]:
+    """Yield the next steps of one audit: its runs, in either process."""
+    both = world.processes
+    used = [place for place in (0, 1) if both[place].speaking or both[place].runs._live]
+    for place in (0, 1):
+        # The processes are alike: the second is of use once the first is in use.
+        if audit.state in OPEN and (place == 0 or 0 in used):
+            for label in exchanges.labels_of(source):
+                do = _on(exchanges.begin, audit.id, label, place)
+                yield Operation(f"begin {number} at {place}, {label}", do)
+        if (speaking := both[place].speaking.get(audit.id)) is None:
+            continue
+        if speaking.stage is Kind.ASK:
+            yield from _asking(f"ask {number} at {place}", audit.id, place)
+            continue
+        yield Operation(f"go on {number} at {place}", _on(exchanges.go_on, audit.id, place))
+        if source == "hidden":
+            do = _on(exchanges.prove_wrongly, audit.id, place)
+            yield Operation(f"wrong proof of {number} at {place}", do)
+
+
+def _asking(name: str, audit_id: str, place: int) -> Iterator[Operation]:
+    """Yield the last step, alone, with a crash or a fault, and with something else half-way."""
+    ask = _on(exchanges.ask, audit_id, place)
+    yield Operation(name, ask)
+    yield Operation(f"{name}, fault after the draw", exchanges.faulty(ask))
+    for write in (2, 3, 4):
+        yield Operation(f"{name}, crash before write {write}", _crashing(ask, write))
+    meanwhile = {"cancel": _on(_cancel, audit_id), "give up": exchanges.give_up}
+    for write in (1, 2, 3):
+        for other, do in meanwhile.items():
+            halfway = _meanwhile(ask, write, do)
+            yield Operation(f"{name}, {other} before write {write}", halfway)
+
+
+def _audit_operations(audits: Any, sources: Any) -> Iterator[Operation]:
     waiting = [audit for audit in audits if audit.state in ("charged", "running")]
     for number, audit in enumerate(audits):
         if audit.state == "charged":
@@ -127,15 +187,26 @@ def _audit_operations(audits: Any) -> Iterator[Operation]:
     if any(audit.kind != "two-party" for audit in waiting):
         yield Operation("run", _run)
         yield Operation("run, crash before the release", _crashing(_run, 2))
-        yield Operation("run, fault after the draw", _run_faulty)
+        yield Operation("run, fault after the draw", exchanges.faulty(_run))
     for audit in waiting:
         if audit.kind == "two-party":
-            for label in HIDDEN:
-                yield Operation(f"answer {label}", _on(_answer, audit.id, label))
-            for write in (2, 3, 4, 5):
-                crash = _crashing(_on(_answer, audit.id, "bob, cat"), write)
-                yield Operation(f"answer bob, cat, crash before write {write}", crash)
-            yield Operation("give up", _give_up)
+            yield from _answers(audit.id, sources[audit.audience_id])
+            yield Operation("give up", exchanges.give_up)
+
+
+def _answers(audit_id: str, source: str) -> Iterator[Operation]:
+    """Yield whole runs of one audit."""
+    labels = exchanges.labels_of(source)
+    for label in labels:
+        yield Operation(f"answer {label}", _on(exchanges.answer, audit_id, label))
+    answer = _on(exchanges.answer, audit_id, labels[0])
+    for write in (2, 3, 4, 5):
+        name = f"answer {labels[0]}, crash before write {write}"
+        yield Operation(name, _crashing(answer, write))
+    yield Operation(f"answer {labels[0]}, fault after the draw", exchanges.faulty(answer))
+    if source == "hidden":
+        wrong = _on(exchanges.answer_wrongly, audit_id, labels[0])
+        yield Operation(f"answer {labels[0]}, wrong proof", wrong)
 
 
 def _on(do: Callable[..., None], *given: Any) -> Callable[[World, Observed], None]:
@@ -145,7 +216,18 @@ def _on(do: Callable[..., None], *given: Any) -> Callable[[World, Observed], Non
 def _crashing(do: Callable[[World, Observed], None], at: int) -> Callable[[World, Observed], None]:
     """Return the same operation in a process that dies before its transaction of this number."""
 
-    def crashing(world: World, observed: Observed) -> None:
+    def die(world: World, observed: Observed) -> None:
+        raise Killed
+
+    return _meanwhile(do, at, die)
+
+
+def _meanwhile(
+    do: Callable[[World, Observed], None], at: int, other: Callable[[World, Observed], None]
+) -> Callable[[World, Observed], None]:
+    """Return the same operation, with another one before its transaction of this number."""
+
+    def interrupted(world: World, observed: Observed) -> None:
         write, begun = world.store.write, 0
 
         @contextmanager
@@ -153,14 +235,15 @@ def _crashing(do: Callable[[World, Observed], None], at: int) -> Callable[[World
             nonlocal begun
             begun += 1
             if begun == at:
-                raise Killed
+                with patch.object(world.store, "write", write), suppress(ApiError):
+                    other(world, observed)
             with write() as session:
                 yield session
 
         with patch.object(world.store, "write", counted):
             do(world, observed)
 
-    return crashing
+    return interrupted
 
 
 def _upload(world: World, _: Observed) -> None:
@@ -169,7 +252,7 @@ def _upload(world: World, _: Observed) -> None:
     binding = bind(members, world.settings)
     digest = f"sha256:{hashlib.sha256(repr(UPLOADED).encode()).hexdigest()}"
     with world.store.write() as session:
-        draft = AudienceDraft.model_validate({"groups": ["g0"]})
+        draft = AudienceDraft.model_validate({"groups": ["g0"], "ordered": True})
         made = uploads.create(session, world.caller, draft, world.settings)
         audience = uploads.owned_open(session, world.caller, made.id)
         part = members, binding, digest, world.settings, 0.0
@@ -187,6 +270,13 @@ def _hide(world: World, _: Observed) -> None:
     draft = HiddenDraft(identifiers="username", rows=ROWS, commitment=commitment)
     with world.store.write() as session:
         hidden.hide(session, world.caller, draft, world.service.platform, world.settings)
+
+
+def _sample(world: World, _: Observed) -> None:
+    groups = [{"label": "g0", "value": CALLED, "size": ROWS}]
+    draft = SampleDraft.model_validate({"attribute": "name", "groups": groups})
+    people = world.service.platform.people
+    samples.draw(world.store, world.caller, draft, people, world.settings)
 
 
 def _request(world: World, audience_id: str, kind: str) -> Any:
@@ -236,46 +326,6 @@ def _run(world: World, observed: Observed) -> None:
         observed.audits.add(audit_id)
 
     replace(world.service.worker(), moved=moved).run_one()
-
-
-def _run_faulty(world: World, observed: Observed) -> None:
-    counted = boundaries.reached
-
-    def reached(boundary: Boundary) -> None:
-        counted(boundary)
-        if boundary is Boundary.NOISED:
-            raise FaultError
-
-    with patch.object(boundaries, "reached", reached):
-        _run(world, observed)
-
-
-def _answer(world: World, observed: Observed, audit_id: str, label: str) -> None:
-    """Exchange one run of a two-party audit, from its first message to its release."""
-    observed.audits.add(audit_id)
-    service = replace(world.service, runs=Runs())
-    with world.store.read() as session:
-        audit = session.get_one(AuditRow, audit_id)
-        request = REQUEST.validate_json(audit.request)
-        facts = facts_of(session, session.get_one(AudienceRow, audit.audience_id))
-    assert isinstance(request, TwoPartyRequest)
-    terms = terms_of(request, facts, audit_id)
-    named = tokens("username", pa.array(HIDDEN[label]))
-    weights = np.full((terms.rows, 1), terms.weights.high)
-    key = sealing_key_of(world.regulator_key)
-    party = AuditorParty(terms, weights, regulator_key=key, tokens=named)
-    message: bytes | None = party.start()
-    while message is not None:
-        message = party.receive(
-            exchange.exchange(service.two_party, world.caller, audit_id, message)
-        )
-
-
-def _give_up(world: World, observed: Observed) -> None:
-    with world.store.read() as session:
-        query = select(AuditRow.id).where(AuditRow.kind == "two-party")
-        observed.audits |= set(session.exec(query).all())
-    end_stale(world.store, world.settings)
 
 
 def _erase(world: World, _: Observed, audience_id: str) -> None:

@@ -13,9 +13,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from tests.privacy_audit.states.history import History
+from tests.privacy_audit.states.history import History, audits_of
 from tests.privacy_audit.states.invariants import violations
 from tests.privacy_audit.states.operations import operations
+from tests.privacy_audit.states.processes import Memory, Process
 from tests.privacy_audit.states.world import World, opened
 
 # What happened, as opposed to what is the case: never read back by the accounting.
@@ -32,6 +33,7 @@ _COLUMN = re.compile(
     r"|transcript|release|entry|digest|people_digest|commitment|audience_commitment|tokens|sketch"
     r"|sealed_to)$"
 )
+_RUNS = "SELECT audit_id, run FROM two_party_runs"
 _NAME = re.compile(r"^[a-z]+_[0-9a-f]{30}$")
 
 
@@ -42,6 +44,7 @@ class State:
     image: bytes
     days: int
     minutes: int
+    memory: tuple[Memory, Memory]
     history: History
     path: tuple[str, ...] = ()
 
@@ -57,13 +60,19 @@ class Found:
     violations: list[tuple[tuple[str, ...], list[str]]] = field(default_factory=list)
 
 
-def search(depth: int, beginning: tuple[str, ...] = (), most_violations: int = 5) -> Found:
+def search(
+    depth: int, beginning: tuple[str, ...] = (), most_violations: int = 5, *, fine: bool = False
+) -> Found:
     """Explore all orders of at most this many operations that follow those of the beginning.
 
-    A violation is not explored further, and the search ends after a few of them.
+    With `fine`, two-party runs go step by step. A violation is not explored further. The search
+    ends after a few that differ in more than the way to them.
     """
     found = Found(depth)
-    with tempfile.TemporaryDirectory(prefix="states-") as folder, opened(Path(folder)) as world:
+    with (
+        tempfile.TemporaryDirectory(prefix="states-") as folder,
+        opened(Path(folder), fine=fine) as world,
+    ):
         first = _begin(world, beginning)
         seen, waiting = {fingerprint(world, first.history)}, deque([first])
         while waiting and len(found.violations) < most_violations:
@@ -80,7 +89,7 @@ def _begin(world: World, names: tuple[str, ...]) -> State:
     for name in names:
         [operation] = [each for each in operations(world) if each.name == name]
         history = history.after(world, operation.apply(world))
-    return State(world.save(), world.days, world.minutes, history, names)
+    return _state(world, history, names)
 
 
 def _next(world: World, state: State, seen: set[bytes], found: Found) -> Iterator[State]:
@@ -95,16 +104,24 @@ def _next(world: World, state: State, seen: set[bytes], found: Found) -> Iterato
         path = (*state.path, operation.name)
         history = state.history.after(world, observed)
         if wrong := violations(world, history):
-            found.violations.append((path, wrong))
+            if wrong not in [known for _, known in found.violations]:
+                found.violations.append((path, wrong))
             continue
         print_ = fingerprint(world, history)
         if print_ not in seen:
             seen.add(print_)
-            yield State(world.save(), world.days, world.minutes, history, path)
+            yield _state(world, history, path)
+
+
+def _state(world: World, history: History, path: tuple[str, ...]) -> State:
+    one, other = (process.save() for process in world.processes)
+    return State(world.save(), world.days, world.minutes, (one, other), history, path)
 
 
 def _restore(world: World, state: State) -> None:
     world.restore(state.image)
+    one, other = (Process.of(memory) for memory in state.memory)
+    world.processes = one, other
     world.days, world.minutes = state.days, state.minutes
 
 
@@ -118,10 +135,24 @@ def fingerprint(world: World, history: History) -> bytes:
         if table["name"] not in _LEFT_OUT
     ]
     pasts = [
-        (sorted(past.debited), sorted(past.read), past.draws, past.release is not None)
+        (sorted(past.debited), sorted(past.read), past.draws, past.release is None, past.refuted)
         for past in history.audits
     ]
-    return sha256(repr((content, pasts, world.days)).encode()).digest()
+    seen = (content, pasts, _in_memory(world), world.days)
+    return sha256(repr(seen).encode()).digest()
+
+
+def _in_memory(world: World) -> list[Any]:
+    """Return the runs of both processes, which are alike, by what they can still do."""
+    audits = [row["id"] for row in audits_of(world)]
+    current = {row["audit_id"]: row["run"] for row in world.rows(_RUNS)}
+    found = []
+    for process in world.processes:
+        live, speaking = process.save()
+        lives = [(audits.index(name), run.name == current[name]) for name, run in live.items()]
+        said = [(audits.index(name), it.label, int(it.stage)) for name, it in speaking.items()]
+        found.append((sorted(lives), sorted(said)))
+    return sorted(found)
 
 
 def _all(table: str) -> str:

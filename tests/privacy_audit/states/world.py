@@ -10,7 +10,7 @@ import sys
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -35,9 +35,12 @@ from api.store import AuditorRow, MandateRow, ResearcherRow, Store
 from openapi.models import ContentDraft
 from tests.databases import prepare
 from tests.one_model import OneModel
+from tests.privacy_audit.states.processes import Process
 from tests.statements import Maker
 
 NAMES = ("ann", "bob", "cat")
+# The value of the one attribute that people declared: all have a name.
+CALLED = "called"
 # One audit costs 2 of epsilon and 2 of rho, under change-one: a person can bear one, and not two.
 CAP = Decimal(3)
 LIMIT = Fraction(4)
@@ -56,12 +59,13 @@ class TinyPeople:
         return np.array(found, np.int64)
 
     def offers(self) -> Mapping[str, Mapping[str, int]]:
-        return {}
+        return {"name": {CALLED: len(NAMES)}}
 
     def sample(
         self, attribute: str, sizes: Mapping[str, int], rng: np.random.Generator
     ) -> Mapping[str, Persons]:
-        raise NotImplementedError
+        """The first of all: a search goes through the same states again."""
+        return {value: np.arange(size) for value, size in sizes.items()}
 
     def confirmed(self, code: str) -> Persons:
         raise NotImplementedError
@@ -94,8 +98,11 @@ class World:
     regulator_key: bytes
     scores: NotingScores
     path: Path
+    # Whether two-party runs go step by step.
+    fine: bool = False
     days: int = 0
     minutes: int = 0
+    processes: tuple[Process, Process] = field(default_factory=lambda: (Process(), Process()))
 
     @property
     def store(self) -> Store:
@@ -137,7 +144,7 @@ class World:
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[World]:
+def opened(folder: Path, *, fine: bool = False) -> Iterator[World]:
     """Open a new world, whose clock is that of all modules of the service."""
     path = folder / "states.sqlite"
     settings = _settings(path)
@@ -157,7 +164,7 @@ def opened(folder: Path) -> Iterator[World]:
         draft = ContentDraft.model_validate({"kind": "job", "title": "Engineer"})
         content = contents.create(session, caller, draft, settings)
     key = base64.urlsafe_b64decode(f"{regulator.as_dict(private=False)['x']}==")
-    world = World(service, caller, maker, content.id, key, scores, path)
+    world = World(service, caller, maker, content.id, key, scores, path, fine)
     try:
         with _clock_of(world):
             yield world

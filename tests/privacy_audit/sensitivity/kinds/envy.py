@@ -103,7 +103,8 @@ def _option(
     # Two lots, of one person or of two who displace each other, rarely turn at once.
     rare = asked["arms_per_person"] == 2 or audience.source == "sample"
     seeds = size.seeds * (6 if rare else 1)
-    return Option(KIND, name, asked, audience, _families(audience, seeds), _any_taste(), attains)
+    families = _families(audience, seeds)
+    return Option(KIND, name, asked, audience, families, _any_taste(), attains, sampled=True)
 
 
 def content(number: int, people: int) -> Human:

@@ -20,7 +20,13 @@ from tests.privacy_audit.sensitivity.audiences import Audience, Source
 from tests.privacy_audit.sensitivity.compare import Cells
 from tests.privacy_audit.sensitivity.families import Size
 from tests.privacy_audit.sensitivity.kinds import log_cdf, scores
-from tests.privacy_audit.sensitivity.kinds.rows import larger, with_rows, with_same_rows
+from tests.privacy_audit.sensitivity.kinds.rows import (
+    is_sampled,
+    larger,
+    others_with_rows,
+    with_rows,
+    with_same_rows,
+)
 from tests.privacy_audit.sensitivity.options import CONTENT_ID, EXACT, Option, shares, worlds
 from tests.privacy_audit.sensitivity.people import World
 from tests.privacy_audit.sensitivity.running import CONTENTS, coupled, platform_of
@@ -136,15 +142,21 @@ def _option(name: str, asked: dict[str, Any], audience: Audience, size: Size) ->
     metric = asked["metric"]
     if metric["name"] == "score-histogram":
         humans, strategy = scores.scored(audience, size), scores.larger(audience)
-        others = humans
+        others, sampled = humans, False
     else:
         items: list[Any] = [(0, rank, *both) for rank in (1, 2) for both in product((0, 1), (0, 1))]
         letters = items if metric["log"] == "items" else [*JOBS, (0.2, 1.0, 0.0, "south")]
         most = metric.get("rows_per_person", 1)
         few = letters if most == 1 else [letters[at] for at in (3, 7, 1)]
         humans = with_rows(audience, few, most)
-        others = with_same_rows(audience, [letters[3], letters[7]], most)
+        sampled = is_sampled(most)
+        others = (
+            with_same_rows(audience, [letters[3], letters[7]], most)
+            if sampled
+            else others_with_rows(audience, letters, most)
+        )
         rows = st.sampled_from(items) if metric["log"] == "items" else log_cdf.ROWS
         strategy = larger(audience, rows)
     look = worlds(audience, humans, others, size)
-    return Exchanged(KIND, name, asked, audience, look, strategy, attained(audience.source))
+    attains = attained(audience.source)
+    return Exchanged(KIND, name, asked, audience, look, strategy, attains, sampled=sampled)

@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 
 from tests.privacy_audit.sensitivity.audiences import Audience
 from tests.privacy_audit.sensitivity.families import Size
-from tests.privacy_audit.sensitivity.kinds.rows import NOISES, larger, with_rows, with_same_rows
+from tests.privacy_audit.sensitivity.kinds.rows import (
+    NOISES,
+    is_sampled,
+    larger,
+    others_with_rows,
+    with_rows,
+)
 from tests.privacy_audit.sensitivity.options import GAUSSIAN, LAPLACE, Option, audiences, worlds
 
 ROWS = st.tuples(
@@ -62,6 +68,7 @@ def _option(name: str, asked: Any, audience: Audience, size: Size) -> Option:
     letters.append((0.0, 1.0, "new", "old", "2"))
     few = letters if most == 1 else letters[::3]
     people = with_rows(audience, few, most)
-    others = with_same_rows(audience, letters[:2], most)
+    others = others_with_rows(audience, letters, most)
     look = worlds(audience, people, others, size)
-    return Option("reo", name, asked, audience, look, larger(audience, ROWS))
+    strategy, part = larger(audience, ROWS), is_sampled(most)
+    return Option("reo", name, asked, audience, look, strategy, sampled=part)

@@ -1,12 +1,13 @@
 """Two-party audits of ranked lists, in which people meet as viewers and as candidates."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.privacy_audit.sensitivity.audiences import Audience
+from tests.privacy_audit.sensitivity.audiences import Audience, Source
 from tests.privacy_audit.sensitivity.families import Family, Size
 from tests.privacy_audit.sensitivity.kinds.exchanged import (
     KIND,
@@ -15,7 +16,7 @@ from tests.privacy_audit.sensitivity.kinds.exchanged import (
     asked_for,
     audience_of,
 )
-from tests.privacy_audit.sensitivity.kinds.rows import larger, with_rows, with_same_rows
+from tests.privacy_audit.sensitivity.kinds.rows import larger, others_with_rows, with_rows
 from tests.privacy_audit.sensitivity.options import Option, memberships, shares, worlds
 from tests.privacy_audit.sensitivity.people import Human, Row
 
@@ -30,21 +31,27 @@ LETTERS: list[Any] = [
 _PARTS = {
     "NDCG": 0.35,
     "LOT, above": 0.2,
-    "LOT, below": 0.0,
+    "LOT, below": 0.25,
     "POT": 0.2,
     "POT, lists of nobody": 0.6,
 }
+_HIDDEN = 0.12
 _MOST = 4
 _EVERYWHERE = ("NDCG", "LOT, above", "POT")
 
 
 def options(size: Size) -> list[Option]:
     return [
-        _option(f"{name}, {source}", asked_for(metric), audience_of(source, size), size)
+        _option(f"{name}, {source}", asked_for(metric), _audience(source, size), size)
         for source in SOURCES
         for name, metric in _metrics().items()
         if source == "upload" or name in _EVERYWHERE
     ]
+
+
+def _audience(source: Source, size: Size) -> Audience:
+    """Two candidates at least: one would be alone in their lists, and meet nobody."""
+    return replace(audience_of(source, size), size=2)
 
 
 def _metrics() -> dict[str, dict[str, Any]]:
@@ -86,29 +93,32 @@ def _metrics() -> dict[str, dict[str, Any]]:
 def _option(name: str, asked: dict[str, Any], audience: Audience, size: Size) -> Option:
     metric = asked["metric"]
     if metric["log"] == "lists":
-        look, strategy = _meeting(audience, size), _any_lists(audience)
+        # The rank of a pair is drawn by the seed: of three, some draw those that the lists have.
+        seeds = range(2, 2 + size.seeds - 1) if metric.get("ranks") == 3 else range(size.seeds - 1)
+        look, strategy = _meeting(audience, size, seeds), _any_lists(audience)
     else:
         people = with_rows(audience, LETTERS, 2 if size.is_long else 1)
-        others = with_same_rows(audience, LETTERS[1::2], 1)
+        others = others_with_rows(audience, LETTERS, 1)
         look, strategy = worlds(audience, people, others, size), _any_rows(audience)
     title = name.removesuffix(f", {audience.source}")
     part = _PARTS.get(title, 0.1 if metric["log"] == "lists" else 0.9)
-    # One candidate is alone in their lists: what two people do to each other is not seen there.
-    share = 0.0 if audience.source == "hidden" else part
+    # Of a hidden audience, twice as much is claimed: people displace each other there.
+    share = _HIDDEN if audience.source == "hidden" else part
     attains = shares(share, share / 2)
-    return Exchanged(KIND, name, asked, audience, look, strategy, attains)
+    sampled = metric["log"] == "lists"
+    return Exchanged(KIND, name, asked, audience, look, strategy, attains, sampled=sampled)
 
 
 def _any_rows(audience: Audience) -> st.SearchStrategy[Human]:
     return larger(audience, st.sampled_from(LETTERS))
 
 
-def _meeting(audience: Audience, size: Size) -> Callable[[], Iterable[Family]]:
-    """People who view lists in which they are listed themselves, and by others."""
+def _meeting(audience: Audience, size: Size, seeds: range) -> Callable[[], Iterable[Family]]:
+    """People who view lists in which they are listed themselves, and by others: a part of them."""
 
     def families() -> Iterator[Family]:
         places = range(audience.people)
-        for number, seed in product(places, range(size.seeds - 1)):
+        for number, seed in product(places, seeds):
             rest = [place for place in places if place != number]
             some = [
                 list(_viewers(place, rest[:1], (0,)))[:: 1 + (not size.is_long)] for place in rest

@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 
 from tests.privacy_audit.sensitivity.audiences import Audience
 from tests.privacy_audit.sensitivity.families import Size
-from tests.privacy_audit.sensitivity.kinds.rows import larger, with_rows, with_same_rows
+from tests.privacy_audit.sensitivity.kinds.rows import (
+    is_sampled,
+    larger,
+    others_with_rows,
+    with_rows,
+)
 from tests.privacy_audit.sensitivity.options import Option, audiences, tree_attains, worlds
 
 NUMBERS = st.one_of(st.floats(-1, 3), st.sampled_from([0.5, 1.0, 1.5, nan]), st.none())
@@ -43,7 +48,16 @@ def _option(name: str, asked: Any, audience: Audience, size: Size) -> Option:
         letters.append((nan, nan, 0.0, "south"))
         rows = ROWS
     people = with_rows(audience, letters, most)
-    others = with_same_rows(audience, letters[:2], most)
+    others = others_with_rows(audience, letters, most)
     look = worlds(audience, people, others, size)
     attains = tree_attains(audience)
-    return Option("log-cdf", name, asked, audience, look, larger(audience, rows), attains)
+    return Option(
+        "log-cdf",
+        name,
+        asked,
+        audience,
+        look,
+        larger(audience, rows),
+        attains,
+        sampled=is_sampled(most),
+    )

@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from tests.privacy_audit.sensitivity.audiences import Audience
 from tests.privacy_audit.sensitivity.families import Size
 from tests.privacy_audit.sensitivity.kinds.log_cdf import ROWS
-from tests.privacy_audit.sensitivity.kinds.rows import NOISES, larger, with_rows, with_same_rows
+from tests.privacy_audit.sensitivity.kinds.rows import (
+    NOISES,
+    is_sampled,
+    larger,
+    others_with_rows,
+    with_rows,
+)
 from tests.privacy_audit.sensitivity.options import (
     EXACT,
     GAUSSIAN,
@@ -65,13 +71,14 @@ def _option(name: str, asked: Any, audience: Audience, size: Size) -> Option:
         letters = letters[:3] if most == 2 and not size.is_long else letters
         letters.append((0.5, 0.0, 0.0, "south"))
     people = with_rows(audience, letters, most)
-    others = with_same_rows(audience, letters[:2], most)
+    others = others_with_rows(audience, letters, most)
     look = worlds(audience, people, others, size)
     rows = ROWS if asked["log"] == "jobs" else None
     strategy = larger(audience, rows) if rows is not None else _items(audience)
     gaussian = asked.get("mechanism") == "discrete-gaussian"
     attains = _NEARLY if gaussian else EXACT
-    return Option("outcome-test", name, asked, audience, look, strategy, attains)
+    part = is_sampled(most)
+    return Option("outcome-test", name, asked, audience, look, strategy, attains, sampled=part)
 
 
 def _items(audience: Audience) -> Any:

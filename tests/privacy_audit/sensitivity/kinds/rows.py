@@ -23,8 +23,21 @@ def with_rows(audience: Audience, letters: Sequence[Row], most: int) -> list[Hum
     return [Human(groups, rows=text) for groups in memberships(audience) for text in texts]
 
 
+def others_with_rows(audience: Audience, letters: Sequence[Row], most: int) -> list[Human]:
+    """Everybody that others can be, with one row at most; with more, a few whose rows are alike."""
+    if is_sampled(most):
+        return with_same_rows(audience, letters, most)
+    texts: list[tuple[Row, ...]] = [(), *((letter,) for letter in letters)]
+    return [Human(groups, rows=text) for groups in memberships(audience) for text in texts]
+
+
+def is_sampled(most: int) -> bool:
+    """Whether others with so many rows are too many to try them all."""
+    return most > 1
+
+
 def with_same_rows(audience: Audience, letters: Sequence[Row], count: int) -> list[Human]:
-    """Others whose rows are all alike: where rows just add up, no more of them is needed."""
+    """Two others whose rows are all alike."""
     groups = memberships(audience)[:2]
     return [Human(each, rows=(row,) * count) for each, row in zip(groups, letters, strict=False)]
 

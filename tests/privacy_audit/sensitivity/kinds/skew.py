@@ -41,8 +41,9 @@ def _option(
     humans = scored(audience, size, contents=2)
     heavy, light = _by_weight(asked)
     if audience.source == "sample":
-        look = worlds(audience, humans, humans[:: 1 if size.is_long else 4], size)
-        attains = shares(0.0, 0.0)
+        look = worlds(audience, humans, humans, size)
+        # One person in each group: a skew moves by the lighter weight alone.
+        attains = shares(light / heavy, light / (2 * heavy))
     else:
         audience = replace(audience, people=_LIGHT + _heavy(asked) + 1)
         small = worlds(replace(audience, people=size.people), humans, humans, size)
