@@ -59,7 +59,7 @@ def run(
     """Carry out the plan, phase by phase, from where the history ends."""
     os.environ["PLATFORM_AUDITOR_HOME"] = str(folder / f"home-{name}")
     if mistake in OF_CLIENTS:
-        OF_CLIENTS[mistake]()
+        OF_CLIENTS[mistake](folder)
     # The service may ask for more seconds than a fault lasts: the client decides itself.
     retries = Retries(attempts=2, first_wait=0.02, patience=0)
     key = OKPKey.import_key(who.key)

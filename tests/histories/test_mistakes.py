@@ -7,7 +7,7 @@ import pytest
 
 from tests.histories.__main__ import SMALL, play_mistake
 from tests.histories.databases import on_sqlite
-from tests.histories.mistakes import FAULTS, OF_CLIENTS, OF_SERVICES
+from tests.histories.mistakes import FAULTS, OF_CLIENTS, OF_SERVICES, was_made
 from tests.histories.plan import Breaks, draw
 from tests.histories.run import run
 
@@ -31,6 +31,7 @@ def test_every_mistake_is_tried() -> None:
 @pytest.mark.parametrize("mistake", FOUND)
 def test_the_checker_finds_the_mistake(mistake: str, tmp_path: Path) -> None:
     outcome = play_mistake(tmp_path, mistake)
+    assert was_made(tmp_path / mistake), "the code of the mistake was never reached"
     assert any(re.search(FOUND[mistake], each) for each in outcome.violations), str(outcome)
 
 
