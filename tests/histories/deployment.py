@@ -99,7 +99,7 @@ class Deployment:
             if member == 0:
                 auditor_id = self._add_auditor(BUDGETS[auditor % len(BUDGETS)])
             name = f"client-{auditor}-{member}"
-            who = self._add_researcher(name, auditor_id)
+            who = self._add_researcher(name, auditor_id, keyless=member > 0)
             given = (who, operations, plan.each, mistake)
             self.clients.append(Child(name, self.folder, client.run, given))
 
@@ -115,7 +115,7 @@ class Deployment:
             )
         return organisation.id
 
-    def _add_researcher(self, name: str, auditor_id: str) -> Researcher:
+    def _add_researcher(self, name: str, auditor_id: str, *, keyless: bool) -> Researcher:
         key = OKPKey.generate_key("Ed25519")
         public = dict(self.regulator_key.as_dict(private=False))
         with self.regulator() as regulator:
@@ -123,7 +123,7 @@ class Deployment:
                 name, auditor_id=auditor_id, jwk=key.as_dict(private=False)
             )
         private = dict(key.as_dict(private=True))
-        return Researcher(name, person.id, private, self.url, (self.regulator_id, public))
+        return Researcher(name, person.id, private, self.url, (self.regulator_id, public), keyless)
 
     def end(self) -> None:
         for child in [*self.clients, *self.services]:

@@ -127,7 +127,8 @@ class Injector:
     def _held(self, fault: Fault) -> Child | None:
         """Return a process that is in the middle of scoring; None if none gets there."""
         self._forget_held()
-        moved = self._moved(10)
+        # Most of what is left of a phase: somebody submits then, unless budgets are used up.
+        moved = self._moved(18)
         (self._on.folder / "hold").touch()
         came(lambda: any(self._on.folder.glob("held-*")) or moved(), LIMIT)
         held = {int(mark.name.split("-")[1]) for mark in self._on.folder.glob("held-*")}

@@ -19,7 +19,7 @@ FOUND = {
     "answer_before_commit": "was refused: {'code': 'not-found'}|which is lost|does not have",
     "release_drawn_again": "different bodies|release entries are",
     "refund_twice": "was acknowledged a second time|refund entries are",
-    "retry_without_key": "was charged under .*-again, which nobody sent",
+    "retry_without_key": "was charged under .*-again, which nobody sent|and was charged 2 times",
 }
 
 
