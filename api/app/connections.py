@@ -29,7 +29,10 @@ class LimitedProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if len(self.connections) > self.most_connections:
+        if (
+            sum(not each.transport.is_closing() for each in self.connections)
+            > self.most_connections
+        ):
             _slowest(self).drop("connections")
         self._await_headers()
 
@@ -102,5 +105,6 @@ def limited(header_seconds: float, answer_seconds: float, most: int) -> type[Lim
 def _slowest(newest: LimitedProtocol) -> LimitedProtocol:
     """Return the connection that has kept the server waiting for the longest."""
     others = (each for each in newest.connections if isinstance(each, LimitedProtocol))
-    waiting = (each for each in others if each is not newest and each.keeps_waiting)
+    live = (each for each in others if each is not newest and not each.transport.is_closing())
+    waiting = (each for each in live if each.keeps_waiting)
     return min(waiting, key=lambda each: each.waiting_since, default=newest)
