@@ -100,8 +100,7 @@ class Injector:
             self._let_go()
         came(effective, LIMIT)
         child.start()
-        if child in self._on.servers:
-            self._on.wait_for_server(child)
+        self._on.wait_for(child)
         return int(alive)
 
     def _stop_at_work(self, fault: Fault) -> int:
