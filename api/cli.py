@@ -7,7 +7,7 @@ import signal
 import threading
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -30,7 +30,7 @@ from api.doctor import Patient, diagnose
 from api.doctor.adapter import examine_adapter
 from api.findings import report
 from api.health import probe as probing
-from api.health.listener import MetricsAddressError, listening
+from api.health.listener import MetricsAddressError, listen, listening
 from api.hosting import served
 from api.inspection import inspect
 from api.operations.balance_repair import repair, repair_after_upgrade
@@ -64,6 +64,11 @@ MetricsPortOption = Annotated[
     int | None,
     typer.Option(help="Port of metrics and probes (default: metrics_port; without one, none)."),
 ]
+
+# The adapter has no settings: it reads these variables as `serve` and `worker` do.
+_METRICS_HOST, _METRICS_PORT = "PLATFORM_AUDITOR_METRICS_HOST", "PLATFORM_AUDITOR_METRICS_PORT"
+_WHERE = "Where metrics and probes are served."
+_PORT = "Port of metrics and probes (without one, none)."
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Findings as JSON.")]
 
@@ -183,12 +188,15 @@ def adapter(
     token_file: TokenFileOption = None,
     host: Annotated[str, typer.Option()] = "127.0.0.1",
     port: Annotated[int, typer.Option()] = 8100,
+    metrics_host: Annotated[str, typer.Option(envvar=_METRICS_HOST, help=_WHERE)] = "127.0.0.1",
+    metrics_port: Annotated[int | None, typer.Option(envvar=_METRICS_PORT, help=_PORT)] = None,
 ) -> None:
     """Serve a platform by HTTP, as docs/adapters.md has it. Put TLS in front of it."""
     logs.configure("INFO")
     token = SecretStr(token_file.read_text().strip()) if token_file else None
     application = served(make_platform(platform, _read_options(options)), token)
-    uvicorn.run(application, host=host, port=port, log_config=None, server_header=False)
+    with _told(nullcontext() if metrics_port is None else listen(metrics_host, metrics_port, None)):
+        uvicorn.run(application, host=host, port=port, log_config=None, server_header=False)
 
 
 @app.command()
@@ -277,8 +285,14 @@ def _read_options(path: Path | None) -> dict[str, Any]:
 @contextmanager
 def _listening(container: Container) -> Iterator[None]:
     """Serve metrics and probes while the block runs; say so in one line where that fails."""
+    with _told(listening(container.settings, container.writes)):
+        yield
+
+
+@contextmanager
+def _told(listener: AbstractContextManager[None]) -> Iterator[None]:
     try:
-        with listening(container.settings, container.writes):
+        with listener:
             yield
     except MetricsAddressError as error:
         typer.echo(str(error), err=True)

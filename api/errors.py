@@ -106,6 +106,15 @@ class UnavailableError(ApiError):
     code = "unavailable"
 
 
+class OverloadedError(UnavailableError):
+    """Shed on purpose, before work was done; `reason` tells it from a service that is broken."""
+
+    def __init__(
+        self, detail: str, *, headers: Mapping[str, str] | None = None, **members: Any
+    ) -> None:
+        super().__init__(detail, headers=headers, reason="overload", **members)
+
+
 class ConflictError(ApiError):
     code = "conflict"
 

@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 from api.auth.caller import Caller
 from api.auth.credentials import still_valid
 from api.clock import now
-from api.errors import QuotaExceededError, UnavailableError
+from api.errors import OverloadedError, QuotaExceededError
 from api.following import Following
 from api.settings import Settings
 from api.store import Store
@@ -86,7 +86,7 @@ class EventStreams:
                 limit=limit,
             )
         if len(self._open) >= settings.streams_per_process:
-            raise UnavailableError(
+            raise OverloadedError(
                 f"{len(self._open)} streams are open. Ask for the state of the audit, or try again"
                 f" in {_RETRY_AFTER} s.",
                 headers=headers,

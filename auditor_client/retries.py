@@ -4,7 +4,8 @@ A request that may be repeated (`again`) is retried on 429, 5xx and broken conne
 request is retried only where the service has not acted on it: on 429, on 503 with `Retry-After`,
 and when no connection came about.
 
-`Retry-After` is honoured as long as all waits together are within `patience`. A random part is
+`Retry-After` is honoured until five minutes were waited, and then while all waits together are
+within `patience`. One that alone exceeds `patience` is told at once. A random part is
 added to every wait (jitter), so that clients who were refused together do not return together.
 """
 
@@ -24,6 +25,8 @@ BUSY = 429
 UNAVAILABLE = 503
 FAILED = frozenset({500, 502, UNAVAILABLE, 504})
 NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+# Nobody is refused before this many seconds were waited, as far as the patience allows.
+_AT_LEAST = 300.0
 # Shorter waits are not worth a line.
 _TOLD_SECONDS = 1.0
 
@@ -33,7 +36,8 @@ class Retries:
     """How patient to be, in attempts and seconds.
 
     `attempts` counts failures without `Retry-After` (default: 8). `patience` limits the sum of the
-    waits that the service asks for (default: 360 s, at least five minutes).
+    waits that the service asks for (default: 360 s). A wait that begins within five minutes is
+    waited to its end.
     """
 
     attempts: int = 8
@@ -84,9 +88,10 @@ class _Trying:
         return None if self.failures >= self.limits.attempts else self._jitter(self.failures)
 
     def after_asking(self, seconds: float) -> float | None:
-        """Return at least the seconds asked for; None if that would exceed the patience."""
-        left = self.limits.patience - self.waited
-        if seconds > left:
+        """Return at least the seconds asked for; None where the patience is at its end."""
+        patience = self.limits.patience
+        enough = self.waited >= min(_AT_LEAST, patience)
+        if seconds > patience or (enough and seconds > patience - self.waited):
             return None
         self.asked += 1
         pause = seconds + self._jitter(self.asked, at_least=seconds / 2)

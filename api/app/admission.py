@@ -15,7 +15,7 @@ from starlette.types import Scope
 
 from api.app.capacity import Share
 from api.app.claims import claimed_role
-from api.errors import RateLimitedError, UnavailableError
+from api.errors import OverloadedError, RateLimitedError
 from api.metrics import IN_PROGRESS, SHED
 from api.web.headers import header
 
@@ -60,7 +60,7 @@ class Slots:
             )
         if self._total >= self.share.total:
             SHED.labels(self.name, "total").inc()
-            raise UnavailableError(
+            raise OverloadedError(
                 f"The service is busy. Nothing was done. Try again in {_RETRY_AFTER} s.",
                 headers={"Retry-After": _RETRY_AFTER},
             )

@@ -32,6 +32,10 @@ from api.webhooks.pushing import THREADS as WEBHOOK_THREADS
 _BACKGROUND_THREADS = 8
 # Files that are neither connections of clients nor of the database: logs, libraries, spare.
 _OTHER_FILES = 64
+# Connections that the event loop accepts in one turn. It drops those that are too many, and closes
+# their files, three turns later: until then four turns of them are open.
+ACCEPTED_AT_ONCE = 16
+_TURNS = 4
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,6 @@ def open_file_limit() -> int:
 
 def client_connections(settings: Settings, files: int) -> int:
     """Return the number of clients' connections that fit into the limit of open files."""
-    reserved = _OTHER_FILES + Capacity.of(settings).connections
+    reserved = _OTHER_FILES + _TURNS * ACCEPTED_AT_ONCE + Capacity.of(settings).connections
     # A connection may need a second file: the spooled body of an upload.
     return max(16, min(settings.client_connections, files - reserved))

@@ -29,8 +29,9 @@ class LimitedProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if len(self.connections) > self.most_connections:
-            _slowest(self).drop("connections")
+        most = self.most_connections
+        if len(self.connections) > most and len(live := _live(self)) > most:
+            _slowest(self, live).drop("connections")
         self._await_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -99,8 +100,13 @@ def limited(header_seconds: float, answer_seconds: float, most: int) -> type[Lim
     return type("Protocol", (LimitedProtocol,), limits)
 
 
-def _slowest(newest: LimitedProtocol) -> LimitedProtocol:
+def _live(newest: LimitedProtocol) -> list[LimitedProtocol]:
+    """Return all connections but those that were dropped and are not closed yet."""
+    all_of_them = (each for each in newest.connections if isinstance(each, LimitedProtocol))
+    return [each for each in all_of_them if not each.transport.is_closing()]
+
+
+def _slowest(newest: LimitedProtocol, live: list[LimitedProtocol]) -> LimitedProtocol:
     """Return the connection that has kept the server waiting for the longest."""
-    others = (each for each in newest.connections if isinstance(each, LimitedProtocol))
-    waiting = (each for each in others if each is not newest and each.keeps_waiting)
+    waiting = (each for each in live if each is not newest and each.keeps_waiting)
     return min(waiting, key=lambda each: each.waiting_since, default=newest)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from api.console.answers import AnswerCache
 from api.console.calculator import Calculator, CalculatorError
 from api.console.questions import Calculation, Needed, Question
-from api.errors import NotFoundError, UnavailableError
+from api.errors import NotFoundError, OverloadedError, UnavailableError
 
 _CACHED = 1_024
 # Seconds that a refused caller is asked to wait.
@@ -122,8 +122,8 @@ class Planner:
             log.error("planner.failed", extra={"error": str(error)})
 
 
-def _busy() -> UnavailableError:
-    return UnavailableError(
+def _busy() -> OverloadedError:
+    return OverloadedError(
         f"the planner is busy; ask again in {_BUSY_SECONDS} s",
         headers={"Retry-After": str(_BUSY_SECONDS)},
     )

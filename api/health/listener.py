@@ -1,7 +1,7 @@
 """The metrics address of a process: `/metrics`, `/healthz` and `/readyz`, for the operator alone.
 
-`serve` and `worker` listen alike. The listener has threads of its own and uses no database
-connection, so that an overload of the service does not silence it.
+`serve`, `worker` and `adapter` listen alike. The listener has threads of its own and uses no
+database connection, so that an overload of the service does not silence it.
 """
 
 import json
@@ -67,8 +67,11 @@ def listening(settings: Settings, writes: WriteRecord) -> AbstractContextManager
 
 
 @contextmanager
-def listen(host: str, port: int, writes: WriteRecord) -> Iterator[None]:
-    """Serve metrics and probes at this address while the block runs."""
+def listen(host: str, port: int, writes: WriteRecord | None) -> Iterator[None]:
+    """Serve metrics and probes at this address while the block runs.
+
+    A process without a database writes nothing (None), and is ready while it lives.
+    """
     try:
         server = _server(host, port, writes)
     except OSError as error:
@@ -86,11 +89,12 @@ def listen(host: str, port: int, writes: WriteRecord) -> Iterator[None]:
         thread.join()
 
 
-def _server(host: str, port: int, writes: WriteRecord) -> _Server:
+def _server(host: str, port: int, writes: WriteRecord | None) -> _Server:
+    alive = _json(200, '{"status":"ok"}')
     answers: dict[str, Callable[[], Answer]] = {
         "/metrics": lambda: (200, CONTENT_TYPE_LATEST, generate_latest()),
-        "/healthz": lambda: _json(200, '{"status":"ok"}'),
-        "/readyz": lambda: _readiness(writes.readiness()),
+        "/healthz": lambda: alive,
+        "/readyz": lambda: _readiness(writes.readiness()) if writes else alive,
     }
     return _Server(host, port, type("_Answers", (_Handler,), {"answers": answers}))
 

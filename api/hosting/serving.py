@@ -23,6 +23,7 @@ from api.hosting import wire
 from api.hosting.content import unpacked_content
 from api.hosting.facts import facts_of
 from api.hosting.wire import Message, WireError
+from api.metrics import adapter_call
 from api.platform import Persons, Platform
 
 log = logging.getLogger(__name__)
@@ -56,16 +57,17 @@ def served(platform: Platform, token: SecretStr | None = None) -> Starlette:
             body += chunk
             if len(body) > _MAX_BYTES:
                 return Response(status_code=413)
-        return await run_in_threadpool(_answer, CALLS[name], platform, bytes(body))
+        return await run_in_threadpool(_answer, name, platform, bytes(body))
 
     calls = Route(wire.CALLS + "{call}", call, methods=["POST"])
     return Starlette(routes=[Route(wire.FACTS, facts), calls])
 
 
-def _answer(call: Call, platform: Platform, body: bytes) -> Response:
+def _answer(name: str, platform: Platform, body: bytes) -> Response:
     try:
-        message = wire.read(BytesIO(body))
-        answered = call(platform, message.ask, message.columns)
+        with adapter_call(name):
+            message = wire.read(BytesIO(body))
+            answered = CALLS[name](platform, message.ask, message.columns)
     except (WireError, KeyError, TypeError) as error:
         log.warning("adapter.refused", extra={"error": type(error).__name__})
         return Response(status_code=422)

@@ -34,6 +34,7 @@ from api.errors import (
     MalformedMembersError,
     MatchingQuotaError,
     NotFoundError,
+    OverloadedError,
     PartsLostError,
     QuotaExceededError,
     RateLimitedError,
@@ -287,7 +288,7 @@ async def _placed(parts: UploadParts, auditor_id: str, size: int) -> AsyncIterat
             await parts.slots.acquire()
         taken = True
     except TimeoutError as error:
-        raise UnavailableError(
+        raise OverloadedError(
             f"{places.parts} parts are being matched, and none of their places became free within"
             f" {PLACE_PATIENCE.total_seconds():g} s. Nothing was stored. Send the part again.",
             headers={"Retry-After": "5"},

@@ -1,10 +1,27 @@
-"""Exclusive locks on files. The system releases a lock when its holder ends, also by a crash."""
+"""Exclusive locks on files. The system releases a lock when its holder ends, also by a crash.
+
+The holder leaves a note in the file. Whoever meets the lock has the file open and reads the note,
+even if the holder ends and deletes the file meanwhile.
+"""
 
 import os
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
+
+# Seconds between two looks at a lock whose holder has not written its note yet.
+_NOTE_POLL_SECONDS = 0.001
+_NOTE_BYTES = 4_096
+
+
+@dataclass(frozen=True)
+class HeldLock:
+    """A lock that somebody else holds: their process identifier and their note."""
+
+    holder: str
+    note: str
 
 
 @dataclass(frozen=True)
@@ -15,15 +32,27 @@ class FileLock:
     handle: int
 
     @classmethod
-    def acquire(cls, path: Path) -> Self | None:
-        """Return the lock, or None if somebody holds it. Never waits."""
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        if _locked(handle) and _is_still(path, handle):
-            os.ftruncate(handle, 0)
-            os.pwrite(handle, str(os.getpid()).encode(), 0)
-            return cls(path, handle)
-        os.close(handle)
-        return None
+    def acquire(cls, path: Path, note: str) -> Self | HeldLock:
+        """Return the lock, or who holds it. Waits only for the holder's note."""
+        while True:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                found = _lock_or_read(handle)
+            except BaseException:
+                os.close(handle)
+                raise
+            if found is None and _is_still(path, handle):
+                lock = cls(path, handle)
+                lock.write(note)
+                return lock
+            os.close(handle)
+            if found is not None:
+                return found
+
+    def write(self, note: str) -> None:
+        """Leave a note of one line, and the identifier of this process."""
+        os.ftruncate(self.handle, 0)
+        os.pwrite(self.handle, f"{note}\n{os.getpid()}\n".encode(), 0)
 
     def release(self, *, remove: bool = False) -> None:
         """Let others have the lock; `remove` deletes its file first, while nobody else holds it."""
@@ -32,12 +61,14 @@ class FileLock:
         os.close(self.handle)
 
 
-def holder_of(path: Path) -> str:
-    """Return the process identifier that the holder of a lock wrote into its file."""
-    try:
-        return path.read_text(encoding="ascii") or "unknown"
-    except (OSError, ValueError):
-        return "unknown"
+def _lock_or_read(handle: int) -> HeldLock | None:
+    """Lock the file and return None, or return what its holder has written."""
+    while not _locked(handle):
+        match os.pread(handle, _NOTE_BYTES, 0).decode(errors="replace").split("\n"):
+            case [note, holder, ""]:
+                return HeldLock(holder, note)
+        time.sleep(_NOTE_POLL_SECONDS)
+    return None
 
 
 def _is_still(path: Path, handle: int) -> bool:

@@ -105,19 +105,17 @@ class PendingAudits:
         return any(self._folder.glob(f"{name}*.json"))
 
     def _claim(self, asked: Mapping[str, Any], *, key: str | None, new: bool) -> Claim:
-        name = self._name(asked)
+        fresh = PendingRecord.fresh(self._name(asked), key)
         if self._folder is None or key is not None:
-            return Claim(PendingRecord.fresh(name, key))
+            return Claim(fresh)
         shared: PendingRecord | None = None
-        told = False
         while True:
-            found = find_claim(self._folder, name, new=new, mine=self._mine())
+            found = find_claim(self._folder, shared or fresh, new=new, mine=self._mine())
             if isinstance(found, Claim):
                 return self._taken(found, shared)
-            shared = found.record() or shared
-            if not told:
+            if shared is None:
                 tell(_sharing(found))
-                told = True
+            shared = found.record
             time.sleep(_LOCK_POLL_SECONDS)
 
     def _taken(self, claim: Claim, shared: PendingRecord | None) -> Claim:

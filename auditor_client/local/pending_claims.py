@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from auditor_client.local.file_locks import FileLock, holder_of
+from auditor_client.local.file_locks import FileLock, HeldLock
 from auditor_client.local.pending_record import PendingRecord, load_pending, save_pending
 
 
@@ -70,37 +70,34 @@ class Claim:
 
 @dataclass(frozen=True)
 class Busy:
-    """A slot that another process, or another thread of this one, holds."""
+    """A slot that another process, or another thread of this one, holds, and its record."""
 
-    slot: Slot
-
-    @property
-    def holder(self) -> str:
-        return holder_of(self.slot.lock)
-
-    def record(self) -> PendingRecord | None:
-        return load_pending(self.slot.record, self.slot.name)
+    holder: str
+    record: PendingRecord
 
 
 def find_claim(
-    folder: Path, name: str, *, new: bool, mine: frozenset[Path] = frozenset()
+    folder: Path, fresh: PendingRecord, *, new: bool, mine: frozenset[Path] = frozenset()
 ) -> Claim | Busy:
     """Continue a record that was left; else share a slot in use; else take a free slot.
+
+    A free slot gets the record `fresh`. Its key is in the lock before anybody can meet the lock.
 
     `new` takes a free slot in any case. `mine` are the locks of results that this process has
     delivered already: another run is meant then.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    name = fresh.name
     for slot in [] if new else _used(folder, name):
         if slot.lock not in mine:
-            found = _take(slot)
+            found = _take(slot, fresh)
             if isinstance(found, Busy) or found.resumed:
                 return found
             found.leave()
     for slot in (Slot(folder, name, number) for number in count(1)):
         if slot.lock in mine or (new and slot.record.exists()):
             continue
-        found = _take(slot)
+        found = _take(slot, fresh)
         if not new or (isinstance(found, Claim) and not found.resumed):
             return found
         if isinstance(found, Claim):
@@ -115,16 +112,23 @@ def _used(folder: Path, name: str) -> list[Slot]:
     return [Slot(folder, name, number) for number in sorted(numbers)]
 
 
-def _take(slot: Slot) -> Claim | Busy:
-    """Lock a slot and read its record, or say who has it."""
-    lock = FileLock.acquire(slot.lock)
-    if lock is None:
-        return Busy(slot)
+def _take(slot: Slot, fresh: PendingRecord) -> Claim | Busy:
+    """Lock a slot and read its record, or say who has it and what they sent."""
+    before = load_pending(slot.record, slot.name)
+    planned = before or fresh
+    lock = FileLock.acquire(slot.lock, planned.key)
+    if isinstance(lock, HeldLock):
+        sent = load_pending(slot.record, slot.name)
+        return Busy(lock.holder, sent or PendingRecord.fresh(slot.name, lock.note))
     try:
         record = load_pending(slot.record, slot.name)
+        if record is not None and record.key != planned.key:
+            lock.write(record.key)
     except BaseException:
         lock.release()
         raise
-    if record is None:
-        return Claim(PendingRecord.fresh(slot.name), slot, lock)
-    return Claim(record, slot, lock, resumed=True)
+    claim = Claim(record or planned, slot, lock, resumed=(record or before) is not None)
+    if record is None and before is not None:
+        # Delivered between the two looks: whoever comes meanwhile shares it.
+        claim.save()
+    return claim

@@ -24,6 +24,7 @@ from auditor_client.errors import (
     ServiceError,
 )
 from auditor_client.retries import Retries, retry_after
+from auditor_client.retries import _Trying as Trying
 from auditor_client.transport import Transport
 from openapi.models import Budget, Content
 from tests.auditor_client.examples import content
@@ -78,6 +79,15 @@ def test_an_endless_retry_after_is_told_at_once(
     with pytest.raises(RateLimitedError):
         public.get("/x", Budget)
     assert len(service.requests("GET", "/x")) == 1
+
+
+@pytest.mark.parametrize("asked", [1.0, 45.0, 170.0, 200.0, 299.0, 350.0])
+def test_nobody_is_refused_before_five_minutes_were_waited(asked: float) -> None:
+    trying, waited = Trying(Retries()), 0.0
+    while (pause := trying.after_asking(asked)) is not None:
+        assert pause >= asked
+        waited += pause
+    assert 300 <= waited <= 300 + 2 * asked + 60
 
 
 def test_retry_after_may_be_a_date() -> None:

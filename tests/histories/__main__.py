@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.histories.databases import on_postgresql, on_sqlite
 from tests.histories.deployment import STOP, StoppedError
 from tests.histories.mistakes import FAULTS
-from tests.histories.plan import Size, draw
+from tests.histories.plan import Breaks, Size, draw
 from tests.histories.run import Outcome, run
 
 SEEDS = ("1", "2")
@@ -63,6 +63,12 @@ def play_all(
         return [each for some in pool.map(in_turn, databases) for each in some]
 
 
+def never_effective(outcomes: Sequence[Outcome]) -> list[Breaks]:
+    """Return the kinds of faults that were tried and had no effect in any history."""
+    tried = {each for outcome in outcomes for each in outcome.without_effect}
+    return sorted(each for each in tried if not any(o.effects[each] for o in outcomes))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.histories")
     parser.add_argument("--long", action="store_true", help="more of everything")
@@ -85,11 +91,14 @@ def main() -> int:
             size = LONG if given.long else Size()
             outcomes = play_all(Path(folder), seeds, size, databases)
     violations = sum(len(outcome.violations) for outcome in outcomes)
+    idle = [] if given.mistake else never_effective(outcomes)
+    for each in idle:
+        print(f"no history had an effect of: {each}")
     print(
         f"histories: {sum(each.operations for each in outcomes)} operations,"
         f" {sum(each.faults for each in outcomes)} faults, {violations} violations"
     )
-    return 1 if violations else 0
+    return 1 if violations or (given.long and idle) else 0
 
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
 """Rules that hold between what clients were answered and what the database says in the end."""
 
+import json
 from base64 import b64decode
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
-from tests.histories.evidence import SUBMITS, Call, Evidence
+from tests.histories.evidence import CHARGES, SUBMITS, Call, Evidence
 from tests.histories.plan import Does
 
 # Refusals that a client of this harness can get from a service without a fault.
@@ -14,6 +16,7 @@ EXPECTED: dict[Does, tuple[str, ...]] = {
     Does.PRICE: ("audience-not-sealed",),
     Does.SUBMIT: ("budget-exhausted", "audience-not-sealed"),
     Does.SUBMIT_TWICE: ("budget-exhausted", "audience-not-sealed"),
+    Does.SUBMIT_WITHOUT_KEY: ("budget-exhausted", "audience-not-sealed"),
     Does.CANCEL: ("not-cancellable",),
     Does.FETCH: ("not-released",),
     Does.ERASE: ("conflict",),
@@ -25,6 +28,7 @@ FINAL = 2
 def violations(evidence: Evidence) -> Iterator[str]:
     yield from _refusals(evidence)
     yield from _keys(evidence)
+    yield from _keyless(evidence)
     yield from _submissions(evidence)
     yield from _releases(evidence)
     yield from _states(evidence)
@@ -48,9 +52,10 @@ def _refusals(evidence: Evidence) -> Iterator[str]:
 def _keys(evidence: Evidence) -> Iterator[str]:
     """Every audit in the database is of a key that a client sent, and no refused key paid."""
     sent = {call.asked["key"] for call in evidence.of(*SUBMITS)}
+    keyless = {_asked(call.asked["request"]) for call in evidence.of(Does.SUBMIT_WITHOUT_KEY)}
     refused = {call.asked["key"] for call in evidence.of(*SUBMITS) if call.code}
     for audit in evidence.books.audits.values():
-        if audit.idempotency_key not in sent:
+        if audit.idempotency_key not in sent and _asked(json.loads(audit.request)) not in keyless:
             yield f"{audit.id} was charged under {audit.idempotency_key}, which nobody sent"
         if audit.idempotency_key in refused:
             yield f"{audit.id} was charged under {audit.idempotency_key}, which was refused"
@@ -60,6 +65,26 @@ def _keys(evidence: Evidence) -> Iterator[str]:
     for key, audits in seen.items():
         if len(audits) > 1:
             yield f"{key} was charged {len(audits)} times: {audits}"
+
+
+def _keyless(evidence: Evidence) -> Iterator[str]:
+    """A request whose key was left to the SDK is paid once, however often its client died."""
+    charged: dict[tuple[str, float], list[str]] = defaultdict(list)
+    for audit in evidence.books.audits.values():
+        charged[_asked(json.loads(audit.request))].append(audit.id)
+    for call in evidence.of(Does.SUBMIT_WITHOUT_KEY):
+        audits = charged[_asked(call.asked["request"])]
+        if len(audits) > 1:
+            yield f"{call} has no key and was charged {len(audits)} times: {audits}"
+        if call.is_done and call.said["audit_id"] not in audits:
+            yield f"{call} was acknowledged as {call.said['audit_id']}, which is lost"
+        if call.code and audits:
+            yield f"{call} was refused, and charged as {audits}"
+
+
+def _asked(request: Mapping[str, Any]) -> tuple[str, float]:
+    """Return what tells a request from all others that have no key."""
+    return request["content_id"], float(request["bins"]["edges"][1])
 
 
 def _submissions(evidence: Evidence) -> Iterator[str]:
@@ -136,7 +161,7 @@ def _cancellations(evidence: Evidence) -> Iterator[str]:
 
 def _lists(evidence: Evidence) -> Iterator[str]:
     """A list has every audit of the auditor that was acknowledged before it was asked for."""
-    submitted = list(evidence.done(*SUBMITS))
+    submitted = list(evidence.done(*CHARGES))
     for call in evidence.done(Does.LIST):
         for earlier in submitted:
             own = earlier.auditor == call.auditor and earlier.done < call.sent

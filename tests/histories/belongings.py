@@ -15,11 +15,16 @@ Asked = dict[str, Any]
 Said = dict[str, Any]
 
 
+def edge_of(number: int) -> float:
+    """Return an edge by which no two requests of a client are the same."""
+    return (number + 1) / 10_000
+
+
 class Belongings:
     """Contents, audiences, keys and audits that a client knows."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, *, keyless: bool) -> None:
+        self._name, self._keyless = name, keyless
         self.contents: list[str] = []
         self.sealed: list[str] = []
         self.opened: list[str] = []
@@ -36,7 +41,7 @@ class Belongings:
             Does.OPEN: lambda: {"first": many % (PEOPLE - UPLOADED)},
             Does.SEAL: lambda: _one("audience_id", self.opened, many),
             Does.PRICE: lambda: self._request(many, number),
-            Does.SUBMIT: lambda: self._request(many, number),
+            Does.SUBMIT: lambda: self._submission(many, number),
             Does.SUBMIT_TWICE: lambda: self._request(many, number),
             Does.SUBMIT_AGAIN: lambda: self._submitted(many),
             # The newest one most of the time: no worker may have it yet.
@@ -62,6 +67,14 @@ class Belongings:
         }
         return {"key": f"the-key-{self._name}-{number}", "request": request}
 
+    def _submission(self, many: int, number: int) -> Asked | None:
+        """Return a submission with its key, or one whose key the SDK's own record keeps."""
+        asked = self._request(many, number)
+        if asked is None or not self._keyless:
+            return asked
+        request = {**asked["request"], "bins": {"edges": [0, edge_of(number), 1]}}
+        return {"does": Does.SUBMIT_WITHOUT_KEY, "request": request}
+
     def _submitted(self, many: int) -> Asked | None:
         asked = _one("key", sorted(self.submitted), many)
         return asked and {**asked, "request": self.submitted[asked["key"]]}
@@ -82,6 +95,8 @@ class Belongings:
                 self.sealed.remove(asked["audience_id"])
             case Does.SUBMIT | Does.SUBMIT_TWICE | Does.SUBMIT_AGAIN:
                 self.submitted[asked["key"]] = asked["request"]
+                self._meet(said["audit_id"])
+            case Does.SUBMIT_WITHOUT_KEY:
                 self._meet(said["audit_id"])
             case Does.LIST:
                 for audit_id in said["states"]:

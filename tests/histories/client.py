@@ -1,7 +1,8 @@
 """A client process: a researcher who carries out a plan with the SDK, and does not give up.
 
 Everything the client does is in its history before it is sent. Killed and started again, it reads
-the history and repeats what has no answer: a submission with the key that it had.
+the history and repeats what has no answer: a submission with the key that it had. Some clients
+leave the keys to the SDK, whose records of pending audits have to find them again.
 """
 
 import os
@@ -46,6 +47,7 @@ class Researcher:
     key: dict[str, Any]
     url: str
     regulator: tuple[str, dict[str, Any]]
+    keyless: bool  # the SDK's records keep the keys
 
 
 def run(
@@ -59,12 +61,14 @@ def run(
     """Carry out the plan, phase by phase, from where the history ends."""
     os.environ["PLATFORM_AUDITOR_HOME"] = str(folder / f"home-{name}")
     if mistake in OF_CLIENTS:
-        OF_CLIENTS[mistake]()
+        OF_CLIENTS[mistake](folder)
     # The service may ask for more seconds than a fault lasts: the client decides itself.
     retries = Retries(attempts=2, first_wait=0.02, patience=0)
     key = OKPKey.import_key(who.key)
-    with Auditor(who.url, who.researcher_id, key, retries=retries) as auditor:
-        client = Client(folder, name, Operations(auditor, who.regulator))
+    pending = folder / f"pending-{name}"
+    with Auditor(who.url, who.researcher_id, key, retries=retries, pending=pending) as auditor:
+        belongings = Belongings(name, keyless=who.keyless)
+        client = Client(folder, name, Operations(auditor, who.regulator), belongings)
         client.carry_out(plan, each)
         client.look_at_everything(len(plan))
 
@@ -72,10 +76,12 @@ def run(
 class Client:
     """A plan, what of it is done, and what the client has by now."""
 
-    def __init__(self, folder: Path, name: str, operations: Operations) -> None:
+    def __init__(
+        self, folder: Path, name: str, operations: Operations, belongings: Belongings
+    ) -> None:
         path = folder / f"history-{name}"
         self._phase = folder / "phase"
-        self._operations, self._has = operations, Belongings(name)
+        self._operations, self._has = operations, belongings
         self._pending: dict[int, dict[str, Any]] = {}
         self._done: set[int] = set()
         for event in history.read(path):
@@ -111,7 +117,9 @@ class Client:
         while True:
             self._journal.write(number, does, "sent", **asked)
             try:
-                said = self._operations.perform(does, asked, begun)
+                with self._operations.until_written():
+                    said = self._operations.perform(does, asked, begun)
+                    self._journal.write(number, does, "done", **said)
             except TrustError as error:
                 self._journal.write(number, does, "refused", code="distrust", why=str(error))
                 return
@@ -122,7 +130,6 @@ class Client:
                 code = error.code if isinstance(error, ProblemError) else "connection"
                 self._journal.write(number, does, "lost", code=code, why=str(error)[:200])
             else:
-                self._journal.write(number, does, "done", **said)
                 self._has.learn(does, asked, said)
                 return
             time.sleep(random.uniform(0.1, 1) * PAUSE)

@@ -55,7 +55,7 @@ class Deployment:
     database: Database
     proxy: Proxy
     port: int
-    ports: list[int]
+    ports: dict[str, int]  # of the probes of each process
     regulator_key: OKPKey
     regulator_id: str
     servers: list[Child]
@@ -81,12 +81,13 @@ class Deployment:
     def begin(self) -> None:
         for child in self.services:
             child.start()
-        for server in self.servers:
-            self.wait_for_server(server)
+        for child in self.services:
+            self.wait_for(child)
 
-    def wait_for_server(self, server: Child) -> None:
-        port = self.ports[self.servers.index(server)]
-        until(lambda: _answers(port), f"{server.name} to answer")
+    def wait_for(self, child: Child) -> None:
+        """Wait until a service has started: one whose database is away then would end."""
+        port = self.ports[child.name]
+        until(lambda: _answers(port), f"{child.name} to answer")
 
     def regulator(self) -> Regulator:
         retries = Retries(attempts=10)
@@ -99,7 +100,7 @@ class Deployment:
             if member == 0:
                 auditor_id = self._add_auditor(BUDGETS[auditor % len(BUDGETS)])
             name = f"client-{auditor}-{member}"
-            who = self._add_researcher(name, auditor_id)
+            who = self._add_researcher(name, auditor_id, keyless=member > 0)
             given = (who, operations, plan.each, mistake)
             self.clients.append(Child(name, self.folder, client.run, given))
 
@@ -115,7 +116,7 @@ class Deployment:
             )
         return organisation.id
 
-    def _add_researcher(self, name: str, auditor_id: str) -> Researcher:
+    def _add_researcher(self, name: str, auditor_id: str, *, keyless: bool) -> Researcher:
         key = OKPKey.generate_key("Ed25519")
         public = dict(self.regulator_key.as_dict(private=False))
         with self.regulator() as regulator:
@@ -123,7 +124,7 @@ class Deployment:
                 name, auditor_id=auditor_id, jwk=key.as_dict(private=False)
             )
         private = dict(key.as_dict(private=True))
-        return Researcher(name, person.id, private, self.url, (self.regulator_id, public))
+        return Researcher(name, person.id, private, self.url, (self.regulator_id, public), keyless)
 
     def end(self) -> None:
         for child in [*self.clients, *self.services]:
@@ -140,19 +141,27 @@ def deployed(folder: Path, database: Database, mistake: str | None) -> Iterator[
     regulator_id = register_first(store, "regulator", key.as_dict(private=False))
     store.close()
     port, ports = free_port(), [free_port() for _ in range(database.servers)]
+    probes = [free_port() for _ in range(database.workers)]
     _write_settings(folder, database, port)
     servers = [
         Child(f"server-{number}", folder, run_service, (["serve", "--port", str(own)], mistake))
         for number, own in enumerate(ports)
     ]
     workers = [
-        Child(f"worker-{number}", folder, run_service, (["worker"], mistake))
-        for number in range(database.workers)
+        Child(
+            f"worker-{number}",
+            folder,
+            run_service,
+            (["worker", "--metrics-port", str(own)], mistake),
+        )
+        for number, own in enumerate(probes)
     ]
+    names = [child.name for child in (*servers, *workers)]
+    known = dict(zip(names, (*ports, *probes), strict=True))
     with ExitStack() as stack:
         proxy = stack.enter_context(proxied(port, ports))
         deployment = Deployment(
-            folder, database, proxy, port, ports, key, regulator_id, servers, workers, []
+            folder, database, proxy, port, known, key, regulator_id, servers, workers, []
         )
         stack.callback(deployment.end)
         deployment.begin()

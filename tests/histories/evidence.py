@@ -18,6 +18,7 @@ from tests.histories.plan import Does
 from tests.histories.platform import window
 
 SUBMITS = (Does.SUBMIT, Does.SUBMIT_TWICE, Does.SUBMIT_AGAIN)
+CHARGES = (*SUBMITS, Does.SUBMIT_WITHOUT_KEY)
 People = dict[str, dict[str, list[int]]]
 
 

@@ -5,6 +5,7 @@ wait also has a limit, because a fault may hit a moment in which nobody needs wh
 """
 
 import signal
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -28,20 +29,27 @@ DROPS = 3
 
 
 class Injector:
-    """Breaks a deployment as a fault says, and counts how often it really did."""
+    """Breaks a deployment as a fault says, and counts how often it really did.
+
+    A process that was killed or stopped, and a clock that was set, is one effect. Elsewhere every
+    answer that was cut, connection that was dropped or write that failed is one.
+    """
 
     def __init__(self, deployment: Deployment) -> None:
         self._on = deployment
-        self.injected = 0
+        self.effects = Counter[Breaks]()
 
-    def inject(self, fault: Fault) -> None:
-        """Inject the fault and heal it; every process runs afterwards."""
-        before = self.injected
-        self._actions()[fault.breaks](fault)
-        if self.injected == before:
-            self.injected += 1
+    @property
+    def injected(self) -> int:
+        return self.effects.total()
 
-    def _actions(self) -> dict[Breaks, Callable[[Fault], None]]:
+    def inject(self, fault: Fault) -> int:
+        """Inject the fault and heal it; return its effects. Every process runs afterwards."""
+        effects = self._actions()[fault.breaks](fault)
+        self.effects[fault.breaks] += effects
+        return effects
+
+    def _actions(self) -> dict[Breaks, Callable[[Fault], int]]:
         return {
             Breaks.KILL_SERVER: self._kill_server,
             Breaks.KILL_WORKER: self._kill_worker,
@@ -62,71 +70,90 @@ class Injector:
 
     # --- processes
 
-    def _kill_server(self, fault: Fault) -> None:
-        self._kill(_picked(self._on.servers, fault), lambda: self._noticed(1))
+    def _kill_server(self, fault: Fault) -> int:
+        return self._kill(_picked(self._on.servers, fault), lambda: self._noticed(1))
 
-    def _kill_worker(self, fault: Fault) -> None:
-        self._kill(_picked(self._on.workers, fault), lambda: self._moved(8))
+    def _kill_worker(self, fault: Fault) -> int:
+        return self._kill(_picked(self._on.workers, fault), lambda: self._moved(8))
 
-    def _kill_at_work(self, fault: Fault) -> None:
-        self._kill(self._held(fault), lambda: self._moved(2), let_go=True)
+    def _kill_at_work(self, fault: Fault) -> int:
+        held = self._held(fault)
+        if held is None:
+            self._let_go()
+            return 0
+        return self._kill(held, lambda: self._moved(2), let_go=True)
 
-    def _kill_client(self, fault: Fault) -> None:
+    def _kill_client(self, fault: Fault) -> int:
         client = _picked(self._on.clients, fault)
+        at_work = client.exit_code is None
         client.kill()
         client.start()
+        return int(at_work)
 
     def _kill(
         self, child: Child, effect: Callable[[], Callable[[], bool]], *, let_go: bool = False
-    ) -> None:
+    ) -> int:
         effective = effect()
+        alive = child.exit_code is None
         child.kill()
         if let_go:
             self._let_go()
         came(effective, LIMIT)
         child.start()
-        if child in self._on.servers:
-            self._on.wait_for_server(child)
+        self._on.wait_for(child)
+        return int(alive)
 
-    def _stop_at_work(self, fault: Fault) -> None:
+    def _stop_at_work(self, fault: Fault) -> int:
         """Stop a process until its lease is over and another may have its audit; then go on."""
-        self._stop(self._held(fault))
+        held = self._held(fault)
+        if held is None:
+            self._let_go()
+            return 0
+        return self._stop(held)
 
-    def _stop_server(self, fault: Fault) -> None:
-        self._stop(_picked(self._on.servers, fault))
+    def _stop_server(self, fault: Fault) -> int:
+        return self._stop(_picked(self._on.servers, fault))
 
-    def _stop(self, child: Child) -> None:
+    def _stop(self, child: Child) -> int:
         child.stop()
         self._let_go()
         try:
             pause(2 * LEASE)
         finally:
             child.go_on()
+        return 1
 
-    def _held(self, fault: Fault) -> Child:
-        """Return a process that is in the middle of scoring; any worker if none gets there."""
-        for mark in self._on.folder.glob("held-*"):
-            mark.unlink()
-        moved = self._moved(10)
+    def _held(self, fault: Fault) -> Child | None:
+        """Return a process that is in the middle of scoring; None if none gets there."""
+        self._forget_held()
+        # Most of what is left of a phase: somebody submits then, unless budgets are used up.
+        moved = self._moved(18)
         (self._on.folder / "hold").touch()
         came(lambda: any(self._on.folder.glob("held-*")) or moved(), LIMIT)
         held = {int(mark.name.split("-")[1]) for mark in self._on.folder.glob("held-*")}
         at_work = [child for child in self._on.services if child.pid in held]
-        return _picked(at_work or self._on.workers, fault)
+        return _picked(at_work, fault) if at_work else None
+
+    def _forget_held(self) -> None:
+        for mark in self._on.folder.glob("held-*"):
+            mark.unlink()
 
     def _let_go(self) -> None:
         (self._on.folder / "hold").unlink(missing_ok=True)
 
     # --- what is around them
 
-    def _hang_platform(self, _: Fault) -> None:
+    def _hang_platform(self, _: Fault) -> int:
         """Let audits wait: what is charged meanwhile can still be cancelled."""
+        self._forget_held()
         moved = self._moved(10)
         (self._on.folder / "hold").touch()
         came(moved, LIMIT)
+        hung = len(list(self._on.folder.glob("held-*")))
         self._let_go()
+        return hung
 
-    def _step_clocks(self, fault: Fault) -> None:
+    def _step_clocks(self, fault: Fault) -> int:
         one = fault.breaks is Breaks.CLOCK_OF_ONE
         whose = [_picked(self._on.services, fault)] if one else self._on.services
         moved = self._moved(6)
@@ -135,9 +162,11 @@ class Injector:
         came(moved, LIMIT)
         for child in whose:
             child.set_clock(0)
+        return len(whose)
 
-    def _fill_disk(self, fault: Fault) -> None:
-        noticed = self._lost(3)
+    def _fill_disk(self, fault: Fault) -> int:
+        """Count the answers that clients lost meanwhile, each to a write that failed."""
+        before, noticed = self._on.counter.lost, self._lost(3)
         database = self._on.database
         if isinstance(database, PostgreSQL):
             try:
@@ -145,8 +174,9 @@ class Injector:
                 came(noticed, LOSS_LIMIT)
             finally:
                 database.free_disk()
-            return
-        self._fill_files(FILE_LIMITS[int(fault.pick * 97) % len(FILE_LIMITS)], noticed)
+        else:
+            self._fill_files(FILE_LIMITS[int(fault.pick * 97) % len(FILE_LIMITS)], noticed)
+        return self._on.counter.lost - before
 
     def _fill_files(self, size: int | None, noticed: Callable[[], bool]) -> None:
         full = self._on.folder / "full"
@@ -159,28 +189,30 @@ class Injector:
             child.limit_files(None)
         full.unlink(missing_ok=True)
 
-    def _lose_answers(self, fault: Fault) -> None:
+    def _lose_answers(self, fault: Fault) -> int:
         before, half = self._on.proxy.cut, fault.breaks is Breaks.CUT_ANSWERS
         self._on.proxy.lose(*(Cut(each, half) for each in CHANGES))
         done = self._moved(10)
         came(lambda: self._on.proxy.cut - before == len(CHANGES) or done(), LIMIT)
         self._on.proxy.lose()
-        self.injected += self._on.proxy.cut - before
+        return self._on.proxy.cut - before
 
-    def _drop_connections(self, _: Fault) -> None:
+    def _drop_connections(self, _: Fault) -> int:
+        dropped = 0
         for _again in range(DROPS):
             moved = self._moved(2)
             with suppress(psycopg.OperationalError):
-                self._postgresql.drop_connections()
-                self.injected += 1
+                dropped += self._postgresql.drop_connections()
             came(moved, LIMIT)
+        return dropped
 
-    def _restart(self, fault: Fault) -> None:
+    def _restart(self, fault: Fault) -> int:
         immediate = fault.breaks is Breaks.RESTART_IMMEDIATE
         noticed = self._lost(2)
         self._postgresql.stop(signal.SIGQUIT if immediate else signal.SIGINT)
         came(noticed, LOSS_LIMIT)
         self._postgresql.start()
+        return 1
 
     @property
     def _postgresql(self) -> PostgreSQL:

@@ -1,6 +1,7 @@
 """Five mistakes, each of which the checker must find.
 
 A mistake is made in the child process that has it, before it starts. Only this harness knows them.
+Each leaves a mark once its code has run: a mistake that nobody makes proves nothing.
 """
 
 import threading
@@ -9,31 +10,50 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from sqlmodel import Session
+from sqlmodel import Session, col, func, select
 
-from api import boundaries, cancelling, standing
+from api import boundaries, cancelling, claims, standing
 from api.auth.caller import Caller
 from api.boundaries import Boundary
 from api.ledger import lock
 from api.settings import Settings, load_settings
+from api.store import ReleaseRow, Store
 from api.submissions import Submissions
+from auditor_client.audits import Audits
 from auditor_client.errors import ConnectionBrokenError
-from auditor_client.statements import Statements
-from openapi.models import Audit
+from auditor_client.local.pending_claims import Claim
+from openapi.models import Audit, AuditRequest
 from tests.faults import mutants
 from tests.histories.plan import Breaks
 
 put = mutants.put
 # Seconds for which a charge that was acknowledged is not committed.
 LATE = 0.4
+_MARK = "mistake-was-made"
 
 
-def lease_never_expires(_: Path) -> None:
+def was_made(folder: Path) -> bool:
+    """Return whether the code of the mistake has run in a history of this folder."""
+    return (folder / _MARK).exists()
+
+
+def _mark(folder: Path) -> None:
+    (folder / _MARK).touch()
+
+
+def lease_never_expires(folder: Path) -> None:
     """An audit of a dead worker is never claimed again."""
     mutants.lease_without_end({})
+    endless = claims.lease
+
+    def lease(settings: Any) -> Any:
+        _mark(folder)
+        return endless(settings)
+
+    put(claims, "lease", lease)
 
 
-def answer_before_commit(_: Path) -> None:
+def answer_before_commit(folder: Path) -> None:
     """A submission is acknowledged when its charge is written, and committed a little later."""
     submit, charged, reached = Submissions.submit, Submissions._charged, boundaries.reached
     waiting: dict[str, Future[Audit]] = {}
@@ -60,6 +80,7 @@ def answer_before_commit(_: Path) -> None:
     def wait(boundary: Boundary) -> None:
         reached(boundary)
         if boundary is Boundary.CHARGE_WRITTEN:
+            _mark(folder)
             threading.Event().wait(LATE)
 
     put(Submissions, "_charged", tell)
@@ -70,16 +91,23 @@ def answer_before_commit(_: Path) -> None:
 def release_drawn_again(folder: Path) -> None:
     """A process that starts runs again what was released before."""
     settings = load_settings(folder / "settings.toml")
+    store = Store(settings.database_url)
+    with store.read() as session:
+        released = session.exec(select(func.count(col(ReleaseRow.audit_id)))).one()
+    store.close()
+    if released:
+        _mark(folder)
     mutants.noise_drawn_again({"database_url": settings.database_url})
 
 
-def refund_twice(_: Path) -> None:
+def refund_twice(folder: Path) -> None:
     """A cancellation that is repeated refunds its charge again."""
 
     def cancel(session: Session, caller: Caller, audit_id: str, settings: Settings) -> Audit:
         at = lock(session)
         row = standing.owned(session, caller, audit_id, lock=True)
         if row.state == "cancelled":
+            _mark(folder)
             row.state = "charged"
             cancelling.give_back(session, at, row, settings)
             return standing.view(row)
@@ -89,24 +117,28 @@ def refund_twice(_: Path) -> None:
     put(cancelling, "cancel", cancel)
 
 
-def retry_without_key() -> None:
+def retry_without_key(folder: Path) -> None:
     """The SDK sends a submission that got no answer again under another key."""
-    post = Statements.post
+    submit = Audits._submit
 
-    def forgetful(self: Statements, *asked: Any, key: str | None = None, again: bool) -> Any:
+    def forgetful(self: Audits, request: AuditRequest, claim: Claim) -> Audit:
         try:
-            return post(self, *asked, key=key)
+            return submit(self, request, claim)
         except ConnectionBrokenError:
-            return post(self, *asked, key=f"{key}-again", again=again)
+            _mark(folder)
+            changes = {"key": f"{claim.record.key}-again", "signature": None}
+            return submit(self, request, Claim(claim.record.model_copy(update=changes)))
 
-    put(Statements, "post", forgetful)
+    put(Audits, "_submit", forgetful)
 
 
 OF_SERVICES: dict[str | None, Callable[[Path], None]] = {
     mistake.__name__: mistake
     for mistake in (lease_never_expires, answer_before_commit, release_drawn_again, refund_twice)
 }
-OF_CLIENTS: dict[str | None, Callable[[], None]] = {retry_without_key.__name__: retry_without_key}
+OF_CLIENTS: dict[str | None, Callable[[Path], None]] = {
+    retry_without_key.__name__: retry_without_key
+}
 # The faults of a small history in which each mistake shows.
 FAULTS: dict[str, tuple[Breaks, ...]] = {
     "lease_never_expires": (Breaks.KILL_AT_WORK, Breaks.KILL_WORKER),

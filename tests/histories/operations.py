@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from hashlib import sha256
 from typing import Any
 
@@ -29,6 +30,10 @@ class Operations:
         self._auditor, self._regulator = auditor, regulator
         self._known_trust: Trust | None = None
 
+    def until_written(self) -> AbstractContextManager[None]:
+        """Keep the SDK's records until the answer is in the history."""
+        return self._auditor.audits.until_saved()
+
     def perform(self, does: Does, asked: Asked, note: Note) -> Said:
         actions: dict[Does, Callable[[], Said]] = {
             Does.CONTENT: lambda: self._upload_content(asked["title"]),
@@ -39,6 +44,7 @@ class Operations:
             Does.PRICE: lambda: self._price(asked["request"]),
             Does.SUBMIT: lambda: self._submit(asked),
             Does.SUBMIT_AGAIN: lambda: self._submit(asked),
+            Does.SUBMIT_WITHOUT_KEY: lambda: self._submit(asked),
             Does.SUBMIT_TWICE: lambda: self._submit_twice(asked),
             Does.GET: lambda: {"state": self._auditor.audits.state(asked["audit_id"]).state},
             Does.CANCEL: lambda: self._cancel_twice(asked["audit_id"]),
@@ -90,7 +96,7 @@ class Operations:
 
     def _submit(self, asked: Asked) -> Said:
         request = REQUEST.validate_python(asked["request"])
-        audit = self._auditor.audits.submit(request, idempotency_key=asked["key"])
+        audit = self._auditor.audits.submit(request, idempotency_key=asked.get("key"))
         answer = sha256(audit.model_dump_json().encode()).hexdigest()
         return {"audit_id": audit.id, "answer": answer, "debit": str(audit.price.debit)}
 

@@ -22,6 +22,7 @@ class Does(StrEnum):
     SUBMIT = "submit"
     SUBMIT_TWICE = "submit-twice"
     SUBMIT_AGAIN = "submit-again"
+    SUBMIT_WITHOUT_KEY = "submit-without-key"
     GET = "get"
     CANCEL = "cancel"
     FETCH = "fetch"

@@ -1,7 +1,7 @@
 """One history: clients at work, faults in between, a quiet end, and the checker's verdict."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from tests.histories.databases import Database
 from tests.histories.deployment import POLL, Deployment, came, deployed, pause
 from tests.histories.evidence import Evidence
 from tests.histories.faults import Injector
-from tests.histories.plan import Plan
+from tests.histories.plan import Breaks, Plan
 
 # Seconds after which an audit that no worker takes up is stuck, if workers look for work: leases
 # last one second, and a clock that was ahead makes them last twenty more.
@@ -34,15 +34,22 @@ class Outcome:
 
     name: str
     operations: int
-    faults: int
+    effects: Mapping[Breaks, int]
     violations: list[str]
     seconds: float
+    without_effect: tuple[Breaks, ...] = ()
+
+    @property
+    def faults(self) -> int:
+        """How often something really broke."""
+        return sum(self.effects.values())
 
     def __str__(self) -> str:
         verdict = "all holds" if not self.violations else f"{len(self.violations)} VIOLATIONS"
         lines = [
             f"{self.name}: {self.operations} operations, {self.faults} faults, {verdict},"
             f" {self.seconds:.0f} s",
+            *(f"  without effect: {each}" for each in self.without_effect),
             *(f"  {each[:LENGTH]}" for each in self.violations[:SHOWN]),
         ]
         return "\n".join(lines)
@@ -68,7 +75,9 @@ def run(
         history.check()
     seconds = time.monotonic() - began
     found = list(dict.fromkeys(history.violations))
-    return Outcome(name, history.operations, history.injector.injected, found, seconds)
+    effects = history.injector.effects
+    idle = tuple(dict.fromkeys(f.breaks for f in plan.faults if not effects[f.breaks]))
+    return Outcome(name, history.operations, effects, found, seconds, idle)
 
 
 class _History:
@@ -93,10 +102,12 @@ class _History:
             due = round((phase + fault.after) * in_a_phase)
             self._wait_for(due)
             began = time.monotonic()
-            self.injector.inject(fault)
+            effects = self.injector.inject(fault)
             lasted = time.monotonic() - began
             print(
-                f"{self._name}: after {due} operations: {fault.breaks}, {lasted:.1f} s", flush=True
+                f"{self._name}: after {due} operations: {fault.breaks}: {effects} effects,"
+                f" {lasted:.1f} s",
+                flush=True,
             )
         total = len(self._plan.faults) * in_a_phase
         self._wait_for(total)

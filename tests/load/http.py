@@ -5,6 +5,7 @@ socket got no answer.
 """
 
 import asyncio
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
-_SHEDDING = (429, 503)
+_REFUSED, _UNAVAILABLE = 429, 503
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,24 @@ class Answer:
 
     @property
     def is_shed(self) -> bool:
-        """Deliberate shedding: the service says when to come back."""
-        return self.status in _SHEDDING and "retry-after" in self.headers
+        """Deliberate shedding: the service says when to come back, and that it is overloaded.
+
+        A database that does not answer is a 503 with `Retry-After` too, and is no shedding.
+        """
+        if "retry-after" not in self.headers:
+            return False
+        return self.status == _REFUSED or (
+            self.status == _UNAVAILABLE and self._reason == "overload"
+        )
+
+    @property
+    def _reason(self) -> object:
+        """The reason in the problem document."""
+        try:
+            found = json.loads(self.body)
+        except ValueError:
+            return None
+        return found.get("reason") if isinstance(found, dict) else None
 
     @property
     def retry_after(self) -> float:

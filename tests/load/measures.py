@@ -1,7 +1,6 @@
 """The measurements of `make load` and the goals that each is held to."""
 
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,8 +22,6 @@ _CLIENT_SECONDS = 70.0
 # Visitors of the closed loop that finds the capacity, and its seconds.
 _VISITORS, _CALIBRATION, _WARM_UP = 24, 3.0, 1.0
 _LOAD, _LOAD_WARM_UP = 7.0, 2.5
-# A liveness probe that fails for this long gets a container restarted.
-_SILENCE = 10.0
 
 
 @dataclass
@@ -47,7 +44,8 @@ class Run:
 
     def read_route(self, route: Route) -> list[Goal]:
         """Burst 200 sockets on one read route."""
-        return reads.burst(self.scene.url, route, self.scene.identities).goals(self.scene.name)
+        found = reads.burst(self.scene.url, route, self.scene.identities)
+        return found.goals(self.scene.name, self.scene.idle)
 
     def main_path(self) -> list[Goal]:
         """Find the capacity, offer multiples of it, and see that an audit still gets through."""
@@ -71,11 +69,12 @@ class Run:
 
     def sdk_clients(self) -> list[Goal]:
         """Run 40 SDK clients, then 200."""
-        few, many = (
-            sdk.run(self.scene.url, self.scene.researchers, clients, _CLIENT_SECONDS)
-            for clients in (FEW_CLIENTS, MANY_CLIENTS)
-        )
-        goals = [self._finished(few), self._finished(many)]
+        url, people = self.scene.url, self.scene.researchers
+        few = sdk.run(url, people, FEW_CLIENTS, _CLIENT_SECONDS)
+        with probing(url) as probes:
+            many = sdk.run(url, people, MANY_CLIENTS, _CLIENT_SECONDS)
+        health = health_goal(self._name(f"{MANY_CLIENTS} SDK clients"), probes, self.scene.idle)
+        goals = [self._finished(few), self._finished(many), health]
         ratio = many.rate / few.rate if few.rate else 0.0
         told = f"{many.rate:.1f} and {few.rate:.1f} audits/s, {many.cpu_share}"
         name = f"rate of {MANY_CLIENTS} SDK clients, of that of {FEW_CLIENTS}"
@@ -97,18 +96,14 @@ class Run:
         watch = threading.Thread(target=lambda: idle.append(hostile.keep_idle(self.scene.url)))
         watch.start()
         with probing(self.scene.url) as probes:
-            began = time.monotonic()
             closed = hostile.open_slowly(self.scene.url)
-            ended = time.monotonic()
         watch.join()
-        silence = probes.longest_silence(began, ended)
         name = self._name(f"{hostile.SLOW} slow connections")
-        told = f"{probes.unanswered} of {len(probes.seconds)} probes unanswered"
         slowest = max((each for each in closed if each is not None), default=0.0)
         left = f"the last one closed after {slowest:.1f} s"
         alone = idle[0] if idle and idle[0] is not None else float("inf")
         return [
-            Goal(f"{name}: longest silence of /healthz", silence, _SILENCE, "s", detail=told),
+            health_goal(name, probes, self.scene.idle),
             Goal(f"{name}: not closed", hostile.still_open(closed), 0, detail=left),
             Goal(self._name("idle connection: open for"), alone, hostile.CLOSED_WITHIN, "s"),
         ]
@@ -127,7 +122,7 @@ class Run:
             Goal(
                 self._name(f"{when}: p99 of shed answers"),
                 shed,
-                reads.SHED_WITHIN,
+                reads.shed_limit(self.scene.idle),
                 "s",
                 detail=told,
             ),

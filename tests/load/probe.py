@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from tests.load.goals import Goal, quantile
 from tests.load.http import Socket
@@ -26,17 +25,11 @@ class Probes:
 
     url: str
     seconds: list[float] = field(default_factory=list)
-    answered: list[float] = field(default_factory=list)
     unanswered: int = 0
 
     @property
     def p99(self) -> float:
         return quantile(self.seconds, 0.99)
-
-    def longest_silence(self, since: float, until: float) -> float:
-        """Return the longest time between two answered probes, in seconds."""
-        times = [since, *sorted(at for at in self.answered if since < at < until), until]
-        return max(b - a for a, b in pairwise(times))
 
     async def run(self, stop: threading.Event) -> None:
         """Probe until told to stop, then wait for the answers that are outstanding."""
@@ -53,7 +46,6 @@ class Probes:
             answer = await socket.ask("GET", "/healthz", headers, within=PATIENCE)
         if answer.status == 200:
             self.seconds.append(answer.seconds)
-            self.answered.append(time.monotonic())
         else:
             self.seconds.append(PATIENCE)
             self.unanswered += 1

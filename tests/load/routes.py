@@ -7,9 +7,21 @@ from pathlib import Path
 from typing import Any, Literal
 
 As = Literal["anybody", "researcher", "regulator", "operator", "browser"]
+# Sockets of a burst that are admitted at least: fewer tables are streamed at a time.
+LEAST, LEAST_TABLES = 20, 2
+_TABLES = ("/v1/ledger/export", "/v1/regulator/exports/{name}")
+# Objects that no scene has: applications, and two-party runs.
+_MISSING = (
+    "/v1/applications/{application_id}",
+    "/v1/applications/{application_id}/draft",
+    "/v1/audits/{audit_id}/exchange",
+    "/v1/regulator/two-party-runs/{audit_id}",
+    "/v1/regulator/two-party-runs/{audit_id}/messages",
+)
 _DOCUMENT = Path(__file__).parents[2] / "openapi" / "openapi.json"
 # Named after what answers them: a process's own state, a session that is read until the response
-# is sent, a single look, an event stream, a statement in a snapshot, a page of a signed-in browser.
+# is sent, a single look, an event stream, a statement in a snapshot, a table that is streamed from
+# its own connection, a page of a signed-in browser.
 _SHAPES = (
     "/v1/catalogue",
     "/v1/audits",
@@ -18,6 +30,7 @@ _SHAPES = (
     "/v1/audits/{audit_id}/release",
     "/v1/audits/{audit_id}/proof",
     "/v1/ledger/entries",
+    "/v1/ledger/export",
     "/v1/regulator/overview",
 )
 _PAGES: tuple[tuple[str, As], ...] = (("/console/", "anybody"), ("/console/audits", "browser"))
@@ -31,11 +44,16 @@ _MORE_PAGES: tuple[tuple[str, As], ...] = (
 
 @dataclass(frozen=True)
 class Route:
-    """A GET route with every parameter filled in, and the role that may ask."""
+    """A GET route with every parameter filled in, and the role that may ask.
+
+    Of 200 sockets at least `least` get the status `expected`, and the others may be shed.
+    """
 
     template: str
     path: str
     by: As
+    expected: int = 200
+    least: int = LEAST
 
 
 def shapes(values: Mapping[str, str]) -> list[Route]:
@@ -63,7 +81,13 @@ def _route(template: str, operation: Mapping[str, Any], values: Mapping[str, str
         if parameter["in"] == "query" and parameter.get("required")
     )
     path = template.format_map(values)
-    return Route(template, f"{path}?{query}" if query else path, _role(operation))
+    return Route(
+        template,
+        f"{path}?{query}" if query else path,
+        _role(operation),
+        expected=404 if template in _MISSING else 200,
+        least=LEAST_TABLES if template in _TABLES else LEAST,
+    )
 
 
 def _role(operation: Mapping[str, Any]) -> As:

@@ -5,9 +5,15 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from api.app.admission import Slots
+from api.app.capacity import Share
+from api.errors import ApiError, OverloadedError
+from api.problems import database_unavailable, respond
 from tests.load.goals import REPEATS, Goal, Judge, StuckError, quantile
 from tests.load.http import Answer, Socket
-from tests.load.probe import Probes
+from tests.load.probe import Probes, health_goal
+from tests.load.reads import Burst
+from tests.load.routes import Route, shapes
 
 
 def _values(*values: float) -> Callable[[], list[Goal]]:
@@ -41,9 +47,53 @@ def test_goals_from_below_and_numbers_that_were_not_measured() -> None:
 
 
 def test_only_a_refusal_that_says_when_to_come_back_is_shedding() -> None:
-    assert Answer(503, 0.0, {"retry-after": "1"}).is_shed
-    assert not Answer(503, 0.0).is_shed
-    assert not Answer(500, 0.0, {"retry-after": "1"}).is_shed
+    later, overload = {"retry-after": "1"}, b'{"reason": "overload"}'
+    assert Answer(429, 0.0, later).is_shed
+    assert Answer(503, 0.0, later, overload).is_shed
+    assert not Answer(503, 0.0, {}, overload).is_shed
+    assert not Answer(500, 0.0, later, overload).is_shed
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"reason": null}', b"<html>"])
+def test_a_service_that_is_broken_does_not_shed(body: bytes) -> None:
+    assert not Answer(503, 0.0, {"retry-after": "2"}, body).is_shed
+
+
+def test_the_service_tells_shedding_from_a_database_that_is_gone() -> None:
+    """The harness reads what the service writes."""
+
+    def answer(error: ApiError) -> Answer:
+        sent = respond(error)
+        headers = {name.lower(): value for name, value in sent.headers.items()}
+        return Answer(sent.status_code, 0.0, headers, bytes(sent.body))
+
+    slots = Slots("requests", Share(0, 9))
+    with pytest.raises(OverloadedError) as shed:
+        slots.take("somebody")
+    assert answer(shed.value).is_shed
+    assert not answer(database_unavailable(TimeoutError())).is_shed
+
+
+def _burst(*statuses: int) -> list[Goal]:
+    route = Route("/x", "/x", "anybody")
+    later = {"retry-after": "1"}
+    return Burst(route, [Answer(each, 0.0, later) for each in statuses]).goals("it", 0.001)
+
+
+def test_a_burst_that_only_meets_refusals_or_nothing_is_missed() -> None:
+    def missed(goals: list[Goal]) -> set[str]:
+        return {goal.name.rpartition(": ")[2] for goal in goals if not goal.is_met}
+
+    assert missed(_burst(*[429] * 200)) == {"answered with 200"}
+    assert missed(_burst(*[404] * 200)) == {"unanswered", "answered with 200"}
+    assert missed(_burst(*[200] * 20, *[429] * 180)) == set()
+
+
+def test_a_missing_object_is_an_answer_only_where_none_was_made() -> None:
+    values = dict.fromkeys(("audit_id", "content_id", "audience_id", "application_id"), "x")
+    values |= dict.fromkeys(("name", "number", "old", "new"), "1")
+    assert all(route.expected == 200 for route in shapes(values))
+    assert "/v1/ledger/export" in {route.template for route in shapes(values)}
 
 
 def test_quantiles_are_values_that_were_measured() -> None:
@@ -51,9 +101,10 @@ def test_quantiles_are_values_that_were_measured() -> None:
     assert quantile([], 0.99) == 0
 
 
-def test_silence_counts_up_to_the_end_of_the_measurement() -> None:
-    probes = Probes("", answered=[1.0, 2.0])
-    assert probes.longest_silence(0.0, 30.0) == 28.0
+def test_one_silence_in_fifty_probes_misses_the_goal_of_healthz() -> None:
+    quick, slow = Probes("", seconds=[0.01] * 50), Probes("", seconds=[0.01] * 49 + [9.0])
+    assert health_goal("it", quick, 0.001).is_met
+    assert not health_goal("it", slow, 0.001).is_met
 
 
 @pytest.mark.parametrize(

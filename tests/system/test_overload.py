@@ -1,11 +1,16 @@
 """Overload and hostile traffic: parallel reads, shedding, slow and unauthenticated bodies."""
 
 import asyncio
+import os
+import select
+import signal
 import socket
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
@@ -13,8 +18,9 @@ import pytest
 from api.app.connections import limited
 from api.platform import Platform
 from tests.durability.processes import until
+from tests.load.server import DESCRIPTORS, served
 from tests.system.raw import Raw, raw, refused
-from tests.world import Deployment, deployed, free_port, listening
+from tests.world import Deployment, deployed, free_port, listening, sqlite_url
 
 PARALLEL = 200
 
@@ -168,6 +174,12 @@ class TestConnections:
             connection = self.connect(port, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
             assert answer_of_or_reset(connection).startswith(b"HTTP/1.1 204")
 
+    def test_connections_that_come_together_are_limited_together(self) -> None:
+        running, port = self.serve(most=20)
+        with running, ExitStack() as slow:
+            held = [slow.enter_context(self.connect(port)) for _ in range(200)]
+            until(lambda: sum(map(is_open, held)) <= 20, "the others to be dropped")
+
     def test_too_many_slow_connections_make_room_for_a_new_one(self) -> None:
         running, port = self.serve(most=20)
         with running, ExitStack() as slow:
@@ -178,9 +190,31 @@ class TestConnections:
             assert answer_of_or_reset(held[0]) == b""
 
 
+def test_more_connections_than_files_do_not_stop_the_server_from_accepting(
+    tmp_path: Path,
+) -> None:
+    """All of them wait when the server comes to accept; out of files, it would pause for 1 s."""
+    with served(tmp_path, sqlite_url(tmp_path)) as server, ExitStack() as slow:
+        host, port = "127.0.0.1", urlsplit(server.url).port
+        os.kill(server.pid, signal.SIGSTOP)
+        try:
+            for _ in range(DESCRIPTORS + 100):
+                connection = slow.enter_context(socket.create_connection((host, port), 30))
+                connection.sendall(b"GET /")
+        finally:
+            os.kill(server.pid, signal.SIGCONT)
+        assert httpx2.get(f"{server.url}/healthz", timeout=60).status_code == 200
+        assert '"event": "asyncio"' not in (tmp_path / "log").read_text()
+
+
 def answer_of_or_reset(connection: socket.socket) -> bytes:
     """All that is sent; nothing more once the connection is reset."""
     try:
         return answer_of(connection)
     except ConnectionResetError:
         return b""
+
+
+def is_open(connection: socket.socket) -> bool:
+    """Whether the server has not closed the connection; it has sent nothing."""
+    return not select.select([connection], [], [], 0)[0]

@@ -22,6 +22,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from api.app.app import create_app
 from api.app.container import Container, build_container
+from api.hosting.wire import CALLS, FACTS
 from api.platform import Platform
 from api.problems import MEDIA_TYPE
 from api.settings import load_settings
@@ -200,6 +201,29 @@ def told_by(port: int, path: str) -> httpx2.Response | None:
 def readiness(port: int) -> int | None:
     answer = told_by(port, "/readyz")
     return answer.status_code if answer is not None else None
+
+
+def test_an_adapter_serves_metrics_and_probes(tmp_path: Path) -> None:
+    port, metrics = free_port(), free_port()
+    options = tmp_path / "options.toml"
+    options.write_text("people = 5000\n")
+    line = [sys.executable, "-m", "api.cli", "adapter", "simulated", "--options", str(options)]
+    environment = os.environ | {"PLATFORM_AUDITOR_METRICS_PORT": str(metrics)}
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [*line, "--port", str(port)], stdout=log, stderr=log, env=environment
+        )
+    try:
+        until(lambda: readiness(metrics) == 200, "the adapter to be ready")
+        until(lambda: told_by(port, FACTS) is not None, "the adapter to answer")
+        httpx2.post(f"http://127.0.0.1:{port}{CALLS}match", content=b"nonsense")
+        found = told_by(metrics, "/metrics")
+        assert found is not None
+        assert 'adapter_calls_total{call="match"} 1.0' in found.text
+        assert 'adapter_call_failures_total{call="match"} 1.0' in found.text
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait()
 
 
 @pytest.mark.parametrize("command", ["serve", "worker"])

@@ -1,10 +1,14 @@
 """Records of audits that are under way: who continues them, who shares them, when they end."""
 
+import fcntl
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +17,9 @@ from joserfc.jwk import OKPKey
 
 from auditor_client import AuditFailedError, Auditor, ConnectionBrokenError
 from auditor_client.errors import BudgetExhaustedError, PendingAuditError, ServiceError
-from auditor_client.local.file_locks import FileLock
+from auditor_client.local.file_locks import FileLock, HeldLock
 from auditor_client.local.pending_audits import PendingAudits
+from auditor_client.progress import lines_when_piped
 from auditor_client.retries import Retries
 from tests.auditor_client.examples import AUDIENCE_ID, AUDIT_ID, CONTENT_ID
 from tests.auditor_client.scripted import HANG_UP, ScriptedService, refuse
@@ -231,19 +236,97 @@ def test_parallel_claims_share_one_record(folder: Path) -> None:
     assert files(folder) == []
 
 
+def test_a_thread_that_met_the_lock_before_the_record_pays_once(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    keys: list[str] = []
+
+    def other() -> None:
+        with lines_when_piped(), pending(folder).claimed(ASKED) as claim:
+            keys.append(claim.record.key)
+
+    thread = threading.Thread(target=other)
+    with pending(folder).claimed(ASKED) as claim:
+        keys.append(claim.record.key)
+        thread.start()
+        until(lambda: "runs the same audit" in capfd.readouterr().err)
+        # The other one sleeps. All of the audit happens before it looks again.
+        claim.save(signature="signed")
+    thread.join()
+    assert len(keys) == 2
+    assert len(set(keys)) == 1
+    assert files(folder) == []
+
+
+def test_a_process_that_met_the_lock_before_the_record_pays_once(folder: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path;"
+        "from auditor_client.progress import lines_when_piped;"
+        "from tests.auditor_client.local.test_pending_audits import ASKED, pending;"
+        "lines = lines_when_piped(); lines.__enter__();"
+        "found = pending(Path(sys.argv[1])).claimed(ASKED);"
+        "print(found.__enter__().record.key); found.__exit__(None, None, None)"
+    )
+    command = [sys.executable, "-u", "-c", code, str(folder)]
+    with pending(folder).claimed(ASKED) as claim:
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert child.stderr
+        assert "runs the same audit" in child.stderr.readline()
+        claim.save(signature="signed")
+    assert child.communicate()[0].strip() == claim.record.key
+    assert files(folder) == []
+
+
+def test_whoever_meets_a_lock_reads_its_note_even_after_it_was_removed(tmp_path: Path) -> None:
+    """The holder has locked the file, has not written the note yet, and is quick from then on."""
+    path, found = tmp_path / "lock", list[FileLock | HeldLock]()
+    with path.open("w+b", buffering=0) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        thread = threading.Thread(target=lambda: found.append(FileLock.acquire(path, "other")))
+        thread.start()
+        thread.join(0.2)
+        assert thread.is_alive()
+        file.write(b"mine\n1\n")
+        path.unlink()
+        thread.join()
+    assert found == [HeldLock("1", "mine")]
+
+
+def test_a_note_that_a_crash_left_is_written_anew(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    path.write_text("old\n1\n")
+    lock = FileLock.acquire(path, "new")
+    assert isinstance(lock, FileLock)
+    assert FileLock.acquire(path, "other") == HeldLock(str(os.getpid()), "new")
+    lock.release()
+
+
+def test_an_error_before_anything_is_sent_leaves_no_record(folder: Path) -> None:
+    with pytest.raises(StoppedError), pending(folder).claimed(ASKED):
+        raise StoppedError
+    assert files(folder) == []
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
 def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        FileLock.acquire(path)
+        FileLock.acquire(path, "child")
         os.write(write, b"x")
         signal.pause()
     os.read(read, 1)
-    assert FileLock.acquire(path) is None
+    assert FileLock.acquire(path, "parent") == HeldLock(str(child), "child")
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    assert FileLock.acquire(path) is not None
+    assert isinstance(FileLock.acquire(path, "parent"), FileLock)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 2}', "null"])
