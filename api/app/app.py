@@ -6,12 +6,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.metadata import version
 
+from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
 
 from api import problems
 from api.access_log import AccessLog
+from api.app.capacity import Capacity
 from api.app.container import Container
 from api.app.gate import Gate
 from api.console import installation as console
@@ -99,6 +101,7 @@ def _lifespan(container: Container) -> Callable[[FastAPI], AbstractAsyncContextM
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         """Run the embedded worker, and sign the ledger's head, for as long as the application."""
+        current_default_thread_limiter().total_tokens = Capacity.of(container.settings).threads
         try:
             await run_in_threadpool(
                 record_state, container.store, container.settings, container.platform

@@ -48,7 +48,7 @@ class Gate:
         self._authenticate = authenticate
         self._admission = Admission(capacity.shares)
         self._callers = KnownCallers()
-        self._writes = asyncio.Semaphore(capacity.writes)
+        self._writes = {name: asyncio.Semaphore(number) for name, number in capacity.writes.items()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         slots = self._admission.slots_for(scope) if scope["type"] == "http" else None
@@ -74,7 +74,8 @@ class Gate:
                 await send(message)
 
             waits = scope["method"] not in _READS and slots.name not in _STREAMED
-            async with self._writes if waits else nullcontext():
+            writes = self._writes.get(slots.name, self._writes["requests"])
+            async with writes if waits else nullcontext():
                 await self.app(scope, receive, sending)
         self._callers.learn(scope)
 
