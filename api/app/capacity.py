@@ -20,6 +20,10 @@ Four facts make this hold:
 - Requests that write, uploads and two-party messages may wait for each other. Together they are
   fewer than the threads (`writers`), and the others wait for their place without a thread. The
   threads left over answer reads meanwhile.
+
+Every wait has a time limit and ends in 503 with `Retry-After`: for a place (`api.web.waiting`), for
+group commit (`api.together`), for the write lock, for a connection, and for PostgreSQL
+(`api.store.engine`).
 """
 
 import resource

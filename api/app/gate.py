@@ -30,6 +30,7 @@ from api.web.body_limit import (
     too_large,
 )
 from api.web.headers import header
+from api.web.waiting import place
 
 # Paths whose bodies need no token: they carry their own proof, or their sender is not known yet.
 _WITHOUT_TOKEN = ("/oauth/", "/v1/applications", "/console/")
@@ -75,7 +76,7 @@ class Gate:
 
             waits = scope["method"] not in _READS and slots.name not in _STREAMED
             writes = self._writes.get(slots.name, self._writes["requests"])
-            async with writes if waits else nullcontext():
+            async with place(writes) if waits else nullcontext():
                 await self.app(scope, receive, sending)
         self._callers.learn(scope)
 
