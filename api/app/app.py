@@ -73,10 +73,13 @@ def create_app(container: Container) -> FastAPI:
     )
     app.state.container = container
     app.state.auth = container.auth
+    sessions = None
     if container.settings.console:
-        console.install(app, container)
+        sessions = console.install(app, container)
     authenticate = container.auth.authenticator.authenticate
-    app.add_middleware(Gate, settings=container.settings, authenticate=authenticate)
+    app.add_middleware(
+        Gate, settings=container.settings, authenticate=authenticate, sessions=sessions
+    )
     app.add_middleware(AccessLog)
     return app
 

@@ -84,7 +84,7 @@ class Capacity:
         charges faster than it releases would only make its queue longer. Operators and those who
         sign in do not wait behind charges.
         """
-        return {"requests": self.requests // 2, "oversight": 1, "sign-in": 1}
+        return {"requests": self.requests // 2, "oversight": 1, "sign-in": 2}
 
     @property
     def writers(self) -> int:
@@ -109,6 +109,12 @@ class Capacity:
             "exports": Share(self.exports, max(1, self.exports // 2)),
             "anonymous": Share(6 * threads, 4 * threads),
             "applications": Share(4, 2),
+            "sign-in": Share(4 * threads, 3 * threads),
+            # Tokens and sessions that this process has not seen yet, while they are verified.
+            "new-credentials": Share(6 * threads, 4 * threads),
+            # Bodies that arrive, each of which is kept in memory: of strangers, of researchers.
+            "anonymous-bodies": Share(16 * threads, 2 * threads),
+            "bodies": Share(16 * threads, 4 * threads),
         }
 
 
