@@ -1,14 +1,17 @@
 """The application: routes, problems, limits, and the embedded worker."""
 
+import json
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import cache
 from importlib.metadata import version
 
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import Response
 from fastapi.routing import APIRoute
 
 from api import problems
@@ -68,9 +71,14 @@ def create_app(container: Container) -> FastAPI:
     # same path with a slash would repeat the caller's `Host`.
     app = describe(
         FastAPI(
-            lifespan=_lifespan(container), docs_url=None, redoc_url=None, redirect_slashes=False
+            lifespan=_lifespan(container),
+            docs_url=None,
+            redoc_url=None,
+            openapi_url=None,
+            redirect_slashes=False,
         )
     )
+    _serve_contract(app)
     app.state.container = container
     app.state.auth = container.auth
     sessions = None
@@ -94,6 +102,19 @@ def describe(app: FastAPI) -> FastAPI:
         app.include_router(router, generate_unique_id_function=_operation_id)
     problems.install(app)
     return app
+
+
+def _serve_contract(app: FastAPI) -> None:
+    """Serve the OpenAPI document, encoded once: FastAPI would do it for every request."""
+
+    @cache
+    def encoded() -> bytes:
+        return json.dumps(app.openapi(), separators=(",", ":")).encode()
+
+    async def get_contract() -> Response:
+        return Response(encoded(), media_type="application/json")
+
+    app.add_api_route("/openapi.json", get_contract, include_in_schema=False)
 
 
 def _operation_id(route: APIRoute) -> str:
