@@ -4,7 +4,7 @@ import asyncio
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from typing import Any
 
@@ -16,6 +16,7 @@ from api.platform import Platform
 from tests.durability.processes import until
 from tests.load.hostile import leave_unread
 from tests.system.raw import Raw, raw, refused
+from tests.system.scene import Scene
 from tests.world import Deployment, deployed, free_port, listening, sqlite_url
 
 PARALLEL = 200
@@ -28,20 +29,36 @@ def impatient(new_database: Callable[[], str], platform: Platform) -> Iterator[D
         yield running
 
 
-def in_parallel(me: Raw, path: str, number: int) -> list[httpx2.Response]:
+def in_parallel(callers: Sequence[Raw], path: str, number: int) -> list[httpx2.Response]:
+    """As many requests at once, of these callers in turn."""
+    tokens = [each.http.headers["authorization"] for each in callers]
+
     async def get_all() -> list[httpx2.Response]:
         limits = httpx2.Limits(max_connections=number)
-        options: dict[str, Any] = {"base_url": me.http.base_url, "headers": me.http.headers}
-        async with httpx2.AsyncClient(limits=limits, timeout=60, **options) as client:
-            return await asyncio.gather(*(client.get(path) for _ in range(number)))
+        options: dict[str, Any] = {"base_url": callers[0].http.base_url, "limits": limits}
+        async with httpx2.AsyncClient(timeout=60, **options) as client:
+            asked = (
+                client.get(path, headers={"authorization": tokens[each % len(tokens)]})
+                for each in range(number)
+            )
+            return await asyncio.gather(*asked)
 
     return asyncio.run(get_all())
 
 
-@pytest.mark.parametrize("path", ["/v1/regulator/auditors", "/v1/ledger/entries", "/v1/me"])
-def test_parallel_reads_are_answered_or_shed(deployment: Deployment, path: str) -> None:
+@pytest.fixture(scope="module")
+def callers(deployment: Deployment, scene: Scene) -> list[Raw]:
+    """Researchers of one auditor, and a regulator."""
+    people = [raw(deployment, deployment.researcher(scene.auditor_id)) for _ in range(12)]
+    return [*people, raw(deployment, deployment.regulator)]
+
+
+@pytest.mark.parametrize("path", ["/v1/audits/{audit}", "/v1/ledger/entries", "/v1/me"])
+def test_parallel_reads_are_answered_or_shed(scene: Scene, callers: list[Raw], path: str) -> None:
     """With connections that were kept until the answer was sent, this took a minute."""
-    answers = in_parallel(raw(deployment, deployment.regulator), path, PARALLEL)
+    path = path.format(audit=scene.audit["id"])
+    asked = callers[:-1] if "audits" in path else callers
+    answers = in_parallel(asked, path, PARALLEL)
     statuses = Counter(answer.status_code for answer in answers)
     assert set(statuses) <= {200, 429, 503}, statuses
     assert statuses[200] >= 8
