@@ -12,10 +12,10 @@ A thread that holds one of them waits only for a later one, so no circle of wait
 Four facts make this hold:
 
 - A route gives its connection back before its answer is serialised (`api.web.routing`), so nobody
-  waits for a thread while holding a connection. Tables that are streamed are the exception: each
-  keeps one connection while it is sent. Their number is `exports`, by admission.
-- A thread holds at most one connection, and there are as many connections as threads and streamed
-  tables that may use one. So nobody ever waits for a connection.
+  waits for a thread while holding a connection. Nor does an export keep one while a piece of it is
+  sent.
+- A thread holds at most one connection, and there are as many connections as threads that may use
+  one. So nobody ever waits for a connection.
 - The pool has `threads` threads: the application sets AnyIO's limiter when it starts.
 - Requests that write, uploads and two-party messages may wait for each other. Together they are
   fewer than the threads (`writers`), and the others wait for their place without a thread. The
@@ -71,10 +71,10 @@ class Capacity:
 
     @property
     def connections(self) -> int:
-        """Database connections: one for each thread and each streamed table that may hold one."""
+        """Database connections: one for each thread that may hold one."""
         matching = min(MOST_PARTS, PLACES_PER_UPLOAD * self.uploads)
         background = _BACKGROUND_THREADS + WEBHOOK_THREADS + matching
-        return self.threads + self.exports + background
+        return self.threads + background
 
     @property
     def writes(self) -> dict[str, int]:
