@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from api.app import container
 from api.platform import Platform
-from api.store import Store
+from api.store import SERVING_LIMITS, Store
 from platform_sim import World
 from tests.conftest import new_postgresql
 from tests.durability.processes import until
@@ -26,7 +26,7 @@ LOCK_SECONDS = 1.0
 def served(
     postgresql: str, platform: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Deployment]:
-    limits = container.SERVING_LIMITS | {"lock_timeout": round(1_000 * LOCK_SECONDS)}
+    limits = dict(SERVING_LIMITS) | {"lock_timeout": round(1_000 * LOCK_SECONDS)}
     monkeypatch.setattr(container, "SERVING_LIMITS", limits)
     with deployed(new_postgresql(postgresql), platform, heartbeat_seconds=0.5) as running:
         yield running
@@ -60,7 +60,7 @@ def test_sessions_of_a_service_have_limits_and_those_of_commands_none(postgresql
     names = ("lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout")
     database = new_postgresql(postgresql)
     found = []
-    for limits in (container.SERVING_LIMITS, {}):
+    for limits in (SERVING_LIMITS, {}):
         with closing(Store(database, limits=limits)) as store, store.look() as connection:
             found.append([connection.execute(text(f"SHOW {name}")).scalar() for name in names])
     assert found == [["20s", "5min", "5min"], ["0", "0", "0"]]
