@@ -209,6 +209,8 @@ class Settings(BaseSettings):
     # A body must arrive at this rate on average, after the first seconds.
     body_seconds: Annotated[float, Field(gt=0, le=300)] = 10.0
     body_bytes_per_second: Annotated[int, Field(ge=1)] = 16 * 1024
+    # Seconds after which every body has arrived, however large it is.
+    whole_body_seconds: Annotated[float, Field(gt=0, le=3_600)] = 600.0
     # The largest body of a request without a token or a session.
     anonymous_body_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024
 

@@ -14,6 +14,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic, TypeVar
 
+from api.errors import UnavailableError
+
+# Seconds that one waits to be served by another. Who holds the lock has time limits of its own.
+_PATIENCE = 30.0
+
 Held = TypeVar("Held")
 Wish = TypeVar("Wish")
 Answer = TypeVar("Answer")
@@ -39,7 +44,9 @@ class Together(Generic[Held, Wish, Answer]):
         do: Callable[[Held, Sequence[Wish]], Sequence[Answer]],
         joins: Callable[[Wish, Sequence[Wish]], bool],
         hopeless: tuple[type[Exception], ...] = (),
+        patience: float = _PATIENCE,
     ) -> None:
+        self._patience = patience
         self._hold, self._do, self._joins, self._hopeless = hold, do, joins, hopeless
         self._guard = threading.Lock()
         self._waiting: list[_Waiting[Wish, Answer]] = []
@@ -50,11 +57,23 @@ class Together(Generic[Held, Wish, Answer]):
         with self._guard:
             self._waiting.append(mine)
             first = self._waiting[0] is mine
-        if not first:
-            mine.told.wait()
+        if not first and not mine.told.wait(self._patience):
+            self._give_up(mine)
         if not mine.answer.done():
             self._lead(mine)
-        return mine.answer.result()
+        return mine.answer.result(timeout=0)
+
+    def _give_up(self, mine: _Waiting[Wish, Answer]) -> None:
+        """Leave the line and raise, unless this one was told at the last moment."""
+        with self._guard:
+            if mine.told.is_set():
+                return
+            self._waiting.remove(mine)
+        # Whoever was chosen already may still be done: asking again with the same key is harmless.
+        raise UnavailableError(
+            f"The books were not free within {self._patience:g} s. Try again with the same key.",
+            headers={"Retry-After": "2"},
+        )
 
     def _lead(self, mine: _Waiting[Wish, Answer]) -> None:
         """Have the first who waits, which is this one, answered with all who may join it."""
@@ -65,9 +84,9 @@ class Together(Generic[Held, Wish, Answer]):
         finally:
             with self._guard:
                 self._waiting = [each for each in self._waiting if not each.answer.done()]
-                following = self._waiting[:1]
-            for each in following:
-                each.told.set()
+                # Told under the guard: who gives up has left the line before, or leads.
+                for each in self._waiting[:1]:
+                    each.told.set()
 
     def _serve(self, mine: _Waiting[Wish, Answer]) -> None:
         some, error = self._tried(self._company)

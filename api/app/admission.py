@@ -2,7 +2,8 @@
 
 A request beyond the bound is refused before anything is done for it: 429 where its caller has too
 many in progress, 503 where everybody together has, both with `Retry-After`. Probes need no slot.
-Regulators and operators have slots of their own. While a body arrives its request holds no slot.
+Regulators and operators have slots of their own, and so do sign-in, credentials that are verified
+for the first time, and bodies that arrive.
 """
 
 import re
@@ -14,18 +15,22 @@ from dataclasses import dataclass, field
 from starlette.types import Scope
 
 from api.app.capacity import Share
-from api.app.claims import claimed_role
 from api.errors import OverloadedError, RateLimitedError
 from api.metrics import IN_PROGRESS, SHED
-from api.web.headers import header
 
 PROBES = ("/healthz", "/readyz")
-# Requests that have slots of their own because they take long: class, methods and path.
-_BY_PATH = (
+_OVERSIGHT = ("regulator", "operator")
+# Requests of anybody that have slots of their own: class, methods and path.
+_OF_ANYBODY = (
+    ("sign-in", ("POST",), re.compile(r"^/oauth/(token|revoke)$|^/console/sign-out$")),
+    ("sign-in", ("GET", "POST"), re.compile(r"^/console/sign-in(/|$)")),
+    ("applications", ("POST",), re.compile(r"^/v1/applications$")),
+)
+# Requests of researchers that have slots of their own because they take long.
+_OF_RESEARCHERS = (
     ("exports", ("GET",), re.compile(r"/exports?(/|$)|/two-party-runs/[^/]+/messages$")),
     ("uploads", ("PUT", "POST"), re.compile(r"/audiences/[^/]+/(groups/[^/]+/members|seal)$")),
     ("exchanges", ("POST",), re.compile(r"^/v1/audits/[^/]+/exchange$")),
-    ("applications", ("POST",), re.compile(r"^/v1/applications$")),
 )
 # Seconds after which a refused request should come again.
 _RETRY_AFTER = "1"
@@ -41,14 +46,13 @@ class Slots:
     _total: int = 0
 
     @contextmanager
-    def hold(self, caller: str) -> Iterator["Slot"]:
+    def hold(self, caller: str) -> Iterator[None]:
         """Hold a slot for one request of this caller, or refuse it."""
-        slot = Slot(self, caller)
-        slot.take()
+        self.take(caller)
         try:
-            yield slot
+            yield
         finally:
-            slot.give_back()
+            self.give_back(caller)
 
     def take(self, caller: str) -> None:
         if self._in_progress[caller] >= self.share.per_caller:
@@ -76,44 +80,27 @@ class Slots:
         IN_PROGRESS.labels(self.name).set(self._total)
 
 
-@dataclass
-class Slot:
-    """One request's slot, which may be given back before the request ends."""
-
-    slots: Slots
-    caller: str
-    _held: bool = False
-
-    def take(self) -> None:
-        self.slots.take(self.caller)
-        self._held = True
-
-    def give_back(self) -> None:
-        if self._held:
-            self._held = False
-            self.slots.give_back(self.caller)
-
-
 class Admission:
     """The slots of every class of requests."""
 
     def __init__(self, shares: Mapping[str, Share]) -> None:
         self._slots = {name: Slots(name, share) for name, share in shares.items()}
 
-    def slots_for(self, scope: Scope) -> Slots | None:
-        """Return the slots that a request needs one of; None if it needs none."""
-        name = classify(scope)
-        return None if name is None else self._slots[name]
+    def __getitem__(self, name: str) -> Slots:
+        return self._slots[name]
 
 
-def classify(scope: Scope) -> str | None:
-    """Return the class of a request, from its method, path and unverified token."""
-    method, path = scope["method"], scope["path"]
-    if path in PROBES:
-        return None
-    for name, methods, pattern in _BY_PATH:
-        if method in methods and pattern.search(path):
+def is_probe(scope: Scope) -> bool:
+    """Whether a request needs no slot."""
+    return scope["path"] in PROBES
+
+
+def classify(scope: Scope, role: str | None) -> str:
+    """Return the class of a request, from its method, its path and its caller's role, if known."""
+    named = _OF_ANYBODY if role is None else (*_OF_ANYBODY, *_OF_RESEARCHERS)
+    for name, methods, pattern in named:
+        if scope["method"] in methods and pattern.search(scope["path"]):
             return name
-    if header(scope, b"authorization") is None:
+    if role is None:
         return "anonymous"
-    return "oversight" if claimed_role(scope) in ("regulator", "operator") else "requests"
+    return "oversight" if role in _OVERSIGHT else "requests"

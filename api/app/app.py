@@ -1,17 +1,22 @@
 """The application: routes, problems, limits, and the embedded worker."""
 
+import json
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import cache
 from importlib.metadata import version
 
+from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import Response
 from fastapi.routing import APIRoute
 
 from api import problems
 from api.access_log import AccessLog
+from api.app.capacity import Capacity
 from api.app.container import Container
 from api.app.gate import Gate
 from api.console import installation as console
@@ -66,15 +71,23 @@ def create_app(container: Container) -> FastAPI:
     # same path with a slash would repeat the caller's `Host`.
     app = describe(
         FastAPI(
-            lifespan=_lifespan(container), docs_url=None, redoc_url=None, redirect_slashes=False
+            lifespan=_lifespan(container),
+            docs_url=None,
+            redoc_url=None,
+            openapi_url=None,
+            redirect_slashes=False,
         )
     )
+    _serve_contract(app)
     app.state.container = container
     app.state.auth = container.auth
+    sessions = None
     if container.settings.console:
-        console.install(app, container)
+        sessions = console.install(app, container)
     authenticate = container.auth.authenticator.authenticate
-    app.add_middleware(Gate, settings=container.settings, authenticate=authenticate)
+    app.add_middleware(
+        Gate, settings=container.settings, authenticate=authenticate, sessions=sessions
+    )
     app.add_middleware(AccessLog)
     return app
 
@@ -91,6 +104,19 @@ def describe(app: FastAPI) -> FastAPI:
     return app
 
 
+def _serve_contract(app: FastAPI) -> None:
+    """Serve the OpenAPI document, encoded once: FastAPI would do it for every request."""
+
+    @cache
+    def encoded() -> bytes:
+        return json.dumps(app.openapi(), separators=(",", ":")).encode()
+
+    async def get_contract() -> Response:
+        return Response(encoded(), media_type="application/json")
+
+    app.add_api_route("/openapi.json", get_contract, include_in_schema=False)
+
+
 def _operation_id(route: APIRoute) -> str:
     return route.name
 
@@ -99,6 +125,7 @@ def _lifespan(container: Container) -> Callable[[FastAPI], AbstractAsyncContextM
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         """Run the embedded worker, and sign the ledger's head, for as long as the application."""
+        current_default_thread_limiter().total_tokens = Capacity.of(container.settings).threads
         try:
             await run_in_threadpool(
                 record_state, container.store, container.settings, container.platform

@@ -9,22 +9,27 @@ A request takes its resources in one order:
 5. the lock of the ledger.
 
 A thread that holds one of them waits only for a later one, so no circle of waiting threads exists.
-Three facts make this hold:
+Four facts make this hold:
 
 - A route gives its connection back before its answer is serialised (`api.web.routing`), so nobody
-  waits for a thread while holding a connection. Tables that are streamed are the exception: each
-  keeps one connection while it is sent. Their number is `exports`, by admission.
-- A thread holds at most one connection, and there are as many connections as threads and streamed
-  tables that may use one. So nobody ever waits for a connection.
-- Requests that write are fewer than the threads (`writes`), and the others wait for their place
-  without a thread. The threads left over answer reads while writes wait for each other.
+  waits for a thread while holding a connection. Nor does an export keep one while a piece of it is
+  sent.
+- A thread holds at most one connection, and there are as many connections as threads that may use
+  one. So nobody ever waits for a connection.
+- The pool has `threads` threads: the application sets AnyIO's limiter when it starts.
+- Requests that write, uploads and two-party messages may wait for each other. Together they are
+  fewer than the threads (`writers`), and the others wait for their place without a thread. The
+  threads left over answer reads meanwhile.
 
-Waits for the write lock and for PostgreSQL have time limits (`api.store.engine`).
+Every wait has a time limit and ends in 503 with `Retry-After`: for a place (`api.web.waiting`), for
+group commit (`api.together`), for the write lock, for a connection, and for PostgreSQL
+(`api.store.engine`).
 """
 
 import resource
 from dataclasses import dataclass
 
+from api.audiences.matcher import MOST_PARTS, PLACES_PER_UPLOAD
 from api.settings import Settings
 from api.webhooks.pushing import THREADS as WEBHOOK_THREADS
 
@@ -48,40 +53,57 @@ class Share:
 
 @dataclass(frozen=True)
 class Capacity:
-    """The sizes of one process, which follow from its number of request threads."""
+    """The sizes of one process, which follow from `request_threads` and `uploads_at_once`."""
 
-    threads: int
+    requests: int
     uploads: int
     exports: int = 4
+
+    def __post_init__(self) -> None:
+        if self.writers >= self.threads:
+            raise ValueError(f"{self.threads} threads leave none for reads: {self.writers} write")
 
     @classmethod
     def of(cls, settings: Settings) -> "Capacity":
         return cls(settings.request_threads, settings.uploads_at_once)
 
     @property
-    def connections(self) -> int:
-        """Database connections: one for each thread and each streamed table that may hold one."""
-        background = _BACKGROUND_THREADS + WEBHOOK_THREADS + self.uploads
-        return self.threads + self.exports + background
+    def threads(self) -> int:
+        """Threads of the request pool: uploads, exchanges and reserved writes have their own."""
+        reserved = sum(self.writes.values()) - self.writes["requests"]
+        return self.requests + reserved + self.uploads + self.exchanges
 
     @property
-    def writes(self) -> int:
-        """Requests that may write at a time; the others wait without a thread.
+    def connections(self) -> int:
+        """Database connections: one for each thread that may hold one."""
+        matching = min(MOST_PARTS, PLACES_PER_UPLOAD * self.uploads)
+        background = _BACKGROUND_THREADS + WEBHOOK_THREADS + matching
+        return self.threads + background
+
+    @property
+    def writes(self) -> dict[str, int]:
+        """Requests that may write at a time, by class; the others wait without a thread.
 
         They leave threads for reads, and Python's interpreter lock for the worker: a service that
-        charges faster than it releases would only make its queue longer.
+        charges faster than it releases would only make its queue longer. Operators and those who
+        sign in do not wait behind charges.
         """
-        return max(2, self.threads // 2)
+        return {"requests": self.requests // 2, "oversight": 1, "sign-in": 2}
+
+    @property
+    def writers(self) -> int:
+        """Threads that may wait for each other: for group commit, a lock, or a computation."""
+        return sum(self.writes.values()) + self.uploads + self.exchanges
 
     @property
     def exchanges(self) -> int:
         """Messages of two-party runs answered at a time; each computes for seconds."""
-        return max(2, self.threads // 3)
+        return max(2, self.requests // 3)
 
     @property
     def shares(self) -> dict[str, Share]:
         """Requests in progress by class. The requests beyond them are refused at once."""
-        threads = self.threads
+        threads = self.requests
         return {
             "requests": Share(6 * threads, 3 * threads),
             # Reserved for regulators and operators.
@@ -91,6 +113,12 @@ class Capacity:
             "exports": Share(self.exports, max(1, self.exports // 2)),
             "anonymous": Share(6 * threads, 4 * threads),
             "applications": Share(4, 2),
+            "sign-in": Share(4 * threads, 3 * threads),
+            # Tokens and sessions that this process has not seen yet, while they are verified.
+            "new-credentials": Share(6 * threads, 4 * threads),
+            # Bodies that arrive, each of which is kept in memory: of strangers, of researchers.
+            "anonymous-bodies": Share(16 * threads, 2 * threads),
+            "bodies": Share(16 * threads, 4 * threads),
         }
 
 

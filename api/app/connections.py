@@ -1,8 +1,9 @@
 """Connections of clients: few enough for the limit of open files, and none that waits for ever.
 
 uvicorn closes an idle connection between two requests. It has no limit on the time that headers
-take to arrive, or that a client takes to read its answer. `LimitedProtocol` adds both. When there
-are too many connections, it drops the one that has kept the server waiting for the longest.
+take to arrive, that the rest of an unread body takes, or that a client takes to read its answer.
+`LimitedProtocol` adds them. When there are too many connections, it drops the one that has kept the
+server waiting for the longest. It does the same when too many answers wait for their readers.
 """
 
 import asyncio
@@ -13,6 +14,12 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from api.metrics import DROPPED_CONNECTIONS
 
+# A paused answer goes on when the client has read 48 KiB of it: asyncio's two marks are 64 and 16.
+# For this it earns the time that it takes at 16 KiB a second, the lowest rate of an answer.
+_EARNED_SECONDS = 3.0
+# Answers that may wait for their readers. Each may keep some hundred KiB in memory.
+MOST_UNREAD = 256
+
 
 class LimitedProtocol(H11Protocol):
     """An HTTP/1.1 connection with deadlines. `limited` sets the class's own."""
@@ -20,11 +27,15 @@ class LimitedProtocol(H11Protocol):
     header_seconds: float
     answer_seconds: float
     most_connections: int
+    most_unread: int
+    # Connections whose answer waits for its reader, the longest first.
+    unread: "dict[LimitedProtocol, float]"
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._header_timer: asyncio.TimerHandle | None = None
         self._answer_timer: asyncio.TimerHandle | None = None
+        self._answer_left = self.answer_seconds
         self.waiting_since = self.loop.time()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -40,26 +51,37 @@ class LimitedProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self._request_arrived():
-            self._cancel_header_timer()
-        elif self._header_timer is None:
-            self._await_headers()
+        if self.sends_body:
+            self.waiting_since = self.loop.time()
+        self._watch_headers()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
+        self._answer_left = self.answer_seconds
         self.waiting_since = self.loop.time()
+        # An idle connection has uvicorn's timer. The rest of an unread body would stop that one.
+        if self.sends_body:
+            self._watch_headers()
 
     def pause_writing(self) -> None:
         """The client reads more slowly than it is answered."""
         super().pause_writing()
-        if self._answer_timer is None:
-            self._answer_timer = self.loop.call_later(self.answer_seconds, self.drop, "answer")
+        self.unread[self] = self.loop.time()
+        self._answer_timer = self.loop.call_later(self._answer_left, self.drop, "answer")
+        if len(self.unread) > self.most_unread:
+            next(iter(self.unread)).drop("unread")
 
     def resume_writing(self) -> None:
+        """Take the time that the client took from what is left, and add what it earned."""
         super().resume_writing()
-        if self._answer_timer is not None:
-            self._answer_timer.cancel()
-            self._answer_timer = None
+        paused = self.unread.get(self, self.loop.time())
+        left = self._answer_left - (self.loop.time() - paused) + _EARNED_SECONDS
+        self._answer_left = min(self.answer_seconds, left)
+        self._cancel_answer_timer()
+
+    @property
+    def sends_body(self) -> bool:
+        return self.conn.their_state is h11.SEND_BODY
 
     @property
     def keeps_waiting(self) -> bool:
@@ -69,10 +91,16 @@ class LimitedProtocol(H11Protocol):
     def drop(self, reason: str) -> None:
         """Close the connection at once, without an answer."""
         DROPPED_CONNECTIONS.labels(reason).inc()
+        self.unread.pop(self, None)
         self.transport.abort()
 
-    def _request_arrived(self) -> bool:
-        return self.conn.their_state is not h11.IDLE
+    def _watch_headers(self) -> None:
+        """Limit the time until the next request has arrived, if none is being answered."""
+        answered = self.cycle is not None and self.cycle.response_complete
+        if self.conn.their_state is not h11.IDLE and not (answered and self.sends_body):
+            self._cancel_header_timer()
+        elif self._header_timer is None:
+            self._await_headers()
 
     def _await_headers(self) -> None:
         self.waiting_since = self.loop.time()
@@ -85,17 +113,25 @@ class LimitedProtocol(H11Protocol):
 
     def _cancel_timers(self) -> None:
         self._cancel_header_timer()
+        self._cancel_answer_timer()
+
+    def _cancel_answer_timer(self) -> None:
+        self.unread.pop(self, None)
         if self._answer_timer is not None:
             self._answer_timer.cancel()
             self._answer_timer = None
 
 
-def limited(header_seconds: float, answer_seconds: float, most: int) -> type[LimitedProtocol]:
+def limited(
+    header_seconds: float, answer_seconds: float, most: int, unread: int = MOST_UNREAD
+) -> type[LimitedProtocol]:
     """Return the protocol with these limits."""
-    limits = {
+    limits: dict[str, Any] = {
         "header_seconds": header_seconds,
         "answer_seconds": answer_seconds,
         "most_connections": most,
+        "most_unread": unread,
+        "unread": {},
     }
     return type("Protocol", (LimitedProtocol,), limits)
 
@@ -107,6 +143,9 @@ def _live(newest: LimitedProtocol) -> list[LimitedProtocol]:
 
 
 def _slowest(newest: LimitedProtocol, live: list[LimitedProtocol]) -> LimitedProtocol:
-    """Return the connection that has kept the server waiting for the longest."""
+    """Return the connection that has kept the server waiting for the longest.
+
+    Idle ones and those without a whole request come first, then those whose body arrives.
+    """
     waiting = (each for each in live if each is not newest and each.keeps_waiting)
-    return min(waiting, key=lambda each: each.waiting_since, default=newest)
+    return min(waiting, key=lambda each: (each.sends_body, each.waiting_since), default=newest)

@@ -25,7 +25,7 @@ from api.pace import Pace
 from api.platform import Platform
 from api.settings import Settings, ledger_origin
 from api.shift import Shift
-from api.store import Store
+from api.store import SERVING_LIMITS, Store
 from api.submissions import Submissions
 from api.two_party.dependencies import TwoPartyParts
 from api.two_party.runs import Runs
@@ -137,7 +137,7 @@ class Container:
 
 def build_container(settings: Settings, platform: Platform) -> Container:
     """Build the parts of one deployment from its settings."""
-    store = Store(settings.database_url, Capacity.of(settings).connections)
+    store = Store(settings.database_url, Capacity.of(settings).connections, SERVING_LIMITS)
     auth = build_auth(store, settings)
     rates = SharedRates(store, settings)
     requests = rates.buckets("requests", Rate(settings.requests_per_minute, settings.burst))

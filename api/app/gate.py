@@ -1,22 +1,30 @@
-"""The gate that every request passes before the application: admission, token, body, in this order.
+"""The gate before the application. A request passes three checks in order: caller, body, slot.
 
-FastAPI reads a body before it asks who sent it. Here the token is verified first, where one is in
-the headers, and a body without one is small. While a body arrives its request holds neither a slot
-nor a thread.
+FastAPI reads a body before it asks who sent it. Here a token or session in the headers is verified
+first, and a body without one is small. A body that is read here holds no slot of its class and no
+thread while it arrives, but a place among the bodies of strangers or of researchers. The parts of
+uploads and the messages of two-party runs are streamed to where they are read, and hold a slot of
+their class meanwhile.
+
+A request gives its slot and its write permit back when its answer begins, so that a client who does
+not read keeps neither. Exports keep theirs: they are made while they are sent.
 """
 
 import asyncio
+import re
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AsyncExitStack
 from typing import Any
 
 from fastapi.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.app.admission import Admission, Slots
+from api.app.admission import Admission, classify, is_probe
+from api.app.callers import Credential, Known, KnownCallers, Sessions, credential_of, network_key
 from api.app.capacity import Capacity
-from api.app.claims import KnownCallers
 from api.auth.access import authenticate_early
+from api.auth.caller import Caller
+from api.auth.endpoints import REVOCATION_PATH, TOKEN_PATH
 from api.errors import ApiError, UnauthenticatedError
 from api.problems import database_unavailable, respond
 from api.settings import Settings
@@ -29,88 +37,148 @@ from api.web.body_limit import (
     replayed,
     too_large,
 )
-from api.web.headers import header
+from api.web.waiting import place
 
-# Paths whose bodies need no token: they carry their own proof, or their sender is not known yet.
-_WITHOUT_TOKEN = ("/oauth/", "/v1/applications", "/console/")
-# Classes whose bodies are streamed to where they are read.
-_STREAMED = ("uploads", "exchanges")
+# Requests whose bodies need no credential in the headers: they carry their own proof, or their
+# sender is not known yet.
+_PUBLIC = (
+    ("POST", TOKEN_PATH),
+    ("POST", REVOCATION_PATH),
+    ("POST", "/v1/applications"),
+    ("POST", "/console/sign-in"),
+)
+# Bodies that are streamed to where they are read, if their sender is known.
+_STREAMED = re.compile(r"/audiences/[^/]+/groups/[^/]+/members$|^/v1/audits/[^/]+/exchange$")
+# Classes that have places of their own where they write or compute.
+_PLACED = ("uploads", "exchanges")
 _READS = ("GET", "HEAD", "OPTIONS")
 
 
 class Gate:
     """Middleware that refuses a request before any work is done for it, or lets it through."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, authenticate: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: Settings,
+        authenticate: Callable[..., Any],
+        sessions: Sessions | None = None,
+    ) -> None:
         capacity = Capacity.of(settings)
         self.app = app
         self.settings = settings
         self._authenticate = authenticate
+        self._sessions = sessions
         self._admission = Admission(capacity.shares)
         self._callers = KnownCallers()
-        self._writes = asyncio.Semaphore(capacity.writes)
+        self._writes = {name: asyncio.Semaphore(number) for name, number in capacity.writes.items()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        slots = self._admission.slots_for(scope) if scope["type"] == "http" else None
-        if slots is None:
+        if scope["type"] != "http" or is_probe(scope):
             return await self.app(scope, receive, send)
         scope.setdefault("state", {})
         try:
-            receive = await self._body(scope, receive, slots)
-            return await self._serve(scope, receive, send, slots)
+            known = await self._recognise(scope)
+            receive = await self._body(scope, receive, known)
+            return await self._serve(scope, receive, send, known)
         except ConnectionAbortedError:  # the client left before its body was complete
             return None
         except (ApiError, *UNAVAILABLE) as error:
             refusal = error if isinstance(error, ApiError) else database_unavailable(error)
             return await self._refuse(refusal, scope, receive, send)
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send, slots: Slots) -> None:
-        """Call the application. A stream gives its slot back when it begins."""
-        with slots.hold(self._callers.key(scope)) as slot:
+    async def _recognise(self, scope: Scope) -> Known | None:
+        """Return the researcher of a request: verified, or remembered where no body comes.
 
-            async def sending(message: Message) -> None:
-                if message["type"] == "http.response.start" and _is_stream(message):
-                    slot.give_back()
-                await send(message)
+        A request without a body whose credential is wrong goes on as a stranger's: its path may
+        need none, and the route answers otherwise.
+        """
+        if (scope["method"], scope["path"]) in _PUBLIC:
+            return None
+        credential, reads_body = credential_of(scope, self._sessions), has_body(scope)
+        if reads_body:
+            self._refuse_early(scope, credential)
+        if credential is None:
+            return None
+        known = self._callers.find(credential)
+        if known is not None and not reads_body:
+            return known
+        name, key = (
+            ("new-credentials", network_key(scope))
+            if known is None
+            else (classify(scope, known.role), known.key)
+        )
+        try:
+            with self._admission[name].hold(key):
+                caller = await run_in_threadpool(self._verify, scope, credential)
+        except UnauthenticatedError:
+            self._callers.forget(credential)
+            if reads_body:
+                raise
+            return None
+        if caller is None:
+            self._callers.forget(credential)
+            return None
+        return self._callers.learn(credential, caller)
 
-            waits = scope["method"] not in _READS and slots.name not in _STREAMED
-            async with self._writes if waits else nullcontext():
-                await self.app(scope, receive, sending)
-        self._callers.learn(scope)
-
-    async def _body(self, scope: Scope, receive: Receive, slots: Slots) -> Receive:
-        """Return a `receive` of the body, once its size and its token are known to be allowed."""
-        if not has_body(scope):
-            return receive
-        limit = self._limit(scope, slots)
-        if announced_length(scope) > limit:
-            raise too_large(limit)
-        await self._verify_token(scope, slots)
-        body = LimitedBody(receive, limit, self.settings)
-        if slots.name in _STREAMED:
-            return body.next
-        return replayed(await body.read(), receive)
-
-    async def _verify_token(self, scope: Scope, slots: Slots) -> None:
-        if scope["path"].startswith(_WITHOUT_TOKEN):
-            return
-        authorization = header(scope, b"authorization")
-        if authorization is None:
+    def _refuse_early(self, scope: Scope, credential: Credential | None) -> None:
+        """Refuse a body without a credential, and one that is too large for anybody."""
+        self._refuse_large(scope, self._largest(scope))
+        # A page of the console tells its visitor to sign in.
+        if credential is None and not _is_page(scope):
             raise UnauthenticatedError(
                 "Send an access token: Authorization: Bearer <token>.", sent=False
             )
-        with slots.hold(self._callers.key(scope)):
-            await run_in_threadpool(
-                authenticate_early, self._authenticate, scope["state"], authorization
-            )
-        self._callers.learn(scope)
 
-    def _limit(self, scope: Scope, slots: Slots) -> int:
-        if slots.name in _STREAMED:
-            return self.settings.max_part_bytes
-        known = any(header(scope, name) is not None for name in (b"authorization", b"cookie"))
-        most = self.settings.max_body_bytes
-        return most if known else min(most, self.settings.anonymous_body_bytes)
+    def _verify(self, scope: Scope, credential: Credential) -> Caller | None:
+        """Return the caller, in a thread; None if a session has ended."""
+        if credential.is_session:
+            return self._sessions.caller(credential.secret) if self._sessions else None
+        return authenticate_early(self._authenticate, scope["state"], credential.secret)
+
+    async def _body(self, scope: Scope, receive: Receive, known: Known | None) -> Receive:
+        """Return a `receive` of the body, once its size is known to be allowed."""
+        if not has_body(scope):
+            return receive
+        limit = self._largest(scope)
+        if known is None:
+            limit = min(self.settings.max_body_bytes, self.settings.anonymous_body_bytes)
+        self._refuse_large(scope, limit)
+        body = LimitedBody(receive, limit, self.settings)
+        if known is None:
+            slots = self._admission["anonymous-bodies"].hold(network_key(scope))
+        elif _is_streamed(scope):
+            return body.next
+        else:
+            slots = self._admission["bodies"].hold(known.key)
+        with slots:
+            return replayed(await body.read(), receive)
+
+    def _largest(self, scope: Scope) -> int:
+        """Return the largest body that anybody may send to this path."""
+        settings = self.settings
+        return settings.max_part_bytes if _is_streamed(scope) else settings.max_body_bytes
+
+    def _refuse_large(self, scope: Scope, limit: int) -> None:
+        if announced_length(scope) > limit:
+            raise too_large(limit)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, known: Known | None) -> None:
+        """Call the application with a slot and, where it may write, with a permit."""
+        name = classify(scope, known.role if known else None)
+        key = known.key if known else network_key(scope)
+        async with AsyncExitStack() as held:
+            held.enter_context(self._admission[name].hold(key))
+            if (scope["method"] not in _READS and name not in _PLACED) or name == "sign-in":
+                writes = self._writes.get(name, self._writes["requests"])
+                await held.enter_async_context(place(writes))
+
+            async def sending(message: Message) -> None:
+                if message["type"] == "http.response.start" and name != "exports":
+                    await held.aclose()
+                await send(message)
+
+            await self.app(scope, receive, sending)
 
     async def _refuse(self, error: ApiError, scope: Scope, receive: Receive, send: Send) -> None:
         if has_body(scope) and (error.headers.get("Connection") or not await drain(receive)):
@@ -118,8 +186,10 @@ class Gate:
         await respond(error, scope["path"])(scope, receive, send)
 
 
-def _is_stream(message: Message) -> bool:
-    return any(
-        key == b"content-type" and value.startswith(b"text/event-stream")
-        for key, value in message["headers"]
-    )
+def _is_page(scope: Scope) -> bool:
+    path: str = scope["path"]
+    return path.startswith("/console/")
+
+
+def _is_streamed(scope: Scope) -> bool:
+    return _STREAMED.search(scope["path"]) is not None

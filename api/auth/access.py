@@ -60,11 +60,12 @@ def authenticate(request: Request, authorization: Authorization) -> Caller:
 
 
 def authenticate_early(
-    verify: Callable[[str], Caller], state: dict[str, Any], authorization: bytes
-) -> None:
+    verify: Callable[[str], Caller], state: dict[str, Any], authorization: str
+) -> Caller:
     """Verify a token before the body of its request is read, and keep the caller in the state."""
-    caller = _authenticate(verify, state, authorization.decode("latin-1"))
+    caller = _authenticate(verify, state, authorization)
     state["bearer_caller"] = caller
+    return caller
 
 
 def _authenticate(

@@ -3,10 +3,11 @@
 The issuer says who it is; what they may do is their role here. Providers differ on the token's
 type, so `JWT` and none are taken for `at+jwt`; the audience keeps out tokens made for others. A
 token without `at+jwt` may be an ID token: it is refused if it has claims of one, or is for the
-client that browsers sign in with.
+client that browsers sign in with. Where that client is not known, it must have a claim that only
+access tokens have.
 
 [OIDC] OpenID Connect Core 1.0, §2 and §3.3.2.11 (`nonce`, `at_hash`, `c_hash`).
-[RFC9068] §4 validation. [RFC8725] §3.11 explicit typing.
+[RFC9068] §2.2 claims (`client_id`, `scope`), §4 validation. [RFC8725] §3.11 explicit typing.
 [RFC9449] §7.2: a token that is bound to a key is not a bearer token.
 """
 
@@ -29,6 +30,8 @@ from api.store import Store
 TYPES = frozenset({"at+jwt", "jwt", ""})
 MAX_SUBJECT = 200
 _ID_TOKEN_CLAIMS = frozenset({"nonce", "at_hash", "c_hash", "s_hash"})
+# `scp` is what Microsoft's issuers call `scope`.
+_ACCESS_TOKEN_CLAIMS = frozenset({"client_id", "scope", "scp"})
 
 _SAFE = frozenset(name for names in ALGORITHMS.values() for name in names)
 
@@ -98,9 +101,11 @@ class OutsideTokens:
         """Tell whether a token says who signed in, instead of what they may access.  [OIDC]"""
         if not _ID_TOKEN_CLAIMS.isdisjoint(claims) or claims.get("typ") == "ID":  # Keycloak
             return True
+        if self._issuer.sign_in is None:
+            return _ACCESS_TOKEN_CLAIMS.isdisjoint(claims)
         audience = claims.get("aud")
         audiences = audience if isinstance(audience, list) else [audience]
-        return self._issuer.sign_in is not None and self._issuer.sign_in.client_id in audiences
+        return self._issuer.sign_in.client_id in audiences
 
     def _subject(self, claims: dict[str, Any]) -> str:
         subject = claims.get(self._issuer.claim)

@@ -5,13 +5,15 @@ from fastapi import FastAPI
 from api.console.console import build_console
 from api.console.parts import ConsoleParts
 from api.console.routing import fallback, routers
+from api.console.visits import Sessions
 
 
-def install(app: FastAPI, parts: ConsoleParts) -> None:
-    """Serve the console in addition to the API."""
+def install(app: FastAPI, parts: ConsoleParts) -> Sessions:
+    """Serve the console in addition to the API, and return its sessions."""
     app.state.console = build_console(parts)
     for router in (*routers(), fallback):
         app.include_router(router)
+    return Sessions(app.state.console)
 
 
 async def close(app: FastAPI) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
+from starlette.types import Scope
 
 from api.auth import browsers
 from api.auth.caller import Caller
@@ -36,6 +37,21 @@ class Visit:
     def go(self, path: str) -> RedirectResponse:
         """See this page next."""
         return RedirectResponse(self.console.at(path), 303)
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """Sessions of a console, for whoever must know them before a page is looked for."""
+
+    console: Console
+
+    def secret(self, scope: Scope) -> str | None:
+        """Return the secret of a session, from a cookie that this service signed."""
+        return self.console.cookies.read(Request(scope), "session")
+
+    def caller(self, secret: str) -> Caller | None:
+        """Return who has a session; None if it has ended. It reads the database."""
+        return _caller_of(self.console, secret)
 
 
 def _caller_of(console: Console, secret: str) -> Caller | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from tempfile import SpooledTemporaryFile
 from typing import get_args
 
 import pyarrow as pa
@@ -30,6 +31,8 @@ _TEXT, _COUNT, _DAY, _YES = pa.string(), pa.int64(), pa.date32(), pa.bool_()
 _INSTANT = pa.timestamp("us", tz="UTC")
 # Exact: no amount has more than thirteen decimal places.
 _AMOUNT = pa.decimal128(38, 13)
+# Bytes of a table that stay in memory, and bytes that are sent at a time.
+_IN_MEMORY, _PIECE = 4 * 1024 * 1024, 256 * 1024
 
 
 @dataclass(frozen=True)
@@ -44,11 +47,18 @@ class Asked:
 def export(
     store: Store, name: ExportName, written_as: ExportFormat, asked: Asked
 ) -> Iterator[bytes]:
-    """The table, piece by piece, as it was at one moment."""
+    """The table, piece by piece, as it was at one moment.
+
+    It is written to a file first: a reader may be slow, and no connection waits for one.
+    """
     columns, read = TABLES[name]
     pieces = parquet_pieces if written_as == "parquet" else csv_pieces
-    with store.snapshot() as session:
-        yield from pieces(columns, read(session, asked))
+    with SpooledTemporaryFile(_IN_MEMORY) as file:
+        with store.snapshot() as session:
+            file.writelines(pieces(columns, read(session, asked)))
+        file.seek(0)
+        while piece := file.read(_PIECE):
+            yield piece
 
 
 def _overview(session: Session, asked: Asked) -> Iterator[Row]:

@@ -71,6 +71,11 @@ def lock(session: Session) -> datetime:
     return head.latest
 
 
+def await_lock(session: Session) -> None:
+    """Wait for the lock that charges need, and change nothing."""
+    _locked(session)
+
+
 def append(
     session: Session,
     kind: str,

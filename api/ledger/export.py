@@ -100,7 +100,11 @@ def _chunks(store: Store, size: int, auditor_id: str | None) -> Iterator[list[Li
             if not rows:
                 return
             known = tree(session)
-            yield [tuple(row) if auditor_id is None else _proved(row, size, known) for row in rows]
+            lines = [
+                tuple(row) if auditor_id is None else _proved(row, size, known) for row in rows
+            ]
+        # After the block: a reader may be slow, and no connection waits for one.
+        yield lines
         after = rows[-1][0]
 
 

@@ -19,6 +19,7 @@ from sqlmodel import Session, col, delete, select
 from api.clock import now
 from api.health.readiness import WriteRecord
 from api.ids import new_id
+from api.ledger.entries import await_lock
 from api.metrics import BACKGROUND_WRITES
 from api.operation.figures import Figures, Traffic, figures, routes
 from api.store import ProcessRow, Store
@@ -82,6 +83,9 @@ class Presence:
         with self.store.write() as session:
             session.exec(delete(ProcessRow).where(col(ProcessRow.seen_at) < at - KEPT))
             session.merge(made)
+            session.flush()
+            # Last, so that nobody waits for long: a process that cannot charge is not ready.
+            await_lock(session)
 
     def leave(self) -> None:
         with self.store.write() as session:

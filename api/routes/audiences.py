@@ -51,6 +51,7 @@ from api.routes.parameters import CursorQuery, LabelPath, LimitQuery, PartQuery
 from api.store import AudienceRow
 from api.web.dependencies import PlatformDep, ReadDep, SettingsDep, StoreDep
 from api.web.routing import router as new_router
+from api.web.waiting import place
 from openapi.models import Audience, AudienceDraft, HiddenDraft, Page, Part, SampleDraft, Seal
 
 router = new_router(
@@ -263,7 +264,7 @@ async def seal_audience(
     give_up, pause = now() + _PATIENCE, _PAUSE
     while True:
         try:
-            async with parts.slots:
+            async with place(parts.slots):
                 return await run_in_threadpool(sealing.seal, *asked)
         except sealing.NotMatchedError as error:
             # Parts are delivered at public times: to look more often tells nothing.

@@ -24,6 +24,7 @@ from api.routes.signed import REFUSALS, SignedDep
 from api.two_party.dependencies import TwoPartyDep
 from api.web.dependencies import ReadDep, StoreDep
 from api.web.routing import router as new_router
+from api.web.waiting import place
 from openapi.models import OpeningDraft, StoredRun, TwoPartyRun
 
 BYTES = "application/octet-stream"
@@ -72,7 +73,7 @@ async def exchange_message(
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != BYTES:
         raise UnsupportedMediaTypeError(f"send a body of {BYTES}; the run is as it was")
     message = await request.body()
-    async with parts.slots:
+    async with place(parts.slots):
         reply = await run_in_threadpool(exchange.exchange, parts, caller, audit_id, message)
     return Response(reply, media_type=BYTES)
 

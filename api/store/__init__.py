@@ -2,7 +2,7 @@
 
 from api.store.accounts import AuditRow, ChargeRow, CourseRow, MandateRow, ReleaseRow
 from api.store.console import ConsoleSessionRow, SignInCodeRow
-from api.store.engine import UNAVAILABLE, Store, commit_reading
+from api.store.engine import SERVING_LIMITS, UNAVAILABLE, Store, commit_reading
 from api.store.finding import find, find_all, find_one
 from api.store.identity import (
     AuditorRow,
@@ -40,6 +40,7 @@ from api.store.vetting import (
 from api.store.writing import change, change_all, insert
 
 __all__ = [
+    "SERVING_LIMITS",
     "UNAVAILABLE",
     "ApplicationEventRow",
     "ApplicationRow",

@@ -48,6 +48,13 @@ _IMPATIENCE = {
     "keepalives_count": 3,
     "tcp_user_timeout": 25_000,
 }
+# Milliseconds after which PostgreSQL gives up a wait for a lock, a statement, and a transaction
+# that does nothing. They hold for processes that serve or work; commands take as long as they need.
+SERVING_LIMITS: Mapping[str, int] = {
+    "lock_timeout": 20_000,
+    "statement_timeout": 300_000,
+    "idle_in_transaction_session_timeout": 300_000,
+}
 # Seconds for which a connection to PostgreSQL that was just used is believed to be there.
 _FRESH = 1.0
 # How to ask outside of a transaction: SQLite's driver never begins one by itself.
@@ -63,10 +70,15 @@ _READING: dict[str, dict[str, Any]] = {"sqlite": {}, "postgresql": {"postgresql_
 class Store:
     """Sessions on one database."""
 
-    def __init__(self, url: str, connections: int = _CONNECTIONS) -> None:
-        """Open at most so many connections, each when it is first needed."""
+    def __init__(
+        self, url: str, connections: int = _CONNECTIONS, limits: Mapping[str, int] | None = None
+    ) -> None:
+        """Open at most so many connections, each when it is first needed.
+
+        `limits` are time limits of PostgreSQL, in milliseconds.
+        """
         self.url = url
-        self.engine = _engine(url, connections)
+        self.engine = _engine(url, connections, limits or {})
         self._at_once = self.engine.execution_options(**_OUTSIDE[self.engine.dialect.name])
         self._reading = self.engine.execution_options(**_READING[self.engine.dialect.name])
         self._writers = Lock() if self.engine.dialect.name == "sqlite" else None
@@ -185,7 +197,7 @@ def commit_reading(session: Session) -> None:
         session.commit()
 
 
-def _engine(url: str, connections: int) -> Engine:
+def _engine(url: str, connections: int, limits: Mapping[str, int]) -> Engine:
     address = make_url(url)
     kept = min(connections, _KEPT_CONNECTIONS)
     pool: dict[str, Any] = {
@@ -194,7 +206,11 @@ def _engine(url: str, connections: int) -> Engine:
         "pool_timeout": _POOL_PATIENCE,
     }
     if address.get_backend_name() != "sqlite":
-        asked = {name: value for name, value in _IMPATIENCE.items() if name not in address.query}
+        given = {name: value for name, value in _IMPATIENCE.items() if name not in address.query}
+        own = str(address.query.get("options", ""))
+        # Those of the address come last, and win.
+        options = " ".join([*(f"-c {name}={value}" for name, value in limits.items()), own])
+        asked = given | {"options": options.strip()}
         engine = create_engine(url, connect_args=asked, pool_use_lifo=True, **pool)
         _ping_the_idle(engine)
         return engine

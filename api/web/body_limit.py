@@ -1,8 +1,8 @@
 """Bodies of requests: a largest size, and a lowest rate at which they arrive.
 
 A body has `body_seconds` to begin with. From then on it must have arrived at an average rate of
-`body_bytes_per_second`. A body that is too large is refused by its announced length, or while it
-arrives.
+`body_bytes_per_second`. After `whole_body_seconds` all of it has arrived. A body that is too large
+is refused by its announced length, or while it arrives.
 """
 
 import asyncio
@@ -64,14 +64,16 @@ class LimitedBody:
         if self._started is None:
             self._started = loop.time()
         settings = self.settings
-        allowed = settings.body_seconds + self._received / settings.body_bytes_per_second
+        earned = settings.body_seconds + self._received / settings.body_bytes_per_second
+        allowed = min(earned, settings.whole_body_seconds)
         try:
             async with asyncio.timeout_at(self._started + allowed):
                 return await self.receive()
         except TimeoutError:
             raise RequestTimeoutError(
                 f"The body arrived too slowly: {self._received} bytes in {allowed:.0f} s."
-                f" Send at least {settings.body_bytes_per_second} bytes a second."
+                f" Send at least {settings.body_bytes_per_second} bytes a second, and all of it in"
+                f" {settings.whole_body_seconds:g} s."
                 " Nothing was stored.",
                 headers={"Connection": "close"},
             ) from None

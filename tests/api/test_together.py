@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from api.errors import UnavailableError
 from api.together import Together
 
 Act = Callable[[Sequence[int]], Sequence[int]]
@@ -171,3 +172,20 @@ def test_what_fails_at_the_end_of_the_lock_was_not_done() -> None:
     one, two, three = asked(Late(), [1, 2, 3])
     assert [type(each.exception()) for each in (one, three)] == [ValueError] * 2
     assert two.result() == -2
+
+
+def test_who_has_waited_for_too_long_is_refused_and_not_served_later() -> None:
+    lock = Lock()
+    together = Together(lock.hold, lock.do, lambda *_: True, patience=0.05)
+    with ThreadPoolExecutor(3) as pool:
+        with lock.held:
+            first = pool.submit(together, 1)
+            while not together._waiting:
+                threading.Event().wait(0.001)
+            with pytest.raises(UnavailableError) as refused:
+                together(2)
+        assert first.result() == -1
+    assert refused.value.headers["Retry-After"]
+    assert lock.lots == [[1]]
+    assert together(3) == -3
+    assert together._waiting == []

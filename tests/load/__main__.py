@@ -28,10 +28,17 @@ from tests.load.settling import PATIENCE, wait_until_idle
 CI, LONG, TABLE = (1, 8), (1, 2, 4, 8), (0.25, 0.5, 1, 2, 4, 8)
 # In the short size each database has its share of what does not depend on the database.
 MEASURES = {
-    "sqlite": ("read_routes", "main_path", "slow_connections", "planner_flood"),
+    "sqlite": ("read_routes", "main_path", "slow_connections", "unread_answers", "planner_flood"),
     "postgresql": ("read_routes", "main_path", "sdk_clients"),
 }
-ALL = ("read_routes", "main_path", "sdk_clients", "slow_connections", "planner_flood")
+ALL = (
+    "read_routes",
+    "main_path",
+    "sdk_clients",
+    "slow_connections",
+    "unread_answers",
+    "planner_flood",
+)
 # Sockets of this process: as many slow connections as are opened, and probes.
 _DESCRIPTORS = 4_096
 

@@ -1,4 +1,4 @@
-"""Hostile traffic: a flood of planning questions, slow and idle connections."""
+"""Hostile traffic: a flood of planning questions, slow and idle connections, unread answers."""
 
 import asyncio
 import random
@@ -30,6 +30,12 @@ _SLOW: tuple[tuple[bytes, bytes], ...] = (
     (_BODY % (b"/v1/audits", _JSON), b" "),
     (_BODY % (b"/console/sign-in", _FORM), b"a"),
 )
+
+# Sockets that ask for a large page many times over and read none of it.
+UNREAD = 60
+_PIPELINED = b"GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n" * 50
+# Attempts to sign in meanwhile, and the seconds that each may take.
+SIGN_INS, SIGN_IN_SECONDS = 20, 5.0
 
 
 def flood_planner(url: str, number: int) -> list[Answer]:
@@ -116,6 +122,32 @@ async def _idle(url: str) -> float | None:
             await asyncio.wait_for(reader.read(), CLOSED_WITHIN)
             return time.monotonic() - began
     return None
+
+
+def leave_unread(url: str, sockets: int = UNREAD) -> list[Answer]:
+    """Ask from three addresses without reading, and return how sign-in answers a fourth."""
+    return asyncio.run(_unread(url, sockets))
+
+
+async def _unread(url: str, sockets: int) -> list[Answer]:
+    held = [Socket(url, f"127.1.0.{1 + number % ADDRESSES}") for number in range(sockets)]
+    try:
+        for socket in held:
+            _, writer = await socket.connect()
+            writer.write(_PIPELINED)
+        await asyncio.sleep(2 * _TRICKLE)
+        return [await _sign_in(url) for _ in range(SIGN_INS)]
+    finally:
+        for socket in held:
+            socket.close()
+
+
+async def _sign_in(url: str) -> Answer:
+    """Ask for a token without a proof: the refusal is an answer."""
+    headers = {"content-type": _FORM.decode()}
+    async with Socket(url, "127.1.0.9") as socket:
+        body = b"grant_type=client_credentials"
+        return await socket.ask("POST", "/oauth/token", headers, body, within=SIGN_IN_SECONDS)
 
 
 def still_open(closed: Sequence[float | None]) -> int:

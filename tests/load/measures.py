@@ -108,6 +108,14 @@ class Run:
             Goal(self._name("idle connection: open for"), alone, hostile.CLOSED_WITHIN, "s"),
         ]
 
+    def unread_answers(self) -> list[Goal]:
+        """Leave answers unread on many sockets, and sign in meanwhile."""
+        answers = hostile.leave_unread(self.scene.url)
+        shut = [each for each in answers if each.status not in (400, 401)]
+        told = ", ".join(sorted({str(each.status) for each in shut}))
+        name = self._name(f"{hostile.UNREAD} sockets with unread answers: sign-in refused")
+        return [Goal(name, len(shut), 0, detail=told)]
+
     def _answers(self, when: str, load: Load) -> list[Goal]:
         lost = load.count("unanswered") + load.lost_processes
         shed, told = quantile(load.shed_seconds, 0.99), f"{len(load.shed_seconds)} of them"

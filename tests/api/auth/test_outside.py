@@ -98,6 +98,10 @@ def test_own_endpoints_are_closed_and_receipt_keys_still_published(pair: Pair) -
         ({"typ": "JWT", "nonce": "n"}, 401),
         ({"typ": "JWT", "at_hash": "h"}, 401),
         ({"typ": "JWT", "c_hash": "h"}, 401),
+        ({"typ": "JWT", "client_id": None, "scope": None}, 401),
+        ({"typ": "JWT", "client_id": None, "scope": None, "scp": "audit"}, 200),
+        ({"typ": "JWT", "client_id": None, "scope": "auditor"}, 200),
+        ({"client_id": None, "scope": None}, 200),
         ({"nonce": "n"}, 200),  # at+jwt: the issuer itself says that it is an access token
     ],
 )
@@ -248,6 +252,7 @@ def test_keys_may_come_from_a_file(pair: Pair, tmp_path: Path) -> None:
         "aud": ["audits"],
         "exp": 2**40,
         "email": "e@lab.example",
+        "scope": "audit",
     }
     token = jwt.encode({"alg": "ES256"}, claims, key)
     with running(tmp_path / "other.db", outside) as service:

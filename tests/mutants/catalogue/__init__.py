@@ -1,6 +1,15 @@
 """All mutants, by what they are in."""
 
-from tests.mutants.catalogue import accountant, draws, kinds, ledger, people, protocol, waist
+from tests.mutants.catalogue import (
+    accountant,
+    draws,
+    kinds,
+    ledger,
+    people,
+    protocol,
+    serving,
+    waist,
+)
 from tests.mutants.mutant import Mutant
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -11,4 +20,5 @@ MUTANTS: tuple[Mutant, ...] = (
     *people.MUTANTS,
     *draws.MUTANTS,
     *ledger.MUTANTS,
+    *serving.MUTANTS,
 )

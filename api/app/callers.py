@@ -1,0 +1,91 @@
+"""Callers as the gate knows them: credentials, and the researchers whom they were verified for.
+
+A researcher is remembered with the role, so that every credential of one person counts as one
+caller. This chooses admission slots, and nothing else: routes verify each request anew.
+"""
+
+import hashlib
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Protocol
+
+from starlette.types import Scope
+
+from api.auth.caller import Caller
+from api.web.headers import header
+from api.web.networks import network_of
+
+# Credentials whose researcher is remembered.
+_REMEMBERED = 10_000
+
+
+class Sessions(Protocol):
+    """Sessions of the console."""
+
+    def secret(self, scope: Scope) -> str | None:
+        """Return the secret of a session, from a cookie that this service signed."""
+
+    def caller(self, secret: str) -> Caller | None:
+        """Return who has a session; None if it has ended. It reads the database."""
+
+
+@dataclass(frozen=True)
+class Credential:
+    """A bearer token as it was sent, or the secret of a session."""
+
+    secret: str
+    is_session: bool = False
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(f"{self.is_session}:{self.secret}".encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Known:
+    """A researcher whose credential was verified, now or before."""
+
+    researcher: str
+    role: str
+
+    @property
+    def key(self) -> str:
+        return f"researcher:{self.researcher}"
+
+
+class KnownCallers:
+    """The researchers of credentials that were verified. Used by the event loop alone."""
+
+    def __init__(self, most: int = _REMEMBERED) -> None:
+        self._most = most
+        self._known: OrderedDict[str, Known] = OrderedDict()
+
+    def find(self, credential: Credential) -> Known | None:
+        return self._known.get(credential.digest)
+
+    def learn(self, credential: Credential, caller: Caller) -> Known:
+        """Remember the researcher whom a credential was verified for."""
+        known = Known(caller.researcher_id, caller.role)
+        self._known[credential.digest] = known
+        self._known.move_to_end(credential.digest)
+        if len(self._known) > self._most:
+            self._known.popitem(last=False)
+        return known
+
+    def forget(self, credential: Credential) -> None:
+        self._known.pop(credential.digest, None)
+
+
+def credential_of(scope: Scope, sessions: Sessions | None) -> Credential | None:
+    """Return the credential of a request: a session on pages of the console, else a token."""
+    if sessions is not None and scope["path"].startswith("/console"):
+        secret = sessions.secret(scope)
+        return None if secret is None else Credential(secret, is_session=True)
+    bearer = header(scope, b"authorization")
+    return None if bearer is None else Credential(bearer.decode("latin-1"))
+
+
+def network_key(scope: Scope) -> str:
+    """Return the key of a stranger: the network that the request comes from."""
+    client = scope.get("client")
+    return f"network:{network_of(client[0] if client else 'unknown')}"

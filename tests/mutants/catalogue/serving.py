@@ -1,0 +1,113 @@
+"""Mistakes in what keeps the service up: connections, threads, slots, bodies."""
+
+from tests.mutants.mutant import Mutant
+
+ROUTING = "tests/api/web/test_routing.py"
+GATE = "tests/api/app/test_gate.py"
+CAPACITY = "tests/api/app/test_capacity.py"
+CONNECTIONS = "tests/api/app/test_connections.py"
+TOGETHER = "tests/api/test_together.py"
+
+MUTANTS = (
+    Mutant(
+        "connections_are_kept_for_the_answer",
+        "A route keeps its connection while its answer is serialised.",
+        "api/web/routing.py",
+        "super().__init__(path, _ending_sessions(endpoint), **options)",
+        "super().__init__(path, endpoint, **options)",
+        (
+            f"{ROUTING}::test_no_connection_is_held_while_an_answer_is_serialised[sqlite]",
+            f"{ROUTING}::test_an_endpoint_gives_its_connection_back_when_it_returns[sqlite]",
+            f"{ROUTING}::test_every_route_with_a_session_ends_it",
+        ),
+    ),
+    Mutant(
+        "threads_are_not_sized",
+        "The pool has as many threads as AnyIO likes.",
+        "api/app/app.py",
+        "current_default_thread_limiter().total_tokens = Capacity.of(container.settings).threads",
+        "Capacity.of(container.settings)",
+        (f"{CAPACITY}::test_a_running_service_has_as_many_threads_as_it_argues_from",),
+    ),
+    Mutant(
+        "uploads_have_no_threads",
+        "Uploads and exchanges wait on the threads of all other requests.",
+        "api/app/capacity.py",
+        "return self.requests + reserved + self.uploads + self.exchanges",
+        "return self.writers + 1",
+        (f"{CAPACITY}::test_those_who_may_wait_for_a_lock_leave_threads_for_reads[8-4]",),
+    ),
+    Mutant(
+        "too_few_threads_are_accepted",
+        "Sizes that leave no thread for reads are used.",
+        "api/app/capacity.py",
+        "if self.writers >= self.threads:",
+        "if self.writers > self.threads:",
+        (f"{CAPACITY}::test_sizes_that_leave_no_thread_for_reads_are_refused",),
+    ),
+    Mutant(
+        "slots_are_kept_for_slow_readers",
+        "A request keeps its slot and its permit until its answer is read.",
+        "api/app/gate.py",
+        'if message["type"] == "http.response.start" and name != "exports":',
+        "if False:",
+        (
+            f"{GATE}::test_who_does_not_read_the_answer_keeps_no_slot",
+            f"{GATE}::test_who_does_not_read_the_answer_keeps_no_write_permit",
+        ),
+    ),
+    Mutant(
+        "permits_are_first_come_first_served",
+        "Operators and sign-in wait for a write permit behind charges.",
+        "api/app/gate.py",
+        'writes = self._writes.get(name, self._writes["requests"])',
+        'writes = self._writes["requests"]',
+        (
+            f"{GATE}::test_operators_wait_neither_for_strangers_nor_for_charges"
+            "[/v1/operator/stops-headers0]",
+        ),
+    ),
+    Mutant(
+        "public_paths_are_prefixes",
+        "The body of everything below a public path is read without a token.",
+        "api/app/gate.py",
+        'if (scope["method"], scope["path"]) in _PUBLIC:',
+        'if scope["path"].startswith(tuple(path for _, path in _PUBLIC)):',
+        (
+            f"{GATE}::test_the_body_of_every_other_request_waits_for_its_token"
+            "[POST-/v1/applications/a/versions]",
+        ),
+    ),
+    Mutant(
+        "strangers_send_large_bodies",
+        "A body without a verified credential may be as large as any.",
+        "api/app/gate.py",
+        "limit = min(self.settings.max_body_bytes, self.settings.anonymous_body_bytes)",
+        "limit = self.settings.max_body_bytes",
+        (f"{GATE}::test_a_public_body_is_small_whatever_its_headers_say[headers0-/oauth/token]",),
+    ),
+    Mutant(
+        "sign_in_is_anonymous",
+        "Sign-in shares its slots with every stranger.",
+        "api/app/admission.py",
+        '    ("sign-in", ("POST",), re.compile(r"^/oauth/(token|revoke)$|^/console/sign-out$")),\n',
+        "",
+        (f"{GATE}::test_sign_in_has_a_share_of_its_own[/oauth/token]",),
+    ),
+    Mutant(
+        "reading_in_drops_is_enough",
+        "Whoever reads a little has the whole time again.",
+        "api/app/connections.py",
+        "self._answer_left = min(self.answer_seconds, left)",
+        "self._answer_left = self.answer_seconds",
+        (f"{CONNECTIONS}::test_reading_in_drops_does_not_win_the_whole_time_again",),
+    ),
+    Mutant(
+        "who_gave_up_is_charged_later",
+        "A charge that was refused after its wait stays in line.",
+        "api/together.py",
+        "self._waiting.remove(mine)",
+        "pass",
+        (f"{TOGETHER}::test_who_has_waited_for_too_long_is_refused_and_not_served_later",),
+    ),
+)
