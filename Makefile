@@ -53,7 +53,7 @@ check: $(READY) ## lint, types, import rules, contract and lock in step
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m api.contract --check
+	$(BIN)/python -m api.app.export_openapi --check
 	$(BIN)/python -m tests.lock
 
 bench: $(READY) ## figures, each a ratio of two things in one run
@@ -63,7 +63,7 @@ docs: $(READY) ## the documentation as a site, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 
 openapi: $(READY) ## export the contract
-	$(BIN)/python -m api.contract
+	$(BIN)/python -m api.app.export_openapi
 
 lock: ## resolve the dependencies anew
 	$(BIN)/uv pip compile --universal --generate-hashes --no-header --no-emit-index-url \

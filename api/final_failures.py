@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from api.store import UNAVAILABLE, Store
+from api.db import UNAVAILABLE, Store
 
 log = logging.getLogger(__name__)
 

@@ -12,10 +12,9 @@ and their neighbours (docs/planning.md).
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from auditor_client.audiences import NamedAudience
+from auditor_client.audiences.client import NamedAudience
+from auditor_client.audiences.weighted import WeightedAudience
 from auditor_client.auditor import Auditor
-from auditor_client.balance_histogram import BalanceHistogram
-from auditor_client.envy_audit import EnvyFreeness
 from auditor_client.errors import (
     AuditFailedError,
     AuditorError,
@@ -26,25 +25,27 @@ from auditor_client.errors import (
     ProblemError,
     ReceiptError,
 )
-from auditor_client.finished import FinishedAudit
-from auditor_client.keys import new_key
-from auditor_client.log_cdf import LogCdf
-from auditor_client.match_count import MatchCount
-from auditor_client.most_skewed import MostSkewed
-from auditor_client.outcome_test import OutcomeTest
-from auditor_client.profiles import save_profile
+from auditor_client.kinds.balance_histogram.result import BalanceHistogram
+from auditor_client.kinds.envy_freeness.result import EnvyFreeness
+from auditor_client.kinds.log_cdf.result import LogCdf
+from auditor_client.kinds.match_count.result import MatchCount
+from auditor_client.kinds.most_skewed.result import MostSkewed
+from auditor_client.kinds.outcome_test.result import OutcomeTest
+from auditor_client.kinds.reo.result import Reo
+from auditor_client.kinds.score_cdf.result import ScoreCdf
+from auditor_client.kinds.score_histogram.result import FinishedAudit
+from auditor_client.kinds.two_party.result import TwoParty
+from auditor_client.local.keys import new_key
+from auditor_client.local.profiles import save_profile
 from auditor_client.regulator import Regulator
-from auditor_client.reo_audit import Reo
-from auditor_client.score_cdf import ScoreCdf
-from auditor_client.two_party_audit import TwoParty
-from auditor_client.weighted import WeightedAudience
 
 if TYPE_CHECKING:
-    from auditor_client.canary import field_check
-    from auditor_client.canary_power import canary_power
+    from auditor_client.consistency.canary import field_check
+    from auditor_client.consistency.canary_power import canary_power
     from auditor_client.envy.planning import envy_plan
-    from auditor_client.gap import FairnessGap, fairness_gap
-    from auditor_client.inverse import (
+    from auditor_client.fairness.gap import FairnessGap, fairness_gap
+    from auditor_client.planning.charts import power_curve
+    from auditor_client.planning.inverse import (
         after_pilot,
         epsilon_needed,
         power_at,
@@ -52,9 +53,8 @@ if TYPE_CHECKING:
         rho_needed,
         split_budget,
     )
-    from auditor_client.plan import promise_holds, sample_size, verdict_size
-    from auditor_client.planning_charts import power_curve
-    from auditor_client.sequential import pooled_gap, sequential_plan
+    from auditor_client.planning.sample_size import promise_holds, sample_size, verdict_size
+    from auditor_client.planning.sequential import pooled_gap, sequential_plan
 
 __all__ = [
     "AuditFailedError",

@@ -4,19 +4,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from auditor_client.audiences import Audiences
-from auditor_client.audits import Audits
-from auditor_client.burn_down import BurnDown, burn_down
-from auditor_client.connection import Connection
-from auditor_client.contents import Contents
+from auditor_client.audiences.client import Audiences
+from auditor_client.audits.client import Audits
+from auditor_client.audits.contents import Contents
+from auditor_client.budget.burn_down import BurnDown, burn_down
 from auditor_client.errors import InputError
-from auditor_client.keys import KeySource
+from auditor_client.local.keys import KeySource
 from auditor_client.local.pending_audits import PendingAudits
-from auditor_client.private_files import home
-from auditor_client.profiles import load_profile
-from auditor_client.retries import Retries
-from auditor_client.studies import Studies
-from openapi.models import Budget, Catalogue, Quote
+from auditor_client.local.private_files import home
+from auditor_client.local.profiles import load_profile
+from auditor_client.transport.retries import Retries
+from auditor_client.transport.session import Connection
+from auditor_client.vetting.study_registration import Studies
+from openapi.resources import Budget, Catalogue, Quote
 
 
 class Auditor(Connection):
@@ -82,7 +82,7 @@ class Auditor(Connection):
 
         Without a quote, like the latest audit paid for. It shows itself in a notebook.
         """
-        from auditor_client.budget_charts import burn_down_chart  # Altair takes a second to import
+        from auditor_client.budget.charts import burn_down_chart  # Altair takes a second to import
 
         found = self.burn_down()
         if not found:

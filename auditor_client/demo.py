@@ -15,18 +15,18 @@ from typing import Any
 import pyarrow.csv
 from rich.console import Console
 
-from auditor_client.applying import TEMPLATE, application_of
 from auditor_client.auditor import Auditor
-from auditor_client.connection import Connection
-from auditor_client.finished import FinishedAudit
-from auditor_client.keys import load_key, new_key, public_jwk
+from auditor_client.kinds.score_histogram.narrative import both_relations
+from auditor_client.kinds.score_histogram.result import FinishedAudit
 from auditor_client.ledger import make_trust, verify_file, verify_receipt
-from auditor_client.plan import sample_size, verdict_size
-from auditor_client.profiles import save_profile
-from auditor_client.receipts import SavedReceipt
+from auditor_client.local.keys import load_key, new_key, public_jwk
+from auditor_client.local.profiles import save_profile
+from auditor_client.local.saved_receipt import SavedReceipt
+from auditor_client.planning.sample_size import sample_size, verdict_size
 from auditor_client.regulator import Regulator
-from auditor_client.vetting import Applicant
-from auditor_client.wording import both_relations
+from auditor_client.transport.session import Connection
+from auditor_client.vetting.application_file import TEMPLATE, application_of
+from auditor_client.vetting.client import Applicant
 
 ALPHA, DELTA, BINS, EPSILON = 0.2, 0.05, 20, 1.0
 # The reward that people may lose in audits of envy: enough for seven of those of docs/envy.md.

@@ -5,17 +5,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from auditor_client import opening
-from auditor_client.connection import Connection
-from auditor_client.drafts import draft, personal
 from auditor_client.errors import InputError
-from auditor_client.insight import Insight
-from auditor_client.quarters import Quarter
-from auditor_client.requests import Number, exact, exact_or_none
-from auditor_client.statements import Statements
-from auditor_client.stopping import stop
-from auditor_client.vetting import Applications
-from openapi.models import (
+from auditor_client.kinds.options import Number, exact, exact_or_none
+from auditor_client.oversight import run_opening
+from auditor_client.oversight.client import Insight
+from auditor_client.oversight.quarter import Quarter
+from auditor_client.transport.session import Connection
+from auditor_client.transport.signed_requests import Statements
+from auditor_client.transport.validation import draft, personal
+from auditor_client.vetting.client import Applications
+from auditor_client.vetting.stop_switch import stop
+from openapi.resources import (
     AuditKind,
     Auditor,
     AuditorDraft,
@@ -223,15 +223,15 @@ class Regulator(Connection):
 
     def waiting_runs(self) -> list[StoredRun]:
         """Two-party runs that were answered and not delivered: some wait to be opened."""
-        return opening.waiting(self._transport)
+        return run_opening.waiting(self._transport)
 
     def open_run(self, audit_id: str) -> "Opening":
         """Open a two-party run with your key, look at every weight, and state what was found.
 
         Without findings the run can be delivered; with any it never is, and its charge stays.
         """
-        run, found = opening.look_into(self._transport, audit_id, self._key)
-        opening.state(self._statements, run, found)
+        run, found = run_opening.look_into(self._transport, audit_id, self._key)
+        run_opening.state(self._statements, run, found)
         return found
 
     @property
@@ -241,7 +241,7 @@ class Regulator(Connection):
 
     def report(self, path: str | Path, *, quarter: str, auditor_id: str | None = None) -> Path:
         """Write the report of a quarter (`"2026-Q4"`), of one auditor or of all: one HTML file."""
-        from auditor_client.oversight_report import render  # charts take a second to import
+        from auditor_client.oversight.report import render  # charts take a second to import
 
         dossier = self.insight.dossier(Quarter.parse(quarter), auditor_id)
         path = Path(path)

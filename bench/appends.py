@@ -13,8 +13,8 @@ from pathlib import Path
 
 from sqlmodel import Field
 
-from api.clock import now
-from api.compose import simulated
+from api.app.compose import simulated
+from api.kernel.clock import now
 from api.ledger import append
 from bench.bare import Bare
 from bench.harness import Figure, compare

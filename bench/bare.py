@@ -11,7 +11,7 @@ same ORM on the same engine. It parses the same request and checks nothing.
 
 How streams find states out makes more of a difference than anything else here. With `own` looks
 each stream asks the database by itself, as one would write it; with `shared` ones all of them ask
-together and are told by the worker, as ours (`api.following`).
+together and are told by the worker, as ours (`api.audits.events`).
 """
 
 import asyncio
@@ -29,9 +29,9 @@ from fastapi.responses import StreamingResponse
 from sqlalchemy import MetaData
 from sqlmodel import Field, SQLModel, col, select
 
-from api.following import Following
-from api.store import Store
-from openapi.models import ScoreHistogramRequest
+from api.audits.events import Following
+from api.db import Store
+from openapi.resources import ScoreHistogramRequest
 
 After = Callable[[str, str], Awaitable[str]]
 ANSWER = b"x" * 8_000  # as long as a release of two groups and a hundred bins

@@ -15,9 +15,9 @@ import numpy as np
 from sqlalchemy import func, text
 from sqlmodel import select
 
-from api.blocks import BLOCK, pack
-from api.compose import simulated
-from api.store import EntryRow, Store
+from api.accounting.balance_blocks import BLOCK, pack
+from api.app.compose import simulated
+from api.db import EntryRow, Store
 from bench import day
 from bench.harness import RESULTS
 from bench.hosted import hosted

@@ -1,4 +1,4 @@
-"""A day of audits, simulated: who waits how long for how many workers, by the rule of `api.turns`.
+"""A day of audits, simulated: who waits how long for how many workers, by the rule of `api.audits.queue.fair_queue`.
 
 Audits come by chance, most of them in working hours. A worker takes the lowest place on the line
 whose auditor has fewer audits running than one may have (the service's own rule), and is busy for
@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from api.settings import Settings
-from api.turns import has_share
-from privacy.membership import BATCH
+from api.audits.queue.fair_queue import has_share
+from api.kernel.settings import Settings
+from privacy.tables.membership import BATCH
 
 RUNNING_PER_AUDITOR: int = Settings.model_fields["running_per_auditor"].default
 
@@ -28,7 +28,7 @@ class Job:
 
 @dataclass
 class Line:
-    """Those that wait, by place; `fair` as `api.turns` has it, else in the order of arrival."""
+    """Those that wait, by place; `fair` as `api.audits.queue.fair_queue` has it, else in the order of arrival."""
 
     fair: bool
     workers: int

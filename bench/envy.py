@@ -15,12 +15,19 @@ from typing import get_args
 
 import numpy as np
 
-from api.audits.envy import Certificate, Terms, audit, fleet_of, probabilistic, run
-from api.audits.envy.terms import Bounds
+from api.kinds.envy_freeness.algorithms import (
+    Certificate,
+    Terms,
+    audit,
+    fleet_of,
+    probabilistic,
+    run,
+)
+from api.kinds.envy_freeness.algorithms.terms import Bounds
 from bench.harness import Figure, compare
-from platform_sim.bandits import PROBLEMS, alike, by_person
-from platform_sim.policies import softmax, utilities
-from platform_sim.preferences import learn, make_preferences
+from platform_sim.exploration.bandits import PROBLEMS, alike, by_person
+from platform_sim.exploration.policies import softmax, utilities
+from platform_sim.exploration.preferences import learn, make_preferences
 
 COMMAND = "python -m bench envy"
 DELTA = EPSILON = 0.05

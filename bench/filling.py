@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Table, insert, inspect, update
 from sqlmodel import SQLModel, col, func, select
 
-from api.store import ChargeRow, EntryRow, HeadRow, MandateRow, TreeHashRow
+from api.db import ChargeRow, EntryRow, HeadRow, MandateRow, TreeHashRow
 from bench.hosted import Hosted
 from privacy.ledger.merkle import root_of
 from privacy.ledger.tiles import TILE

@@ -21,10 +21,10 @@ from statistics import median
 
 import numpy as np
 
-from api import budgets
-from api.clock import now
-from api.compose import simulated
-from api.store import MandateRow
+from api.app.compose import simulated
+from api.db import MandateRow
+from api.kernel.clock import now
+from api.mandates import budgets
 from bench import exports
 from bench.appends import appended
 from bench.filling import fill

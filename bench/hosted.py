@@ -11,18 +11,18 @@ from pathlib import Path
 import numpy as np
 from joserfc.jwk import OKPKey
 
-from api import contents
+from api.accounts.service import register_auditor, register_researcher
 from api.app.container import Container, build_container
 from api.audiences import sealing, uploads
-from api.auth.caller import Caller
-from api.mandates import grant
-from api.platform import Platform
-from api.registry import register_auditor, register_researcher
-from api.setup import register_first
-from api.store import AudienceRow
-from api.store.schema import migrate
-from api.worker import Worker
-from openapi.models import (
+from api.audits.queue.worker import Worker
+from api.contents import service as contents
+from api.db import AudienceRow
+from api.db.schema import migrate
+from api.identity.caller import Caller
+from api.mandates.service import grant
+from api.operations.setup import register_first
+from api.platforms.interfaces import Platform
+from openapi.resources import (
     AudienceDraft,
     AuditorDraft,
     ContentDraft,
@@ -34,7 +34,7 @@ from openapi.models import (
 )
 from platform_sim import SOFTWARE_JOB
 from privacy.commitment import commit
-from privacy.membership import Membership, Persons
+from privacy.tables.membership import Membership, Persons
 from tests.statements import Maker, new_key
 from tests.world import make_settings, sqlite_url
 

@@ -16,19 +16,19 @@ import numpy as np
 import opendp.prelude as dp
 from numpy.typing import NDArray
 
-from api import charging
-from api.audits.bins import bin_of
-from api.compose import simulated
-from api.persons import Burden
-from api.platform import Scores
+from api.accounting import charge
+from api.accounting.lifetime_caps import Burden
+from api.app.compose import simulated
+from api.kinds.building_blocks.score_bins import bin_of
+from api.platforms.interfaces import Scores
 from bench import scattered
 from bench.harness import Figure, in_turns
 from bench.hosted import BINS, EDGES, Hosted, hosted
 from bench.joining import hash_join
 from bench.memory import in_a_fresh_process, peak_of
-from openapi.models import Edges
+from openapi.resources import Edges
 from platform_sim import SOFTWARE_JOB
-from privacy.membership import Persons
+from privacy.tables.membership import Persons
 
 COMMAND = "python -m bench large-audit"
 ROUNDS = 9
@@ -53,7 +53,7 @@ def _figures(host: Hosted, people: int) -> list[Figure]:
         host.audit(request)
 
     def without_balances() -> None:
-        with patch.object(charging, "_debited", _everybody_debited):
+        with patch.object(charge, "_debited", _everybody_debited):
             ours()
 
     ours()  # people's balances are there from now on

@@ -20,7 +20,7 @@ from rich.console import Console
 from bench import exports
 from bench.exports import base64
 from bench.harness import Figure, in_turns
-from privacy.ledger.lines import parse, stated
+from privacy.ledger.export_lines import parse, stated
 from tests.ledgers import ORIGIN
 
 COMMAND = "python -m bench ledger"

@@ -13,11 +13,11 @@ import duckdb
 import numpy as np
 import polars as pl
 
-from api.audits import KINDS, AudienceFacts
-from api.platform import Log, Platform
+from api.kinds.registry import KINDS, AudienceFacts
+from api.platforms.interfaces import Log, Platform
 from bench.harness import Figure, compare
-from openapi.models import OutcomeTestRequest
-from privacy.membership import Membership
+from openapi.resources import OutcomeTestRequest
+from privacy.tables.membership import Membership
 from tests.logs.parquet import ParquetLogs
 
 ROWS = 10_000_000

@@ -13,18 +13,18 @@ from contextlib import contextmanager
 
 import uvicorn
 
-from api.adapters import PlatformDownError
+from api.app.compose import simulated
 from api.audiences.matcher import PLACES_PER_UPLOAD
 from api.audiences.matching import match_or_cut, work_of
-from api.audiences.members import Members
-from api.ceilings import MATCH_RATE, MATCH_SECONDS
-from api.compose import simulated
-from api.hosting.http_platform import HttpPlatform
-from api.hosting.serving import served
-from api.pace import Pace
-from api.platform import People
-from api.settings import Settings
-from auditor_client.parts import ROWS_PER_PART
+from api.audiences.parsing import Members
+from api.kernel.hard_limits import MATCH_RATE, MATCH_SECONDS
+from api.kernel.public_pace import Pace
+from api.kernel.settings import Settings
+from api.platforms.fault_isolation import PlatformDownError
+from api.platforms.http.platform import HttpPlatform
+from api.platforms.http.server import served
+from api.platforms.interfaces import People
+from auditor_client.audiences.parts import ROWS_PER_PART
 from bench.harness import Figure
 
 COMMAND = "python -m bench matching"

@@ -14,11 +14,12 @@ from collections.abc import Callable
 from itertools import product
 from statistics import median
 
-from auditor_client import plan, rehearsal
-from auditor_client.inverse import power_at, resolvable_alpha
-from auditor_client.plan import sample_size, verdict_size
-from auditor_client.power import RUNS, Design, Outcome, SizeKind, audit, ends_in
-from auditor_client.releases import draw, groups_of
+from auditor_client.planning import fast_power
+from auditor_client.planning import sample_size as plan
+from auditor_client.planning.inverse import power_at, resolvable_alpha
+from auditor_client.planning.power_simulation import RUNS, Design, Outcome, SizeKind, audit, ends_in
+from auditor_client.planning.sample_size import sample_size, verdict_size
+from auditor_client.planning.simulated_releases import draw, groups_of
 from bench.harness import Figure, compare
 
 COMMAND = "python -m bench.planning"
@@ -35,7 +36,7 @@ GOALS = {"exact promise, sizes noisy": "< 10"}
 USUAL = list(product((0.1, 0.15, 0.2, 0.25, 0.3), (2, 3, 4), (10, 20, 100), (0.5, 1.0, 2.0)))
 FIRST = """
 import time
-from auditor_client.plan import sample_size, verdict_size
+from auditor_client.planning.sample_size import sample_size, verdict_size
 started = time.process_time()
 {question}
 print(time.process_time() - started)
@@ -111,7 +112,7 @@ def run() -> list[Figure]:
 
 def _afresh(ask: Callable[[], object]) -> Callable[[], object]:
     def asked() -> object:
-        rehearsal.chance.cache_clear()
+        fast_power.chance.cache_clear()
         plan._exact.cache_clear()
         return ask()
 
@@ -121,7 +122,7 @@ def _afresh(ask: Callable[[], object]) -> Callable[[], object]:
 def agreement(design: Design, people: int, verdict: Outcome, runs: int) -> tuple[float, ...]:
     """Shares of releases that end in the verdict by forecast, by `bounds`, and judged alike."""
     gap = 0.0 if verdict == "fair" else 2 * design.alpha
-    quick = rehearsal.decisions(design, people, gap, verdict)[:runs]
+    quick = fast_power.decisions(design, people, gap, verdict)[:runs]
     drawn = draw(design, people, gap, 0.001)
     exact = [
         ends_in(design, groups_of(design, drawn, people, number), verdict) for number in range(runs)

@@ -19,17 +19,17 @@ import numpy as np
 import polars as pl
 import ray
 
-from api.audits import KINDS, AudienceFacts
-from api.compose import simulated
-from api.engine.on_ray import OnRay
-from api.hosting.parquet_logs import ParquetLogs
-from api.platform import Log, Platform
-from api.settings import RayCluster
+from api.app.compose import simulated
+from api.execution.ray.driver import OnRay
+from api.kernel.settings import RayCluster
+from api.kinds.registry import KINDS, AudienceFacts
+from api.platforms.files.parquet_logs import ParquetLogs
+from api.platforms.interfaces import Log, Platform
 from bench.harness import Figure, compare
-from openapi.models import REQUEST
+from openapi.resources import REQUEST
 from platform_sim import SOFTWARE_JOB
-from privacy.membership import Membership
-from privacy.table import Table
+from privacy.tables.bounded_table import Table
+from privacy.tables.membership import Membership
 
 COMMAND = "python -m bench ray"
 FILES, PARTITIONS = 8, 8

@@ -16,12 +16,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from api.audits import KINDS, AudienceFacts
-from api.platform import Log, Platform, Traffic
+from api.kinds.registry import KINDS, AudienceFacts
+from api.platforms.interfaces import Log, Platform, Traffic
 from auditor_client.reo.logs import Columns, read_log
 from bench.harness import Figure, compare
-from openapi.models import ReoRequest
-from privacy.membership import Membership
+from openapi.resources import ReoRequest
+from privacy.tables.membership import Membership
 from tests.logs.parquet import ParquetLogs
 
 ROWS = 10_000_000

@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from api import persons
-from api.blocks import BLOCK, Blocks, numbers_of
-from api.persons import Burden
-from api.store import Store
-from api.store.schema import migrate
+from api.accounting import lifetime_caps
+from api.accounting.balance_blocks import BLOCK, Blocks, numbers_of
+from api.accounting.lifetime_caps import Burden
+from api.db import Store
+from api.db.schema import migrate
 from bench.harness import Figure, compare
-from privacy.membership import Membership, Persons
+from privacy.tables.membership import Membership, Persons
 from tests.world import sqlite_url
 
 PLATFORM = 500_000_000
@@ -53,6 +53,6 @@ def _charge(store: Store, people: Persons) -> Callable[[], None]:
 
     def charge() -> None:
         with store.write() as session:
-            persons.charge(session, [Burden(everyone, Fraction(1, 10**6))], Fraction(1))
+            lifetime_caps.charge(session, [Burden(everyone, Fraction(1, 10**6))], Fraction(1))
 
     return charge

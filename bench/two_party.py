@@ -1,6 +1,6 @@
 """Two-party audits: encrypted sums beside python-paillier, and a private join over HTTP.
 
-`python -m bench.two_party --table5` runs paper 5's Table 5 (`bench.table_5`).
+`python -m bench.two_party --table5` runs paper 5's Table 5 (`replications.paper_5.table_5`).
 """
 
 import argparse
@@ -20,9 +20,7 @@ import numpy as np
 from nacl.public import PrivateKey
 from rich.console import Console
 
-from bench import table_5
 from bench.harness import Figure, publish
-from bench.lot_world import SEED
 from privacy.two_party import (
     AuditorParty,
     Candidates,
@@ -32,7 +30,9 @@ from privacy.two_party import (
     Uploaded,
     weights_of,
 )
-from privacy.two_party.script import script
+from privacy.two_party.message_order import script
+from replications.paper_5 import table_5
+from replications.paper_5.lot_world import SEED
 
 COMMAND = "python -m bench two-party"
 GROUPS, CELLS = 6, 2

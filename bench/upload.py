@@ -20,17 +20,17 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.json
 
+from api.app.compose import simulated
 from api.audiences import sealing, uploads
 from api.audiences.matching import bind
 from api.audiences.media_types import ARROW, CSV, JSON_LINES
-from api.audiences.members import read_members
+from api.audiences.parsing import read_members
 from api.audiences.row_limit import row_limit
-from api.compose import simulated
-from auditor_client.parts import ROWS_PER_PART
-from auditor_client.uploading import PARTS_AT_ONCE
+from auditor_client.audiences.parts import ROWS_PER_PART
+from auditor_client.audiences.upload import PARTS_AT_ONCE
 from bench.harness import Figure, in_turns
 from bench.hosted import Hosted, hosted
-from openapi.models import AudienceDraft
+from openapi.resources import AudienceDraft
 
 COMMAND = "python -m bench upload"
 ROUNDS = 9

@@ -1,12 +1,12 @@
 """A platform one can believe: people, their history, a model learned from it, a known truth."""
 
-from platform_sim.bias import Bias
 from platform_sim.demo import SOFTWARE_JOB, biased_platform, fair_platform
-from platform_sim.exploration import Exploration
-from platform_sim.feed import Feed
-from platform_sim.impressions import Impressions
-from platform_sim.opportunities import Opportunities
-from platform_sim.outcomes import Prejudice
+from platform_sim.exploration.world import Exploration
+from platform_sim.feed.impressions import Impressions
+from platform_sim.feed.ranking import Feed
+from platform_sim.jobs.opportunities import Opportunities
+from platform_sim.jobs.outcomes import Prejudice
+from platform_sim.learned_model.bias import Bias
 from platform_sim.platform import SimulatedPlatform
 from platform_sim.recruitment import recruit
 from platform_sim.truth import true_gap

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from platform_sim.bias import Bias
+from platform_sim.learned_model.bias import Bias
 from platform_sim.platform import SimulatedPlatform
 
 SOFTWARE_JOB: dict[str, Any] = {

@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from platform_sim import samples
-from platform_sim.context import frozen
-from platform_sim.demographics import ATTRIBUTES
+from platform_sim.content.features import KINDS, Reader
+from platform_sim.content.view_context import frozen
+from platform_sim.people.demographics import ATTRIBUTES
 from platform_sim.platform import SimulatedPlatform
-from platform_sim.reading import KINDS, Reader
 
 # Of the standard; what runs it has had all of it for years.
 _OPSET, _IR = 18, 9

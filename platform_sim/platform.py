@@ -1,6 +1,6 @@
 """The simulated platform: the capabilities a platform offers, on a world.
 
-It has the methods of `api.platform`'s People and Scores, without importing them.
+It has the methods of `api.platforms.interfaces`'s People and Scores, without importing them.
 """
 
 import hashlib
@@ -14,10 +14,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from platform_sim import samples
-from platform_sim.bias import Bias
-from platform_sim.context import CONTEXT, frozen
-from platform_sim.randomness import lots
-from platform_sim.relevance import learn
+from platform_sim.content.view_context import CONTEXT, frozen
+from platform_sim.draws.randomness import lots
+from platform_sim.learned_model.bias import Bias
+from platform_sim.learned_model.relevance import learn
 from platform_sim.world import World
 
 Persons = NDArray[np.int64]

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from platform_sim import identifiers
-from platform_sim.choices import Codes
-from platform_sim.demographics import ATTRIBUTES
-from platform_sim.randomness import stream
-from platform_sim.surnames import SURNAMES
+from platform_sim.draws.choices import Codes
+from platform_sim.draws.randomness import stream
+from platform_sim.people import identifiers
+from platform_sim.people.demographics import ATTRIBUTES
+from platform_sim.people.surnames import SURNAMES
 from platform_sim.world import World
 
 _STRANGER = -1

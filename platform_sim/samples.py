@@ -9,9 +9,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from platform_sim.demographics import ATTRIBUTES
-from platform_sim.occupations import OCCUPATIONS
-from platform_sim.randomness import lots
+from platform_sim.draws.randomness import lots
+from platform_sim.people.demographics import ATTRIBUTES
+from platform_sim.people.occupations import OCCUPATIONS
 from platform_sim.world import World
 
 _DECLARED = 0.75

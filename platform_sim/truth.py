@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from platform_sim.context import CONTEXT
+from platform_sim.content.view_context import CONTEXT
 from platform_sim.platform import SimulatedPlatform
 
 

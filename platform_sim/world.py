@@ -10,17 +10,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from platform_sim.catalogue import Piece, make_catalogue
-from platform_sim.choices import Codes
-from platform_sim.demographics import Demographics, make_demographics
-from platform_sim.directory import Directory
-from platform_sim.history import History, make_history
-from platform_sim.identifiers import MOST_PEOPLE
-from platform_sim.interests import Interests, make_interests
-from platform_sim.occupations import Work, make_work
-from platform_sim.places import Homes, make_homes
-from platform_sim.seen import Seen, make_seen
-from platform_sim.surnames import make_surnames
+from platform_sim.content.catalogue import Piece, make_catalogue
+from platform_sim.draws.choices import Codes
+from platform_sim.learned_model.history import History, make_history
+from platform_sim.learned_model.person_features import Seen, make_seen
+from platform_sim.people.demographics import Demographics, make_demographics
+from platform_sim.people.directory import Directory
+from platform_sim.people.identifiers import MOST_PEOPLE
+from platform_sim.people.interests import Interests, make_interests
+from platform_sim.people.occupations import Work, make_work
+from platform_sim.people.places import Homes, make_homes
+from platform_sim.people.surnames import make_surnames
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import fields
 from typing import Any
 
 from privacy.errors import BoundsError
-from privacy.sensitivity import Candidates, Counts, Lots, Products, Rows, Rule, Stated, Sums
+from privacy.tables.sensitivity import Candidates, Counts, Lots, Products, Rows, Rule, Stated, Sums
 
 _RULES: dict[str, Any] = {
     rule.name: rule for rule in (Counts, Sums, Rows, Candidates, Products, Lots, Stated)

@@ -14,8 +14,8 @@ add/remove.
 from fractions import Fraction
 
 from privacy.errors import BoundsError
-from privacy.price import Currency, Price
-from privacy.sensitivity import Reach, Sensitivity, Shape
+from privacy.tables.price import Currency, Price
+from privacy.tables.sensitivity import Reach, Sensitivity, Shape
 from privacy.tree_shape import best_branching, levels
 
 LAPLACE, GAUSSIAN = "discrete-laplace", "discrete-gaussian"

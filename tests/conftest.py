@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import psycopg
 import pytest
 
-from api.platform import Platform
+from api.platforms.interfaces import Platform
 from tests.databases import start_postgresql
 from tests.world import Deployment, deployed, small_platform, sqlite_url
 

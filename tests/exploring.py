@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from auditor_client import Auditor
-from auditor_client.connection import Connection
-from openapi.models import (
+from auditor_client.transport.session import Connection
+from openapi.resources import (
     Audience,
     AudienceDraft,
     EnvyFreenessRequest,
@@ -18,8 +18,8 @@ from openapi.models import (
     SampleDraft,
     StopDraft,
 )
-from openapi.models.wire import Personal
-from platform_sim.randomness import lots
+from openapi.wire_model import Personal
+from platform_sim.draws.randomness import lots
 from tests.world import Deployment
 
 NO_AUDIENCE = "audience_" + "0" * 30

@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from joserfc.jwk import Key, OKPKey
 
 from privacy.declared import declared_numbers
-from privacy.ledger import entries, possession, statements
-from privacy.ledger.headers import FORMAT
+from privacy.ledger import entries, key_possession, statements
+from privacy.ledger.export_header import FORMAT
 from privacy.ledger.merkle import consistency_path, inclusion_path, leaf_hash, root_of
 from privacy.ledger.notes import Checkpoint, SignatureType, VerifierKey, cosign, sign_checkpoint
 from privacy.ledger.signatures import Signer
@@ -23,9 +23,9 @@ from privacy.ledger.trust import Trust
 from privacy.ledger.verify import Verified, verify
 from privacy.mechanisms import currency_of, exact_price, exact_scale
 from privacy.plans import PLANS, Part, PublicAudience, assumptions
-from privacy.price import ADD_REMOVE, CHANGE_ONE, FREE, INFINITE, Amount, Currency
 from privacy.receipts import canonical, digest
-from privacy.sensitivity import Sensitivity
+from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, FREE, INFINITE, Amount, Currency
+from privacy.tables.sensitivity import Sensitivity
 
 ORIGIN = "audits.example/v1/ledger"
 BEGIN = datetime(2026, 1, 1, microsecond=123_456, tzinfo=UTC)
@@ -266,7 +266,7 @@ class Ledger:
 
     def renew(self, maker: Maker, key: OKPKey, **changes: Any) -> Maker:
         """The researcher with a new key, which proves that it is held."""
-        proved = possession.of_key_change(ORIGIN, maker.id, public(key))
+        proved = key_possession.of_key_change(ORIGIN, maker.id, public(key))
         proof = statements.sign(proved, key, at=self.at.timestamp())
         body = {"jwk": public(key), "proof": proof} | changes
         facts = {"researcher_id": maker.id, "key_thumbprint": key.thumbprint()}

@@ -8,8 +8,8 @@ from fractions import Fraction
 from sqlalchemy import create_engine
 from sqlmodel import Session
 
-from api.clock import now
-from api.store import MandateRow
+from api.db import MandateRow
+from api.kernel.clock import now
 
 
 @contextmanager

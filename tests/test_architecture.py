@@ -45,4 +45,4 @@ def test_only_the_composition_names_the_simulated_platform(graph: grimp.ImportGr
         for module in graph.find_modules_that_directly_import(name)
         if module.startswith("api")
     }
-    assert importers == {"api.compose"}
+    assert importers == {"api.app.compose"}

@@ -10,14 +10,15 @@ import pyarrow as pa
 from sqlmodel import select
 
 from api.app.container import Container
-from api.auth.caller import Caller, caller_by_id
-from api.store import AuditRow, ChargeRow, EntryRow
+from api.db import AuditRow, ChargeRow, EntryRow
+from api.identity.caller import Caller, caller_by_id
 from api.two_party import exchange
 from api.two_party.runs import Runs
-from auditor_client import Auditor, soft_metrics
-from auditor_client.two_party_asking import terms_of
-from auditor_client.weighted import WeightedAudience
-from openapi.models import AuditKind, TwoPartyRequest
+from auditor_client import Auditor
+from auditor_client.audiences.weighted import WeightedAudience
+from auditor_client.kinds.two_party import metrics
+from auditor_client.kinds.two_party.request import terms_of
+from openapi.resources import AuditKind, TwoPartyRequest
 from platform_sim import SOFTWARE_JOB, World
 from privacy.two_party import AuditorParty, sealing_key_of, weights_of
 from tests.system.raw import usernames
@@ -75,7 +76,7 @@ class Conversation:
         edges: Sequence[float] = EDGES,
     ) -> "Conversation":
         content = auditor.contents.upload(**SOFTWARE_JOB)
-        metric = soft_metrics.histogram(content, edges)
+        metric = metrics.histogram(content, edges)
         request = auditor.audits.requests.two_party(metric, people, epsilon=epsilon)
         audit_id = auditor.audits.submit(request).id
         service = replace(deployment.service, runs=Runs())

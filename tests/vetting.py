@@ -7,10 +7,10 @@ from typing import Any
 from joserfc.jwk import OKPKey
 
 from auditor_client import Auditor
-from auditor_client.applying import agreed
-from auditor_client.keys import plain_jwk
-from auditor_client.vetting import Applicant, Operator, ledger_origin
-from openapi.models import Application, ApplicationDraft, Personal
+from auditor_client.local.keys import plain_jwk
+from auditor_client.vetting.application_file import agreed
+from auditor_client.vetting.client import Applicant, Operator, ledger_origin
+from openapi.resources import Application, ApplicationDraft, Personal
 from tests.world import Deployment
 
 TEXTS = ("systemic_risk", "research", "necessity", "funding", "independence", "data_protection")

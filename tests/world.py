@@ -19,12 +19,12 @@ from joserfc.jwk import OKPKey
 from starlette.types import ASGIApp
 
 from api.app.app import create_app
+from api.app.compose import simulated
 from api.app.container import Container, build_container
-from api.compose import simulated
-from api.platform import Platform
-from api.settings import Settings
-from api.setup import register_first
-from api.store import Store
+from api.db import Store
+from api.kernel.settings import Settings
+from api.operations.setup import register_first
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor, Regulator
 from tests.databases import prepare
 

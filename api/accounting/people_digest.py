@@ -19,9 +19,9 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from pydantic import SecretStr
 
-from api.auth.seal import decode
-from api.settings import Settings
-from privacy.membership import Membership
+from api.identity.key_encryption import decode
+from api.kernel.settings import Settings
+from privacy.tables.membership import Membership
 
 _LABEL = b"platform-auditor/charged-people/v1"
 _PERSON_BYTES = 8

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from starlette.types import Scope
 
 from api.app.capacity import Share
-from api.errors import OverloadedError, RateLimitedError
-from api.metrics import IN_PROGRESS, SHED
+from api.kernel.errors import OverloadedError, RateLimitedError
+from api.telemetry.metrics import IN_PROGRESS, SHED
 
 PROBES = ("/healthz", "/readyz")
 _OVERSIGHT = ("regulator", "operator")

@@ -14,29 +14,27 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
 
-from api import problems
-from api.access_log import AccessLog
+from api.app.access_log import AccessLog
 from api.app.capacity import Capacity
 from api.app.container import Container
 from api.app.gate import Gate
+from api.audiences import routes as audiences
+from api.audits import routes as audits
+from api.catalogue import routes as catalogue
 from api.console import installation as console
-from api.ledger.changes import record_state
-from api.routes import (
-    applications,
-    audiences,
-    audits,
-    contents,
-    insight,
-    ledger,
-    oauth,
-    oversight,
-    people,
-    public,
-    studies,
-    two_party,
-    vetting,
-    webhooks,
-)
+from api.contents import routes as contents
+from api.identity import oauth_routes
+from api.ledger import routes as ledger
+from api.ledger.platform_changes import record_state
+from api.mandates import regulator_routes
+from api.oversight import routes as insight
+from api.studies import routes as studies
+from api.two_party import routes as two_party
+from api.vetting import me_routes
+from api.vetting import regulator_routes as vetting
+from api.vetting import routes as applications
+from api.web import problem_responses
+from api.webhooks import routes as webhooks
 
 log = logging.getLogger(__name__)
 
@@ -45,24 +43,24 @@ DESCRIPTION = (
     "regulators grant mandates and watch every charge. Problems follow RFC 9457."
 )
 ROUTERS = (
-    public.router,
+    catalogue.router,
     contents.router,
     audiences.router,
     audits.router,
     two_party.router,
     studies.router,
-    oversight.budget,
-    oversight.regulator,
+    regulator_routes.budget,
+    regulator_routes.regulator,
     two_party.regulator,
     insight.router,
-    oversight.operator,
+    regulator_routes.operator,
     applications.router,
     vetting.regulator,
     vetting.operator,
-    people.router,
+    me_routes.router,
     webhooks.router,
     ledger.router,
-    oauth.router,
+    oauth_routes.router,
 )
 
 
@@ -100,7 +98,7 @@ def describe(app: FastAPI) -> FastAPI:
     app.router.generate_unique_id_function = _operation_id
     for router in ROUTERS:
         app.include_router(router, generate_unique_id_function=_operation_id)
-    problems.install(app)
+    problem_responses.install(app)
     return app
 
 

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from starlette.types import Scope
 
-from api.auth.caller import Caller
+from api.identity.caller import Caller
 from api.web.headers import header
 from api.web.networks import network_of
 

@@ -22,16 +22,16 @@ Four facts make this hold:
   threads left over answer reads meanwhile.
 
 Every wait has a time limit and ends in 503 with `Retry-After`: for a place (`api.web.waiting`), for
-group commit (`api.together`), for the write lock, for a connection, and for PostgreSQL
-(`api.store.engine`).
+group commit (`api.audits.queue.group_commit`), for the write lock, for a connection, and for PostgreSQL
+(`api.db.engine`).
 """
 
 import resource
 from dataclasses import dataclass
 
 from api.audiences.matcher import MOST_PARTS, PLACES_PER_UPLOAD
-from api.settings import Settings
-from api.webhooks.pushing import THREADS as WEBHOOK_THREADS
+from api.kernel.settings import Settings
+from api.webhooks.push_loop import THREADS as WEBHOOK_THREADS
 
 # The worker, its leases and its batcher; checkpoints, presence, webhooks, rates, readiness.
 _BACKGROUND_THREADS = 8

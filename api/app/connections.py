@@ -12,7 +12,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from api.metrics import DROPPED_CONNECTIONS
+from api.telemetry.metrics import DROPPED_CONNECTIONS
 
 # A paused answer goes on when the client has read 48 KiB of it: asyncio's two marks are 64 and 16.
 # For this it earns the time that it takes at 16 KiB a second, the lowest rate of an answer.

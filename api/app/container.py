@@ -8,34 +8,34 @@ import threading
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
-from api import standing
 from api.app.capacity import Capacity
 from api.app.rate_limit import RateLimited
 from api.audiences.dependencies import UploadParts
 from api.audiences.matcher import Matcher
-from api.auth import Auth, build_auth
-from api.auth.keys import SigningKeys
-from api.event_streams import EventStreams
-from api.following import Following
+from api.audits import queries
+from api.audits.event_streams import EventStreams
+from api.audits.events import Following
+from api.audits.queue.heartbeats import Presence
+from api.audits.queue.worker import Worker
+from api.audits.queue.worker_thread import Shift
+from api.audits.submission import Submissions
+from api.db import SERVING_LIMITS, Store
 from api.health.queue_gauges import update_queue_gauges, watch_pool
 from api.health.readiness import WriteRecord
+from api.identity import Auth, build_auth
+from api.identity.signing_keys import SigningKeys
+from api.kernel.public_pace import Pace
+from api.kernel.settings import Settings, ledger_origin
 from api.ledger.checkpoints import Checkpointer
-from api.operation.presence import Presence
-from api.pace import Pace
-from api.platform import Platform
-from api.settings import Settings, ledger_origin
-from api.shift import Shift
-from api.store import SERVING_LIMITS, Store
-from api.submissions import Submissions
+from api.platforms.interfaces import Platform
 from api.two_party.dependencies import TwoPartyParts
 from api.two_party.runs import Runs
 from api.vetting.calendar import Calendar
 from api.vetting.dependencies import InterventionParts
 from api.web.shared_rates import SharedRates
 from api.web.token_buckets import Buckets, Rate
-from api.webhooks.pushing import Pusher
-from api.webhooks.sending import Sender
-from api.worker import Worker
+from api.webhooks.delivery import Sender
+from api.webhooks.push_loop import Pusher
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Container:
     @cached_property
     def following(self) -> Following:
         """Streams that wait for the next state of an audit."""
-        return Following(partial(standing.states, self.store))
+        return Following(partial(queries.states, self.store))
 
     @cached_property
     def streams(self) -> EventStreams:

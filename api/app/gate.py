@@ -22,13 +22,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.app.admission import Admission, classify, is_probe
 from api.app.callers import Credential, Known, KnownCallers, Sessions, credential_of, network_key
 from api.app.capacity import Capacity
-from api.auth.access import authenticate_early
-from api.auth.caller import Caller
-from api.auth.endpoints import REVOCATION_PATH, TOKEN_PATH
-from api.errors import ApiError, UnauthenticatedError
-from api.problems import database_unavailable, respond
-from api.settings import Settings
-from api.store import UNAVAILABLE
+from api.db import UNAVAILABLE
+from api.identity.caller import Caller
+from api.identity.metadata import REVOCATION_PATH, TOKEN_PATH
+from api.identity.roles import authenticate_early
+from api.kernel.errors import ApiError, UnauthenticatedError
+from api.kernel.settings import Settings
 from api.web.body_limit import (
     LimitedBody,
     announced_length,
@@ -37,6 +36,7 @@ from api.web.body_limit import (
     replayed,
     too_large,
 )
+from api.web.problem_responses import database_unavailable, respond
 from api.web.waiting import place
 
 # Requests whose bodies need no credential in the headers: they carry their own proof, or their

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from api.auth.caller import Authenticator, Caller
-from api.errors import RateLimitedError
+from api.identity.caller import Authenticator, Caller
+from api.kernel.errors import RateLimitedError
 from api.web.token_buckets import Buckets
 
 

@@ -11,8 +11,8 @@ from typing import IO
 
 import pyarrow as pa
 
-from api.arrow_messages import compressed
 from api.audiences.row_limit import RowLimit
+from api.kernel.arrow_ipc import compressed
 
 # A batch costs about as much as thirty rows, even an empty one.
 _MOST_BATCHES = 10_000

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from api.audiences.matcher import Matcher
-from api.platform import People
-from api.settings import Settings
-from api.store import Store
+from api.db import Store
+from api.kernel.settings import Settings
+from api.platforms.interfaces import People
 from api.web.dependencies import part
 
 

@@ -6,15 +6,13 @@ from fractions import Fraction
 import numpy as np
 from sqlmodel import Session, col, delete, select
 
-from api import persons
+from api.accounting import lifetime_caps
+from api.accounting.charge import bearers
+from api.audiences import similarity_sketches
 from api.audiences.sealing import reached
 from api.audiences.sources import HIDDEN, displaces
 from api.audiences.uploads import groups_of, pending
-from api.charging import bearers
-from api.errors import ConflictError
-from api.insight import sketches
-from api.ledger import append, lock
-from api.store import (
+from api.db import (
     AudienceRow,
     AuditRow,
     ChargedPeopleRow,
@@ -24,7 +22,9 @@ from api.store import (
     OrderRow,
     PartRow,
 )
-from api.store.types import to_pico
+from api.db.types import to_pico
+from api.kernel.errors import ConflictError
+from api.ledger import append, lock
 
 
 def erase(session: Session, audience: AudienceRow) -> None:
@@ -40,7 +40,7 @@ def erase(session: Session, audience: AudienceRow) -> None:
     _carry(session, audience)
     session.exec(delete(PartRow).where(col(PartRow.audience_id) == audience.id))
     _forget_runs(session, audience)
-    sketches.erase(session, audience.id)
+    similarity_sketches.erase(session, audience.id)
     for group in groups_of(session, audience.id):
         group.people = None
         session.add(group)
@@ -61,8 +61,8 @@ def _carry(session: Session, audience: AudienceRow) -> None:
     if audience.source == HIDDEN:
         _carry_recorded(session, audience, costs, found.uploaded)
         return
-    borne = persons.borne(session, costs, found.labels, found.membership)
-    persons.carry(session, found.membership, borne, found.uploaded, drawn=displaces(audience))
+    borne = lifetime_caps.borne(session, costs, found.labels, found.membership)
+    lifetime_caps.carry(session, found.membership, borne, found.uploaded, drawn=displaces(audience))
 
 
 def _carry_recorded(
@@ -72,7 +72,7 @@ def _carry_recorded(
     for audit_id, cost in costs.items():
         people = bearers(session, audit_id, audience)
         amounts = [np.full(len(group), to_pico(cost), np.int64) for group in people.groups]
-        persons.carry(session, people, amounts, rows, drawn=True)
+        lifetime_caps.carry(session, people, amounts, rows, drawn=True)
 
 
 def _forget_runs(session: Session, audience: AudienceRow) -> None:

@@ -2,7 +2,7 @@
 
 Private set intersection finds, during a two-party run, which of the platform's own people are among
 them; nobody who is not on the platform is shown to it. The commitment is the auditor's own word.
-The people whom a run finds belong to its charge (`api.charging.record_people`): the audience itself
+The people whom a run finds belong to its charge (`api.accounting.charge.record_people`): the audience itself
 stays empty, so that no other audit can read them.
 """
 
@@ -12,17 +12,17 @@ from sqlmodel import Session
 from api.audiences.sealing import close, keep_until
 from api.audiences.sources import HIDDEN
 from api.audiences.uploads import groups_of, view
-from api.auth.caller import Caller
-from api.clock import now
-from api.errors import AudienceTooLargeError, UnavailableSampleError
-from api.ids import new_id
+from api.db import AudienceRow, GroupRow
+from api.identity.caller import Caller
+from api.kernel.clock import now
+from api.kernel.errors import AudienceTooLargeError, UnavailableSampleError
+from api.kernel.ids import new_id
+from api.kernel.settings import Settings
 from api.ledger import lock
-from api.platform import Platform
-from api.quotas import check_audiences
-from api.settings import Settings
-from api.store import AudienceRow, GroupRow
-from openapi.models import Audience, HiddenDraft
-from privacy.membership import Membership
+from api.platforms.interfaces import Platform
+from api.web.quotas import check_audiences
+from openapi.resources import Audience, HiddenDraft
+from privacy.tables.membership import Membership
 
 LABEL = "g0"
 

@@ -1,7 +1,7 @@
 """Background matching: an accepted part is matched in memory, and delivered at a public time (R2).
 
 A part is answered for before it is matched, so that no answer waits for the platform. Its result is
-written when its public time is over, never before: `api.pace`. A part that is late is written at
+written when its public time is over, never before: `api.kernel.public_pace`. A part that is late is written at
 the next public time. The operator is told by a metric and by the log; an auditor who seals the
 audience meanwhile sees how many steps it took.
 
@@ -20,15 +20,15 @@ from functools import cached_property
 
 from api.audiences import uploads
 from api.audiences.matching import match_or_cut, work_of
-from api.audiences.members import Members
+from api.audiences.parsing import Members
 from api.audiences.places import Places, Ticket
 from api.audiences.uploads import Claimed
-from api.errors import UnavailableError
-from api.metrics import LATE_PARTS
-from api.pace import Pace
-from api.platform import People, Persons
-from api.settings import Settings
-from api.store import UNAVAILABLE, Store
+from api.db import UNAVAILABLE, Store
+from api.kernel.errors import UnavailableError
+from api.kernel.public_pace import Pace
+from api.kernel.settings import Settings
+from api.platforms.interfaces import People, Persons
+from api.telemetry.metrics import LATE_PARTS
 
 ATTEMPTS = 4
 # Seconds after which the next public time of a late part is written down.

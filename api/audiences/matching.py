@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from api.adapters import call_or_cut
-from api.audiences.members import Members, tokens
-from api.errors import UnavailableError
-from api.insight.sketches import new_sketch
-from api.metrics import adapter_call
-from api.platform import NOBODY, People, Persons
-from api.settings import Settings
+from api.audiences.parsing import Members, tokens
+from api.audiences.similarity_sketches import new_sketch
+from api.kernel.errors import UnavailableError
+from api.kernel.settings import Settings
+from api.platforms.fault_isolation import call_or_cut
+from api.platforms.interfaces import NOBODY, People, Persons
+from api.telemetry.metrics import adapter_call
 from privacy.commitment import part_digest
 from privacy.sketch import Hashes
 

@@ -11,10 +11,10 @@ from datetime import timedelta
 from sqlalchemy import bindparam, text
 from sqlmodel import Session
 
-from api.ceilings import LEAST_OF_A_PART
-from api.clock import now
-from api.errors import MatchingQuotaError
-from api.settings import Settings
+from api.kernel.clock import now
+from api.kernel.errors import MatchingQuotaError
+from api.kernel.hard_limits import LEAST_OF_A_PART
+from api.kernel.settings import Settings
 
 # A day never goes back: processes whose clocks differ at midnight must not reset each other.
 # One statement, so that two parts of one auditor cannot both pass where only one may.

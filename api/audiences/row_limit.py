@@ -8,8 +8,8 @@ lines, braces inside names), never too few.
 from dataclasses import dataclass, field
 
 from api.audiences.media_types import CSV, JSON_LINES
-from api.errors import ApiError, AudienceTooLargeError, TooLargeError
-from api.settings import Settings
+from api.kernel.errors import ApiError, AudienceTooLargeError, TooLargeError
+from api.kernel.settings import Settings
 
 
 @dataclass

@@ -15,30 +15,29 @@ import pyarrow as pa
 from sqlalchemy import bindparam
 from sqlmodel import Session, col, delete, select
 
-from api.audiences import uploads
+from api.audiences import similarity_sketches, uploads
 from api.audiences.matching import Matched, answered, matched
-from api.audiences.members import Members, in_one
+from api.audiences.parsing import Members, in_one
 from api.audiences.sources import source_of
-from api.auth.caller import Caller
-from api.clock import now
-from api.errors import (
+from api.db import AudienceRow, GroupRow, OrderRow, PartRow, Store
+from api.identity.caller import Caller
+from api.kernel.clock import now
+from api.kernel.errors import (
     AudienceSealedError,
     ConflictError,
     EmptyGroupError,
     PartsLostError,
     UnavailableError,
 )
-from api.insight import sketches
+from api.kernel.settings import Settings
 from api.ledger import append
-from api.metrics import adapter_call
-from api.platform import People, Persons
-from api.settings import Settings
-from api.store import AudienceRow, GroupRow, OrderRow, PartRow, Store
-from openapi.models import Audience
+from api.platforms.interfaces import People, Persons
+from api.telemetry.metrics import adapter_call
+from openapi.resources import Audience
 from privacy.commitment import commit, group_digest
 from privacy.ledger.entries import FORMAT as LEDGER_FORMAT
-from privacy.membership import Membership
 from privacy.sketch import merged
+from privacy.tables.membership import Membership
 
 _OF_AUDIENCE = col(PartRow.audience_id) == bindparam("audience")
 _PARTS = (
@@ -94,7 +93,7 @@ def seal(
                 [order] = persons
                 row = OrderRow(audience_id=audience_id, persons=order.astype("<i8").tobytes())
                 session.add(row)
-            sketches.keep(session, audience_id, sketch)
+            similarity_sketches.keep(session, audience_id, sketch)
             groups = uploads.groups_of(session, audience_id)
             known = audience.participation_code is not None
             close(session, audience, groups, cut.result(), commitment, settings, known=known)
@@ -218,7 +217,7 @@ def _kept(part: PartRow, people: People, settings: Settings) -> Matched:
         members = Members(part.kind, in_one(table.column(0)))
         return matched(people, members, settings)
     persons = np.frombuffer(part.data, "<i8")
-    return Matched(part.kind, persons, part.tokens, sketches.from_bytes(part.sketch))
+    return Matched(part.kind, persons, part.tokens, similarity_sketches.from_bytes(part.sketch))
 
 
 def _forget(session: Session, audience_id: str, read: Iterable[PartRow]) -> None:

@@ -2,8 +2,8 @@
 
 from typing import cast
 
-from api.audits.kind import Source
-from api.store import AudienceRow
+from api.db import AudienceRow
+from api.kinds.protocol import Source
 from privacy.plans import has_fixed_slots
 
 HIDDEN = "hidden"

@@ -9,25 +9,24 @@ from sqlalchemy import ColumnElement, bindparam, func
 from sqlalchemy.orm import defer
 from sqlmodel import Session, col, delete, select, update
 
-from api import quotas
-from api.audiences import quota
+from api.audiences import quota, similarity_sketches
 from api.audiences.matching import Binding
-from api.audiences.members import Members
-from api.auth.caller import Caller
-from api.clock import EPOCH, now
-from api.errors import (
+from api.audiences.parsing import Members
+from api.db import AudienceRow, AuditRow, GroupRow, PartRow, Store, change, insert
+from api.identity.caller import Caller
+from api.kernel.clock import EPOCH, now
+from api.kernel.errors import (
     AudienceSealedError,
     AudienceTooLargeError,
     ConflictError,
     InvalidRequestError,
     NotFoundError,
 )
-from api.ids import new_id
-from api.insight import sketches
-from api.platform import Persons
-from api.settings import Settings
-from api.store import AudienceRow, AuditRow, GroupRow, PartRow, Store, change, insert
-from openapi.models import Audience, AudienceDraft, Group, Part
+from api.kernel.ids import new_id
+from api.kernel.settings import Settings
+from api.platforms.interfaces import Persons
+from api.web import quotas
+from openapi.resources import Audience, AudienceDraft, Group, Part
 
 _OWNED = select(AudienceRow).where(
     AudienceRow.id == bindparam("audience"), AudienceRow.auditor_id == bindparam("auditor")
@@ -227,7 +226,7 @@ def deliver(store: Store, part: Claimed, found: Persons) -> None:
     values = {
         "found": found.astype("<i8", copy=False).tobytes(),
         "hashed": part.binding.digest,
-        "drawn": sketches.as_bytes(part.binding.sketch),
+        "drawn": similarity_sketches.as_bytes(part.binding.sketch),
     }
     _write(store, _DELIVERED, {**part.where, **values})
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from api.clock import now
+from api.kernel.clock import now
 
 _LABEL = re.compile(r"\bg(?:0|[1-9][0-9]{0,2})\b")
 

@@ -2,10 +2,10 @@
 
 from fastapi import FastAPI
 
-from api.console.console import build_console
 from api.console.parts import ConsoleParts
 from api.console.routing import fallback, routers
-from api.console.visits import Sessions
+from api.console.security.current_user import Sessions
+from api.console.state import build_console
 
 
 def install(app: FastAPI, parts: ConsoleParts) -> Sessions:

@@ -1,6 +1,6 @@
 """What a person of each role finds in the console, in the order of their work."""
 
-from api.auth.caller import Caller
+from api.identity.caller import Caller
 
 Entries = tuple[tuple[str, str], ...]
 

@@ -4,12 +4,12 @@ import threading
 from typing import Protocol
 
 from api.audiences.dependencies import UploadParts
-from api.auth.keys import SigningKeys
-from api.event_streams import EventStreams
-from api.platform import Platform
-from api.settings import Settings
-from api.store import Store
-from api.submissions import Submissions
+from api.audits.event_streams import EventStreams
+from api.audits.submission import Submissions
+from api.db import Store
+from api.identity.signing_keys import SigningKeys
+from api.kernel.settings import Settings
+from api.platforms.interfaces import Platform
 from api.vetting.calendar import Calendar
 from api.vetting.dependencies import InterventionParts
 from api.web.shared_rates import SharedRates

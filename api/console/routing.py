@@ -3,13 +3,14 @@
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from api.console.console import ConsoleDep
-from api.console.pages import pages
-from api.errors import NotFoundError
+from api.console.rendering import pages
+from api.console.state import ConsoleDep
+from api.kernel.errors import NotFoundError
 
 
 def routers() -> tuple[APIRouter, ...]:
-    from api.console import (
+    from api.console.pages import (
+        active_audits,
         applications,
         audiences,
         auditors,
@@ -17,16 +18,15 @@ def routers() -> tuple[APIRouter, ...]:
         budget,
         contents,
         decisions,
-        evidence,
         home,
         interventions,
         ledger,
         operator,
         plan,
-        quarters,
-        running,
+        quarterly_report,
         sign_in,
     )
+    from api.console.results import ledger_proofs
 
     return (
         home.router,
@@ -40,10 +40,10 @@ def routers() -> tuple[APIRouter, ...]:
         decisions.router,
         auditors.router,
         interventions.router,
-        running.router,
-        evidence.router,
+        active_audits.router,
+        ledger_proofs.router,
         ledger.router,
-        quarters.router,
+        quarterly_report.router,
         operator.router,
         files,
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fastapi.responses import FileResponse
 
-from api.errors import NotFoundError
+from api.kernel.errors import NotFoundError
 
 FOLDER = Path(__file__).parent / "static"
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}

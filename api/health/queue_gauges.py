@@ -6,22 +6,22 @@ The queue is read from the database by the heartbeat, never while Prometheus wai
 from sqlalchemy.pool import QueuePool
 from sqlmodel import col, func, select
 
-from api import turns
-from api.clock import now
-from api.metrics import (
+from api.audits.queue import fair_queue
+from api.db import AuditRow, Store
+from api.kernel.clock import now
+from api.telemetry.metrics import (
     CONNECTION_LIMIT,
     CONNECTIONS,
     QUEUE_LENGTH,
     QUEUE_OLDEST,
     RUNNING_AUDITS,
 )
-from api.store import AuditRow, Store
 
 
 def update_queue_gauges(store: Store) -> None:
     """Set the gauges to the queue of the whole deployment."""
-    waits = select(func.count(), func.min(col(AuditRow.submitted_at))).where(turns.waiting())
-    runs = select(func.count()).select_from(AuditRow).where(turns.running())
+    waits = select(func.count(), func.min(col(AuditRow.submitted_at))).where(fair_queue.waiting())
+    runs = select(func.count()).select_from(AuditRow).where(fair_queue.running())
     with store.ask() as session:
         length, oldest = session.exec(waits).one()
         running = session.exec(runs).one()

@@ -1,6 +1,6 @@
 """Readiness of this process: the result of its last background write, and how old that is.
 
-The heartbeat (`api.operation.presence`) writes to the database every few seconds and records the
+The heartbeat (`api.audits.queue.heartbeats`) writes to the database every few seconds and records the
 result here. Probes read it from memory. They need no thread and no connection, so an overload of
 either does not touch them. No figure here depends on anybody's data (R2).
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from openapi.models.wire import Wire
+from openapi.wire_model import Wire
 
 WriteResult = Literal["ok", "failed", "none"]
 # The last write may be as old as this number of intervals between two writes.

@@ -11,11 +11,11 @@ from datetime import datetime
 from joserfc.jwk import OKPKey
 from sqlmodel import Session, col, select
 
-from api.auth.keys import SigningKeys
-from api.errors import InvalidRequestError, NotFoundError, NotSignedError
+from api.db import CheckpointRow, HeadRow, Store
+from api.identity.signing_keys import SigningKeys
+from api.kernel.errors import InvalidRequestError, NotFoundError, NotSignedError
 from api.ledger.entries import lock
 from api.ledger.tree import tree
-from api.store import CheckpointRow, HeadRow, Store
 from privacy.errors import NoteError
 from privacy.ledger import notes
 

@@ -15,14 +15,14 @@ from sqlalchemy import bindparam, event, select
 from sqlalchemy.orm.attributes import set_committed_value
 from sqlmodel import Session, and_, col
 
-from api.clock import now
-from api.errors import IdempotencyConflictError, InvalidRequestError, UnsignedError
+from api.db import EntryRow, HeadRow, ResearcherRow, StatementRow, change, find, insert
+from api.kernel.clock import now
+from api.kernel.errors import IdempotencyConflictError, InvalidRequestError, UnsignedError
 from api.ledger import tree
-from api.store import EntryRow, HeadRow, ResearcherRow, StatementRow, change, find, insert
-from openapi.models import Entry
+from openapi.resources import Entry
 from privacy.errors import EvidenceError
 from privacy.ledger.entries import encode
-from privacy.ledger.lines import parse
+from privacy.ledger.export_lines import parse
 from privacy.ledger.merkle import leaf_hash
 from privacy.ledger.statements import Statement, head_of
 

@@ -12,15 +12,15 @@ from typing import Any, Literal
 import pyarrow as pa
 from sqlmodel import col, select
 
-from api.errors import NotSignedError
+from api.db import CheckpointRow, EntryRow, Store
+from api.kernel.errors import NotSignedError
 from api.ledger.checkpoints import latest
 from api.ledger.proofs import encoded
-from api.ledger.sight import visible_to
 from api.ledger.tree import tree
-from api.store import CheckpointRow, EntryRow, Store
-from api.streams import parquet_pieces
+from api.ledger.visibility import visible_to
+from api.web.table_streaming import parquet_pieces
 from privacy.ledger import merkle
-from privacy.ledger.headers import FORMAT
+from privacy.ledger.export_header import FORMAT
 from privacy.ledger.tiles import Tree
 from privacy.receipts import canonical
 

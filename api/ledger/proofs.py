@@ -4,11 +4,11 @@ import base64
 
 from sqlmodel import Session
 
-from api.errors import InvalidRequestError, NotSignedError
+from api.db import EntryRow
+from api.kernel.errors import InvalidRequestError, NotSignedError
 from api.ledger import checkpoints
 from api.ledger.tree import tree
-from api.store import EntryRow
-from openapi.models import ConsistencyProof, InclusionProof
+from openapi.resources import ConsistencyProof, InclusionProof
 from privacy.ledger import merkle
 
 

@@ -7,11 +7,11 @@ from joserfc.jwk import Key
 from pydantic import BaseModel
 from sqlmodel import Session
 
-from api.auth.caller import Caller
-from api.auth.registration import algorithms_of, import_public_jwk
-from api.clock import now
-from api.errors import UnsignedError
-from api.store import ResearcherRow, find
+from api.db import ResearcherRow, find
+from api.identity.caller import Caller
+from api.identity.key_policy import algorithms_of, import_public_jwk
+from api.kernel.clock import now
+from api.kernel.errors import UnsignedError
 from privacy.errors import StatementError
 from privacy.ledger import statements
 from privacy.ledger.statements import Head, Statement

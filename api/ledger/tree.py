@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from sqlmodel import Session, col, select
 
-from api.store import EntryRow, TreeHashRow
+from api.db import EntryRow, TreeHashRow
 from privacy.ledger.tiles import TILE, Tree
 
 

@@ -12,11 +12,11 @@ which would tell whether somebody was found (R2).
 import numpy as np
 from sqlmodel import Session, col, select
 
+from api.accounting.balance_blocks import Blocks
 from api.audiences.sources import HIDDEN
-from api.blocks import Blocks
-from api.inspection import AT_ONCE, Charged, blocks_of, expected, standing_charges
+from api.db import AudienceRow, ChargeRow, EntryRow, Store
 from api.ledger import append, lock
-from api.store import AudienceRow, ChargeRow, EntryRow, Store
+from api.operations.reconciliation import AT_ONCE, Charged, blocks_of, expected, standing_charges
 
 ENTRY = "balance-repair"
 

@@ -17,16 +17,16 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from numpy.typing import NDArray
 
-from api.adapters import PlatformDownError
-from api.audiences.members import tokens
-from api.auth.seal import decode
-from api.directory import usable
-from api.metrics import LEFT_OUT, adapter_call
-from api.platform import Persons, Platform
-from api.settings import Settings
+from api.audiences.parsing import tokens
+from api.identity.key_encryption import decode
+from api.kernel.settings import Settings
+from api.platforms.directory import usable
+from api.platforms.fault_isolation import PlatformDownError
+from api.platforms.interfaces import Persons, Platform
+from api.telemetry.metrics import LEFT_OUT, adapter_call
 from privacy.two_party import Candidates
 from privacy.two_party.joins import LOT
-from privacy.two_party.matching import TOKEN
+from privacy.two_party.private_set_intersection import TOKEN
 
 log = logging.getLogger(__name__)
 _LABEL = b"platform-auditor/two-party-lot/v1/"

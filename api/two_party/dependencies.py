@@ -4,10 +4,10 @@ import asyncio
 from dataclasses import dataclass
 from typing import Annotated
 
-from api.auth.keys import SigningKeys
-from api.platform import Platform
-from api.settings import Settings
-from api.store import Store
+from api.db import Store
+from api.identity.signing_keys import SigningKeys
+from api.kernel.settings import Settings
+from api.platforms.interfaces import Platform
 from api.two_party.runs import Runs
 from api.web.dependencies import part
 

@@ -11,26 +11,28 @@ import secrets
 
 from sqlmodel import Session, select
 
-from api import boundaries, ledger
-from api.adapters import PlatformDownError
-from api.audits import KINDS
-from api.audits.two_party import KIND, terms_of
-from api.auth.caller import Caller
-from api.boundaries import Boundary
-from api.clock import next_second, now
-from api.errors import (
+from api import ledger
+from api.audits.job import Work
+from api.audits.pricing import facts_of
+from api.audits.queries import owned
+from api.audits.release import present, state
+from api.db import AudienceRow, AuditRow, MandateRow, MessageRow, RunRow
+from api.identity.caller import Caller
+from api.kernel import failpoints
+from api.kernel.clock import next_second, now
+from api.kernel.errors import (
     BeginAgainError,
     ConflictError,
     MandateSuspendedError,
     MessageRefusedError,
     UnavailableError,
 )
+from api.kernel.failpoints import Boundary
+from api.kinds.registry import KINDS
+from api.kinds.two_party import KIND, terms_of
 from api.ledger.checkpoints import sign_head
-from api.pricing import facts_of
-from api.releases import present, state
-from api.standing import owned
-from api.store import AudienceRow, AuditRow, MandateRow, MessageRow, RunRow
-from api.two_party import delivering, serving
+from api.platforms.fault_isolation import PlatformDownError
+from api.two_party import delivery, stored_messages
 from api.two_party.dependencies import TwoPartyParts
 from api.two_party.failures import (
     OPEN,
@@ -39,11 +41,10 @@ from api.two_party.failures import (
     final_once_drawn,
     finish_failed,
 )
-from api.two_party.half import Half
+from api.two_party.platform_half import Half
+from api.two_party.regulator_key import regulator_key
 from api.two_party.runs import LiveRun
-from api.two_party.sealed_to import regulator_key
-from api.work import Work
-from openapi.models import REQUEST, Price, TwoPartyRelease
+from openapi.resources import REQUEST, Price, TwoPartyRelease
 from privacy.two_party import PlatformParty
 from privacy.two_party.errors import MessageError, ProofError, TwoPartyError
 from privacy.two_party.messages import number_of
@@ -53,9 +54,9 @@ log = logging.getLogger(__name__)
 
 def exchange(parts: TwoPartyParts, caller: Caller, audit_id: str, message: bytes) -> bytes:
     """The answer to a message of this audit."""
-    boundaries.reached(Boundary.MESSAGE_RECEIVED)
+    failpoints.reached(Boundary.MESSAGE_RECEIVED)
     reply = _answer(parts, caller, audit_id, message)
-    boundaries.reached(Boundary.MESSAGE_ANSWERED)
+    failpoints.reached(Boundary.MESSAGE_ANSWERED)
     return reply
 
 
@@ -67,7 +68,7 @@ def _answer(parts: TwoPartyParts, caller: Caller, audit_id: str, message: bytes)
         if not answered:
             _check_open(session, audit)
     if answered:
-        return serving.answer_to(parts, audit_id, message)
+        return stored_messages.answer_to(parts, audit_id, message)
     finish_failed(audit_id)
     try:
         return _pass_on(parts, audit, _live(parts, audit, message), message)
@@ -167,7 +168,7 @@ def _pass_on(parts: TwoPartyParts, audit: AuditRow, run: LiveRun, message: bytes
         with final_once_drawn(parts.store, run.half):
             _commit(parts, audit, run)
     parts.runs.drop(audit.id, run)
-    return serving.answer_to(parts, audit.id, message)
+    return stored_messages.answer_to(parts, audit.id, message)
 
 
 def _replaced() -> BeginAgainError:
@@ -205,11 +206,11 @@ def _commit(parts: TwoPartyParts, audit: AuditRow, run: LiveRun) -> None:
             for number, body in enumerate(run.messages)
         )
         session.flush()
-        if delivering.draws(session.get_one(MandateRow, audit.mandate_id).opened_share):
+        if delivery.draws(session.get_one(MandateRow, audit.mandate_id).opened_share):
             # Kept for ever: whoever verifies the ledger must be able to draw again.
             sign_head(session, [key], parts.origin, at, lasting=True)
-        boundaries.reached(Boundary.RELEASE_WRITTEN)
-    boundaries.reached(Boundary.RELEASE_COMMITTED)
+        failpoints.reached(Boundary.RELEASE_WRITTEN)
+    failpoints.reached(Boundary.RELEASE_COMMITTED)
 
 
 def _described(session: Session, audit: AuditRow, run: LiveRun) -> str:

@@ -9,7 +9,7 @@ The reasons are stable words:
 - `internal`: the run raised after noise was drawn, or its people are not those of its charge.
 
 A wrong proof is final for the audit, also if another run took the place of the one it came from.
-From the draw of noise on, an exception is final, as in `api.worker`: no other run may draw again. A
+From the draw of noise on, an exception is final, as in `api.audits.queue.worker`: no other run may draw again. A
 run that another one replaced, or whose database is unavailable, ends nothing else. Its sums are
 ciphertexts of fixed length that never left the process, so neither can depend on the draw. If the
 database is unavailable when the failure is written, the audit is marked (`api.final_failures`): no
@@ -25,10 +25,10 @@ from typing import Protocol
 from sqlmodel import Session, col, select
 
 from api import final_failures, ledger
-from api.clock import next_second, now, whole_second
-from api.errors import BeginAgainError, ConflictError
-from api.metrics import AUDITS
-from api.store import UNAVAILABLE, AuditRow, RunRow, Store
+from api.db import UNAVAILABLE, AuditRow, RunRow, Store
+from api.kernel.clock import next_second, now, whole_second
+from api.kernel.errors import BeginAgainError, ConflictError
+from api.telemetry.metrics import AUDITS
 from privacy.two_party.errors import MessageError
 
 WRONG_PROOF, INTERNAL = "wrong-proof", "internal"

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from sqlmodel import Session, col, select
 
 from api import ledger
-from api.errors import ConflictError, ForbiddenError, NotFoundError
-from api.store import AuditRow, MandateRow, MessageRow, RunRow, Store
-from api.two_party.delivering import Awaited, draw_of, locked
+from api.db import AuditRow, MandateRow, MessageRow, RunRow, Store
+from api.kernel.errors import ConflictError, ForbiddenError, NotFoundError
+from api.two_party.delivery import Awaited, draw_of, locked
 from api.two_party.failures import fail
-from openapi.models import OpeningDraft, StoredRun
+from openapi.resources import OpeningDraft, StoredRun
 from privacy.ledger.statements import Statement
 
 FAILURE = "opened"

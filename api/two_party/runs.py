@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from api.errors import UnavailableError
-from api.settings import Settings
+from api.kernel.errors import UnavailableError
+from api.kernel.settings import Settings
 from privacy.two_party.errors import ProofError
 
 if TYPE_CHECKING:
-    from api.two_party.half import Half
+    from api.two_party.platform_half import Half
     from privacy.two_party import PlatformParty
 
 

@@ -8,11 +8,12 @@ from datetime import datetime, timedelta
 
 from sqlmodel import Session, col, select
 
-from api import cancelling, ledger
-from api.audits.two_party import KIND
-from api.clock import now
-from api.settings import Settings
-from api.store import AuditRow, RunRow, Store
+from api import ledger
+from api.audits import cancellation
+from api.db import AuditRow, RunRow, Store
+from api.kernel.clock import now
+from api.kernel.settings import Settings
+from api.kinds.two_party import KIND
 from api.two_party.failures import fail
 
 FAILURE = "timed-out"
@@ -39,6 +40,6 @@ def end_stale(store: Store, settings: Settings) -> None:
 
 def _end(session: Session, at: datetime, audit: AuditRow, settings: Settings) -> None:
     if audit.state == "charged":
-        cancelling.give_back(session, at, audit, settings)
+        cancellation.give_back(session, at, audit, settings)
         return
     fail(session, at, audit, FAILURE)

@@ -1,14 +1,14 @@
 """How far a two-party audit is: nothing but what its terms and its messages' number tell."""
 
-from api.audits.two_party import terms_of
-from api.pricing import facts_of
-from api.store import AudienceRow, AuditRow, MandateRow, RunRow
-from api.store.types import as_decimal
-from api.two_party.delivering import draw_of
+from api.audits.pricing import facts_of
+from api.db import AudienceRow, AuditRow, MandateRow, RunRow
+from api.db.types import as_decimal
+from api.kinds.two_party import terms_of
+from api.two_party.delivery import draw_of
 from api.two_party.dependencies import TwoPartyParts
-from api.two_party.sealed_to import regulator_key
-from openapi.models import REQUEST, TwoPartyRequest, TwoPartyRun
-from privacy.two_party.script import script
+from api.two_party.regulator_key import regulator_key
+from openapi.resources import REQUEST, TwoPartyRequest, TwoPartyRun
+from privacy.two_party.message_order import script
 
 
 def view(parts: TwoPartyParts, audit: AuditRow) -> TwoPartyRun:

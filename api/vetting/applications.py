@@ -9,26 +9,21 @@ from datetime import datetime
 from pydantic import BaseModel
 from sqlmodel import Session, select
 
-from api.auth.caller import Caller
-from api.auth.registration import import_public_jwk
-from api.errors import ConflictError, ForbiddenError, NotFoundError
-from api.ids import new_id
+from api.accounts import personal_text
+from api.db import ApplicationEventRow, ApplicationRow, EntryRow, IndividualRow, ResearcherRow
+from api.identity.caller import Caller
+from api.identity.key_policy import import_public_jwk
+from api.kernel.errors import ConflictError, ForbiddenError, NotFoundError
+from api.kernel.ids import new_id
+from api.kernel.settings import Settings
 from api.ledger import append, lock
-from api.ledger.sight import HIDDEN_FROM_OPERATORS
 from api.ledger.statements import check, stated_body
-from api.mandates import check_dates
-from api.settings import Settings
-from api.store import (
-    ApplicationEventRow,
-    ApplicationRow,
-    EntryRow,
-    IndividualRow,
-    ResearcherRow,
-)
-from api.vetting import individuals, newcomers, personal
+from api.ledger.visibility import HIDDEN_FROM_OPERATORS
+from api.mandates.service import check_dates
+from api.vetting import individuals, newcomers
 from api.vetting.calendar import Calendar
-from api.vetting.states import CHANGES, DECISION_WORKING_DAYS, PERIODS
-from openapi.models import ApplicationDraft, Role, WithdrawalDraft
+from api.vetting.state_machine import CHANGES, DECISION_WORKING_DAYS, PERIODS
+from openapi.resources import ApplicationDraft, Role, WithdrawalDraft
 from privacy.ledger.entries import instant
 from privacy.ledger.statements import Statement
 
@@ -162,7 +157,7 @@ def record(
 
 
 def keep_texts(session: Session, row: ApplicationRow, draft: BaseModel) -> None:
-    personal.keep(session, draft, row.id)
+    personal_text.keep(session, draft, row.id)
 
 
 def locked(session: Session, application_id: str) -> ApplicationRow:

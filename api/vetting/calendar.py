@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from api.settings import Settings
+from api.kernel.settings import Settings
 
 _DAY = timedelta(days=1)
 _SATURDAY = 5

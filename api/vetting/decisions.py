@@ -7,17 +7,17 @@ from typing import Any
 
 from sqlmodel import Session
 
-from api import mandates
-from api.auth.caller import Caller
-from api.errors import ConflictError, InvalidRequestError
-from api.ids import new_id
+from api.db import ApplicationRow, AuditorRow, ResearcherRow
+from api.identity.caller import Caller
+from api.kernel.errors import ConflictError, InvalidRequestError
+from api.kernel.ids import new_id
 from api.ledger import lock
-from api.store import ApplicationRow, AuditorRow, ResearcherRow
+from api.mandates import service as mandates
 from api.vetting import individuals
 from api.vetting.applications import keep_texts, locked, locked_for, move, record
 from api.vetting.calendar import Calendar
 from api.vetting.views import asked
-from openapi.models import AmendmentDraft, DecisionDraft, MandateLimits, MediationDraft
+from openapi.resources import AmendmentDraft, DecisionDraft, MandateLimits, MediationDraft
 from privacy.ledger.entries import instant
 from privacy.ledger.statements import Statement
 from privacy.receipts import canonical, digest

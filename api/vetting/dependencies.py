@@ -4,8 +4,8 @@ import threading
 from dataclasses import dataclass
 from typing import Annotated
 
-from api.settings import Settings
-from api.store import Store
+from api.db import Store
+from api.kernel.settings import Settings
 from api.vetting.calendar import Calendar
 from api.web.dependencies import part
 from api.web.token_buckets import Buckets

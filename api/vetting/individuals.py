@@ -6,14 +6,14 @@ from typing import Any
 
 from sqlmodel import Session, col, delete, select
 
-from api.auth.registration import validate_public_jwk
-from api.errors import ConflictError, InvalidRequestError, UnsignedError
-from api.ids import new_id
-from api.store import ApplicationRow, IndividualRow, ResearcherRow
-from api.vetting import personal
-from openapi.models import ApplicationDraft, IndividualDraft
+from api.accounts import personal_text
+from api.db import ApplicationRow, IndividualRow, ResearcherRow
+from api.identity.key_policy import validate_public_jwk
+from api.kernel.errors import ConflictError, InvalidRequestError, UnsignedError
+from api.kernel.ids import new_id
+from openapi.resources import ApplicationDraft, IndividualDraft
 from privacy.errors import EvidenceError
-from privacy.ledger import possession
+from privacy.ledger import key_possession
 
 
 def admit(session: Session, draft: ApplicationDraft, at: datetime) -> list[ResearcherRow]:
@@ -30,8 +30,8 @@ def check_proofs(draft: ApplicationDraft, stated: Mapping[str, Any], origin: str
         if individual is draft.principal:
             continue
         try:
-            proved = possession.of_application(origin, stated, individual.jwk)
-            possession.check(individual.proof, proved, individual.jwk)
+            proved = key_possession.of_application(origin, stated, individual.jwk)
+            key_possession.check(individual.proof, proved, individual.jwk)
         except EvidenceError as error:
             raise UnsignedError(
                 f"individuals.{number} has not agreed to this application: {error}. Have them run "
@@ -78,7 +78,7 @@ def facts(people: Sequence[ResearcherRow]) -> list[dict[str, str | None]]:
 def keep_texts(session: Session, draft: ApplicationDraft, people: Sequence[ResearcherRow]) -> None:
     """What is said of an individual is also about them."""
     for individual, row in zip(draft.individuals, people, strict=True):
-        personal.keep(session, individual, row.id)
+        personal_text.keep(session, individual, row.id)
 
 
 def _admit(session: Session, individual: IndividualDraft, at: datetime) -> ResearcherRow:

@@ -8,14 +8,14 @@ from datetime import UTC
 
 from sqlmodel import Session, select
 
-from api import cancelling
-from api.errors import ConflictError, InvalidRequestError, NotFoundError
+from api.accounts import personal_text
+from api.audits import cancellation
+from api.db import AuditRow, MandateRow
+from api.kernel.errors import ConflictError, InvalidRequestError, NotFoundError
+from api.kernel.settings import Settings
 from api.ledger import append, lock
-from api.mandates import check_dates, fraction_of
-from api.settings import Settings
-from api.store import AuditRow, MandateRow
-from api.vetting import personal
-from openapi.models import MandateChangeDraft, MandateStateDraft
+from api.mandates.service import check_dates, fraction_of
+from openapi.resources import MandateChangeDraft, MandateStateDraft
 from privacy.ledger.statements import Statement
 
 
@@ -37,11 +37,11 @@ def terminate(
         raise ConflictError("the mandate is terminated already", state=row.state)
     row.state = "terminated"
     session.add(row)
-    personal.keep(session, draft, row.id)
+    personal_text.keep(session, draft, row.id)
     append(session, "termination", {}, row.auditor_id, statement, at=at)
     waiting = select(AuditRow).where(AuditRow.mandate_id == row.id, AuditRow.state == "charged")
     for audit in session.exec(waiting.order_by(AuditRow.id).with_for_update()).all():
-        cancelling.give_back(session, at, audit, settings)
+        cancellation.give_back(session, at, audit, settings)
     return row
 
 
@@ -59,7 +59,7 @@ def change(session: Session, draft: MandateChangeDraft, statement: Statement) ->
     if draft.valid_until is not None:
         row.valid_until = draft.valid_until.astimezone(UTC)
     session.add(row)
-    personal.keep(session, draft, row.id)
+    personal_text.keep(session, draft, row.id)
     append(session, "mandate-change", {}, row.auditor_id, statement, at=at)
     return row
 
@@ -78,7 +78,7 @@ def _turn(
         raise ConflictError(f"the mandate is {row.state}, not {before}", state=row.state)
     row.state = after
     session.add(row)
-    personal.keep(session, draft, row.id)
+    personal_text.keep(session, draft, row.id)
     append(session, kind, {}, row.auditor_id, statement, at=at)
     return row
 

@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, func
 from sqlmodel import Session, col, select
 
-from api.errors import RateLimitedError
-from api.settings import Settings
-from api.store import ApplicationRow
+from api.db import ApplicationRow
+from api.kernel.errors import RateLimitedError
+from api.kernel.settings import Settings
 
 _UNDECIDED = ("submitted", "changes-requested")
 _RETRY_SECONDS = 3_600

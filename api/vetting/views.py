@@ -6,11 +6,12 @@ from typing import Any, cast
 
 from sqlmodel import Session, col, select
 
-from api.errors import ConflictError
-from api.store import ApplicationEventRow, ApplicationRow, EntryRow
-from api.vetting import individuals, personal
-from api.vetting.states import PERIODS
-from openapi.models import (
+from api.accounts import personal_text
+from api.db import ApplicationEventRow, ApplicationRow, EntryRow
+from api.kernel.errors import ConflictError
+from api.vetting import individuals
+from api.vetting.state_machine import PERIODS
+from openapi.resources import (
     Application,
     ApplicationDraft,
     ApplicationEvent,
@@ -55,7 +56,7 @@ def as_submitted(session: Session, row: ApplicationRow) -> ApplicationDraft:
     """The newest version with text and salts, from which its commitments can be made again."""
     body = asked(session, row)
     try:
-        return ApplicationDraft.model_validate(personal.opened(session, body))
+        return ApplicationDraft.model_validate(personal_text.opened(session, body))
     except KeyError as error:
         raise ConflictError("personal text of this application was erased") from error
 
@@ -63,7 +64,7 @@ def as_submitted(session: Session, row: ApplicationRow) -> ApplicationDraft:
 def view(session: Session, row: ApplicationRow) -> Application:
     body, entries = asked(session, row), _history(session, row)
     bodies = [body, *(_body(entry) for entry, _ in entries)]
-    texts = personal.texts(session, personal.commitments_in(bodies))
+    texts = personal_text.texts(session, personal_text.commitments_in(bodies))
     return Application(
         id=row.id,
         state=cast("ApplicationState", row.state),

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from starlette.types import Message, Receive, Scope
 
-from api.errors import RequestTimeoutError, TooLargeError
-from api.settings import Settings
+from api.kernel.errors import RequestTimeoutError, TooLargeError
+from api.kernel.settings import Settings
 from api.web.headers import header
 
 # Bytes and seconds of a refused body that are read and dropped, so that its sender, who may still

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 from sqlmodel import Session
 
-from api.auth.keys import SigningKeys
-from api.platform import Platform
-from api.settings import Settings
-from api.store import Store
+from api.db import Store
+from api.identity.signing_keys import SigningKeys
+from api.kernel.settings import Settings
+from api.platforms.interfaces import Platform
 
 
 def part(name: str) -> Any:

@@ -14,7 +14,7 @@ from fastapi import APIRouter
 from fastapi.routing import APIRoute
 from sqlmodel import Session
 
-from api.store import commit_reading
+from api.db import commit_reading
 
 # Set on an endpoint that ends its sessions: a router may be included in another.
 _MARK = "ends_sessions"

@@ -15,9 +15,9 @@ from sqlalchemy import bindparam, func, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import Session, col, delete, select, update
 
-from api.clock import EPOCH
-from api.settings import Settings
-from api.store import UNAVAILABLE, RateBucketRow, Store
+from api.db import UNAVAILABLE, RateBucketRow, Store
+from api.kernel.clock import EPOCH
+from api.kernel.settings import Settings
 from api.web.shared_buckets import Drawn, Request, SharedBuckets
 from api.web.token_buckets import Buckets, LocalBuckets, Rate
 

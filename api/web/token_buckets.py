@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from typing import Protocol
 
-from api.errors import RateLimitedError
+from api.kernel.errors import RateLimitedError
 
 MAX_BUCKETS = 10_000
 # The bucket of callers who find no place of their own.

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from api.errors import OverloadedError
+from api.kernel.errors import OverloadedError
 
 # Seconds that a request waits for its place before it is refused.
 PATIENCE = 20.0

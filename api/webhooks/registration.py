@@ -3,14 +3,14 @@
 from joserfc.jwk import OKPKey
 from sqlmodel import Session, col, select
 
-from api.auth.caller import Caller
-from api.clock import now
-from api.errors import ConflictError, ForbiddenError, InvalidRequestError, NotFoundError
-from api.ids import new_id
-from api.store import HeadRow, ResearcherRow, WebhookRow
+from api.db import HeadRow, ResearcherRow, WebhookRow
+from api.identity.caller import Caller
+from api.kernel.clock import now
+from api.kernel.errors import ConflictError, ForbiddenError, InvalidRequestError, NotFoundError
+from api.kernel.ids import new_id
 from api.webhooks.addresses import AddressError, parse, refuse_private
-from api.webhooks.sending import public_key
-from openapi.models import Webhook, WebhookDraft
+from api.webhooks.delivery import public_key
+from openapi.resources import Webhook, WebhookDraft
 
 MOST = 5
 

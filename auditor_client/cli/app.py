@@ -7,13 +7,13 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from auditor_client.cli import (
-    analyses,
+    account,
+    analyse,
     applications,
     audiences,
     audits,
     console,
     contents,
-    decisions,
     demographics,
     envy,
     insight,
@@ -22,21 +22,21 @@ from auditor_client.cli import (
     ledger,
     logs,
     mandates,
-    me,
     operator,
     outcome,
     planning,
     receipts,
     regulator,
+    regulator_decisions,
     reo,
     reo_plan,
     reports,
     studies,
     two_party,
 )
-from auditor_client.cli.showing import printable
+from auditor_client.cli.output import printable
 from auditor_client.errors import AuditorError
-from auditor_client.progress import lines_when_piped
+from auditor_client.local.progress import lines_when_piped
 
 
 class Commands(TyperGroup):
@@ -72,11 +72,11 @@ audits.app.command(audits.STUDY, hidden=True)(studies.run_study)
 app.add_typer(studies.app, name="study")
 app.add_typer(regulator.app, name="regulator")
 insight.add_to(regulator.app)
-decisions.add_to(regulator.app)
+regulator_decisions.add_to(regulator.app)
 app.add_typer(operator.app, name="operator")
 app.add_typer(applications.app, name="application")
-app.add_typer(me.app, name="me")
-app.add_typer(me.webhook_app, name="webhook")
+app.add_typer(account.app, name="me")
+app.add_typer(account.webhook_app, name="webhook")
 app.command("apply")(applications.apply)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(receipts.app, name="receipt")
@@ -85,7 +85,7 @@ app.command("catalogue")(contents.catalogue)
 app.command("plan")(planning.plan)
 app.command("price")(audits.price)
 app.command("budget")(mandates.budget)
-app.command("analyse")(analyses.analyse)
+app.command("analyse")(analyse.analyse)
 app.command("report")(reports.report)
 app.command("outcome")(outcome.outcome)
 app.command("reo")(reo.reo)

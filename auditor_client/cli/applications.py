@@ -6,20 +6,20 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from auditor_client.applying import (
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
+from auditor_client.cli.output import print_json, show_row, show_rows
+from auditor_client.errors import InputError
+from auditor_client.local.keys import load_key
+from auditor_client.local.profiles import load_profile, load_profiles, save_profile
+from auditor_client.vetting.application_file import (
     TEMPLATE,
     agreed,
     read_application,
     read_prepared,
     write_application,
 )
-from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
-from auditor_client.cli.showing import print_json, show_row, show_rows
-from auditor_client.errors import InputError
-from auditor_client.keys import load_key
-from auditor_client.profiles import load_profile, load_profiles, save_profile
-from auditor_client.vetting import Applicant, ledger_origin, principal_of
-from openapi.models import Application, IndividualDraft
+from auditor_client.vetting.client import Applicant, ledger_origin, principal_of
+from openapi.resources import Application, IndividualDraft
 
 app = typer.Typer(help="Your applications for access.", no_args_is_help=True)
 

@@ -5,12 +5,12 @@ from typing import Annotated, Any
 
 import typer
 
-from auditor_client.audiences import NamedAudience
+from auditor_client.audiences.client import NamedAudience
+from auditor_client.audiences.file_tables import read_table
 from auditor_client.auditor import Auditor
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, pairs
-from auditor_client.cli.showing import show_row, show_rows
+from auditor_client.cli.output import show_row, show_rows
 from auditor_client.errors import InputError
-from auditor_client.tables import read_table
 
 app = typer.Typer(help="Audiences: the people of an audit, in groups.")
 Consented = Annotated[

@@ -6,7 +6,7 @@ import typer
 from typer.core import TyperGroup
 
 from auditor_client.auditor import Auditor
-from auditor_client.cli.asking import (
+from auditor_client.cli.audit_options import (
     AudienceId,
     Bins,
     ContentId,
@@ -26,13 +26,13 @@ from auditor_client.cli.asking import (
 )
 from auditor_client.cli.charging import New, charging
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet
+from auditor_client.cli.output import show_row, show_rows
 from auditor_client.cli.prices import price_row
 from auditor_client.cli.reports import Alpha, Delta
-from auditor_client.cli.showing import show_row, show_rows
-from auditor_client.findings import finding, result_row
-from auditor_client.finished import FinishedAudit
-from auditor_client.requests import DEFAULT_BINS
-from openapi.models import Audit
+from auditor_client.cli.summary import finding, result_row
+from auditor_client.kinds.options import DEFAULT_BINS
+from auditor_client.kinds.score_histogram.result import FinishedAudit
+from openapi.resources import Audit
 
 STUDY = "study"
 

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
-from auditor_client.cli.showing import print_json
-from auditor_client.connection import Connection
+from auditor_client.cli.output import print_json
+from auditor_client.transport.session import Connection
 
 
 def console(

@@ -7,8 +7,8 @@ import typer
 
 from auditor_client.auditor import Auditor
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, pairs
-from auditor_client.cli.showing import print_json, show_row, show_rows
-from openapi.models import ContentKind
+from auditor_client.cli.output import print_json, show_row, show_rows
+from openapi.resources import ContentKind
 
 app = typer.Typer(help="Trial contents, whose relevance is scored.")
 

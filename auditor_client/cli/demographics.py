@@ -7,10 +7,10 @@ import pyarrow as pa
 import pyarrow.csv
 import typer
 
+from auditor_client.audiences.file_tables import read_table
 from auditor_client.cli.options import AsJson
-from auditor_client.cli.showing import show_row
+from auditor_client.cli.output import show_row
 from auditor_client.errors import InputError
-from auditor_client.tables import read_table
 
 
 def bisg(

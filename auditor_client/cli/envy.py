@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from auditor_client.cli.asking import AudienceId, Key, MandateId, ReceiptFile, ReportFile
+from auditor_client.cli.audit_options import AudienceId, Key, MandateId, ReceiptFile, ReportFile
 from auditor_client.cli.charging import New, charging
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, numbers
+from auditor_client.cli.output import show_row
 from auditor_client.cli.prices import price_row
-from auditor_client.cli.results import keep_and_show
-from auditor_client.cli.showing import show_row
-from auditor_client.envy_asking import EnvyOptions
+from auditor_client.cli.saved_results import keep_and_show
+from auditor_client.kinds.envy_freeness.request import EnvyOptions
 
 Bounds = Annotated[
     Literal["tight", "printed"], typer.Option(help="Fewer steps, or the paper's; same promise.")
@@ -84,7 +84,7 @@ def plan(
         "in_words": found.explain(),
     }
     if chart:
-        from auditor_client.charts import svg
+        from auditor_client.charts.chart import svg
         from auditor_client.envy.charts import alpha_chart, over_alphas
 
         rows = over_alphas(found.means, found.terms)

@@ -8,10 +8,10 @@ from typing import Annotated, Any, cast, get_args
 import typer
 
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
-from auditor_client.cli.showing import show_row, show_rows
+from auditor_client.cli.output import show_row, show_rows
 from auditor_client.errors import InputError
 from auditor_client.regulator import Regulator
-from openapi.models import AuditorOverview, ExportName, Flag, MandateOverview
+from openapi.resources import AuditorOverview, ExportName, Flag, MandateOverview
 
 AuditorId = Annotated[str | None, typer.Option("--auditor", help="Of this organisation alone.")]
 Days = Annotated[int, typer.Option(help="Of the last so many days.", min=1, max=10_000)]

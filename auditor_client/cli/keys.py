@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
-from auditor_client.cli.showing import print_json, show_row, show_rows
+from auditor_client.cli.output import print_json, show_row, show_rows
 from auditor_client.errors import InputError
-from auditor_client.keys import load_key, new_key, public_jwk
-from auditor_client.private_files import home
-from auditor_client.profiles import load_profiles, save_profile
+from auditor_client.local.keys import load_key, new_key, public_jwk
+from auditor_client.local.private_files import home
+from auditor_client.local.profiles import load_profiles, save_profile
 
 key_app = typer.Typer(help="Make a key; a regulator registers its public half.")
 profile_app = typer.Typer(help="Which service, as whom, with which key.")

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from auditor_client.asking import BALANCE_BINS
-from auditor_client.cli.asking import (
+from auditor_client.audits.request_builder import BALANCE_BINS
+from auditor_client.cli.audit_options import (
     AudienceId,
     Bins,
     ContentId,
@@ -20,9 +20,9 @@ from auditor_client.cli.asking import (
 )
 from auditor_client.cli.charging import New, charging
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, numbers
-from auditor_client.cli.results import keep_and_show
+from auditor_client.cli.saved_results import keep_and_show
 from auditor_client.errors import InputError
-from auditor_client.requests import DEFAULT_BINS
+from auditor_client.kinds.options import DEFAULT_BINS
 
 ContentIds = Annotated[list[str], typer.Argument(metavar="CONTENT...")]
 

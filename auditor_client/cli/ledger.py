@@ -8,11 +8,11 @@ import typer
 from rich.console import Console
 
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, pairs
-from auditor_client.cli.showing import print_json, show_row, show_rows
-from auditor_client.connection import Connection
-from auditor_client.keys import load_key, public_jwk, read_public
+from auditor_client.cli.output import print_json, show_row, show_rows
 from auditor_client.ledger import make_trust, read_trust, verify_file
-from auditor_client.profiles import load_profile
+from auditor_client.local.keys import load_key, public_jwk, read_public
+from auditor_client.local.profiles import load_profile
+from auditor_client.transport.session import Connection
 from privacy.ledger.verify import Verified
 
 app = typer.Typer(help="The append-only ledger.", no_args_is_help=True)

@@ -4,9 +4,8 @@ from typing import Annotated
 
 import typer
 
-from auditor_client.bias_size import Corrections
-from auditor_client.cli.asking import AudienceId, Epsilon, Key, MandateId, Mechanism, Rho
-from auditor_client.cli.asking import ReceiptFile as Receipt
+from auditor_client.cli.audit_options import AudienceId, Epsilon, Key, MandateId, Mechanism, Rho
+from auditor_client.cli.audit_options import ReceiptFile as Receipt
 from auditor_client.cli.charging import New, charging
 from auditor_client.cli.options import (
     DEFAULT_PROFILE,
@@ -17,12 +16,13 @@ from auditor_client.cli.options import (
     pairs,
     words,
 )
-from auditor_client.cli.results import keep, keep_and_show
-from auditor_client.cli.showing import show_row
+from auditor_client.cli.output import show_row
+from auditor_client.cli.saved_results import keep, keep_and_show
+from auditor_client.cli.summary import result_row
 from auditor_client.errors import InputError
-from auditor_client.findings import result_row
-from auditor_client.log_requests import CDF_BINS, OUTCOME_BINS
-from auditor_client.outcome_test import OutcomeTest
+from auditor_client.kinds.bias_size.result import Corrections
+from auditor_client.kinds.building_blocks.log_options import CDF_BINS, OUTCOME_BINS
+from auditor_client.kinds.outcome_test.result import OutcomeTest
 
 LogName = Annotated[str, typer.Argument(metavar="LOG", help="See `auditor catalogue`.")]
 Score = Annotated[str, typer.Option(help="The column of scores.")]

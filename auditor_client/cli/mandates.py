@@ -9,10 +9,10 @@ import typer
 
 from auditor_client.auditor import Auditor
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
-from auditor_client.cli.showing import show_row, show_rows
+from auditor_client.cli.output import show_row, show_rows
 from auditor_client.errors import InputError
 from auditor_client.regulator import Regulator, RenewalKind
-from openapi.models import AuditKind, Mandate
+from openapi.resources import AuditKind, Mandate
 
 app = typer.Typer(help="What was granted to whom.", invoke_without_command=True)
 
@@ -41,7 +41,7 @@ def budget(
     """Your mandates: what is spent and what remains."""
     with Auditor.from_profile(profile) as auditor:
         if chart is not None:
-            from auditor_client.charts import save  # Altair takes a second to import
+            from auditor_client.charts.chart import save  # Altair takes a second to import
 
             save(auditor.budget_chart(), chart)
         show_mandates(auditor.budget().mandates, as_json)

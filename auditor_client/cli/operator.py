@@ -6,8 +6,8 @@ import typer
 
 from auditor_client.cli.applications import ApplicationId, show_application, show_applications
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
-from auditor_client.cli.showing import show_row
-from auditor_client.vetting import Operator
+from auditor_client.cli.output import show_row
+from auditor_client.vetting.client import Operator
 
 app = typer.Typer(help="For the platform's operators.", no_args_is_help=True)
 

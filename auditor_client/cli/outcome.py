@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from auditor_client.audiences.file_tables import read_table
 from auditor_client.cli.options import AsJson, numbers
-from auditor_client.cli.showing import print_json, show_rows
+from auditor_client.cli.output import print_json, show_rows
 from auditor_client.errors import InputError
-from auditor_client.tables import read_table
 
 if TYPE_CHECKING:
     from auditor_client.outcome import Change, Tested

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 import typer
 
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, numbers
+from auditor_client.cli.output import show_row
 from auditor_client.cli.reports import Alpha, Delta
-from auditor_client.cli.showing import show_row
 from auditor_client.errors import InputError
-from auditor_client.progress import bar
+from auditor_client.local.progress import bar
 
 Sizes = Literal["known", "noisy"]
 Question = dict[str, Any]
@@ -79,7 +79,10 @@ def plan(
 
 
 def _people(asked: Question, promise: bool) -> dict[str, Any]:
-    from auditor_client.plan import sample_size, verdict_size  # SciPy takes seconds to import
+    from auditor_client.planning.sample_size import (  # SciPy takes seconds to import
+        sample_size,
+        verdict_size,
+    )
 
     found: dict[str, Any] = {"people_per_group_for_a_verdict": verdict_size(**asked)}
     without = {n: value for n, value in asked.items() if n not in ("power", "true_gap", "sizes")}
@@ -97,7 +100,7 @@ def _people(asked: Question, promise: bool) -> dict[str, Any]:
 def _with_people(
     people: int, asked: Question, noise: Question, power: float, true_gap: float
 ) -> dict[str, Any]:
-    from auditor_client import inverse
+    from auditor_client.planning import inverse
 
     far = min(2 * asked["alpha"], 1.0)
     rest = {name: value for name, value in asked.items() if name != "alpha"}
@@ -120,7 +123,7 @@ def _if_any(answer: Callable[..., float], *asked: Any, **more: Any) -> float | N
 
 
 def _looks(asked: Question, looks: int) -> dict[str, Any]:
-    from auditor_client.sequential import sequential_plan
+    from auditor_client.planning.sequential import sequential_plan
 
     found = sequential_plan(looks=looks, **asked)
     return {
@@ -136,7 +139,7 @@ def _looks(asked: Question, looks: int) -> dict[str, Any]:
 def _split(
     asked: Question, noise: Question, budget: float | None, contents: str | None
 ) -> dict[str, Any]:
-    from auditor_client.inverse import split_budget
+    from auditor_client.planning.inverse import split_budget
 
     people = numbers(contents)
     if budget is None or people is None:

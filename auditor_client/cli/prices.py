@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from openapi.models import BothRelations, Quote
+from openapi.resources import BothRelations, Quote
 
 
 def price_row(quote: Quote) -> dict[str, Any]:

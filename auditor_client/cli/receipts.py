@@ -10,10 +10,10 @@ from rich.console import Console
 from auditor_client.auditor import Auditor
 from auditor_client.cli.ledger import KeysFile
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
-from auditor_client.cli.showing import show_row
+from auditor_client.cli.output import show_row
 from auditor_client.errors import ReceiptError
 from auditor_client.ledger import read_trust, verify_receipt
-from auditor_client.receipts import SavedReceipt
+from auditor_client.local.saved_receipt import SavedReceipt
 
 app = typer.Typer(help="Receipts of releases.", no_args_is_help=True)
 

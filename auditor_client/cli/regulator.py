@@ -9,10 +9,10 @@ from pydantic import BaseModel
 
 from auditor_client.cli import mandates
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
-from auditor_client.cli.showing import show_row, show_rows
-from auditor_client.keys import read_public
+from auditor_client.cli.output import show_row, show_rows
+from auditor_client.local.keys import read_public
 from auditor_client.regulator import Regulator
-from openapi.models import Role
+from openapi.resources import Role
 
 app = typer.Typer(help="For regulators.")
 auditors = typer.Typer(help="Vetted organisations.", invoke_without_command=True)

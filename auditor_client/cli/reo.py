@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from auditor_client.cli.asking import (
+from auditor_client.cli.audit_options import (
     AudienceId,
     Epsilon,
     Key,
@@ -20,8 +20,8 @@ from auditor_client.cli.asking import (
 )
 from auditor_client.cli.charging import New, charging
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, words
-from auditor_client.cli.results import keep_and_show
-from auditor_client.cli.showing import show_row
+from auditor_client.cli.output import show_row
+from auditor_client.cli.saved_results import keep_and_show
 from auditor_client.errors import InputError
 
 LogFile = Annotated[Path, typer.Option("--default", help="Default traffic: Parquet or CSV.")]
@@ -99,7 +99,7 @@ def _number(value: float) -> float | None:
 
 def _days(watched: Any, chart: Path | None) -> list[dict[str, Any]]:
     if chart:
-        from auditor_client.charts import svg
+        from auditor_client.charts.chart import svg
 
         chart.write_text(svg(watched.chart()), encoding="utf-8")
     rows: list[dict[str, Any]] = watched.frame().to_pylist()

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from auditor_client.cli.options import AsJson, numbers, pairs
-from auditor_client.cli.showing import show_row
+from auditor_client.cli.output import show_row
 from auditor_client.errors import InputError
 
 Shares = Annotated[str, typer.Option(help="Positive rows of each group, of all: a=0.1,b=0.25.")]
@@ -34,8 +34,8 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """How many rows tell the penalty that exactly, and what random traffic costs a platform."""
-    from auditor_client.laws import Laplace
     from auditor_client.reo import rows_needed, share_rows, utility_rows
+    from auditor_client.stats.noise_distributions import Laplace
 
     q, p = _shares(default), _shares(random)
     if epsilon is not None and not epsilon > 0:

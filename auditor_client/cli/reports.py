@@ -5,14 +5,20 @@ from typing import Annotated
 
 import typer
 
+from auditor_client.cli.metric_options import (
+    Metrics,
+    Qualified,
+    Quantiles,
+    Thresholds,
+    selection_of,
+)
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
-from auditor_client.cli.selecting import Metrics, Qualified, Quantiles, Thresholds, selection_of
-from auditor_client.cli.showing import show_row
-from auditor_client.envy_audit import EnvyFreeness
+from auditor_client.cli.output import show_row
+from auditor_client.cli.summary import finding, result_row
 from auditor_client.errors import InputError
-from auditor_client.findings import finding, result_row
-from auditor_client.finished import FinishedAudit
-from auditor_client.progress import bar
+from auditor_client.kinds.envy_freeness.result import EnvyFreeness
+from auditor_client.kinds.score_histogram.result import FinishedAudit
+from auditor_client.local.progress import bar
 
 Alpha = Annotated[float, typer.Option(help="The gap that is tolerated.", min=0, max=1)]
 Delta = Annotated[float, typer.Option(help="The probability of error.", min=0, max=1)]
@@ -33,7 +39,9 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Verify a receipt and write the report of its audit. Needs no network."""
-    from auditor_client.analysis import read_receipt  # SciPy takes a second to import
+    from auditor_client.kinds.score_histogram.analysis import (
+        read_receipt,  # SciPy takes a second to import
+    )
 
     audit = read_receipt(receipt)
     if isinstance(audit, EnvyFreeness):

@@ -10,14 +10,14 @@ from rich.console import Console
 from auditor_client.auditor import Auditor
 from auditor_client.cli.charging import charging
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet
-from auditor_client.cli.showing import print_json, show_row, show_rows
+from auditor_client.cli.output import print_json, show_row, show_rows
 from auditor_client.errors import InputError
 from auditor_client.ledger import read_trust
-from auditor_client.profiles import load_profiles
-from auditor_client.progress import bar
-from auditor_client.results import Gap
-from auditor_client.study import Study, parse_study, read_study
-from openapi.models import BatchQuote, Quote
+from auditor_client.local.profiles import load_profiles
+from auditor_client.local.progress import bar
+from auditor_client.reporting.results_document import Gap
+from auditor_client.studies import Study, parse_study, read_study
+from openapi.resources import BatchQuote, Quote
 
 app = typer.Typer(help="Studies: all that is asked, in one file.", no_args_is_help=True)
 
@@ -36,7 +36,7 @@ def init(
     as_json: AsJson = False,
 ) -> None:
     """Write a study file to fill in."""
-    from auditor_client.study.template import template
+    from auditor_client.studies.template import template
 
     known = load_profiles().get(profile)
     platform = known.url if known else "https://audit.platform.example"
@@ -60,8 +60,8 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check a study, its files and its plan. Nothing is sent."""
-    from auditor_client.study.pinned import check_files
-    from auditor_client.study.planning import group_sizes, needed
+    from auditor_client.studies.pinned_files import check_files
+    from auditor_client.studies.size_check import group_sizes, needed
 
     study = read_study(file)
     check_files(study, file.parent)
@@ -81,7 +81,7 @@ def check(
 @app.command("register")
 def register(file: File, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
     """Register a study now, to run it later. Its digest enters the ledger, and nothing else."""
-    from auditor_client.study.running import Run
+    from auditor_client.studies.runner import Run
 
     with Auditor.from_profile(profile) as auditor:
         saved = Run(read_study(file), file.parent, auditor, progress=False).register()
@@ -116,8 +116,8 @@ def run_study(
     Interrupted, the same command continues, and nothing is charged twice. A study is run once:
     after its results are written, the same command writes them again and charges nothing.
     """
-    from auditor_client.study.folder import Folder
-    from auditor_client.study.running import Run
+    from auditor_client.studies.output_folder import Folder
+    from auditor_client.studies.runner import Run
 
     source = _read(file)
     study = parse_study(source, str(file))
@@ -157,7 +157,7 @@ def _read(file: Path) -> bytes:
 
 
 def _registered(study: Study, registration: Path, keys: Path | None) -> dict[str, Any]:
-    from auditor_client.study.registered import SavedRegistration
+    from auditor_client.studies.registration_file import SavedRegistration
 
     if keys is None:
         raise InputError("Give --keys, the keys you trust: auditor ledger keys makes the file.")
@@ -224,6 +224,6 @@ def _agree(quote: BatchQuote, *, yes: bool, as_json: bool) -> None:
 
 
 def _gap_row(gap: Gap | None) -> dict[str, str]:
-    from auditor_client.metric_words import down, up
+    from auditor_client.reporting.metric_sentences import down, up
 
     return {"low": down(gap.low), "high": up(gap.high)} if gap else {}

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from auditor_client.audiences import Audiences
-from auditor_client.cli.asking import Key, MandateId, ReceiptFile
+from auditor_client.audiences.client import Audiences
+from auditor_client.audiences.file_tables import read_table
+from auditor_client.audiences.weighted import WeightedAudience
+from auditor_client.cli.audit_options import Key, MandateId, ReceiptFile
 from auditor_client.cli.charging import New, charging
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, words
-from auditor_client.cli.results import keep
-from auditor_client.cli.showing import show_row, show_rows
+from auditor_client.cli.output import show_row, show_rows
+from auditor_client.cli.saved_results import keep
+from auditor_client.cli.summary import result_row
 from auditor_client.errors import InputError
-from auditor_client.findings import result_row
+from auditor_client.kinds.options import exact
 from auditor_client.local.pending_claims import Claim
 from auditor_client.regulator import Regulator
-from auditor_client.requests import exact
-from auditor_client.tables import read_table
-from auditor_client.weighted import WeightedAudience
-from openapi.models import SoftMetric
+from openapi.resources import SoftMetric
 
 if TYPE_CHECKING:
     from auditor_client.two_party import Average

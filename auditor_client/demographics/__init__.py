@@ -13,8 +13,9 @@ makes them from labels. docs/demographics.md says what each step assumes.
 """
 
 from auditor_client.demographics.calibration import Calibration, GroupCheck, calibration
+from auditor_client.demographics.census_tables import Tables, census_2010
 from auditor_client.demographics.clipping import clipped, threshold_at
-from auditor_client.demographics.columns import (
+from auditor_client.demographics.probability_columns import (
     CATEGORIES,
     HSM,
     Probabilities,
@@ -22,9 +23,8 @@ from auditor_client.demographics.columns import (
     coarsened,
     hard,
 )
-from auditor_client.demographics.estimates import bisg, sources
 from auditor_client.demographics.self_reports import SILENT, RandomisedResponse
-from auditor_client.demographics.tables import Tables, census_2010
+from auditor_client.demographics.surname_geography import bisg, sources
 
 __all__ = [
     "CATEGORIES",

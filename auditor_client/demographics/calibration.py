@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from auditor_client.demographics.columns import Floats, Probabilities, hard
+from auditor_client.demographics.probability_columns import Floats, Probabilities, hard
 from auditor_client.errors import InputError
 
 # A probability of zero for somebody's own group would make the mean infinite: count and floor it.

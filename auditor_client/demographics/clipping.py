@@ -16,8 +16,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from auditor_client.demographics.columns import Floats, Probabilities
-from auditor_client.demographics.drawn_once import WORDS, Persons, drawn, uniform
+from auditor_client.demographics.person_randomness import WORDS, Persons, drawn, uniform
+from auditor_client.demographics.probability_columns import Floats, Probabilities
 from auditor_client.errors import InputError
 
 THRESHOLD = 0.825

@@ -23,8 +23,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor_client.demographics.columns import CATEGORIES, Floats, Probabilities
-from auditor_client.demographics.drawn_once import Persons, drawn
+from auditor_client.demographics.person_randomness import Persons, drawn
+from auditor_client.demographics.probability_columns import CATEGORIES, Floats, Probabilities
 from auditor_client.errors import InputError
 
 SILENT = -1

@@ -11,12 +11,12 @@ docs/envy.md has the rules and why they hold.
 """
 
 from auditor_client.envy.certificates import Certificate, Verdict
-from auditor_client.envy.course import Forecast, Terms
+from auditor_client.envy.decision_rule import EverybodyRule, Rule, SampleRule
 from auditor_client.envy.designs import Design, Wanted, design
+from auditor_client.envy.forecast_path import Forecast, Terms
 from auditor_client.envy.forecasts import forecast
 from auditor_client.envy.planning import Plan, envy_plan
-from auditor_client.envy.rules import EverybodyRule, Rule, SampleRule
-from auditor_client.envy.sizes import sample_needed, sample_rule
+from auditor_client.envy.sample_size import sample_needed, sample_rule
 
 __all__ = [
     "Certificate",

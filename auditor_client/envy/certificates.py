@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from auditor_client.envy.rules import EverybodyRule, Rule, SampleRule
+from auditor_client.envy.decision_rule import EverybodyRule, Rule, SampleRule
 
 Verdict = Literal["envy-free", "not-envy-free", "inconclusive"]
 

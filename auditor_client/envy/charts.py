@@ -9,8 +9,8 @@ from typing import Any
 
 import altair as alt
 
-from auditor_client.charts import COLOURS, WIDTH, Chart, chart_of, finish
-from auditor_client.envy.course import Terms
+from auditor_client.charts.chart import COLOURS, WIDTH, Chart, chart_of, finish
+from auditor_client.envy.forecast_path import Terms
 from auditor_client.envy.forecasts import forecast
 from auditor_client.errors import InputError
 

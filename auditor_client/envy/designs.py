@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
+from auditor_client.envy.decision_rule import SampleRule
 from auditor_client.envy.lots import noise_rate, people_needed, unfilled
-from auditor_client.envy.rules import SampleRule
-from auditor_client.envy.sizes import sample_needed, sample_rule, targets_least
+from auditor_client.envy.sample_size import sample_needed, sample_rule, targets_least
 from auditor_client.errors import InputError
 
 PER_PERSON = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 32, 40, 50, 64, 80, 100)

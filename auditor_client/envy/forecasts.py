@@ -7,9 +7,9 @@ Rewards are taken for 0 or 1, which vary most.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from auditor_client.envy.course import Forecast, Terms
-from auditor_client.envy.printed_course import Printed
-from auditor_client.envy.tight_course import Tight
+from auditor_client.envy.forecast_paper import Printed
+from auditor_client.envy.forecast_path import Forecast, Terms
+from auditor_client.envy.forecast_tight import Tight
 from auditor_client.errors import InputError
 
 _LONGEST = 10**9

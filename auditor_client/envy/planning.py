@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from auditor_client.envy.course import Bounds, Terms
+from auditor_client.envy.decision_rule import SampleRule
 from auditor_client.envy.designs import Design, Wanted, design
+from auditor_client.envy.forecast_path import Bounds, Terms
 from auditor_client.envy.forecasts import forecast
 from auditor_client.envy.lots import noise_rate
-from auditor_client.envy.rules import SampleRule
-from auditor_client.envy.sizes import sample_needed
-from auditor_client.envy_asking import EnvyOptions
+from auditor_client.envy.sample_size import sample_needed
 from auditor_client.errors import InputError
+from auditor_client.kinds.envy_freeness.request import EnvyOptions
 
 # The ceiling in multiples of the steps to expect, which leaves hardly anybody undecided.
 ROOM = 2.0

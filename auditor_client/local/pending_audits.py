@@ -25,7 +25,7 @@ from auditor_client.errors import (
 )
 from auditor_client.local.pending_claims import Busy, Claim, find_claim
 from auditor_client.local.pending_record import PendingRecord
-from auditor_client.progress import tell
+from auditor_client.local.progress import tell
 from privacy.receipts import canonical, digest
 
 # The service found no audit of this key before it refused: nothing was charged.

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from auditor_client.errors import PendingAuditError
-from auditor_client.private_files import write_private
+from auditor_client.local.private_files import write_private
 
 
 class PendingRecord(BaseModel):

@@ -4,8 +4,8 @@ from typing import Any
 
 import altair as alt
 
-from auditor_client.charts import COLOURS, SHAPES, WIDTH, Chart, chart_of, finish
-from auditor_client.outcome.tested import Tested
+from auditor_client.charts.chart import COLOURS, SHAPES, WIDTH, Chart, chart_of, finish
+from auditor_client.outcome.outcome_test import Tested
 
 _HEIGHT = 260
 

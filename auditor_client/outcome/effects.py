@@ -6,14 +6,14 @@ from itertools import combinations
 
 import numpy as np
 
-from auditor_client.laws import Floats
-from auditor_client.moments import Moments
-from auditor_client.outcome import variance as filling
-from auditor_client.outcome.columns import BinSums, bin_sums
+from auditor_client.outcome import sandwich_variance as filling
+from auditor_client.outcome.bin_sums import BinSums, bin_sums
+from auditor_client.outcome.error_quantiles import p_value, two_sided
 from auditor_client.outcome.marginals import freedom, mean_limits
-from auditor_client.outcome.quantiles import p_value, two_sided
 from auditor_client.outcome.regression import Control, Fit, fit
-from auditor_client.outcome.variance import Variance
+from auditor_client.outcome.sandwich_variance import Variance
+from auditor_client.stats.noise_distributions import Floats
+from auditor_client.stats.outcome_moments import Moments
 
 # Below so many rows of a group nothing is estimated in a bin.
 LEAST_ROWS = 10

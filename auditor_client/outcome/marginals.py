@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from auditor_client.moments import Moments
-from auditor_client.outcome.columns import NAMES, PERSONAL, BinSums, bin_sums
-from auditor_client.outcome.quantiles import two_sided
+from auditor_client.outcome.bin_sums import NAMES, PERSONAL, BinSums, bin_sums
+from auditor_client.outcome.error_quantiles import two_sided
+from auditor_client.stats.outcome_moments import Moments
 
 UPPER = 1.645
 UNDEFINED = "undefined"

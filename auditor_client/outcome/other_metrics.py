@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from auditor_client.frames import open_columns
-from auditor_client.outcome.reading import group_codes, numbers
+from auditor_client.audiences.tables import open_columns
+from auditor_client.outcome.log_reader import group_codes, numbers
 
 
 def equalised_odds(frame: Any, *, score: str, outcome: str, group: str) -> dict[float, float]:

@@ -13,14 +13,14 @@ import pyarrow as pa
 from scipy import special
 
 from auditor_client.errors import InputError
-from auditor_client.laws import Laplace, Noise, Nothing
-from auditor_client.moments import Moments
-from auditor_client.noise import Epsilon, as_rate
 from auditor_client.outcome.effects import Effect, Question, bin_effects
-from auditor_client.outcome.quantiles import two_sided
-from auditor_client.outcome.reading import from_frame
-from auditor_client.outcome.tested import test
-from auditor_client.outcome.variance import Variance
+from auditor_client.outcome.error_quantiles import two_sided
+from auditor_client.outcome.log_reader import from_frame
+from auditor_client.outcome.outcome_test import test
+from auditor_client.outcome.sandwich_variance import Variance
+from auditor_client.stats.noise import Epsilon, as_rate
+from auditor_client.stats.noise_distributions import Laplace, Noise, Nothing
+from auditor_client.stats.outcome_moments import Moments
 
 # The fixed point of a release, and what one row can move in it altogether (docs/outcome-test.md).
 UNITS = (2**20, 2**20, 2**19, 2**18, 2**18, 2**18)

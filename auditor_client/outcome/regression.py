@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor_client.errors import InputError
-from auditor_client.laws import Floats
-from auditor_client.outcome.columns import NAMES, BinSums
+from auditor_client.outcome.bin_sums import NAMES, BinSums
+from auditor_client.stats.noise_distributions import Floats
 
 Control = Literal["linear", "slopes", "quadratic", "none"]
 _DEGREES: dict[Control, int] = {"none": 0, "linear": 1, "slopes": 1, "quadratic": 2}

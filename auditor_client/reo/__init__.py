@@ -8,22 +8,22 @@
 docs/reo.md says what it measures and why it needs random traffic.
 """
 
-from auditor_client.reo.activation import RandomTraffic, random_traffic, tradeoff
-from auditor_client.reo.differences import Difference, difference
-from auditor_client.reo.estimates import Bounded, Penalty, penalty
-from auditor_client.reo.lines import Lines, four_fifths
+from auditor_client.reo.ab_differences import Difference, difference
+from auditor_client.reo.logged_rows import OwnLogs, own_logs
 from auditor_client.reo.monitoring import Monitoring, monitor
-from auditor_client.reo.own import OwnLogs, own_logs
 from auditor_client.reo.parity import parity, plain, precision
+from auditor_client.reo.penalty_estimate import Bounded, Penalty, penalty
 from auditor_client.reo.planning import Rows, error_at, rows_needed, share_rows, utility_rows
-from auditor_client.reo.resampling import (
+from auditor_client.reo.ratio_lines import Lines, four_fifths
+from auditor_client.reo.stages import Stages, stages
+from auditor_client.reo.traffic_activation import RandomTraffic, random_traffic, tradeoff
+from replications.paper_4.resampling import (
     Method,
     Resampled,
     bootstrap,
     bootstrap_difference,
     partitions,
 )
-from auditor_client.reo.stages import Stages, stages
 
 __all__ = [
     "Bounded",

@@ -8,8 +8,8 @@ from typing import Any
 
 import altair as alt
 
-from auditor_client.charts import COLOURS, SHAPES, WIDTH, Chart, chart_of, finish
-from auditor_client.reo.differences import Difference
+from auditor_client.charts.chart import COLOURS, SHAPES, WIDTH, Chart, chart_of, finish
+from auditor_client.reo.ab_differences import Difference
 from auditor_client.reo.monitoring import Monitoring
 
 _STATES = ("below", "unclear", "above")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from auditor_client.errors import InputError
-from auditor_client.laws import Floats, Gaussian, Laplace, Noise, Nothing
+from auditor_client.stats.noise_distributions import Floats, Gaussian, Laplace, Noise, Nothing
 
 Positives = Mapping[str, float]
 AnyLaw = Noise | float

@@ -18,9 +18,9 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from auditor_client.audiences.tables import open_columns
 from auditor_client.errors import InputError
-from auditor_client.frames import open_columns
-from auditor_client.reo.by_polars import counted
+from auditor_client.reo.polars_counts import counted
 
 Source = Any
 Codes = NDArray[np.integer[Any]]

@@ -12,11 +12,11 @@ import pyarrow as pa
 
 from auditor_client.errors import InputError
 from auditor_client.reo.counts import Positives
-from auditor_client.reo.estimates import Penalty, penalty
-from auditor_client.reo.lines import FOUR_FIFTHS, Lines, four_fifths
+from auditor_client.reo.penalty_estimate import Penalty, penalty
+from auditor_client.reo.ratio_lines import FOUR_FIFTHS, Lines, four_fifths
 
 if TYPE_CHECKING:
-    from auditor_client.charts import Chart
+    from auditor_client.charts.chart import Chart
 
 State = Literal["below", "above", "unclear"]
 

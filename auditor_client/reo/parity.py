@@ -13,10 +13,8 @@ difference, U_k - mean(U), where equal opportunity has a ratio: `plain` is the f
 import numpy as np
 
 from auditor_client.errors import InputError
-from auditor_client.laws import Nothing
-from auditor_client.noise_sums import summed
 from auditor_client.reo.counts import AnyLaw, Counts, Positives, aligned, counts_of
-from auditor_client.reo.estimates import (
+from auditor_client.reo.penalty_estimate import (
     Penalty,
     bounded,
     check_delta,
@@ -25,6 +23,8 @@ from auditor_client.reo.estimates import (
     too_small,
 )
 from auditor_client.reo.utilities import Utilities
+from auditor_client.stats.noise_distributions import Nothing
+from auditor_client.stats.noise_sums import summed
 
 
 def parity(

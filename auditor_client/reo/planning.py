@@ -20,12 +20,12 @@ import numpy as np
 from scipy import optimize
 
 from auditor_client.errors import InputError
-from auditor_client.laws import Floats
 from auditor_client.reo.counts import AnyLaw, Counts, aligned, law_of
-from auditor_client.reo.critical import quantile
-from auditor_client.reo.estimates import check_delta
-from auditor_client.reo.spheres import Axes
+from auditor_client.reo.norm_bounds import Axes
+from auditor_client.reo.penalty_estimate import check_delta
 from auditor_client.reo.utilities import utilities
+from auditor_client.stats.critical_values import quantile
+from auditor_client.stats.noise_distributions import Floats
 
 Shares = Mapping[str, float]
 Method = Literal["exact", "theorem-e3", "theorem-e4"]

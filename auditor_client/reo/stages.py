@@ -11,7 +11,7 @@ it tells the ranking stage.
 from dataclasses import dataclass
 
 from auditor_client.reo.counts import AnyLaw, Positives
-from auditor_client.reo.estimates import Penalty, penalty
+from auditor_client.reo.penalty_estimate import Penalty, penalty
 
 
 @dataclass(frozen=True)

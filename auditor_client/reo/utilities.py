@@ -20,8 +20,8 @@ from typing import Literal
 import numpy as np
 
 from auditor_client.errors import InputError
-from auditor_client.laws import Floats
 from auditor_client.reo.counts import Counts
+from auditor_client.stats.noise_distributions import Floats
 
 Covariance = Literal["exact", "printed"]
 

@@ -7,7 +7,7 @@
     rates.averages(delta=0.05)                          # by group, between limits
     two_party.spread_beyond(rates, tolerance=0.02).explain()
 
-The platform's side of each metric is in `privacy.values`; docs/two-party-metrics.md has the
+The platform's side of each metric is in `privacy.metric_values`; docs/two-party-metrics.md has the
 formulas, what one person can move, and what soft labels do to differences.
 
 [OHB26] Osoba, He, Badrinarayanan et al., Productionized fairness measurement under privacy
@@ -35,9 +35,7 @@ from auditor_client.two_party.decisions import (
     too_few,
 )
 from auditor_client.two_party.impact import discounts, largest_gap, total_impact
-from auditor_client.two_party.overlap import Overlap, dependent_error_rate, error_rate, overlap
-from auditor_client.two_party.ratios import Average, Difference, Ratios
-from auditor_client.two_party.readings import (
+from auditor_client.two_party.metrics import (
     bin_shares,
     false_flags,
     false_positive_rates,
@@ -46,7 +44,9 @@ from auditor_client.two_party.readings import (
     outcomes,
     rank_gaps,
 )
-from auditor_client.two_party.sums import Sums
+from auditor_client.two_party.noisy_sums import Sums
+from auditor_client.two_party.ratios import Average, Difference, Ratios
+from replications.paper_5.overlap import Overlap, dependent_error_rate, error_rate, overlap
 
 __all__ = [
     "Attenuation",

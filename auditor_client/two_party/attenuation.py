@@ -34,7 +34,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from auditor_client.demographics.columns import Floats, Probabilities
+from auditor_client.demographics.probability_columns import Floats, Probabilities
 from auditor_client.errors import InputError
 from auditor_client.two_party.ratios import Average, Difference
 

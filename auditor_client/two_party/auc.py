@@ -16,10 +16,10 @@ import numpy as np
 from scipy import special
 
 from auditor_client.errors import InputError
-from auditor_client.laws import Floats
-from auditor_client.reo.critical import quantile
+from auditor_client.stats.critical_values import quantile
+from auditor_client.stats.noise_distributions import Floats
+from auditor_client.two_party.noisy_sums import Sums
 from auditor_client.two_party.ratios import Average, Ratios
-from auditor_client.two_party.sums import Sums
 
 
 def roc(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:

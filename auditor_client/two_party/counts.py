@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from auditor_client.errors import InputError
-from auditor_client.laws import Floats
+from auditor_client.stats.noise_distributions import Floats
 
 
 def at_least(probabilities: Floats, threshold: int = 1) -> float:

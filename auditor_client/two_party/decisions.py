@@ -23,13 +23,13 @@ from typing import Literal
 
 import numpy as np
 
-from auditor_client.demographics.columns import Probabilities
+from auditor_client.demographics.probability_columns import Probabilities
 from auditor_client.errors import InputError
 from auditor_client.two_party.auc import aucs
 from auditor_client.two_party.impact import largest_gap, total_impact
+from auditor_client.two_party.metrics import rank_gaps
+from auditor_client.two_party.noisy_sums import Sums
 from auditor_client.two_party.ratios import Average, Difference, Ratios, difference
-from auditor_client.two_party.readings import rank_gaps
-from auditor_client.two_party.sums import Sums
 
 Verdict = Literal["fair", "unfair", "inconclusive"]
 

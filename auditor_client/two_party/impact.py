@@ -10,9 +10,9 @@ from itertools import combinations
 import numpy as np
 
 from auditor_client.errors import InputError
+from auditor_client.two_party.metrics import bin_shares, kernel_averages
+from auditor_client.two_party.noisy_sums import Sums
 from auditor_client.two_party.ratios import Difference, Ratios
-from auditor_client.two_party.readings import bin_shares, kernel_averages
-from auditor_client.two_party.sums import Sums
 
 
 def discounts(points: int) -> tuple[float, ...]:

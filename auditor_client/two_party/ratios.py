@@ -32,8 +32,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditor_client.errors import InputError
-from auditor_client.laws import Floats
-from auditor_client.reo.critical import quantile
+from auditor_client.stats.critical_values import quantile
+from auditor_client.stats.noise_distributions import Floats
 
 UPPER = 1.645
 

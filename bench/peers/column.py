@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from api.compose import simulated
-from api.platform import Persons, Platform
+from api.app.compose import simulated
+from api.platforms.interfaces import Persons, Platform
 from tests.one_model import OneModel
 
 

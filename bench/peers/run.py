@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from api.audits.bins import bin_of
-from auditor_client.gap import fairness_gap
+from api.kinds.building_blocks.score_bins import bin_of
+from auditor_client.fairness.gap import fairness_gap
 from bench.harness import Figure, seconds
 from bench.hosted import first_regulator, vetted
 from bench.load import load
 from bench.peers.environments import PeerMissingError, environment, timed
 from bench.small_audits import served, signed_requests
-from openapi.models import Edges
-from privacy.table import Bounds, Table
+from openapi.resources import Edges
+from privacy.tables.bounded_table import Bounds, Table
 from privacy.waist.laplace import DiscreteLaplace
 from tests.world import sqlite_url
 

@@ -3,7 +3,7 @@
 A charge states each part of its release as name, mechanism, bounds, sensitivity, scale and
 parameter. For every kind of audit the verifier computes again, exactly:
 
-- the sensitivity from the bounds, by the rules of `privacy.sensitivity`,
+- the sensitivity from the bounds, by the rules of `privacy.tables.sensitivity`,
 - the scale and the price from the sensitivity and the parameter (`privacy.mechanisms`).
 
 For the kinds whose plan it knows (`privacy.plans`) it also computes the parts themselves from the
@@ -20,11 +20,11 @@ import msgspec
 
 from privacy.declared import declared_numbers, rule_from
 from privacy.errors import BoundsError, EvidenceError
-from privacy.ledger.exact import amount
+from privacy.ledger.exact_amounts import amount
 from privacy.mechanisms import currency_of, exact_price, exact_scale
 from privacy.plans import Part, Plan, PublicAudience
-from privacy.price import FREE, Currency, Price
-from privacy.sensitivity import Reach, Sensitivity
+from privacy.tables.price import FREE, Currency, Price
+from privacy.tables.sensitivity import Reach, Sensitivity
 
 # Why something was not computed again.
 NoticeCode = Literal[

@@ -12,17 +12,9 @@ from typing import Any
 import msgspec
 
 from privacy.errors import EvidenceError
-from privacy.ledger.books import Account, Charge, Mandate
+from privacy.ledger.balances import Account, Charge, Mandate
 from privacy.ledger.entries import FORMAT, OLDER
-from privacy.ledger.exact import DAY, microseconds, units
-from privacy.ledger.lines import Entry, Stated, stated
-from privacy.ledger.parts import Notice
-from privacy.ledger.parts import Stated as StatedCharge
-from privacy.ledger.people import SIGNED, People
-from privacy.ledger.prices import debited, debited_before, explored
-from privacy.ledger.requests import request_of
-from privacy.ledger.runs import IsSigned, Runs
-from privacy.ledger.shapes import (
+from privacy.ledger.entry_schemas import (
     AnswerFacts,
     AudienceFacts,
     AuditFacts,
@@ -45,9 +37,17 @@ from privacy.ledger.shapes import (
     SettingsFacts,
     read,
 )
+from privacy.ledger.exact_amounts import DAY, microseconds, units
+from privacy.ledger.export_lines import Entry, Stated, stated
+from privacy.ledger.key_holders import SIGNED, People
+from privacy.ledger.parts import Notice
+from privacy.ledger.parts import Stated as StatedCharge
+from privacy.ledger.price_check import debited, debited_before, explored
+from privacy.ledger.requests import request_of
 from privacy.ledger.signatures import Claimed, Signatures
 from privacy.ledger.statements import check_fresh, head_of
 from privacy.ledger.trust import Trust
+from privacy.ledger.two_party_runs import IsSigned, Runs
 from privacy.plans import (
     HIDDEN_KINDS,
     PLANS,

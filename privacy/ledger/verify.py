@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from privacy.errors import EvidenceError, LedgerError
-from privacy.ledger import lines
-from privacy.ledger.headers import FORMAT, Header, decoded, parse_header
-from privacy.ledger.heads import Heads
-from privacy.ledger.lines import Entry, Proven
+from privacy.ledger import export_lines
+from privacy.ledger.checkpoints import Heads
+from privacy.ledger.export_header import FORMAT, Header, decoded, parse_header
+from privacy.ledger.export_lines import Entry, Proven
 from privacy.ledger.merkle import Frontier, leaf_hash, verify_inclusion
 from privacy.ledger.notes import Checkpoint
 from privacy.ledger.parts import Notice
@@ -113,7 +113,7 @@ def _verify_all(
     for batch in _batches(entries, heads.sizes):
         number = tree.size
         try:
-            for entry in lines.parse_all(batch):
+            for entry in export_lines.parse_all(batch):
                 books.play(entry, number)
                 if entry.kind == "signing-key":
                     heads.announce(entry)
@@ -155,8 +155,8 @@ def _verify_some(
     for ended in entries:
         number = None
         try:
-            proven = lines.parse_proven(ended.removesuffix(b"\n"))
-            entry = lines.parse(proven.entry.encode())
+            proven = export_lines.parse_proven(ended.removesuffix(b"\n"))
+            entry = export_lines.parse(proven.entry.encode())
             number = entry.number
             _check_shown(entry, proven, header, newest, before)
             books.play(entry, number)

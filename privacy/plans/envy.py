@@ -5,8 +5,8 @@ from typing import Final
 
 from privacy.errors import BoundsError
 from privacy.plans.part import Part, PublicAudience, Request, share_of
-from privacy.sensitivity import Lots, Reach
-from privacy.table import Bounds
+from privacy.tables.bounded_table import Bounds
+from privacy.tables.sensitivity import Lots, Reach
 
 # The fineness of the cost: the number of units in a reward of 1.
 COST_UNIT: Final = 1_000

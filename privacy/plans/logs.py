@@ -1,13 +1,13 @@
 """Plans of the audits of logged rows.
 
-The proofs of what one row adds are in the kinds' own modules (`api/audits/outcome_test.py`, …).
+The proofs of what one row adds are in the kinds' own modules (`api/kinds/outcome_test/__init__.py`, …).
 """
 
 from fractions import Fraction
 from typing import Final
 
 from privacy.plans.part import Part, PublicAudience, Request, bins_of, noise_of
-from privacy.table import Bounds, Reach
+from privacy.tables.bounded_table import Bounds, Reach
 
 ONE_CELL: Final = Reach(1, 1, 1)
 # The fineness of the sums of an outcome test, and the widths of the ranges of what is summed.

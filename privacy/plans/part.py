@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from privacy.table import Bounds
+from privacy.tables.bounded_table import Bounds
 
 # A request as JSON has it: amounts are decimal strings.
 Request = Mapping[str, Any]

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from privacy.plans.part import Part, PublicAudience, Request
-from privacy.table import Bounds
+from privacy.tables.bounded_table import Bounds
 
 
 def match_count(request: Request, audience: PublicAudience) -> tuple[Part, ...]:

@@ -1,13 +1,13 @@
 """Plans of the audits of relevance scores.
 
-The proofs are in the kinds' own modules (`api/audits/score_histogram.py` and its neighbours).
+The proofs are in the kinds' own modules (`api/kinds/score_histogram/__init__.py` and its neighbours).
 """
 
 from fractions import Fraction
 
 from privacy.plans.part import Part, PublicAudience, Request, bins_of, noise_of, share_of
-from privacy.sensitivity import Candidates
-from privacy.table import Bounds
+from privacy.tables.bounded_table import Bounds
+from privacy.tables.sensitivity import Candidates
 
 # The default share of the main parameter that buys the sizes: noise four times as wide.
 _SIZE_DIVISOR = {"discrete-laplace": 4, "discrete-gaussian": 16}

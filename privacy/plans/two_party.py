@@ -5,10 +5,10 @@ It needs none of the cryptography of `privacy.two_party`.
 
 from fractions import Fraction
 
+from privacy.metric_values.from_request import metric_of
 from privacy.plans.part import Part, PublicAudience, Request
-from privacy.sensitivity import Products
-from privacy.table import Bounds
-from privacy.values.declared import metric_of
+from privacy.tables.bounded_table import Bounds
+from privacy.tables.sensitivity import Products
 
 
 def two_party(request: Request, audience: PublicAudience) -> tuple[Part, ...]:

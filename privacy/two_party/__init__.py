@@ -16,13 +16,13 @@ if _missing := [name for name in ("rbcl", "seal") if find_spec(name) is None]:
         f'two-party audits need {", ".join(_missing)}: pip install "platform-auditor[two-party]"'
     )
 
-from privacy.fixed_point import FixedPoint, weights_of
+from privacy.tables.fixed_point import FixedPoint, weights_of
 from privacy.two_party.auditor_party import AuditorParty
 from privacy.two_party.joins import Candidates, Uploaded
 from privacy.two_party.messages import MAX_MESSAGE
 from privacy.two_party.opening import Finding, Opening, open_transcript
 from privacy.two_party.platform_party import PlatformParty
-from privacy.two_party.sealing import opening_key_of, sealing_key_of
+from privacy.two_party.sealed_boxes import opening_key_of, sealing_key_of
 from privacy.two_party.sums import EncryptedTable, NoisySums
 from privacy.two_party.terms import Entries, Terms
 

@@ -18,12 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
+from privacy.two_party.bfv_ring import words_of
 from privacy.two_party.dleq import prove
+from privacy.two_party.domain_separation import run_of, weights_label, zero_label
 from privacy.two_party.errors import SpentError
 from privacy.two_party.keys import SecretKey
-from privacy.two_party.labels import run_of, weights_label, zero_label
-from privacy.two_party.lockstep import Asking
-from privacy.two_party.matching import (
+from privacy.two_party.message_loop import Asking
+from privacy.two_party.message_order import NONCE, WEIGHTS_PART, script
+from privacy.two_party.messages import Kind, Setting, Slot
+from privacy.two_party.private_set_intersection import (
     CHUNK,
     TOKEN,
     Blinding,
@@ -32,11 +35,8 @@ from privacy.two_party.matching import (
     distinct_tokens,
     side_by_side,
 )
-from privacy.two_party.messages import Kind, Setting, Slot
 from privacy.two_party.residues import Words, signed
-from privacy.two_party.ring import words_of
-from privacy.two_party.script import NONCE, WEIGHTS_PART, script
-from privacy.two_party.sealing import sealed
+from privacy.two_party.sealed_boxes import sealed
 from privacy.two_party.sums import laid_out
 from privacy.two_party.terms import Terms
 

@@ -35,9 +35,16 @@ from hashlib import sha512
 
 import rbcl
 
+from privacy.two_party.domain_separation import proof_label
 from privacy.two_party.errors import ProofError
-from privacy.two_party.labels import proof_label
-from privacy.two_party.matching import POINT, SLICE, Blinding, Spread, each, side_by_side
+from privacy.two_party.private_set_intersection import (
+    POINT,
+    SLICE,
+    Blinding,
+    Spread,
+    each,
+    side_by_side,
+)
 
 SCALAR = 32
 PROOF = 2 * SCALAR

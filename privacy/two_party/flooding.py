@@ -33,8 +33,8 @@ from dataclasses import dataclass
 from math import prod
 
 from privacy.errors import BoundsError
+from privacy.two_party.bfv_ring import Ring
 from privacy.two_party.randomness import LARGEST_ERROR
-from privacy.two_party.ring import Ring
 
 FRESH = 128
 STATISTICAL_BITS = 40

@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.ciphers.modes import ECB
 from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
-from privacy.two_party.matching import TOKEN, each
+from privacy.two_party.private_set_intersection import TOKEN, each
 from privacy.two_party.randomness import permutation
 
 Persons = NDArray[np.int64]

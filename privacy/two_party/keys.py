@@ -18,11 +18,11 @@ import numpy as np
 import seal
 from numpy.typing import NDArray
 
+from privacy.two_party.bfv_ring import Ring, added, negated
 from privacy.two_party.errors import NoiseBudgetError
 from privacy.two_party.flooding import MARGIN
 from privacy.two_party.randomness import expanded
 from privacy.two_party.residues import Words
-from privacy.two_party.ring import Ring, added, negated
 
 
 class SecretKey:

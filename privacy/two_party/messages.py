@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from hashlib import sha256
 
+from privacy.two_party.domain_separation import TAG
 from privacy.two_party.errors import (
     ForeignError,
     MalformedError,
@@ -28,7 +29,6 @@ from privacy.two_party.errors import (
     TruncatedError,
     VersionError,
 )
-from privacy.two_party.labels import TAG
 
 MAGIC = b"2PARTY"
 VERSION = 2

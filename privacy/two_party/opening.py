@@ -23,17 +23,17 @@ import numpy as np
 import seal
 from numpy.typing import NDArray
 
-from privacy.two_party.ciphers import polynomials, whole
+from privacy.two_party.bfv_ring import Ring
+from privacy.two_party.ciphertexts import polynomials, whole
 from privacy.two_party.dleq import verify
+from privacy.two_party.domain_separation import run_of, weights_label, zero_label
 from privacy.two_party.errors import MessageError, OpeningError, ProofError
 from privacy.two_party.flooding import FRESH
-from privacy.two_party.labels import run_of, weights_label, zero_label
-from privacy.two_party.matching import DistinctPoints, check_points
+from privacy.two_party.message_order import NONCE, script
 from privacy.two_party.messages import WITHOUT_PROOF, Kind, Setting, Transcript, version_of
+from privacy.two_party.private_set_intersection import DistinctPoints, check_points
 from privacy.two_party.residues import Words, centred
-from privacy.two_party.ring import Ring
-from privacy.two_party.script import NONCE, script
-from privacy.two_party.sealing import unsealed
+from privacy.two_party.sealed_boxes import unsealed
 from privacy.two_party.terms import Terms
 
 ALTERED = "transcript-altered"

@@ -22,13 +22,15 @@ import seal
 from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
-from privacy.two_party.ciphers import polynomials, whole
+from privacy.two_party.ciphertexts import polynomials, whole
 from privacy.two_party.dleq import verify
+from privacy.two_party.domain_separation import run_of, weights_label, zero_label
 from privacy.two_party.errors import ProofError, SpentError
 from privacy.two_party.joins import Candidates, Persons, Uploaded, once
-from privacy.two_party.labels import run_of, weights_label, zero_label
-from privacy.two_party.lockstep import Answering
-from privacy.two_party.matching import (
+from privacy.two_party.message_loop import Answering
+from privacy.two_party.message_order import NONCE, SUMS_PART, script, sum_length
+from privacy.two_party.messages import Kind, Setting, Slot
+from privacy.two_party.private_set_intersection import (
     CHUNK,
     TOKEN,
     Blinding,
@@ -37,9 +39,7 @@ from privacy.two_party.matching import (
     check_points,
     side_by_side,
 )
-from privacy.two_party.messages import Kind, Setting, Slot
 from privacy.two_party.residues import Words
-from privacy.two_party.script import NONCE, SUMS_PART, script, sum_length
 from privacy.two_party.sums import Block, EncryptedTable, NoisySums, encrypted_table
 from privacy.two_party.terms import Terms
 

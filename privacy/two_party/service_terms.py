@@ -4,8 +4,8 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
+from privacy.metric_values import Layout
 from privacy.two_party.terms import Entries, Terms
-from privacy.values import Layout
 
 # |noise| is within so many times its scale but for a probability of 2·e⁻⁶⁴, which is below 2⁻⁹¹.
 ROOM = 64

@@ -29,11 +29,11 @@ import seal
 from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
-from privacy.table import Bounds, Cells
+from privacy.tables.bounded_table import Bounds, Cells
 from privacy.two_party import randomness
+from privacy.two_party.bfv_ring import Ring, added, spread
 from privacy.two_party.flooding import Flooding
 from privacy.two_party.residues import Words
-from privacy.two_party.ring import Ring, added, spread
 from privacy.two_party.terms import Terms
 
 # The encryptions of one block's weights in a ring, one for each group, in evaluation form.

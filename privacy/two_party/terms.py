@@ -5,7 +5,7 @@ product of its weights and their values, w âŠ— v, to the table of sums (groups Ã
 Guarantee: `bounds` is how far one person moves that table, *if the weights are as declared*. The
 platform cannot see them; what binds the auditor is that a transcript can be opened (`opening`).
 
-`privacy.sensitivity.Products` has the proof. A platform's side of public size (`candidates`) is
+`privacy.tables.sensitivity.Products` has the proof. A platform's side of public size (`candidates`) is
 `displacing`: a person who comes in may put another out, as in a sample of exact size.
 """
 
@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
-from privacy.sensitivity import Products
-from privacy.table import Bounds
+from privacy.tables.bounded_table import Bounds
+from privacy.tables.sensitivity import Products
+from privacy.two_party.bfv_ring import SUMS, Ring, ring
+from privacy.two_party.domain_separation import TAG
 from privacy.two_party.errors import MalformedError
 from privacy.two_party.flooding import Flooding
-from privacy.two_party.labels import TAG
 from privacy.two_party.residues import moduli_for
-from privacy.two_party.ring import SUMS, Ring, ring
 
 MAX_ROWS = 100_000_000
 # An encrypted sum is 131 kB to send, and 393 kB while it is computed.

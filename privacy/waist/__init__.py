@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from privacy.errors import BoundsError, UnderpaidError
 from privacy.plans import Part
-from privacy.price import FREE, Price
-from privacy.table import Bounds
+from privacy.tables.bounded_table import Bounds
+from privacy.tables.price import FREE, Price
 from privacy.waist.gaussian import DiscreteGaussian
 from privacy.waist.laplace import DiscreteLaplace
 from privacy.waist.overflow import Overflow, find_overflow

@@ -18,8 +18,8 @@ import numpy as np
 from opendp.measurements import make_gaussian
 from opendp.metrics import l2_distance
 
-from privacy.price import Price
-from privacy.table import Bounds, Cells, Noisable, Noisy
+from privacy.tables.bounded_table import Bounds, Cells, Noisable, Noisy
+from privacy.tables.price import Price
 from privacy.waist.calibration import integers, made, root_at_least, scale_of
 
 

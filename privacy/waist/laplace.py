@@ -19,8 +19,8 @@ import numpy as np
 from opendp.measurements import make_laplace
 from opendp.metrics import l1_distance
 
-from privacy.price import Price
-from privacy.table import Bounds, Cells, Noisable, Noisy
+from privacy.tables.bounded_table import Bounds, Cells, Noisable, Noisy
+from privacy.tables.price import Price
 from privacy.waist.calibration import at_least, integers, made, scale_of
 
 

@@ -17,8 +17,8 @@ from opendp.measurements import make_noisy_max
 from opendp.measures import max_divergence
 from opendp.metrics import linf_distance
 
-from privacy.price import Price
-from privacy.table import Bounds, Table
+from privacy.tables.bounded_table import Bounds, Table
+from privacy.tables.price import Price
 from privacy.waist.calibration import at_least, integers, made, scale_of
 
 

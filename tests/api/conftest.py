@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from api.store import Store
+from api.db import Store
 from tests.databases import prepare
 
 settings.register_profile(

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from api.ceilings import PERSON_LIFETIME_RHO
-from api.platform import Platform
+from api.kernel.hard_limits import PERSON_LIFETIME_RHO
+from api.platforms.interfaces import Platform
 from platform_sim import SimulatedPlatform, World
 from tests.system.adapters import Watched, on
 from tests.world import Deployment, deployed, sqlite_url

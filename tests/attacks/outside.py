@@ -9,8 +9,8 @@ from typing import Any
 import httpx2
 from sqlmodel import col, select
 
-from api.store import AuditRow
-from openapi.models import GroupMoved, MomentUnits
+from api.db import AuditRow
+from openapi.resources import GroupMoved, MomentUnits
 from tests.system.raw import SALT, Raw, csv, raw, request_for
 from tests.world import Deployment
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from api import budgets, persons
-from api.submissions import Submissions
+from api.accounting import lifetime_caps
+from api.audits.submission import Submissions
+from api.mandates import budgets
 from platform_sim import World
 from privacy.ledger.statements import Statement
 from tests.attacks.outside import HISTOGRAM, release_of, run
@@ -48,7 +49,7 @@ def test_without_charges_the_mean_of_many_is_the_exact_answer(
 ) -> None:
     monkeypatch.setattr(budgets, "debit", lambda *_: None)
     everybody = [[None]]  # of the one group of the one audience that is charged
-    monkeypatch.setattr(persons, "charge", lambda *_, **__: everybody)
+    monkeypatch.setattr(lifetime_caps, "charge", lambda *_, **__: everybody)
     me = raw(target, target.auditor(epsilon="1"))
     body = question(me, world)
     mean = np.mean([cells(release_of(target, me, body)) for _ in range(ROUNDS)], axis=0)

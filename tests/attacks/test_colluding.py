@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from api import charging, persons
+from api.accounting import charge, lifetime_caps
+from api.accounting.lifetime_caps import Burden
 from api.accounting.people_digest import people_digest
 from api.audiences.sealing import reached
-from api.ceilings import PERSON_LIFETIME_RHO
-from api.persons import Burden
+from api.kernel.hard_limits import PERSON_LIFETIME_RHO
 from platform_sim import World
-from privacy.membership import Membership
+from privacy.tables.membership import Membership
 from tests.attacks.outside import HISTOGRAM, release_of
 from tests.system.adapters import Watched
 from tests.system.raw import Raw, raw, request_for, usernames
@@ -52,7 +52,7 @@ def test_the_lifetime_cap_of_a_person_holds_over_both(
 def test_balances_per_auditor_would_let_each_start_anew(
     target: Deployment, watched: Watched, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = persons.charge
+    original = lifetime_caps.charge
     accounts = dict[str, int]()
 
     def charge_people(session: Any, audits: Any, settings: Any) -> list[bytes]:
@@ -64,13 +64,13 @@ def test_balances_per_auditor_would_let_each_start_anew(
             theirs = Membership(tuple(np.array(g) + account for g in real.groups), 1)
             cap = Fraction(settings.person_lifetime_rho)
             [able] = original(session, [Burden(theirs, rho)], cap)
-            persons.exclude(session, audit.id, ["g0"], able)
-            debited = persons.within_cap(real, able)
+            lifetime_caps.exclude(session, audit.id, ["g0"], able)
+            debited = lifetime_caps.within_cap(real, able)
             uploaded = reached(session, audience).uploaded
             digests.append(people_digest(audit.id, debited, uploaded, settings))
         return digests
 
-    monkeypatch.setattr(charging, "charge_people", charge_people)
+    monkeypatch.setattr(charge, "charge_people", charge_people)
     victim = int(world.directory.holders("username")[200])
     borne = attack(target, watched, usernames(world, 210)[200:], victim)
     assert borne == 16 > PERSON_LIFETIME_RHO

@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from api.blocks import BLOCK, Blocks
-from api.store.types import to_pico
+from api.accounting.balance_blocks import BLOCK, Blocks
+from api.db.types import to_pico
 from platform_sim import World
 from tests.attacks.advantage import advantage, allowed, margin
 from tests.attacks.outside import release_of

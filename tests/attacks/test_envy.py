@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from api.audits import AudienceFacts
-from api.audits.envy import Terms
-from api.audits.envy_freeness import EnvyFreeness, tallied
-from api.audits.exploring import explore
-from api.audits.taking_part import Drawn, draw_lots
-from privacy.price import ADD_REMOVE, CHANGE_ONE, Relation
-from privacy.table import Table
+from api.kinds.building_blocks.exploration import explore
+from api.kinds.envy_freeness import EnvyFreeness, tallied
+from api.kinds.envy_freeness.algorithms import Terms
+from api.kinds.envy_freeness.participants import Drawn, draw_lots
+from api.kinds.registry import AudienceFacts
+from privacy.tables.bounded_table import Table
+from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, Relation
 from privacy.waist import DiscreteLaplace
 from tests.attacks.advantage import advantage, allowed, margin
 from tests.exploring import Notebook, Recommendations, asked

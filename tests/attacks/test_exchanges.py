@@ -10,21 +10,21 @@ import pytest
 from sqlalchemy.exc import OperationalError
 from sqlmodel import col, select
 
-from api import boundaries
-from api.boundaries import Boundary
-from api.compose import simulated
-from api.platform import Platform
-from api.store import PersonBlockRow
+from api.app.compose import simulated
+from api.db import PersonBlockRow
+from api.kernel import failpoints
+from api.kernel.failpoints import Boundary
+from api.platforms.interfaces import Platform
 from api.two_party.runs import Runs
 from auditor_client import Auditor
 from auditor_client.errors import ProblemError
 from auditor_client.ledger import verify_file
-from auditor_client.transport import refusal
-from openapi.models import Audience, HiddenDraft, TwoPartyRequest
+from auditor_client.transport.http_client import refusal
+from openapi.resources import Audience, HiddenDraft, TwoPartyRequest
 from platform_sim import SimulatedPlatform, World
 from privacy.two_party import AuditorParty, dleq, platform_party
-from privacy.two_party.matching import POINT
 from privacy.two_party.messages import Kind
+from privacy.two_party.private_set_intersection import POINT
 from tests.privacy.two_party.malleable import BendingAuditor, ManyOfOne
 from tests.system.raw import usernames
 from tests.system.test_ledger import trust_of
@@ -254,7 +254,7 @@ def test_a_failure_after_the_draw_is_final_although_the_database_was_down(
     def down(*_: object) -> bool:
         raise OperationalError("SELECT", {}, Exception("gone"))
 
-    monkeypatch.setattr(boundaries, "reached", reached)
+    monkeypatch.setattr(failpoints, "reached", reached)
     party = talk.party()
     message: bytes | None = party.start()
     with monkeypatch.context() as patched:

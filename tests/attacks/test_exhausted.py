@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from api import persons
-from api.errors import BudgetExhaustedError
+from api.accounting import lifetime_caps as persons
+from api.kernel.errors import BudgetExhaustedError
 from platform_sim import World
 from tests.attacks.outside import HISTOGRAM, look, release_of
 from tests.system.adapters import Watched

@@ -6,11 +6,11 @@ import secrets
 import pytest
 
 from api.audiences import matching
+from api.audiences import routes as audiences
 from api.audiences.matching import Binding
-from api.audiences.members import Members
-from api.insight.sketches import new_sketch
-from api.routes import audiences
-from api.settings import Settings
+from api.audiences.parsing import Members
+from api.audiences.similarity_sketches import new_sketch
+from api.kernel.settings import Settings
 from platform_sim import World
 from tests.attacks.outside import VARYING
 from tests.system.raw import Raw, raw, request_for, usernames

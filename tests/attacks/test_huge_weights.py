@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from api.compose import simulated
-from api.errors import ConflictError, NotReleasedError
-from api.platform import Platform
+from api.app.compose import simulated
+from api.kernel.errors import ConflictError, NotReleasedError
+from api.platforms.interfaces import Platform
 from platform_sim import SOFTWARE_JOB, SimulatedPlatform, World
 from tests.system.raw import usernames
 from tests.two_parties import EDGES, Conversation, auditor_at, integers, weighted

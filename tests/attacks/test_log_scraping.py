@@ -12,10 +12,10 @@ from fastapi.testclient import TestClient
 
 from api.app.app import create_app
 from api.app.container import build_container
-from api.logs import JsonLines
-from api.platform import Platform
-from api.store import Store
-from api.store.schema import migrate
+from api.db import Store
+from api.db.schema import migrate
+from api.platforms.interfaces import Platform
+from api.telemetry.logging import JsonLines
 from platform_sim import SimulatedPlatform, World
 from tests.attacks.conftest import REAL
 from tests.attacks.outside import HISTOGRAM, run

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from privacy.table import Bounds, Table
+from privacy.tables.bounded_table import Bounds, Table
 from privacy.waist import DiscreteGaussian, DiscreteLaplace, LaplaceTree, Mechanism
 
 RUNS = 20_000

@@ -20,11 +20,11 @@ import pytest
 from api.audiences import uploads
 from api.audiences.matcher import Matcher
 from api.audiences.matching import work_of
-from api.audiences.members import Members
+from api.audiences.parsing import Members
 from api.audiences.places import Ticket
 from api.audiences.uploads import Claimed
-from api.pace import STEP, Pace
-from api.platform import NOBODY, People, Persons
+from api.kernel.public_pace import STEP, Pace
+from api.platforms.interfaces import NOBODY, People, Persons
 from platform_sim import World
 from tests.attacks.outside import run
 from tests.system.raw import csv, raw, request_for, usernames

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from privacy.price import ADD_REMOVE
+from privacy.tables.price import ADD_REMOVE
 from privacy.waist import DiscreteGaussian, DiscreteLaplace, NoisyMax
 from tests.attacks.advantage import advantage, allowed, allowed_by_rho, margin
 from tests.privacy_audit.cases import cases

@@ -10,10 +10,11 @@ import pytest
 from sqlalchemy import bindparam
 from sqlmodel import Session, col, select
 
-from api import contents, mandates, standing, submissions
 from api.audiences import uploads
-from api.routes import audits as routes
-from api.store import AudienceRow, AuditRow, ContentRow, GroupRow, MandateRow, ReleaseRow
+from api.audits import queries, routes, submission
+from api.contents import service as contents
+from api.db import AudienceRow, AuditRow, ContentRow, GroupRow, MandateRow, ReleaseRow
+from api.mandates import service as mandates
 from platform_sim import World
 from tests.attacks.outside import HISTOGRAM, run
 from tests.system.raw import CSV, SALT, Raw, raw, refused, request_for, usernames
@@ -92,7 +93,7 @@ def test_without_the_owner_in_the_query_an_id_opens_everything(
     target: Deployment, victim: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(uploads, "owned", unguarded(AudienceRow))
-    monkeypatch.setattr(standing, "owned", unguarded(AuditRow))
+    monkeypatch.setattr(queries, "owned", unguarded(AuditRow))
     monkeypatch.setattr(contents, "owned", unguarded(ContentRow))
     digests = select(ContentRow.id, ContentRow.digest).where(contents._THESE)
     monkeypatch.setattr(contents, "_DIGESTS", digests)
@@ -109,7 +110,7 @@ def test_without_the_owner_in_the_query_an_id_opens_everything(
     )
     monkeypatch.setattr(routes, "_RELEASE", release)
     state = select(AuditRow.state).where(AuditRow.id == bindparam("audit"))
-    monkeypatch.setattr(standing, "_STATE", state)
+    monkeypatch.setattr(queries, "_STATE", state)
     me = raw(target, target.auditor())
     for what, answer in attempts(me, victim):
         # A released audit is not to be cancelled by anybody.
@@ -173,7 +174,7 @@ def test_another_auditors_idempotency_key_is_as_good_as_new(
 def test_keys_of_all_auditors_together_would_tell_who_used_them(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    since, earlier = submissions._since, submissions._earlier
+    since, earlier = submission._since, submission._earlier
 
     def owner_of(session: Session, order: Any) -> str:
         query = select(AuditRow.auditor_id).where(AuditRow.idempotency_key == order.statement.key)
@@ -187,8 +188,8 @@ def test_keys_of_all_auditors_together_would_tell_who_used_them(
         owner = replace(order.caller, auditor_id=owner_of(session, order))
         return earlier(session, replace(order, caller=owner))
 
-    monkeypatch.setattr(submissions, "_since", shared)
-    monkeypatch.setattr(submissions, "_earlier", anybodys)
+    monkeypatch.setattr(submission, "_since", shared)
+    monkeypatch.setattr(submission, "_earlier", anybodys)
     (victim, theirs), (me, mine) = owning(target, world), owning(target, world)
     first = victim.submit(theirs, key="a-key-of-both").json()
     refused(me.submit(mine, key="a-key-of-both"), "idempotency-conflict", first["id"])

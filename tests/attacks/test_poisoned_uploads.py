@@ -21,11 +21,12 @@ from unittest.mock import patch
 import pyarrow as pa
 import pytest
 
-from api.audiences import matching, members
+from api.audiences import matching
+from api.audiences import parsing as members
 from api.audiences.media_types import ARROW, CSV, JSON_LINES
-from api.audiences.members import Members, read_members
+from api.audiences.parsing import Members, read_members
 from api.audiences.row_limit import RowLimit
-from api.errors import MalformedMembersError, TooLargeError
+from api.kernel.errors import MalformedMembersError, TooLargeError
 from privacy.commitment import part_digest
 from tests.system.raw import Raw, raw, refused, unchanged
 from tests.world import Deployment

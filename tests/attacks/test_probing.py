@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from sqlmodel import col, update
 
-from api import asking, pricing, standing, work
 from api.audiences import sealing, uploads
-from api.audits import bins
-from api.audits.score_histogram import ScoreHistogram
-from api.errors import EmptyGroupError
-from api.platform import Platform
-from api.store import AuditRow
+from api.audits import job, pricing, queries, request_pricing
+from api.db import AuditRow
+from api.kernel.errors import EmptyGroupError
+from api.kinds.building_blocks import score_bins
+from api.kinds.score_histogram import ScoreHistogram
+from api.platforms.interfaces import Platform
 from platform_sim import World
-from privacy.membership import Membership
+from privacy.tables.membership import Membership
 from tests.attacks.conftest import REAL
 from tests.attacks.outside import KINDS_OF_AUDIT, look
 from tests.system.adapters import Faulty, on
@@ -93,21 +93,21 @@ def test_an_error_about_an_empty_match_would_tell(
 def test_a_status_that_depends_on_people_would_tell(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = bins.tally
+    original = score_bins.tally
 
     def fussy(content: Any, asked: Any, context: Any, membership: Any, *rest: Any) -> Any:
         if not len(membership.everyone()):
             raise ValueError("there is nobody to score")
         return original(content, asked, context, membership, *rest)
 
-    monkeypatch.setattr(bins, "tally", fussy)
+    monkeypatch.setattr(score_bins, "tally", fussy)
     assert told_apart(target, world) & {"audit", "number of answers"}
 
 
 def test_a_figure_of_progress_would_tell(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = standing.view
+    original = queries.view
 
     def chatty(row: Any, *known: Any) -> Any:
         with target.service.store.read() as session:
@@ -115,7 +115,7 @@ def test_a_figure_of_progress_would_tell(
             scored = sum(len(group.people or b"") // 8 for group in groups)
         return original(row, *known).model_copy(update={"failure": f"{scored} people scored"})
 
-    monkeypatch.setattr(standing, "view", chatty)
+    monkeypatch.setattr(queries, "view", chatty)
     assert told_apart(target, world) >= {"queued", "audit", "audits"}
 
 
@@ -130,7 +130,7 @@ def test_a_price_that_looks_at_the_data_would_tell(
         nobody = (0,) * len(facts.labels)
         return facts if matched(session, audience) else replace(facts, known_sizes=nobody)
 
-    for module in (asking, work):
+    for module in (request_pricing, job):
         monkeypatch.setattr(module, "facts_from", thrifty)
     assert told_apart(target, world) >= {"price", "submit", "budget"}
 
@@ -158,7 +158,7 @@ def test_a_model_that_is_asked_only_where_somebody_matched_would_tell(
     def of_somebody(membership: Membership) -> Iterator[tuple[int, Any]]:
         return (batch for batch in batches(membership) if len(batch[1]))
 
-    monkeypatch.setattr(bins, "refuse_when_not_scoring", lambda *_: None)
+    monkeypatch.setattr(score_bins, "refuse_when_not_scoring", lambda *_: None)
     monkeypatch.setattr(Membership, "batches", of_somebody)
     assert told_apart(down, world, title="down") != set()
 

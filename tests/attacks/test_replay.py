@@ -6,11 +6,11 @@ from datetime import timedelta
 import httpx2
 import pytest
 
-from api.auth.assertions import SignedAssertion
-from api.auth.caller import Caller, caller_by_id
-from api.auth.tokens import OwnTokens
-from api.clock import now
-from auditor_client.tokens import Tokens
+from api.identity.access_tokens import OwnTokens
+from api.identity.assertions import SignedAssertion
+from api.identity.caller import Caller, caller_by_id
+from api.kernel.clock import now
+from auditor_client.transport.access_tokens import Tokens
 from tests.system.raw import raw, refused
 from tests.world import Deployment
 
@@ -98,7 +98,7 @@ def of_another_service(target: Deployment, tokens: Tokens, _: pytest.MonkeyPatch
 
 def of_yesterday(target: Deployment, tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> str:
     with monkeypatch.context() as patched:
-        patched.setattr("api.auth.tokens.now", lambda: now() - timedelta(days=1))
+        patched.setattr("api.identity.access_tokens.now", lambda: now() - timedelta(days=1))
         return issued(target, tokens, target.url)
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from api import budgets
-from api.audits import KINDS, AudienceFacts
-from api.budgets import Debit
-from api.clock import now
-from openapi.models import ScoreHistogramRequest
+from api.kernel.clock import now
+from api.kinds.registry import KINDS, AudienceFacts
+from api.mandates import budgets
+from api.mandates.budgets import Debit
+from openapi.resources import ScoreHistogramRequest
 from platform_sim import World
 from privacy import waist
 from tests.attacks.outside import HISTOGRAM

@@ -18,14 +18,15 @@ from numpy.typing import NDArray
 from scipy.stats import mannwhitneyu
 from sqlalchemy import event
 
-from api import asking, persons
+from api.accounting import lifetime_caps as persons
+from api.accounting.lifetime_caps import Burden
 from api.audiences.sealing import reached
-from api.metrics import LATE_PARTS
-from api.pace import Pace, ReleasePace
-from api.persons import Burden
-from api.platform import NOBODY, Persons, Platform
+from api.audits import request_pricing
+from api.kernel.public_pace import Pace, ReleasePace
+from api.platforms.interfaces import NOBODY, Persons, Platform
+from api.telemetry.metrics import LATE_PARTS
 from platform_sim import SimulatedPlatform, World
-from privacy.membership import Membership
+from privacy.tables.membership import Membership
 from tests.attacks.conftest import REAL
 from tests.attacks.outside import HISTOGRAM, run
 from tests.system.adapters import Faulty, Watched, on
@@ -268,7 +269,7 @@ def test_an_audit_that_is_refused_reads_nobody(
 def test_reading_people_before_they_are_paid_for_is_caught(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = asking.about
+    original = request_pricing.about
 
     def early(session: Any, *rest: Any) -> Any:
         found = original(session, *rest)
@@ -276,5 +277,5 @@ def test_reading_people_before_they_are_paid_for_is_caught(
         return found
 
     assert reads_people(target, world, "100")
-    monkeypatch.setattr(asking, "about", early)
+    monkeypatch.setattr(request_pricing, "about", early)
     assert reads_people(target, world, "0.5")

@@ -19,23 +19,15 @@ import pytest
 from prometheus_client import generate_latest
 from sqlmodel import select
 
+from api.accounting.balance_blocks import Blocks
+from api.app.compose import simulated
 from api.audiences.uploads import groups_of
-from api.audits import KINDS
-from api.blocks import Blocks
-from api.compose import simulated
-from api.inspection import inspect
-from api.platform import Platform
-from api.store import (
-    AuditRow,
-    ChargeRow,
-    EntryRow,
-    ExclusionRow,
-    GroupRow,
-    MessageRow,
-    ReleaseRow,
-)
-from api.store.types import PICO
-from api.worker import Worker
+from api.audits.queue.worker import Worker
+from api.db import AuditRow, ChargeRow, EntryRow, ExclusionRow, GroupRow, MessageRow, ReleaseRow
+from api.db.types import PICO
+from api.kinds.registry import KINDS
+from api.operations.reconciliation import inspect
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor
 from platform_sim import SimulatedPlatform, World
 from tests.attacks.conftest import REAL

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 from joserfc.jwk import OKPKey
 
-from auditor_client.finished import FinishedAudit
-from openapi.models import (
+from auditor_client.kinds.score_histogram.result import FinishedAudit
+from openapi.resources import (
     Audit,
     AuditRequest,
     BothRelations,

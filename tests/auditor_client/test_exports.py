@@ -54,13 +54,15 @@ def test_the_public_surface_is_this_and_no_more() -> None:
 
 
 def test_every_name_is_what_its_module_has() -> None:
-    from auditor_client import canary, gap, inverse, plan, planning_charts, sequential
+    from auditor_client.consistency import canary
+    from auditor_client.fairness import gap
+    from auditor_client.planning import charts, inverse, sample_size, sequential
 
     assert auditor_client.fairness_gap is gap.fairness_gap
-    assert auditor_client.sample_size is plan.sample_size
+    assert auditor_client.sample_size is sample_size.sample_size
     assert auditor_client.power_at is inverse.power_at
     assert auditor_client.pooled_gap is sequential.pooled_gap
-    assert auditor_client.power_curve is planning_charts.power_curve
+    assert auditor_client.power_curve is charts.power_curve
     assert auditor_client.field_check is canary.field_check
     with pytest.raises(AttributeError, match="has no attribute 'sample_sise'"):
         auditor_client.sample_sise  # noqa: B018
@@ -74,7 +76,7 @@ def test_the_command_starts_without_statistics() -> None:
 
 def test_the_sdk_loads_nothing_of_the_server() -> None:
     code = (
-        "import sys, auditor_client, auditor_client.cli, auditor_client.report;"
+        "import sys, auditor_client, auditor_client.cli, auditor_client.kinds.score_histogram.report;"
         "server = {'api', 'fastapi', 'sqlmodel', 'opendp', 'authlib', 'pandas', 'polars',"
         " 'privacy.waist', 'platform_sim'};"
         "print(*(server & set(sys.modules)))"

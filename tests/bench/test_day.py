@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bench.day import Job, waits
-from privacy.membership import BATCH
+from privacy.tables.membership import BATCH
 
 
 def test_one_worker_serves_in_the_order_of_arrival() -> None:

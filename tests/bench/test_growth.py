@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from sqlmodel import col, desc, select
 
-from api import budgets
-from api.clock import now
-from api.compose import simulated
+from api.app.compose import simulated
+from api.db import ChargeRow, CheckpointRow, EntryRow, MandateRow
+from api.kernel.clock import now
 from api.ledger import append
-from api.store import ChargeRow, CheckpointRow, EntryRow, MandateRow
+from api.mandates import budgets
 from bench import exports
 from bench.filling import A_DAY, fill
 from bench.growth import _slope, run

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
 
-from auditor_client.connection import Connection
+from auditor_client.transport.session import Connection
 
 CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
 PICTURES = Path(__file__).parents[2] / "docs" / "console"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from api.platform import Platform
+from api.platforms.interfaces import Platform
 from platform_sim import SimulatedPlatform, World
 from tests.console.browsing import CHROMIUM, Watched, watching
 from tests.world import Deployment

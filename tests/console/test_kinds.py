@@ -10,14 +10,14 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, expect
 
-from api.console.audits import TITLES
-from api.console.forms import WORDS, names_of, schema_of
+from api.console.forms.fields import WORDS, names_of, schema_of
+from api.console.pages.audits import TITLES
 from auditor_client import Auditor
-from auditor_client.audiences import NamedAudience
-from auditor_client.bias_size import Corrections
-from auditor_client.keys import load_key, new_key, public_jwk
-from auditor_client.outcome_test import OutcomeTest
-from openapi.models import REQUEST, AuditKind, Content
+from auditor_client.audiences.client import NamedAudience
+from auditor_client.kinds.bias_size.result import Corrections
+from auditor_client.kinds.outcome_test.result import OutcomeTest
+from auditor_client.local.keys import load_key, new_key, public_jwk
+from openapi.resources import REQUEST, AuditKind, Content
 from tests.console.browsing import Watched, watching
 from tests.world import Deployment
 

@@ -11,19 +11,19 @@ import pytest
 from playwright.sync_api import Browser, expect
 from sqlmodel import col, select
 
-from api.clock import now
-from api.ledger.changes import AFFECT_PRIVACY
-from api.metrics import ENDS
-from api.operation.figures import Figures, Traffic
-from api.operation.health import health
-from api.operation.presence import SILENCE, Presence, processes
-from api.operation.queue import queue
-from api.operation.rules import MEANINGS, rules
-from api.platform import Platform
-from api.store import AuditRow, EntryRow, ProcessRow, Store
-from api.store.schema import revisions
-from auditor_client.vetting import Operator
-from openapi.models import KeyPurpose
+from api.audits.queue.heartbeats import SILENCE, Presence, processes
+from api.db import AuditRow, EntryRow, ProcessRow, Store
+from api.db.schema import revisions
+from api.health.privacy_settings import MEANINGS, rules
+from api.health.probes import health
+from api.health.queue_status import queue
+from api.kernel.clock import now
+from api.ledger.platform_changes import AFFECT_PRIVACY
+from api.platforms.interfaces import Platform
+from api.telemetry.metrics import ENDS
+from api.telemetry.process_counters import Figures, Traffic
+from auditor_client.vetting.client import Operator
+from openapi.resources import KeyPurpose
 from tests.console.browsing import Watched, watching
 from tests.system.raw import raw, request_for, usernames
 from tests.world import Deployment, deployed, sqlite_url

@@ -9,12 +9,12 @@ import pytest
 from joserfc.jwk import OKPKey
 from playwright.sync_api import Browser, expect
 
+from api.accounts.service import register_researcher
 from api.app.container import build_container
-from api.platform import Platform
-from api.registry import register_researcher
-from api.settings import OutsideIssuer, SignIn
-from api.store import Store
-from openapi.models import Personal, ResearcherDraft
+from api.db import Store
+from api.kernel.settings import OutsideIssuer, SignIn
+from api.platforms.interfaces import Platform
+from openapi.resources import Personal, ResearcherDraft
 from tests.console.browsing import watching
 from tests.console.provider import CLIENT, SECRET, Provider, providing
 from tests.databases import prepare

@@ -13,9 +13,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from api.console.planner import Planner, PlannerLimits
-from api.console.questions import Question
-from api.errors import NotFoundError, UnavailableError
+from api.console.planner.planner import Planner, PlannerLimits
+from api.console.planner.questions import Question
+from api.kernel.errors import NotFoundError, UnavailableError
 from tests.world import Deployment, sqlite_url
 
 # Seconds: the processes of the planner import SciPy on a busy machine.
@@ -50,7 +50,7 @@ def refused_with_a_wait(answer: object) -> bool:
 
 
 def test_the_numbers_are_those_of_the_sdk() -> None:
-    from auditor_client.plan import sample_size
+    from auditor_client.planning.sample_size import sample_size
 
     async def test() -> None:
         planner = Planner(WAITING)
@@ -193,7 +193,7 @@ import sys
 from starlette.testclient import TestClient
 from api.app.app import create_app
 from api.app.container import build_container
-from api.store import Store
+from api.db import Store
 from tests.databases import prepare
 from tests.world import make_settings, small_platform
 

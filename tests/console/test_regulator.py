@@ -12,12 +12,12 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from api.console.ledger import KINDS
-from api.ledger import keys
-from api.platform import Platform
+from api.console.pages.ledger import KINDS
+from api.ledger import key_rotation
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor
 from auditor_client.ledger import verify_file
-from openapi.models import Personal
+from openapi.resources import Personal
 from platform_sim import World
 from privacy.ledger.notes import Checkpoint, Note, sign_checkpoint
 from tests.console.browsing import PICTURES, Watched, watching
@@ -306,7 +306,7 @@ def test_7_witnesses_and_a_new_key_are_seen(office: Watched, service: Deployment
     # A new key, which the old one hands on: this browser knows only the old one.
     known = page.evaluate("JSON.parse(localStorage['platform-auditor/ledger']).keys")
     operated = service.service
-    keys.rotate(operated.store, operated.auth.keys, operated.origin, service.operator_id)
+    key_rotation.rotate(operated.store, operated.auth.keys, operated.origin, service.operator_id)
     service.regulator.auditors.add("Later Lab")
     operated.checkpointer().once()
     page = office.open("/regulator/ledger")

@@ -11,12 +11,12 @@ import pytest
 import typer
 from playwright.sync_api import Browser, expect
 
-from api.platform import Platform
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor
-from auditor_client.analysis import read_receipt
 from auditor_client.cli.app import app
-from auditor_client.finished import FinishedAudit
-from auditor_client.keys import load_key, new_key, public_jwk
+from auditor_client.kinds.score_histogram.analysis import read_receipt
+from auditor_client.kinds.score_histogram.result import FinishedAudit
+from auditor_client.local.keys import load_key, new_key, public_jwk
 from platform_sim import SimulatedPlatform, recruit
 from tests.console.browsing import Watched, watching
 from tests.world import Deployment, deployed, sqlite_url

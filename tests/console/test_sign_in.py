@@ -11,15 +11,15 @@ from joserfc.jwk import OKPKey
 from playwright.sync_api import expect
 from typer.testing import CliRunner
 
-from api.auth import browsers
-from api.auth.caller import caller_by_id
-from api.console.cookies import Cookies
-from api.platform import Platform
+from api.console.security.cookies import Cookies
+from api.identity import sessions
+from api.identity.caller import caller_by_id
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor
 from auditor_client.cli.app import app
 from auditor_client.errors import NotFoundError
-from auditor_client.keys import load_key, new_key, public_jwk
-from auditor_client.profiles import save_profile
+from auditor_client.local.keys import load_key, new_key, public_jwk
+from auditor_client.local.profiles import save_profile
 from tests.console.browsing import Watched
 from tests.world import Deployment, deployed, sqlite_url
 
@@ -115,7 +115,7 @@ def test_a_cookie_that_we_did_not_sign_is_nobodys(
     with store.write() as session:
         caller = caller_by_id(session, ada.researcher_id)
         assert caller is not None
-        secret = browsers.open_session(session, caller)
+        secret = sessions.open_session(session, caller)
     cookies = Cookies.of(sqlite_deployment.service.settings)
     signed = Response()
     cookies.write(signed, "session", secret, 60)

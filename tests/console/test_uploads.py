@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from api.routes import audiences as routes
+from api.audiences import routes
 from platform_sim import SimulatedPlatform
 from tests.console.browsing import watching
 from tests.system.raw import usernames

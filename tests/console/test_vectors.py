@@ -12,11 +12,11 @@ import pytest
 from joserfc.jwk import OKPKey
 from playwright.sync_api import Browser
 
+from auditor_client.audiences.identifiers import normaliser
+from auditor_client.audiences.parts import commitment
+from auditor_client.audiences.phone_numbers import e164
 from auditor_client.errors import InputError
-from auditor_client.identifiers import normaliser
-from auditor_client.parts import commitment
-from auditor_client.phones import e164
-from openapi.models import Personal
+from openapi.resources import Personal
 from privacy.errors import ProofError
 from privacy.ledger import merkle, statements
 from privacy.receipts import canonical

@@ -12,12 +12,7 @@ import schemathesis
 from joserfc.jwk import OKPKey
 from pydantic import TypeAdapter, ValidationError
 
-from openapi.models import (
-    ErasureDraft,
-    MandateChangeDraft,
-    MandateStateDraft,
-    RemovalDraft,
-)
+from openapi.resources import ErasureDraft, MandateChangeDraft, MandateStateDraft, RemovalDraft
 from privacy.errors import StatementError
 from tests.statements import Maker, headers
 from tests.system.raw import SIGNED, Raw

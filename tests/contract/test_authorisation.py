@@ -6,8 +6,8 @@ from typing import get_args
 
 import pytest
 
-from api.platform import Platform
-from openapi.models import Role
+from api.platforms.interfaces import Platform
+from openapi.resources import Role
 from tests.contract.authorisation.callers import Caller
 from tests.contract.authorisation.calls import Call, ghost_of, kind_of
 from tests.contract.authorisation.estates import Estate, sees

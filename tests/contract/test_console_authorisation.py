@@ -9,10 +9,10 @@ import httpx2
 import pytest
 from fastapi.routing import APIRoute
 
-from api.console.cookies import Cookies
-from api.console.pages import TOKEN_HEADER
+from api.console.rendering import TOKEN_HEADER
 from api.console.routing import fallback, routers
-from api.platform import Platform
+from api.console.security.cookies import Cookies
+from api.platforms.interfaces import Platform
 from tests.contract.authorisation.bodies import audit_requests
 from tests.contract.authorisation.callers import Caller
 from tests.contract.authorisation.calls import ghost_of

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from api.contract import PATH, export
-from api.problems import MEDIA_TYPE
+from api.app.export_openapi import PATH, export
+from api.web.problem_responses import MEDIA_TYPE
 from openapi.problems import TABLE
 
 DOCUMENT: dict[str, Any] = json.loads(PATH.read_text())

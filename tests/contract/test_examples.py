@@ -12,7 +12,7 @@ import httpx2
 import pytest
 from openapi_schema_validator import OAS31Validator
 
-from api.platform import Platform
+from api.platforms.interfaces import Platform
 from platform_sim import SimulatedPlatform
 from privacy.ledger import notes
 from tests.contract.test_document import DOCUMENT, OPERATIONS

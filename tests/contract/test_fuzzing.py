@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from sqlmodel import col, select
 
-from api.platform import Platform
-from api.store import EntryRow
+from api.db import EntryRow
+from api.platforms.interfaces import Platform
 from platform_sim import SimulatedPlatform, World
 from tests.conftest import new_postgresql
 from tests.contract import signing

@@ -12,12 +12,12 @@ import pytest
 from joserfc.jwk import OKPKey
 from openapi_schema_validator import OAS31Validator
 
-from api.platform import Platform
-from auditor_client.connection import Connection
-from auditor_client.keys import plain_jwk
-from auditor_client.statements import Statements
-from auditor_client.vetting import Applicant
-from openapi.models import (
+from api.platforms.interfaces import Platform
+from auditor_client.local.keys import plain_jwk
+from auditor_client.transport.session import Connection
+from auditor_client.transport.signed_requests import Statements
+from auditor_client.vetting.client import Applicant
+from openapi.resources import (
     AmendmentDraft,
     ApplicationDraft,
     DecisionDraft,

@@ -15,14 +15,14 @@ import pytest
 import typer
 
 from api.app.capacity import Capacity, client_connections
-from api.cli import app
-from api.doctor import CHECKS, Patient
+from api.db import Store
+from api.health.container_probe import address
 from api.health.listener import listen
-from api.health.probe import address
 from api.health.readiness import WriteRecord
-from api.hosting.line import LineOptions
-from api.settings import load_settings
-from api.store import Store
+from api.kernel.settings import load_settings
+from api.operations.cli import app
+from api.operations.doctor import CHECKS, Patient
+from api.platforms.http.client import LineOptions
 from tests.world import free_port
 
 DEPLOY = Path(__file__).parents[2] / "deploy"

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from api.adapters import PlatformDownError
-from api.conformance import examine, subject_of
-from api.conformance.subject import array_of
-from api.hosting import HttpPlatform
-from api.hosting.facts import Facts
-from api.hosting.line import LineOptions
-from api.hosting.onnx_platform import OnnxOptions
-from api.hosting.serving import CALLS
+from api.platforms.conformance import examine, subject_of
+from api.platforms.conformance.subject import array_of
+from api.platforms.fault_isolation import PlatformDownError
+from api.platforms.files.onnx_platform import OnnxOptions
+from api.platforms.http import HttpPlatform
+from api.platforms.http.client import LineOptions
+from api.platforms.http.public_facts import Facts
+from api.platforms.http.server import CALLS
 from tests.world import free_port
 
 GUIDE = (Path(__file__).parents[2] / "docs/adapters.md").read_text()

@@ -36,7 +36,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("project")
     (folder / "docs" / "examples").mkdir(parents=True)
     said = folder / "serve.txt"
-    command = [sys.executable, "-m", "api.cli", "demo", "--serve"]
+    command = [sys.executable, "-m", "api.operations.cli", "demo", "--serve"]
     with said.open("wb") as out:
         serving = subprocess.Popen(
             [*command, "--folder", "demo-output"],

@@ -6,7 +6,7 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
-from api import cli
+from api.operations import cli
 
 # What the test that starts us has imported too: a fork imports it again if it is not there.
 PRELOADED = ["tests.durability.test_many_processes", "tests.durability.slow_platform"]

@@ -19,22 +19,14 @@ from joserfc.jwk import OKPKey
 from sqlmodel import col, select
 
 from api.app.container import Container, build_container
-from api.auth.caller import Caller, caller_by_id
-from api.platform import Platform
-from api.settings import load_settings
-from api.setup import register_first, toml, write_settings
-from api.store import (
-    AuditRow,
-    ChargeRow,
-    EntryRow,
-    MandateRow,
-    ReleaseRow,
-    ResearcherRow,
-    Store,
-)
+from api.db import AuditRow, ChargeRow, EntryRow, MandateRow, ReleaseRow, ResearcherRow, Store
+from api.identity.caller import Caller, caller_by_id
+from api.kernel.settings import load_settings
+from api.operations.setup import register_first, toml, write_settings
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor, Regulator
-from auditor_client.retries import Retries
-from openapi.models import ScoreHistogramRequest
+from auditor_client.transport.retries import Retries
+from openapi.resources import ScoreHistogramRequest
 from tests.databases import prepare
 from tests.durability import slow_platform
 from tests.world import free_port, serving
@@ -68,7 +60,7 @@ class Host:
 
     def start(self, *command: str) -> Process:
         config = str(self.folder / "settings.toml")
-        line = [sys.executable, "-m", "api.cli", *command, "--config", config]
+        line = [sys.executable, "-m", "api.operations.cli", *command, "--config", config]
         log = self.stack.enter_context((self.folder / "log").open("ab"))
         process = subprocess.Popen(line, stdout=log, stderr=log)
         self.processes.append(process)

@@ -13,12 +13,12 @@ from typing import Any
 
 from joserfc.jwk import OKPKey
 
+from api.app.compose import load_container
 from api.app.container import Container
-from api.auth.caller import Caller
-from api.compose import load_container
-from api.errors import RefusalError
-from api.settings import load_settings
-from openapi.models import ScoreHistogramRequest
+from api.identity.caller import Caller
+from api.kernel.errors import RefusalError
+from api.kernel.settings import load_settings
+from openapi.resources import ScoreHistogramRequest
 from tests.statements import Maker
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from api.worker import Worker
+from api.audits.queue.worker import Worker
 from auditor_client import Auditor
-from openapi.models import Audit, AuditRequest
+from openapi.resources import Audit, AuditRequest
 from tests.durability.processes import PRICE, Books, Host, kill, request, until
 
 pytestmark = pytest.mark.long

@@ -8,9 +8,9 @@ import pytest
 from sqlmodel import select
 
 from api.app.container import Container
-from api.store import CourseRow
+from api.db import CourseRow
 from auditor_client import Regulator
-from openapi.models import Audit, EnvyFreenessRequest, Mandate, MandateDraft
+from openapi.resources import Audit, EnvyFreenessRequest, Mandate, MandateDraft
 from tests.durability.processes import Books, Host, kill, until
 from tests.exploring import asked, consenting_sample
 

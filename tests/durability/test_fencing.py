@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from api import claims
 from api.app.container import build_container
-from api.clock import now
-from api.settings import load_settings
-from api.store import AuditRow, ReleaseRow
-from api.worker import Worker
+from api.audits.queue import leases
+from api.audits.queue.worker import Worker
+from api.db import AuditRow, ReleaseRow
+from api.kernel.clock import now
+from api.kernel.settings import load_settings
 from tests.durability.processes import PRICE, Books, Host, request, until
 
 pytestmark = pytest.mark.long
@@ -101,7 +101,7 @@ def test_a_lost_lease_is_not_renewed_by_the_one_who_lost_it(served: Host) -> Non
     second = running(host, fresh.run_one)
     until(lambda: list(fresh_folder.glob("began-*")), "the second worker to take over")
     let_lease_run_out(host, audit.id)
-    claims.renew(slow.store, slow.settings, [mine])
+    leases.renew(slow.store, slow.settings, [mine])
     with host.store.read() as session:
         row = session.get_one(AuditRow, audit.id)
     assert row.claim != mine.claim

@@ -15,11 +15,11 @@ from urllib.request import urlopen
 import pytest
 from sqlmodel import col, func, select
 
-from api.auth.keys import SigningKeys
-from api.ceilings import PERSON_LIFETIME_RHO
+from api.db import AuditRow
+from api.identity.signing_keys import SigningKeys
+from api.kernel.hard_limits import PERSON_LIFETIME_RHO
+from api.kernel.settings import ledger_origin, load_settings
 from api.ledger.checkpoints import Checkpointer
-from api.settings import ledger_origin, load_settings
-from api.store import AuditRow
 from auditor_client import Regulator
 from auditor_client.ledger import make_trust, verify_file
 from tests.conftest import new_postgresql

@@ -16,15 +16,15 @@ from typing import Any
 import pytest
 from sqlmodel import select
 
-from api import cancelling
 from api.audiences import uploads
 from api.audiences.erasure import erase
-from api.clock import now
+from api.audits import cancellation
+from api.db import AuditRow
+from api.kernel.clock import now
 from api.ledger import lock
-from api.store import AuditRow
 from auditor_client import Auditor
 from auditor_client.errors import AudienceNotSealedError, BudgetExhaustedError, NotCancellableError
-from openapi.models import ScoreHistogramRequest
+from openapi.resources import ScoreHistogramRequest
 from tests.conftest import new_postgresql
 from tests.durability.processes import (
     PRICE,
@@ -188,7 +188,7 @@ def test_a_worker_does_not_claim_what_is_being_cancelled(host: Host) -> None:
         audit = auditor.audits.submit(request(auditor))
         caller = caller_of(host.store, auditor)
         with host.store.write() as session:
-            cancelling.cancel(session, caller, audit.id, service.settings)
+            cancellation.cancel(session, caller, audit.id, service.settings)
             session.flush()
             attempt = thread.submit(service.worker().run_one)
             time.sleep(0.5)

@@ -8,9 +8,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from api.clock import now
-from api.shift import Shift
-from api.store import AuditRow
+from api.audits.queue.worker_thread import Shift
+from api.db import AuditRow
+from api.kernel.clock import now
 from auditor_client import Auditor
 from tests.durability.processes import (
     PATIENCE,

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from api.boundaries import Boundary
+from api.kernel.failpoints import Boundary
 from tests.faults import exchanging
 from tests.faults.case import CANCELLING, Case, Scenario, scenario_of
 from tests.faults.exploring import EXPLORING, SHARED

@@ -18,10 +18,8 @@ from typing import Any
 import numpy as np
 from sqlmodel import Session, col, select
 
-from api.blocks import BLOCK, unpack
-from api.ceilings import PLATFORM_WINDOW_DAYS
-from api.clock import EPOCH
-from api.store import (
+from api.accounting.balance_blocks import BLOCK, unpack
+from api.db import (
     AuditRow,
     ChargedPeopleRow,
     ChargeRow,
@@ -36,6 +34,8 @@ from api.store import (
     ReleaseRow,
     Store,
 )
+from api.kernel.clock import EPOCH
+from api.kernel.hard_limits import PLATFORM_WINDOW_DAYS
 from privacy.receipts import canonical, digest
 
 PICO = 10**12

@@ -11,10 +11,10 @@ from typing import Any
 
 import httpx2
 
-from api.boundaries import Boundary
-from api.operation.presence import Presence
-from api.store import Store
-from openapi.models import REQUEST
+from api.audits.queue.heartbeats import Presence
+from api.db import Store
+from api.kernel.failpoints import Boundary
+from openapi.resources import REQUEST
 from tests.faults import exchanging, exploring
 from tests.faults.books import Books, Seen
 from tests.faults.exchanging import EXCHANGING, RECORDING, exchanges

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from api.audits.envy import Terms, fleet_of
+from api.kinds.envy_freeness.algorithms import Terms, fleet_of
 
 _fleet = fleet_of(Terms(0.1, 0.1, 0.5, bounds="tight", ceiling=200), 3, 4)
 while len(_fleet.people):

@@ -11,8 +11,8 @@ from typing import Any
 
 from sqlalchemy import Engine, event
 
-from api import boundaries, clock
-from api.boundaries import Boundary
+from api.kernel import clock, failpoints
+from api.kernel.failpoints import Boundary
 
 
 class Surroundings:
@@ -53,7 +53,7 @@ def live_in(folder: Path, engine: Engine) -> None:
 
 
 def _hold(folder: Path) -> None:
-    reached = boundaries.reached
+    reached = failpoints.reached
 
     def held(boundary: Boundary) -> None:
         reached(boundary)
@@ -61,7 +61,7 @@ def _hold(folder: Path) -> None:
             (folder / "held").touch()
             time.sleep(0.01)
 
-    boundaries.reached = held
+    failpoints.reached = held
 
 
 def follow_clock(file: Path) -> None:

@@ -21,16 +21,16 @@ import pyarrow as pa
 from sqlalchemy import text
 from sqlmodel import col, select
 
-from api.boundaries import Boundary
-from api.platform import Persons
-from api.store import MessageRow, RunRow, Store
+from api.db import MessageRow, RunRow, Store
+from api.kernel.failpoints import Boundary
+from api.platforms.interfaces import Persons
 from auditor_client.errors import BeginAgainError, ProblemError
-from auditor_client.transport import Transport
-from auditor_client.two_party_exchange import converse
-from openapi.models import TwoPartyRun
+from auditor_client.kinds.two_party.exchange import converse
+from auditor_client.transport.http_client import Transport
+from openapi.resources import TwoPartyRun
 from privacy.commitment import username_tokens
 from privacy.two_party import AuditorParty, Terms, sealing_key_of
-from privacy.two_party.matching import Blinding
+from privacy.two_party.private_set_intersection import Blinding
 from tests.faults.told import Told, live_in
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlmodel import select
 
-from api.audits.envy.state import unpacked
-from api.boundaries import Boundary
-from api.platform import Persons
-from api.store import CourseRow, Store
-from platform_sim.randomness import lots
+from api.db import CourseRow, Store
+from api.kernel.failpoints import Boundary
+from api.kinds.envy_freeness.algorithms.checkpoint import unpacked
+from api.platforms.interfaces import Persons
+from platform_sim.draws.randomness import lots
 
 # What no other audit reaches, and what this one shares with all.
 EXPLORING = (

@@ -15,11 +15,11 @@ from typing import Any
 
 import uvicorn
 
-from api import boundaries
 from api.app.app import create_app
 from api.app.container import build_container
-from api.boundaries import Boundary
-from api.settings import Settings
+from api.kernel import failpoints
+from api.kernel.failpoints import Boundary
+from api.kernel.settings import Settings
 from tests.faults import exchanging, told
 from tests.faults.environment import live_in
 from tests.faults.mutants import HABITS, MUTANTS
@@ -86,7 +86,7 @@ def serve(orders: Orders, port: int) -> None:
     os.dup2(log, 2)
     if orders.killed < len(orders.plan):
         bomb = Bomb(orders.plan[orders.killed], orders.folder / f"killed-{orders.killed}")
-        boundaries.reached = bomb
+        failpoints.reached = bomb
     told.live_in(orders.folder)
     count_idle_polls(orders.folder)
     if orders.mutant:

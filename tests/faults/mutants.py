@@ -11,21 +11,25 @@ from typing import Any
 from sqlalchemy import text
 from sqlmodel import Session, select
 
-from api import charging, claims, delivery, ledger, persons, work
-from api.beside import Beside
-from api.charging import Bill
-from api.clock import now
-from api.contents import shown
-from api.delivery import Made
-from api.journal import AuditJournal
+from api import ledger
+from api.accounting import charge as charging
+from api.accounting import lifetime_caps
+from api.accounting.charge import Bill
+from api.audits import job, publication
+from api.audits.job import Work
+from api.audits.pricing import facts_of
+from api.audits.publication import Made
+from api.audits.queue import leases
+from api.audits.queue.background_batcher import Beside
+from api.audits.queue.exploration_journal import AuditJournal
+from api.audits.queue.worker import Worker
+from api.contents.service import shown
+from api.db import AudienceRow, AuditRow, EntryRow, MandateRow, Store, insert
+from api.kernel.clock import now
+from api.kernel.settings import Settings
 from api.ledger import Draft
-from api.pricing import facts_of
-from api.settings import Settings
-from api.store import AudienceRow, AuditRow, EntryRow, MandateRow, Store, insert
-from api.work import Work
-from api.worker import Worker
-from openapi.models import REQUEST, Price
-from privacy.membership import Membership
+from openapi.resources import REQUEST, Price
+from privacy.tables.membership import Membership
 
 Mutate = Callable[[dict[str, Any]], None]
 
@@ -87,13 +91,13 @@ def charge_after_the_answer(settings: dict[str, Any]) -> None:
         return made, charging.bearers(session, audit.id, audience)
 
     put(charging, "charge", later)
-    put(work, "read", without_a_charge)
+    put(job, "read", without_a_charge)
     put(Worker, "_commit", commit_and_charge)
 
 
 def lease_without_end(_: dict[str, Any]) -> None:
     """What a dead worker had claimed is never claimed again."""
-    put(claims, "lease", lambda _: now() + timedelta(minutes=9))
+    put(leases, "lease", lambda _: now() + timedelta(minutes=9))
 
 
 def releases_after_their_audits_end(_: dict[str, Any]) -> None:
@@ -103,7 +107,7 @@ def releases_after_their_audits_end(_: dict[str, Any]) -> None:
         commit_midway(session)
         insert(session, *rows)
 
-    put(delivery, "insert", torn)
+    put(publication, "insert", torn)
 
 
 def noise_drawn_again(settings: dict[str, Any]) -> None:
@@ -117,7 +121,7 @@ def noise_drawn_again(settings: dict[str, Any]) -> None:
 
 def everybody_is_scored(_: dict[str, Any]) -> None:
     """People who cannot bear an audit are not charged, and scored all the same."""
-    put(persons, "exclude", lambda *_: None)
+    put(lifetime_caps, "exclude", lambda *_: None)
 
 
 def keys_are_forgotten(settings: dict[str, Any]) -> None:
@@ -133,7 +137,7 @@ def keys_are_forgotten(settings: dict[str, Any]) -> None:
 
 def refund_without_the_people(_: dict[str, Any]) -> None:
     """A refund gives the mandate its epsilon back and leaves the people charged."""
-    put(persons, "refund", lambda *_, **__: None)
+    put(lifetime_caps, "refund", lambda *_, **__: None)
 
 
 def steps_are_not_written_down(_: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from api import claims
+from api.audits.queue import leases
 
 IDLE_POLLS = "idle-polls"
 # No move takes this long, not even on a busy machine: a service without a worker never polls.
@@ -20,7 +20,7 @@ LIMIT_SECONDS = 200.0
 
 def count_idle_polls(folder: Path) -> None:
     """Make this process write down each time that its worker finds nothing to claim."""
-    take: Callable[..., Any] = claims.take
+    take: Callable[..., Any] = leases.take
 
     def counted(*arguments: Any) -> Any:
         audit = take(*arguments)
@@ -29,7 +29,7 @@ def count_idle_polls(folder: Path) -> None:
                 file.write(b".")
         return audit
 
-    setattr(claims, "take", counted)  # noqa: B010  (mypy allows no other signature)
+    setattr(leases, "take", counted)  # noqa: B010  (mypy allows no other signature)
 
 
 @dataclass

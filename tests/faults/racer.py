@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from api.app.container import build_container
-from api.auth.caller import caller_by_id
-from api.errors import RefusalError
-from api.settings import Settings
-from openapi.models import REQUEST
+from api.identity.caller import caller_by_id
+from api.kernel.errors import RefusalError
+from api.kernel.settings import Settings
+from openapi.resources import REQUEST
 from privacy.ledger.statements import Statement
 from tests.faults.host import PRELOADED
 from tests.faults.tiny_platform import make

@@ -18,16 +18,18 @@ from typing import Any
 import psycopg
 from joserfc.jwk import OKPKey
 
-from api import contents, mandates, registry
-from api.audiences import hidden, samples
-from api.auth.caller import Caller, caller_by_id
-from api.auth.keys import SigningKeys
-from api.auth.tokens import OwnTokens
-from api.clock import now
-from api.settings import Settings
-from api.setup import register_first
-from api.store import Store
-from openapi.models import (
+from api.accounts import service as accounts
+from api.audiences import hidden, sampling
+from api.contents import service as contents
+from api.db import Store
+from api.identity.access_tokens import OwnTokens
+from api.identity.caller import Caller, caller_by_id
+from api.identity.signing_keys import SigningKeys
+from api.kernel.clock import now
+from api.kernel.settings import Settings
+from api.mandates import service as mandates
+from api.operations.setup import register_first
+from openapi.resources import (
     AuditorDraft,
     ContentDraft,
     HiddenDraft,
@@ -120,10 +122,10 @@ def _people(store: Store, key: OKPKey, limits: Sequence[Mapping[str, Any]]) -> C
     regulator = Maker(register_first(store, "regulator", _public(own)), own)
     with store.write() as session:
         lab = AuditorDraft(name="Lab")
-        auditor = registry.register_auditor(session, lab, regulator.states("auditor", lab))
+        auditor = accounts.register_auditor(session, lab, regulator.states("auditor", lab))
         draft = ResearcherDraft(name=Personal.fresh("Ada"), auditor_id=auditor.id, jwk=_public(key))
         stated = regulator.states("researcher", draft)
-        researcher = registry.register_researcher(session, draft, stated)
+        researcher = accounts.register_researcher(session, draft, stated)
         window = {
             "auditor_id": auditor.id,
             "purpose": "test",
@@ -152,7 +154,7 @@ def _belongings(store: Store, caller: Caller, settings: Settings) -> dict[str, d
             for number, (value, persons) in enumerate(OFFERS[name].items())
         ]
         draft = SampleDraft.model_validate({"attribute": name, "groups": groups})
-        audience = samples.draw(store, caller, draft, people, settings)
+        audience = sampling.draw(store, caller, draft, people, settings)
         with store.write() as session:
             content = contents.create(
                 session, caller, ContentDraft(kind="job", title=name), settings
@@ -166,7 +168,7 @@ def _belongings(store: Store, caller: Caller, settings: Settings) -> dict[str, d
         }
     group = {"label": "g0", "value": "a", "size": EXPLORERS}
     shown = SampleDraft.model_validate({"attribute": "third", "groups": [group], "consented": True})
-    audience = samples.draw(store, caller, shown, people, settings)
+    audience = sampling.draw(store, caller, shown, people, settings)
     requests["third"] = {**ASKED, "audience_id": audience.id}
     drafted = HiddenDraft.model_validate(exchanging.HIDDEN)
     with store.write() as session:

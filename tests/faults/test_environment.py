@@ -20,9 +20,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from api.app.app import create_app
 from api.app.container import build_container
-from api.boundaries import Boundary
-from api.clock import next_second, now
-from api.settings import Settings
+from api.kernel.clock import next_second, now
+from api.kernel.failpoints import Boundary
+from api.kernel.settings import Settings
 from tests.faults.books import Books
 from tests.faults.case import Case
 from tests.faults.environment import Surroundings

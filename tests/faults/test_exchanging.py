@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from api.boundaries import Boundary
+from api.kernel.failpoints import Boundary
 from tests.faults import exchanging
 from tests.faults.case import Case
 from tests.faults.host import Kill

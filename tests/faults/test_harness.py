@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from sqlmodel import select
 
-from api.boundaries import Boundary
-from api.store import EntryRow, Store
+from api.db import EntryRow, Store
+from api.kernel.failpoints import Boundary
 from tests.faults.case import Case, scenario_of
 from tests.faults.host import Kill
 from tests.faults.mutants import MUTANTS

@@ -15,16 +15,16 @@ from typing import Any
 
 import pytest
 
-from api import cancelling
 from api.app.container import build_container
 from api.audiences import uploads
 from api.audiences.erasure import erase
-from api.auth.caller import caller_by_id
-from api.errors import AudienceNotSealedError, ConflictError
+from api.audits import cancellation
+from api.db import Store
+from api.identity.caller import caller_by_id
+from api.kernel.errors import AudienceNotSealedError, ConflictError
+from api.kernel.settings import Settings
 from api.ledger import lock
-from api.settings import Settings
-from api.store import Store
-from openapi.models import REQUEST
+from openapi.resources import REQUEST
 from tests.faults.books import Books
 from tests.faults.racer import Attempts, race
 from tests.faults.scene import Scene, prepare
@@ -159,7 +159,7 @@ def test_erasing_an_audience_and_charging_it_do_not_wait_for_each_other(
             except AudienceNotSealedError:
                 return
             with service.store.write() as session:
-                cancelling.cancel(session, caller, audit.id, service.settings)
+                cancellation.cancel(session, caller, audit.id, service.settings)
 
     def erase_it() -> None:
         begun.wait()

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from api.platform import Persons, Platform
+from api.platforms.interfaces import Persons, Platform
 from tests.faults.exchanging import TinyDirectory
 from tests.faults.exploring import PEOPLE as EXPLORERS
 from tests.faults.exploring import TinyPolicies

@@ -13,7 +13,7 @@ from pathlib import Path
 import rbcl
 from sqlalchemy import text
 
-from api.store import Store
+from api.db import Store
 from privacy.two_party import AuditorParty
 
 # Bytes by which a secret is known again, and how often they are taken of a long one: a database

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from api.inspection import inspect
-from api.settings import Settings
-from api.store import Store
+from api.db import Store
+from api.kernel.settings import Settings
+from api.operations.reconciliation import inspect
 from tests.histories.evidence import Evidence
 
 

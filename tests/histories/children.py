@@ -20,8 +20,8 @@ from typing import Any
 
 from sqlalchemy import Engine, event
 
-from api import cli
 from api.audiences import matcher, uploads
+from api.operations import cli
 from tests.faults.environment import follow_clock
 from tests.faults.progress import count_idle_polls
 from tests.histories.mistakes import OF_SERVICES

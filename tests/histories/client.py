@@ -22,7 +22,7 @@ from auditor_client.errors import (
     ProblemError,
     TrustError,
 )
-from auditor_client.retries import Retries
+from auditor_client.transport.retries import Retries
 from tests.histories import history
 from tests.histories.belongings import Asked, Belongings
 from tests.histories.history import Journal

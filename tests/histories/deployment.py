@@ -15,10 +15,10 @@ from urllib.request import urlopen
 
 from joserfc.jwk import OKPKey
 
-from api.setup import register_first, toml, write_settings
-from api.store import Store
+from api.db import Store
+from api.operations.setup import register_first, toml, write_settings
 from auditor_client import Regulator
-from auditor_client.retries import Retries
+from auditor_client.transport.retries import Retries
 from tests.databases import prepare
 from tests.histories import client
 from tests.histories.children import Child, run_service

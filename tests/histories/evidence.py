@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlmodel import select
 
-from api.store import AudienceRow, CheckpointRow, ContentRow, Store
+from api.db import AudienceRow, CheckpointRow, ContentRow, Store
 from tests.faults.books import Books
 from tests.histories import history
 from tests.histories.belongings import SIZES, UPLOADED

@@ -12,17 +12,19 @@ from typing import Any
 
 from sqlmodel import Session, col, func, select
 
-from api import boundaries, cancelling, claims, standing
-from api.auth.caller import Caller
-from api.boundaries import Boundary
+from api.audits import cancellation, queries
+from api.audits.queue import leases
+from api.audits.submission import Submissions
+from api.db import ReleaseRow, Store
+from api.identity.caller import Caller
+from api.kernel import failpoints
+from api.kernel.failpoints import Boundary
+from api.kernel.settings import Settings, load_settings
 from api.ledger import lock
-from api.settings import Settings, load_settings
-from api.store import ReleaseRow, Store
-from api.submissions import Submissions
-from auditor_client.audits import Audits
+from auditor_client.audits.client import Audits
 from auditor_client.errors import ConnectionBrokenError
 from auditor_client.local.pending_claims import Claim
-from openapi.models import Audit, AuditRequest
+from openapi.resources import Audit, AuditRequest
 from tests.faults import mutants
 from tests.histories.plan import Breaks
 
@@ -44,18 +46,18 @@ def _mark(folder: Path) -> None:
 def lease_never_expires(folder: Path) -> None:
     """An audit of a dead worker is never claimed again."""
     mutants.lease_without_end({})
-    endless = claims.lease
+    endless = leases.lease
 
     def lease(settings: Any) -> Any:
         _mark(folder)
         return endless(settings)
 
-    put(claims, "lease", lease)
+    put(leases, "lease", lease)
 
 
 def answer_before_commit(folder: Path) -> None:
     """A submission is acknowledged when its charge is written, and committed a little later."""
-    submit, charged, reached = Submissions.submit, Submissions._charged, boundaries.reached
+    submit, charged, reached = Submissions.submit, Submissions._charged, failpoints.reached
     waiting: dict[str, Future[Audit]] = {}
 
     def tell(self: Submissions, books: Any, orders: Sequence[Any]) -> list[Audit]:
@@ -85,7 +87,7 @@ def answer_before_commit(folder: Path) -> None:
 
     put(Submissions, "_charged", tell)
     put(Submissions, "submit", early)
-    boundaries.reached = wait
+    failpoints.reached = wait
 
 
 def release_drawn_again(folder: Path) -> None:
@@ -105,16 +107,16 @@ def refund_twice(folder: Path) -> None:
 
     def cancel(session: Session, caller: Caller, audit_id: str, settings: Settings) -> Audit:
         at = lock(session)
-        row = standing.owned(session, caller, audit_id, lock=True)
+        row = queries.owned(session, caller, audit_id, lock=True)
         if row.state == "cancelled":
             _mark(folder)
             row.state = "charged"
-            cancelling.give_back(session, at, row, settings)
-            return standing.view(row)
+            cancellation.give_back(session, at, row, settings)
+            return queries.view(row)
         return right(session, caller, audit_id, settings)
 
-    right = cancelling.cancel
-    put(cancelling, "cancel", cancel)
+    right = cancellation.cancel
+    put(cancellation, "cancel", cancel)
 
 
 def retry_without_key(folder: Path) -> None:

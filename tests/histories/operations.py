@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from auditor_client import Auditor
-from auditor_client.audiences import NamedAudience
+from auditor_client.audiences.client import NamedAudience
 from auditor_client.errors import ConnectionBrokenError, NotCancellableError, ProblemError
 from auditor_client.ledger import make_trust
-from auditor_client.ledger.seen import seen
-from openapi.models import REQUEST
+from auditor_client.ledger.seen_checkpoints import seen
+from openapi.resources import REQUEST
 from privacy.ledger.trust import Trust
 from tests.histories.belongings import SIZES, UPLOADED, Asked, Said
 from tests.histories.plan import Does

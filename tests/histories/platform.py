@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from api.platform import Persons, Platform
+from api.platforms.interfaces import Persons, Platform
 from tests.one_model import OneModel
 
 PEOPLE = 1_000

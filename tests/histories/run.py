@@ -7,8 +7,8 @@ from pathlib import Path
 
 from sqlmodel import col, func, select
 
-from api.settings import load_settings
-from api.store import AuditRow, CheckpointRow, HeadRow, Store
+from api.db import AuditRow, CheckpointRow, HeadRow, Store
+from api.kernel.settings import load_settings
 from tests.faults.progress import Progress
 from tests.histories import accounts, answers, ledgers
 from tests.histories.client import FINAL

@@ -12,7 +12,7 @@ import httpx2
 from joserfc.jwk import OKPKey
 
 from auditor_client import Auditor, Regulator
-from openapi.models import Role, ScoreHistogramRequest
+from openapi.resources import Role, ScoreHistogramRequest
 from platform_sim import SOFTWARE_JOB
 from tests.load.researchers import Researcher
 from tests.load.server import Server

@@ -8,7 +8,7 @@ from typing import Any
 
 from joserfc.jwk import OKPKey
 
-from openapi.models import ScoreHistogramRequest
+from openapi.resources import ScoreHistogramRequest
 
 
 @dataclass(frozen=True)

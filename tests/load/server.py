@@ -19,8 +19,8 @@ from urllib.request import urlopen
 
 from joserfc.jwk import OKPKey
 
-from api.settings import load_settings
-from api.setup import prepare, write_settings
+from api.kernel.settings import load_settings
+from api.operations.setup import prepare, write_settings
 from tests.world import free_port
 
 DESCRIPTORS = 1_024
@@ -49,7 +49,7 @@ def served(folder: Path, database_url: str) -> Iterator[Server]:
     keys = {"regulator": OKPKey.generate_key("Ed25519")}
     public = {role: _public(folder / f"{role}.json", key) for role, key in keys.items()}
     ids = prepare(load_settings(config), public)
-    command = [sys.executable, "-m", "api.cli", "serve", "--config", str(config)]
+    command = [sys.executable, "-m", "api.operations.cli", "serve", "--config", str(config)]
     log = folder / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(

@@ -7,8 +7,8 @@ import pytest
 
 from api.app.admission import Slots
 from api.app.capacity import Share
-from api.errors import ApiError, OverloadedError
-from api.problems import database_unavailable, respond
+from api.kernel.errors import ApiError, OverloadedError
+from api.web.problem_responses import database_unavailable, respond
 from tests.load.goals import REPEATS, Goal, Judge, StuckError, quantile
 from tests.load.http import Answer, Socket
 from tests.load.probe import Probes, health_goal

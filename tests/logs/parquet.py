@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from api.platform import Log, Persons
+from api.platforms.interfaces import Log, Persons
 
 OPPORTUNITIES = Log(
     person="candidate",

@@ -14,8 +14,8 @@ from tests.mutants.mutant import ROOT, Mutant, StaleMutantError
 from tests.mutants.trial import Outcome, Trial
 from tests.mutants.verdict import judged, unsound
 
-TEST = "tests/privacy/test_table.py::test_noise_goes_onto_a_copy"
-MUTANT = Mutant("m", "Wrong.", "privacy/sensitivity.py", "k = 2 *", "k = 1 *", (TEST,))
+TEST = "tests/privacy/tables/test_bounded_table.py::test_noise_goes_onto_a_copy"
+MUTANT = Mutant("m", "Wrong.", "privacy/tables/sensitivity.py", "k = 2 *", "k = 1 *", (TEST,))
 PASSED = Outcome(TEST, "call", passed=True)
 
 
@@ -73,7 +73,7 @@ def test_all_named_tests_must_fail() -> None:
         failed("AssertionError", phase="teardown"),
         failed("Failed", message="Timeout (>300.0s) from pytest-timeout."),
         Trial((), "tests/x.py was not collected"),
-        Trial((PASSED,), "the tests never import privacy.sensitivity"),
+        Trial((PASSED,), "the tests never import privacy.tables.sensitivity"),
     ],
 )
 def test_an_accident_does_not_kill(trial: Trial) -> None:
@@ -100,7 +100,7 @@ from tests.mutants.forking import Order, tried
 from tests.mutants.test_harness import MUTANT
 from tests.mutants.trial import preload
 from tests.mutants.verdict import judged
-tree = "tests/privacy/test_table.py::test_who_displaces_another_moves_the_cells_of_both"
+tree = "tests/privacy/tables/test_bounded_table.py::test_who_displaces_another_moves_the_cells_of_both"
 mutants = [
     replace(MUTANT, name="killed", tests=(tree,)),
     MUTANT,

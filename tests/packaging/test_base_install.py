@@ -29,7 +29,7 @@ for name in ("auditor_client", "openapi", "privacy"):
         if not extra and not module.name.endswith("__main__"):
             importlib.import_module(module.name)
 from auditor_client import Auditor, Regulator
-from auditor_client.gap import fairness_gap
+from auditor_client.fairness.gap import fairness_gap
 gap = fairness_gap(counts={"g0": [900, 100], "g1": [100, 900]}, sizes=None, epsilon=1.0, delta=0.05)
 print(gap.verdict(0.2))
 print(*[name for name in sys.argv[1:] if importlib.util.find_spec(name)])
@@ -47,7 +47,7 @@ def test_the_command_works_without_the_service(clean: Path, tmp_path: Path) -> N
     assert made.returncode == 0, made.stderr
 
 
-@pytest.mark.parametrize("name", ["api", "api.worker"])
+@pytest.mark.parametrize("name", ["api", "api.audits.queue.worker"])
 def test_importing_the_service_names_the_extra(clean: Path, tmp_path: Path, name: str) -> None:
     program = f"""
 try:

@@ -48,9 +48,9 @@ def test_the_packages_are_whole(names: set[str]) -> None:
     assert {name for name in names if ".dist-info/" not in name} == on_disk
     assert {f"{package}/py.typed" for package in PACKAGES} <= names
     assert "openapi/openapi.json" in names
-    assert "api/store/migrations/env.py" in names
+    assert "api/db/migrations/env.py" in names
     assert "api/store/migrations/script.py.mako" in names
-    assert "api/store/migrations/versions/0001_the_first_tables.py" in names
+    assert "api/db/migrations/versions/0001_the_first_tables.py" in names
 
 
 def test_no_tests_benches_docs_or_leftovers(names: set[str]) -> None:
@@ -65,7 +65,7 @@ def test_there_are_two_commands(wheel: Path) -> None:
     assert parser.sections() == ["console_scripts"]
     assert dict(parser["console_scripts"]) == {
         "auditor": "auditor_client.cli:main",
-        "platform-auditor": "api.cli:main",
+        "platform-auditor": "api.operations.cli:main",
     }
 
 

@@ -5,7 +5,8 @@ from time import perf_counter, process_time
 import numpy as np
 import pytest
 
-from platform_sim import SOFTWARE_JOB, Opportunities, SimulatedPlatform, World, identifiers
+from platform_sim import SOFTWARE_JOB, Opportunities, SimulatedPlatform, World
+from platform_sim.people import identifiers
 
 MILLION = 1_000_000
 

@@ -6,10 +6,10 @@
 import numpy as np
 import pytest
 
-from platform_sim.bandits import PROBLEMS, alike, by_person
-from platform_sim.factors import complete
-from platform_sim.policies import best, equal_utility, softmax, utilities
-from platform_sim.preferences import learn, make_preferences
+from platform_sim.exploration.bandits import PROBLEMS, alike, by_person
+from platform_sim.exploration.matrix_completion import complete
+from platform_sim.exploration.policies import best, equal_utility, softmax, utilities
+from platform_sim.exploration.preferences import learn, make_preferences
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from api.platform import NOBODY, People, Scores
+from api.platforms.interfaces import NOBODY, People, Scores
 from platform_sim import SOFTWARE_JOB, Bias, SimulatedPlatform, World
-from platform_sim import directory as directory_module
-from platform_sim.demographics import Demographics
+from platform_sim.people import directory as directory_module
+from platform_sim.people.demographics import Demographics
 
 
 def test_it_has_the_capabilities_that_the_service_asks_for(fair: SimulatedPlatform) -> None:

@@ -4,8 +4,9 @@ import pyarrow.compute as pc
 import pytest
 from numpy.typing import NDArray
 
-from platform_sim import SimulatedPlatform, identifiers, recruit
-from platform_sim.directory import NOBODY
+from platform_sim import SimulatedPlatform, recruit
+from platform_sim.people import identifiers
+from platform_sim.people.directory import NOBODY
 
 
 def _by_email(platform: SimulatedPlatform, table: pa.Table) -> NDArray[np.int64]:

@@ -8,10 +8,10 @@ import pytest
 from numpy.typing import NDArray
 
 from platform_sim import SimulatedPlatform, World
-from platform_sim.demographics import ATTRIBUTES
-from platform_sim.occupations import OCCUPATIONS
-from platform_sim.places import PLACES
-from platform_sim.surnames import SURNAMES
+from platform_sim.people.demographics import ATTRIBUTES
+from platform_sim.people.occupations import OCCUPATIONS
+from platform_sim.people.places import PLACES
+from platform_sim.people.surnames import SURNAMES
 
 
 def fingerprint(seed: int) -> str:

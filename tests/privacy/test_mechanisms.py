@@ -8,8 +8,8 @@ import pytest
 from privacy.errors import BoundsError
 from privacy.mechanisms import MECHANISMS, currency_of, exact_price, exact_scale
 from privacy.plans import Part
-from privacy.sensitivity import Reach, Sensitivity
-from privacy.table import Bounds
+from privacy.tables.bounded_table import Bounds
+from privacy.tables.sensitivity import Reach, Sensitivity
 from privacy.tree_shape import best_branching, levels
 from privacy.waist import planned
 from privacy.waist.tree import LaplaceTree

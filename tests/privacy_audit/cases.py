@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from privacy.price import ADD_REMOVE, CHANGE_ONE, Currency, Relation
+from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, Currency, Relation
 from tests.privacy_audit import intersected
 from tests.privacy_audit.exchanged import REPLICAS
 from tests.privacy_audit.runs import IDS, Case

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
 
-from privacy.price import Currency
+from privacy.tables.price import Currency
 
 Samples = NDArray[np.float64]
 # A bound takes two one-sided intervals; thirty bounds together are wrong with less than 1e-6.

@@ -16,9 +16,9 @@ import numpy as np
 from nacl.public import PrivateKey
 from numpy.typing import NDArray
 
-from api.audits import KINDS, AudienceFacts
-from api.audits.two_party import SUMS, terms_of, values_of
-from openapi.models import REQUEST, TwoPartyRequest
+from api.kinds.registry import KINDS, AudienceFacts
+from api.kinds.two_party import SUMS, terms_of, values_of
+from openapi.resources import REQUEST, TwoPartyRequest
 from privacy import waist
 from privacy.two_party import (
     AuditorParty,

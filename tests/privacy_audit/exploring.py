@@ -14,10 +14,10 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 
-from api.audits.taking_part import Drawn, draw_lots
-from api.platform import Platform
-from openapi.models import EnvyFreenessRequest
-from privacy.price import ADD_REMOVE, Relation
+from api.kinds.envy_freeness.participants import Drawn, draw_lots
+from api.platforms.interfaces import Platform
+from openapi.resources import EnvyFreenessRequest
+from privacy.tables.price import ADD_REMOVE, Relation
 from tests.exploring import Notebook, Recommendations
 from tests.privacy_audit.neighbours import Neighbours, SmallPlatform, World
 
@@ -36,7 +36,7 @@ class ExploringWorld(World):
 
     @contextmanager
     def fixed(self) -> Iterator[None]:
-        with patch("api.audits.envy_freeness.secrets.randbits", lambda _: SECRET):
+        with patch("api.kinds.envy_freeness.secrets.randbits", lambda _: SECRET):
             yield
 
 

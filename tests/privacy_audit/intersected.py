@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from api.audits import KINDS, AudienceFacts
-from api.audits.two_party import SUMS, terms_of
-from openapi.models import REQUEST, TwoPartyRequest
+from api.kinds.registry import KINDS, AudienceFacts
+from api.kinds.two_party import SUMS, terms_of
+from openapi.resources import REQUEST, TwoPartyRequest
 from privacy import waist
 from privacy.two_party import Candidates
 from tests.privacy_audit import exchanged

@@ -15,10 +15,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from api.audiences.matching import match_or_cut
-from api.audiences.members import Members
-from api.platform import NOBODY, Log, Persons, Platform, Traffic
-from privacy.membership import Membership
-from privacy.price import ADD_REMOVE, Relation
+from api.audiences.parsing import Members
+from api.platforms.interfaces import NOBODY, Log, Persons, Platform, Traffic
+from privacy.tables.membership import Membership
+from privacy.tables.price import ADD_REMOVE, Relation
 
 Part = tuple[str, pa.Array]
 _PERSON = 99

@@ -13,11 +13,11 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-from api.audits import KINDS, AudienceFacts
-from openapi.models import REQUEST
+from api.kinds.registry import KINDS, AudienceFacts
+from openapi.resources import REQUEST
 from privacy import waist
-from privacy.price import Currency, Relation
-from privacy.table import Table
+from privacy.tables.bounded_table import Table
+from privacy.tables.price import Currency, Relation
 from privacy.waist import tree
 from tests.privacy_audit import exchanged, intersected
 from tests.privacy_audit.estimate import Samples

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from api.platform import Platform
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor
-from auditor_client.audiences import NamedAudience
-from openapi.models import MatchCountRelease
+from auditor_client.audiences.client import NamedAudience
+from openapi.resources import MatchCountRelease
 from tests.privacy_audit.estimate import Samples
 from tests.privacy_audit.neighbours import SmallPlatform, World
 from tests.world import Deployment, deployed, sqlite_url

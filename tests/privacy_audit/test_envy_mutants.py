@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from api.audits import envy_freeness
-from api.audits.exploring import Course
-from api.audits.taking_part import Drawn, draw_lots
+from api.kinds import envy_freeness
+from api.kinds.building_blocks.exploration import Course
+from api.kinds.envy_freeness.participants import Drawn, draw_lots
 from privacy.plans import envy
-from privacy.price import ADD_REMOVE, CHANGE_ONE
-from privacy.sensitivity import Lots
+from privacy.tables.price import ADD_REMOVE, CHANGE_ONE
+from privacy.tables.sensitivity import Lots
 from tests.privacy_audit.cases import cases
 from tests.privacy_audit.test_mutants import caught, narrower
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from privacy.sensitivity import Products
+from privacy.tables.sensitivity import Products
 from privacy.two_party import EncryptedTable, NoisySums, randomness
 from tests.privacy_audit.cases import cases
 from tests.privacy_audit.runs import Case

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from privacy.membership import Membership, Persons
-from privacy.price import ADD_REMOVE
-from privacy.table import Bounds, Table
+from privacy.tables.bounded_table import Bounds, Table
+from privacy.tables.membership import Membership, Persons
+from privacy.tables.price import ADD_REMOVE
 from privacy.waist import gaussian, laplace, selection
 from privacy.waist.calibration import Calibrated, scale_of
 from tests.privacy_audit.cases import cases

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 
-from api import cancelling, persons, work
+from api.accounting import lifetime_caps
+from api.accounting.charge import record_people
 from api.audiences.uploads import groups_of
-from api.audits.score_histogram import ScoreHistogram
-from api.charging import record_people
-from api.store import AuditRow
-from api.two_party import exchange, half
-from api.worker import Worker
+from api.audits import cancellation, job
+from api.audits.queue.worker import Worker
+from api.db import AuditRow
+from api.kinds.score_histogram import ScoreHistogram
+from api.two_party import exchange, platform_half
 from tests.privacy_audit.states.everything import SCENES
 from tests.privacy_audit.states.search import search
 
@@ -76,7 +77,7 @@ def test_a_run_that_reads_after_its_cancellation_is_found(monkeypatch: pytest.Mo
         found: AuditRow = session.get_one(AuditRow, audit_id)
         return found
 
-    monkeypatch.setattr(half, "locked", unlocked)
+    monkeypatch.setattr(platform_half, "locked", unlocked)
     live = "begin 0 at 0, the upload", "go on 0 at 0"
     found = wrong(1, *UPLOADED, *live, fine=True)
     assert any("audit 0 (two-party" in each for each in found)
@@ -96,29 +97,29 @@ def test_people_whom_another_audit_found_are_read_without_a_debit(
         session.add(group)
 
     monkeypatch.setattr(ScoreHistogram, "sources", frozenset({"upload", "hidden"}))
-    monkeypatch.setattr(half, "record_people", shared)
-    monkeypatch.setattr(work, "HIDDEN", "")
-    monkeypatch.setattr(work, "is_bound", lambda *_: True)
+    monkeypatch.setattr(platform_half, "record_people", shared)
+    monkeypatch.setattr(job, "HIDDEN", "")
+    monkeypatch.setattr(job, "is_bound", lambda *_: True)
     beginning = "hide", "charge two-party, hidden", "charge histogram, hidden"
     assert any("whom it did not debit" in each for each in wrong(2, *beginning))
 
 
 def test_people_above_the_cap_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(persons, "able", lambda people, _: np.frombuffer(people, "<i8"))
-    monkeypatch.setattr(work, "is_bound", lambda *_: True)
+    monkeypatch.setattr(lifetime_caps, "able", lambda people, _: np.frombuffer(people, "<i8"))
+    monkeypatch.setattr(job, "is_bound", lambda *_: True)
     found = wrong(1, *CHARGED, "charge histogram, upload", "run")
     assert any("releases of rho = 4" in each for each in found)
 
 
 def test_a_charge_is_given_back_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = cancelling.give_back
+    given = cancellation.give_back
 
     def kept(session: Any, at: Any, row: AuditRow, *settings: Any) -> None:
         given(session, at, row, *settings)
         row.state = "charged"
         session.add(row)
 
-    monkeypatch.setattr(cancelling, "give_back", kept)
+    monkeypatch.setattr(cancellation, "give_back", kept)
     assert any("given back" in each for each in wrong(2, *CHARGED))
 
 

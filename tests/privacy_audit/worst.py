@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from privacy import waist
-from privacy.price import ADD_REMOVE, Currency, Relation
-from privacy.table import Table
+from privacy.tables.bounded_table import Table
+from privacy.tables.price import ADD_REMOVE, Currency, Relation
 from tests.privacy_audit.estimate import Samples
 from tests.privacy_audit.sensitivity.compare import Cells
 from tests.privacy_audit.sensitivity.families import CI, Family

@@ -7,9 +7,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from api.adapters import PlatformDownError
-from api.compose import simulated
-from api.platform import Persons, Platform, Scores
+from api.app.compose import simulated
+from api.platforms.fault_isolation import PlatformDownError
+from api.platforms.interfaces import Persons, Platform, Scores
 from platform_sim import SimulatedPlatform
 
 # What an adapter that breaks may well say: everything that must not get out.

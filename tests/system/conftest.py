@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from api.platform import Platform
+from api.platforms.interfaces import Platform
 from platform_sim import SimulatedPlatform, World
 from tests.system.scene import Scene, set_scene
 from tests.world import Deployment, deployed

@@ -12,8 +12,7 @@ import httpx2
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from sqlmodel import col, select
 
-from api.problems import MEDIA_TYPE
-from api.store import (
+from api.db import (
     AudienceRow,
     AuditorRow,
     AuditRow,
@@ -28,17 +27,19 @@ from api.store import (
     StatementRow,
     Store,
 )
-from auditor_client.connection import Connection
-from auditor_client.statements import Statements
-from openapi.models import (
+from api.web.problem_responses import MEDIA_TYPE
+from auditor_client.transport.session import Connection
+from auditor_client.transport.signed_requests import Statements
+from openapi.problems import PREFIX, TABLE
+from openapi.resources import (
     REQUEST,
     AuditorDraft,
     MandateDraft,
     RegistrationDraft,
     ResearcherDraft,
 )
-from openapi.problems import PREFIX, TABLE
-from platform_sim import SOFTWARE_JOB, World, identifiers
+from platform_sim import SOFTWARE_JOB, World
+from platform_sim.people import identifiers
 from tests.statements import A_FORM
 from tests.world import Deployment
 

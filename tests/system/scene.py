@@ -4,8 +4,8 @@ import time
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from auditor_client.connection import Connection
-from openapi.models import AuditKind
+from auditor_client.transport.session import Connection
+from openapi.resources import AuditKind
 from platform_sim import World
 from tests.system.raw import Raw, raw, request_for, usernames
 from tests.world import Deployment

@@ -8,13 +8,13 @@ from joserfc.jwk import OKPKey
 from typer.testing import CliRunner
 
 from auditor_client import InputError
-from auditor_client.applying import TEMPLATE, agreed, read_prepared
 from auditor_client.cli import app
 from auditor_client.errors import UnsignedError
-from auditor_client.keys import plain_jwk
 from auditor_client.ledger import verify_file
-from auditor_client.vetting import Applicant, ledger_origin
-from openapi.models import ApplicationDraft
+from auditor_client.local.keys import plain_jwk
+from auditor_client.vetting.application_file import TEMPLATE, agreed, read_prepared
+from auditor_client.vetting.client import Applicant, ledger_origin
+from openapi.resources import ApplicationDraft
 from tests.system.test_ledger import signed, trust_of
 from tests.vetting import agreed_by, applying, draft_of, new_key
 from tests.world import Deployment

@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import pytest
 
-from api.platform import Platform
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor
-from openapi.models import Content
+from openapi.resources import Content
 from platform_sim import SOFTWARE_JOB, SimulatedPlatform, recruit
 from tests.world import Deployment, deployed
 

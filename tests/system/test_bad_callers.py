@@ -11,9 +11,9 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import OKPKey
 
-from api.auth.tokens import TYPE
-from api.contract import PATH
-from openapi.models import RELEASE
+from api.app.export_openapi import PATH
+from api.identity.access_tokens import TYPE
+from openapi.resources import RELEASE
 from tests.system.raw import SALT, SIGNED, Raw, raw, refused, request_for, unchanged
 from tests.system.scene import Scene
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from api.store import MandateRow
-from openapi.models import MAX_BINS
+from api.db import MandateRow
+from openapi.resources import MAX_BINS
 from tests.statements import A_FORM
 from tests.system.raw import JOB, SIGNED, Raw, raw, refused, request_for, unchanged, usernames
 from tests.system.scene import Scene, wait

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
-from api.platform import Platform
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor, BalanceHistogram, InputError, new_key, save_profile
 from auditor_client.cli import app
 from auditor_client.errors import MandateError
-from openapi.models import AuditKind
+from openapi.resources import AuditKind
 from platform_sim import World
 from tests.system.raw import raw, refused, request_for, usernames
 from tests.system.scene import run

@@ -11,11 +11,11 @@ import pytest
 from joserfc.jwk import OKPKey
 from typer.testing import CliRunner
 
-from api.platform import Platform
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor, save_profile
 from auditor_client.cli import app
-from auditor_client.private_files import write_private
-from openapi.models import Quote
+from auditor_client.local.private_files import write_private
+from openapi.resources import Quote
 from platform_sim import World
 from tests.system.raw import usernames
 from tests.world import Deployment, deployed, sqlite_url

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 from sqlmodel import Session, col, select
 
-from api import charging
-from api.charging import Bill
-from api.inspection import inspect
+from api.accounting import charge as charging
+from api.accounting.charge import Bill
+from api.db import AuditRow, ChargeRow, EntryRow, ExclusionRow
 from api.ledger import lock
-from api.platform import Platform
-from api.store import AuditRow, ChargeRow, EntryRow, ExclusionRow
+from api.operations.reconciliation import inspect
+from api.platforms.interfaces import Platform
 from platform_sim import World
 from tests.system.raw import Raw, raw, refused, request_for, usernames
 from tests.world import Deployment, deployed
@@ -168,7 +168,7 @@ def test_large_audiences_are_charged_alone(
     idle: Deployment, world: World, lots: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is held in memory at once is bounded."""
-    monkeypatch.setattr("api.submissions.BATCH", 15)
+    monkeypatch.setattr("api.audits.submission.BATCH", 15)
     names = usernames(world, 20)
     everybody = [comes(idle, names[:10]), comes(idle, names[10:]), comes(idle, names[:5])]
     answers = at_once(idle, [each.submit for each in everybody])

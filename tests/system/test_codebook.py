@@ -4,12 +4,12 @@ from typing import get_args
 
 import httpx2
 
-from api.audits import KINDS
-from api.ledger.changes import AFFECT_PRIVACY, record_state
-from api.platform import Platform
-from openapi.models import Catalogue, Change, Changelog
-from openapi.models.audiences import IDENTIFIER_KINDS, IDENTIFIER_NOTES
-from openapi.models.requests import AnyRequest
+from api.kinds.registry import KINDS
+from api.ledger.platform_changes import AFFECT_PRIVACY, record_state
+from api.platforms.interfaces import Platform
+from openapi.kinds.requests import AnyRequest
+from openapi.resources import Catalogue, Change, Changelog
+from openapi.resources.audiences import IDENTIFIER_KINDS, IDENTIFIER_NOTES
 from tests.world import Deployment
 
 

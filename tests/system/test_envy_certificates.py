@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from api.platform import Platform
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor, EnvyFreeness, new_key, save_profile
 from auditor_client.cli.app import app
-from auditor_client.envy_asking import EnvyOptions
 from auditor_client.errors import ConflictError, ExplorationExhaustedError, NoConsentError
-from auditor_client.results import Results
+from auditor_client.kinds.envy_freeness.request import EnvyOptions
+from auditor_client.reporting.results_document import Results
 from tests.exploring import ByNumber
 from tests.vetting import operator
 from tests.world import Deployment, deployed, sqlite_url

@@ -10,13 +10,13 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from api.audits.envy_freeness import COVERED, drawn_from
-from api.platform import Platform
-from api.store import GroupRow
+from api.db import GroupRow
+from api.kinds.envy_freeness import COVERED, drawn_from
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor
 from auditor_client.errors import ProblemError
 from auditor_client.ledger import verify_file
-from openapi.models import EnvyFreenessRelease, EnvyFreenessRequest
+from openapi.resources import EnvyFreenessRelease, EnvyFreenessRequest
 from tests.exploring import (
     SMALL,
     ByNumber,
@@ -40,7 +40,7 @@ def exploring(tmp_path_factory: pytest.TempPathFactory, platform: Platform) -> I
     """A deployment whose people of odd numbers are served badly."""
     url = sqlite_url(tmp_path_factory.mktemp("sqlite"))
     with (
-        patch("api.audits.envy_freeness.secrets.randbits", lambda _: SECRET),
+        patch("api.kinds.envy_freeness.secrets.randbits", lambda _: SECRET),
         deployed(url, replace(platform, policies=ByNumber())) as running,
     ):
         yield running

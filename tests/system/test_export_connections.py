@@ -6,11 +6,11 @@ from contextlib import closing
 import pytest
 from sqlalchemy import QueuePool
 
-from api.insight import exports
-from api.insight.period import Period
+from api.db import Store
 from api.ledger import export as ledger_export
-from api.store import Store
-from openapi.models import ExportName
+from api.oversight import exports
+from api.oversight.time_range import Period
+from openapi.resources import ExportName
 from tests.durability.processes import until
 from tests.system.scene import Scene
 

@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import text
 
 from api.app import container
-from api.platform import Platform
-from api.store import SERVING_LIMITS, Store
+from api.db import SERVING_LIMITS, Store
+from api.platforms.interfaces import Platform
 from platform_sim import World
 from tests.conftest import new_postgresql
 from tests.durability.processes import until

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from api.compose import exported
-from api.hosting import OnnxPlatform, digest_of
-from api.platform import Platform
+from api.app.compose import exported
+from api.platforms.http import OnnxPlatform, digest_of
+from api.platforms.interfaces import Platform
 from platform_sim import SOFTWARE_JOB, SimulatedPlatform, recruit
-from tests.api.hosting.adapters import over_http
+from tests.api.platforms.http.adapters import over_http
 from tests.system.adapters import GOSSIP
 from tests.system.raw import raw, refused
 from tests.world import deployed, sqlite_url
@@ -106,7 +106,14 @@ def test_a_sample_that_the_platform_does_not_draw_is_an_outage(
 @pytest.mark.full
 @pytest.mark.parametrize("way", ["http", "onnx"])
 def test_the_demo_runs_through_either(way: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "api.cli", "demo", "--folder", str(tmp_path / "demo")]
+    command = [
+        sys.executable,
+        "-m",
+        "api.operations.cli",
+        "demo",
+        "--folder",
+        str(tmp_path / "demo"),
+    ]
     done = subprocess.run(
         [*command, "--through", way], capture_output=True, text=True, timeout=280, check=False
     )

@@ -16,10 +16,10 @@ from joserfc.jwk import OKPKey
 from sqlmodel import select
 from typer.testing import CliRunner
 
-from api.store import SketchRow
+from api.db import SketchRow
 from auditor_client import InputError, Regulator, new_key, save_profile
 from auditor_client.cli import app
-from openapi.models import AuditorOverview, ExportName, Flag
+from openapi.resources import AuditorOverview, ExportName, Flag
 from tests.system.raw import Raw, raw, refused, request_for
 from tests.system.scene import Scene, run
 from tests.world import Deployment

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from auditor_client import Auditor, save_profile
-from auditor_client.private_files import home, write_private
+from auditor_client.local.private_files import home, write_private
 from tests.system.gates import Gate, Where, gated
 from tests.system.test_audit import upload_job
 from tests.world import Deployment

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
-from api.platform import Platform
-from auditor_client import Auditor, soft_metrics
+from api.platforms.interfaces import Platform
+from auditor_client import Auditor
+from auditor_client.kinds.two_party import metrics
 from platform_sim import SimulatedPlatform
 from tests.system.gates import Gate, gated
 from tests.system.raw import usernames
@@ -59,7 +60,7 @@ class Scene:
         mandate: dict[str, Any] = {"kinds": KINDS, "epsilon": "1000"}
         auditor = signed_up(self.deployment, self.gate.url, opened_share=opened_share, **mandate)
         metric = self.folder / "metric.json"
-        metric.write_text(soft_metrics.histogram(upload_job(auditor), EDGES).model_dump_json())
+        metric.write_text(metrics.histogram(upload_job(auditor), EDGES).model_dump_json())
         words = [
             "audit", "two-party", str(self.folder / "people.csv"), "--metric", str(metric),
             "--id", "username", "--groups", "group", "--epsilon", "10", "--profile", "lab",

@@ -9,10 +9,10 @@ import httpx2
 import pytest
 from joserfc.jwk import OKPKey
 
-from api.access_log import log as access
-from api.auth.caller import Caller
-from api.errors import UnsignedError as UnsignedNowError
-from api.logs import JsonLines
+from api.app.access_log import log as access
+from api.identity.caller import Caller
+from api.kernel.errors import UnsignedError as UnsignedNowError
+from api.telemetry.logging import JsonLines
 from auditor_client import Auditor, Regulator
 from auditor_client.errors import (
     AuthenticationError,
@@ -20,10 +20,10 @@ from auditor_client.errors import (
     NotFoundError,
     UnsignedError,
 )
-from auditor_client.keys import plain_jwk
 from auditor_client.ledger import verify_file
-from auditor_client.statements import Statements
-from openapi.models import REQUEST, KeyChangeDraft, Me, ResearcherDraft
+from auditor_client.local.keys import plain_jwk
+from auditor_client.transport.signed_requests import Statements
+from openapi.resources import REQUEST, KeyChangeDraft, Me, ResearcherDraft
 from privacy.ledger.statements import payload, sign
 from tests.durability.processes import until
 from tests.statements import A_FORM, Maker

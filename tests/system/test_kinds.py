@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from api.platform import Platform
+from api.platforms.interfaces import Platform
 from auditor_client import (
     Auditor,
     MatchCount,
@@ -20,10 +20,10 @@ from auditor_client import (
     new_key,
     save_profile,
 )
+from auditor_client.audiences.tables import read_members
 from auditor_client.cli import app
 from auditor_client.errors import AboveLifetimeCapError, MandateError, UnsupportedAuditError
-from auditor_client.frames import read_members
-from openapi.models import AuditKind, AuditRequest, Content
+from openapi.resources import AuditKind, AuditRequest, Content
 from platform_sim import SOFTWARE_JOB, SimulatedPlatform, recruit
 from tests.world import Deployment, deployed, sqlite_url
 

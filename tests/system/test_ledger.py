@@ -10,11 +10,11 @@ import pytest
 from joserfc.jwk import OKPKey
 from sqlmodel import col, delete, select, update
 
-from api.ledger import keys as service_keys
+from api.db import CheckpointRow, EntryRow, HeadRow
+from api.ledger import key_rotation as service_keys
 from api.ledger.checkpoints import sign_head
 from api.ledger.entries import lock
-from api.platform import Platform
-from api.store import CheckpointRow, EntryRow, HeadRow
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor
 from auditor_client.errors import (
     ForbiddenError,
@@ -23,11 +23,11 @@ from auditor_client.errors import (
     ReceiptError,
     RequestError,
 )
-from auditor_client.finished import FinishedAudit
+from auditor_client.kinds.score_histogram.result import FinishedAudit
 from auditor_client.ledger import Ledger, make_trust, verify_file, verify_receipt
-from auditor_client.ledger.seen import remember
-from auditor_client.receipts import SavedReceipt
-from openapi.models import Entry, Page
+from auditor_client.ledger.seen_checkpoints import remember
+from auditor_client.local.saved_receipt import SavedReceipt
+from openapi.resources import Entry, Page
 from platform_sim import SOFTWARE_JOB, World
 from privacy.ledger.merkle import leaf_hash
 from privacy.ledger.notes import Checkpoint, VerifierKey, sign_checkpoint

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from auditor_client.cli import app
-from auditor_client.private_files import write_private
-from auditor_client.profiles import save_profile
+from auditor_client.local.private_files import write_private
+from auditor_client.local.profiles import save_profile
 from platform_sim import SOFTWARE_JOB, World
 from tests.system.raw import usernames
 from tests.world import Deployment

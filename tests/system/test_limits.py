@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from starlette.types import Message
 
 from api.app.app import create_app
-from api.platform import Platform
+from api.platforms.interfaces import Platform
 from auditor_client.errors import InputError
 from tests.system.raw import CSV, JOB, JSON_LINES, Raw, csv, raw, refused, unchanged
 from tests.world import Deployment, deployed, sqlite_url

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
-from api.platform import Log, Logs, Persons, Platform
+from api.platforms.interfaces import Log, Logs, Persons, Platform
 from auditor_client import (
     Auditor,
     InputError,
@@ -24,12 +24,13 @@ from auditor_client import (
     new_key,
     save_profile,
 )
-from auditor_client.bias_size import BiasSize, Corrections
 from auditor_client.cli import app
 from auditor_client.errors import UnsupportedAuditError
+from auditor_client.kinds.bias_size.result import BiasSize, Corrections
 from auditor_client.ledger import make_trust, verify_file
-from openapi.models import AuditKind
-from platform_sim import World, identifiers
+from openapi.resources import AuditKind
+from platform_sim import World
+from platform_sim.people import identifiers
 from tests.logs.parquet import NOTIFIED, notified, opportunities, written
 from tests.system.adapters import GOSSIP
 from tests.system.raw import raw, refused, usernames

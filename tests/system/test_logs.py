@@ -19,9 +19,9 @@ import httpx2
 import pytest
 from joserfc.jwk import OKPKey
 
-from api.logs import FIELDS
-from api.settings import load_settings
-from api.setup import prepare, write_settings
+from api.kernel.settings import load_settings
+from api.operations.setup import prepare, write_settings
+from api.telemetry.logging import FIELDS
 from auditor_client import Auditor, Regulator
 from platform_sim import World
 from tests.system.raw import SALT, Raw, csv, raw, request_for, usernames

@@ -10,7 +10,7 @@ import httpx2
 import pyarrow as pa
 import pytest
 
-from api.platform import Persons, Platform
+from api.platforms.interfaces import Persons, Platform
 from tests.conftest import new_postgresql
 from tests.durability.processes import until
 from tests.durability.slow_platform import SlowPlatform

@@ -9,11 +9,11 @@ import pytest
 from sqlmodel import select
 
 from api.audiences import quota
-from api.ceilings import IDENTIFIERS_PER_DAY, LEAST_OF_A_PART
-from api.errors import MatchingQuotaError
-from api.platform import Platform
-from api.settings import Settings
-from api.store import MatchingQuotaRow, Store
+from api.db import MatchingQuotaRow, Store
+from api.kernel.errors import MatchingQuotaError
+from api.kernel.hard_limits import IDENTIFIERS_PER_DAY, LEAST_OF_A_PART
+from api.kernel.settings import Settings
+from api.platforms.interfaces import Platform
 from auditor_client import AuditorError
 from auditor_client.errors import MatchingQuotaError as RefusedError
 from auditor_client.errors import RateLimitedError

@@ -10,16 +10,19 @@ import pytest
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlmodel import Session, select
 
-from api import boundaries, final_failures, ledger, worker
-from api.boundaries import Boundary
-from api.clock import now
-from api.delivery import Made
-from api.platform import Platform
-from api.store import AuditRow, ReleaseRow, Store
+from api import final_failures, ledger
+from api.audits.publication import Made
+from api.audits.queue import worker
+from api.db import AuditRow, ReleaseRow, Store
+from api.kernel import failpoints
+from api.kernel.clock import now
+from api.kernel.failpoints import Boundary
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor, NamedAudience
 from auditor_client.errors import NoiseTooLargeError
-from openapi.models import OutcomeTestRequest
-from platform_sim import World, identifiers
+from openapi.resources import OutcomeTestRequest
+from platform_sim import World
+from platform_sim.people import identifiers
 from tests.logs.parquet import opportunities, written
 from tests.world import Deployment, deployed, sqlite_url
 
@@ -102,7 +105,7 @@ class Failing:
 def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[Boundary, list[Exception]], Failing]:
     def replaced(at: Boundary, errors: list[Exception]) -> Failing:
         made = Failing(at, errors)
-        monkeypatch.setattr(boundaries, "reached", made)
+        monkeypatch.setattr(failpoints, "reached", made)
         return made
 
     return replaced
@@ -299,7 +302,7 @@ def test_a_crash_after_the_draw_stores_nothing_of_it(
         if boundary is at and len(draws) == 1:
             raise Killed
 
-    monkeypatch.setattr(boundaries, "reached", killed)
+    monkeypatch.setattr(failpoints, "reached", killed)
     with pytest.raises(Killed):
         service.service.worker().run_one()
     with service.service.store.read() as session:

@@ -7,7 +7,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api.console.cookies import Cookies
+from api.console.security.cookies import Cookies
 from tests.world import Deployment, make_settings
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from api.platform import Platform
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor
-from platform_sim.opportunities import THRESHOLD
+from platform_sim.jobs.opportunities import THRESHOLD
 from tests.world import Deployment, deployed, sqlite_url
 
 

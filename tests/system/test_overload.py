@@ -17,7 +17,7 @@ import httpx2
 import pytest
 
 from api.app.connections import limited
-from api.platform import Platform
+from api.platforms.interfaces import Platform
 from tests.durability.processes import until
 from tests.load.hostile import leave_unread
 from tests.load.server import DESCRIPTORS, served

@@ -17,10 +17,10 @@ import pytest
 from joserfc import jws
 from sqlalchemy import make_url
 
-from api.platform import Platform
-from api.store import Store
-from auditor_client.receipts import verify_release
-from openapi.models import AuditKind, Progress
+from api.db import Store
+from api.platforms.interfaces import Platform
+from auditor_client.local.saved_receipt import verify_release
+from openapi.resources import AuditKind, Progress
 from platform_sim import World
 from privacy.ledger.entries import instant
 from privacy.ledger.merkle import leaf_hash

@@ -22,12 +22,12 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from api.app.app import create_app
 from api.app.container import Container, build_container
-from api.hosting.wire import CALLS, FACTS
-from api.platform import Platform
-from api.problems import MEDIA_TYPE
-from api.settings import load_settings
-from api.setup import write_settings
-from api.store import Store
+from api.db import Store
+from api.kernel.settings import load_settings
+from api.operations.setup import write_settings
+from api.platforms.http.messages import CALLS, FACTS
+from api.platforms.interfaces import Platform
+from api.web.problem_responses import MEDIA_TYPE
 from tests.databases import prepare
 from tests.durability.processes import until
 from tests.system.raw import refused
@@ -175,7 +175,7 @@ def config(tmp_path: Path) -> Path:
 def started(command: str, config: Path, *options: str) -> Iterator[tuple[int, int]]:
     """A process of the command that is ready, and its metrics port."""
     port = free_port()
-    line = [sys.executable, "-m", "api.cli", command, "--config", str(config), *options]
+    line = [sys.executable, "-m", "api.operations.cli", command, "--config", str(config), *options]
     environment = os.environ | {"PLATFORM_AUDITOR_HEARTBEAT_SECONDS": str(INTERVAL)}
     with (config.parent / "log").open("wb") as log:
         process = subprocess.Popen(
@@ -207,7 +207,15 @@ def test_an_adapter_serves_metrics_and_probes(tmp_path: Path) -> None:
     port, metrics = free_port(), free_port()
     options = tmp_path / "options.toml"
     options.write_text("people = 5000\n")
-    line = [sys.executable, "-m", "api.cli", "adapter", "simulated", "--options", str(options)]
+    line = [
+        sys.executable,
+        "-m",
+        "api.operations.cli",
+        "adapter",
+        "simulated",
+        "--options",
+        str(options),
+    ]
     environment = os.environ | {"PLATFORM_AUDITOR_METRICS_PORT": str(metrics)}
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(

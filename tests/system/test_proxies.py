@@ -12,8 +12,8 @@ import uvicorn
 from pydantic import ValidationError
 
 from api.app.container import Container
-from api.platform import Platform
-from api.server import configured
+from api.app.server import configured
+from api.platforms.interfaces import Platform
 from tests.statements import A_FORM
 from tests.vetting import draft_of, new_key
 from tests.world import deployed, free_port, make_settings, sqlite_url

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx2
 import pytest
 
-from api.platform import Platform
+from api.platforms.interfaces import Platform
 from auditor_client.errors import ConflictError, QuotaExceededError
 from platform_sim import World
 from tests.system.raw import JOB, Raw, csv, raw, refused, usernames

@@ -10,9 +10,9 @@ import pyarrow.csv
 import pytest
 from joserfc.jwk import OKPKey
 
-from api.platform import Platform
+from api.platforms.interfaces import Platform
 from auditor_client import save_profile
-from auditor_client.private_files import write_private
+from auditor_client.local.private_files import write_private
 from platform_sim import SimulatedPlatform, recruit
 from tests.world import Deployment
 
@@ -57,7 +57,14 @@ def test_the_snippet_runs_as_printed(
 
 @pytest.mark.long
 def test_the_demo_gives_both_verdicts_and_writes_what_it_says(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "api.cli", "demo", "--folder", str(tmp_path / "demo")]
+    command = [
+        sys.executable,
+        "-m",
+        "api.operations.cli",
+        "demo",
+        "--folder",
+        str(tmp_path / "demo"),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     verdicts = re.findall(r"Verdict\s+(\w+)", done.stdout)

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from auditor_client.ledger import read_trust, verify_file
-from auditor_client.receipts import verify_release
-from openapi.models import AuditKind
+from auditor_client.local.saved_receipt import verify_release
+from openapi.resources import AuditKind
 from platform_sim import SimulatedPlatform
 from privacy.ledger.entries import FORMAT
 from tests.system.raw import usernames

@@ -14,15 +14,16 @@ from numpy.typing import NDArray
 from sqlalchemy.exc import OperationalError
 from sqlmodel import col, select
 
-from api import claims, worker
-from api.claims import Leases
-from api.clock import now
-from api.delivery import Made
-from api.platform import Platform
-from api.store import AudienceRow, AuditRow, CourseRow, EntryRow, ReleaseRow, Store
-from api.worker import Worker
+from api.audits.publication import Made
+from api.audits.queue import leases as claims
+from api.audits.queue import worker
+from api.audits.queue.leases import Leases
+from api.audits.queue.worker import Worker
+from api.db import AudienceRow, AuditRow, CourseRow, EntryRow, ReleaseRow, Store
+from api.kernel.clock import now
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor
-from openapi.models import Audit
+from openapi.resources import Audit
 from tests.one_model import OneModel
 from tests.world import Deployment, deployed
 

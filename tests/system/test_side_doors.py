@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from api.platform import Platform
-from platform_sim import World, identifiers
+from api.platforms.interfaces import Platform
+from platform_sim import World
+from platform_sim.people import identifiers
 from tests.system.adapters import FAULTS, GOSSIP, Faulty, on
 from tests.system.raw import CSV, Raw, csv, raw, request_for, usernames
 from tests.system.scene import wait

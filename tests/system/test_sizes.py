@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from api.platform import Persons, Platform
+from api.platforms.interfaces import Persons, Platform
 from auditor_client import Auditor
-from auditor_client.frames import read_members
-from openapi.models import Content
+from auditor_client.audiences.tables import read_members
+from openapi.resources import Content
 from platform_sim import World, recruit
 from tests.system.adapters import Watched, on
 from tests.system.raw import JOB, raw, request_for, usernames

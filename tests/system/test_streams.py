@@ -12,14 +12,14 @@ from sqlalchemy import event
 from sqlmodel import col, delete, update
 from starlette.responses import Response
 
-from api import event_streams
-from api.auth import browsers
-from api.auth.caller import Caller
-from api.auth.credentials import still_valid
-from api.clock import now
-from api.console.cookies import Cookies
-from api.platform import Platform
-from api.store import ConsoleSessionRow, ResearcherRow, RevokedTokenRow
+from api.audits import event_streams
+from api.console.security.cookies import Cookies
+from api.db import ConsoleSessionRow, ResearcherRow, RevokedTokenRow
+from api.identity import sessions
+from api.identity.caller import Caller
+from api.identity.credentials import still_valid
+from api.kernel.clock import now
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor
 from platform_sim import World
 from tests.system.raw import Raw, raw, refused, request_for, usernames
@@ -129,7 +129,7 @@ def test_a_stream_of_the_console_ends_with_its_session(host: Deployment, world: 
     auditor = host.auditor()
     audit = charged(raw(host, auditor), world)
     with host.service.store.write() as session:
-        secret = browsers.open_session(session, researcher_of(host, auditor))
+        secret = sessions.open_session(session, researcher_of(host, auditor))
     written = Response()
     Cookies.of(host.service.settings).write(written, "session", secret, 600)
     cookie = {"cookie": written.headers["set-cookie"].partition(";")[0]}
@@ -173,8 +173,8 @@ def test_streams_are_bounded_per_researcher_and_in_total(host: Deployment, world
 def test_one_batch_of_queries_serves_all_streams(
     host: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.following._SOON", 10 * PATIENCE)
-    monkeypatch.setattr("api.following._LATE", 10 * PATIENCE)
+    monkeypatch.setattr("api.audits.events._SOON", 10 * PATIENCE)
+    monkeypatch.setattr("api.audits.events._LATE", 10 * PATIENCE)
     batches: list[int] = []
     checked = still_valid
 

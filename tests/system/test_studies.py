@@ -7,7 +7,7 @@ import pytest
 
 from auditor_client.errors import ForbiddenError, InputError
 from auditor_client.ledger import make_trust, verify_file
-from auditor_client.studies import Studies
+from auditor_client.vetting.study_registration import Studies
 from tests.system.raw import raw, refused
 from tests.world import Deployment
 

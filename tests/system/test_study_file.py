@@ -13,18 +13,18 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from api.platform import Platform
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor, AuditorError, OutcomeTest, save_profile
-from auditor_client.analysis import read_receipt
-from auditor_client.bias_size import BiasSize, Corrections
 from auditor_client.cli import app
 from auditor_client.errors import InputError, MandateError
+from auditor_client.kinds.bias_size.result import BiasSize, Corrections
+from auditor_client.kinds.score_histogram.analysis import read_receipt
 from auditor_client.ledger import make_trust
-from auditor_client.private_files import home, write_private
-from auditor_client.results import Results
-from auditor_client.study import read_study
-from auditor_client.study.registered import SavedRegistration
-from auditor_client.study.running import Run
+from auditor_client.local.private_files import home, write_private
+from auditor_client.reporting.results_document import Results
+from auditor_client.studies import read_study
+from auditor_client.studies.registration_file import SavedRegistration
+from auditor_client.studies.runner import Run
 from platform_sim import SOFTWARE_JOB, SimulatedPlatform, recruit
 from tests.world import Deployment, deployed, sqlite_url
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from api.platform import Platform
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor
 from auditor_client.errors import ConflictError, MandateError, NotFoundError, RequestError
 from auditor_client.ledger import verify_file
-from openapi.models import Mandate
+from openapi.resources import Mandate
 from platform_sim import World
 from tests.system.raw import Raw, raw, refused, request_for, unchanged, usernames
 from tests.system.test_ledger import trust_of

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from api.operation.presence import SILENCE
-from api.platform import Platform
-from api.store import AuditRow, ProcessRow, Store
+from api.audits.queue.heartbeats import SILENCE
+from api.db import AuditRow, ProcessRow, Store
+from api.platforms.interfaces import Platform
 from platform_sim import World
 from tests.system.raw import Raw, raw, refused, request_for, unchanged, usernames
 from tests.world import Deployment, deployed
@@ -78,7 +78,7 @@ def test_who_asks_for_little_is_not_kept_by_who_asks_for_much(
 def test_an_audit_of_many_people_counts_as_many_turns(
     line: Deployment, comes: Callable[[int], Someone], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.turns.BATCH", 10)
+    monkeypatch.setattr("api.audits.queue.fair_queue.BATCH", 10)
     huge, small = comes(40), comes(4)
     large, little = huge.submit(3), small.submit(3)
     served(line, 4)
@@ -164,7 +164,9 @@ def test_what_would_not_fit_is_refused_before_it_is_charged(
 ) -> None:
     someone = comes()
     with monkeypatch.context() as patch:
-        patch.setattr("api.memory.MEMBER_BYTES", 2**27)  # as if the four were millions
+        patch.setattr(
+            "api.audits.memory_limits.MEMBER_BYTES", 2**27
+        )  # as if the four were millions
         with unchanged(line.service.store):
             answer = someone.me.post("/v1/audits/price", someone.request)
             problem = refused(answer, "audit-too-large", "Nothing was charged", "fewer people")

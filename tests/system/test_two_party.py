@@ -14,10 +14,11 @@ from joserfc.jwk import OKPKey
 from sqlmodel import select
 from typer.testing import CliRunner
 
-from api.audits.two_party import values_of
-from api.platform import Platform
-from api.store import GroupRow
-from auditor_client import Auditor, InputError, Regulator, opening, save_profile, soft_metrics
+from api.db import GroupRow
+from api.kinds.two_party import values_of
+from api.platforms.interfaces import Platform
+from auditor_client import Auditor, InputError, Regulator, save_profile
+from auditor_client.audiences.weighted import WeightedAudience
 from auditor_client.cli import app
 from auditor_client.errors import (
     AuditFailedError,
@@ -28,10 +29,11 @@ from auditor_client.errors import (
     TrustError,
     UnsupportedAuditError,
 )
+from auditor_client.kinds.two_party import metrics
+from auditor_client.kinds.two_party.result import TwoParty
 from auditor_client.ledger import make_trust, verify_file
-from auditor_client.two_party_audit import TwoParty
-from auditor_client.weighted import WeightedAudience
-from openapi.models import Content
+from auditor_client.oversight import run_opening
+from openapi.resources import Content
 from platform_sim import SOFTWARE_JOB, SimulatedPlatform, World, recruit
 from privacy.two_party import Opening
 from tests.system.raw import usernames
@@ -75,7 +77,7 @@ def run(
     service: Deployment, auditor: Auditor, people: WeightedAudience, epsilon: int = 10
 ) -> TwoParty:
     return auditor.audits.run_two_party(
-        soft_metrics.histogram(job(auditor), EDGES),
+        metrics.histogram(job(auditor), EDGES),
         people,
         regulator_key=regulator_jwk(service),
         epsilon=epsilon,
@@ -137,7 +139,7 @@ def test_a_mandate_must_name_the_kind_and_the_key_must_be_the_regulators(
     foreign = {"kty": "OKP", "crv": "Ed25519", "x": 43 * "A"}
     with pytest.raises(TrustError, match="another key"):
         auditor.audits.run_two_party(
-            soft_metrics.histogram(job(auditor), EDGES),
+            metrics.histogram(job(auditor), EDGES),
             one(auditor, biased_world, stranger=False),
             regulator_key=foreign,
             progress=False,
@@ -194,7 +196,7 @@ def assert_others_cannot_open(service: Deployment, audit_id: str) -> None:
             other.open_run(audit_id)
         [run] = [each for each in other.waiting_runs() if each.audit_id == audit_id]
         with pytest.raises(ForbiddenError, match="who alone can open it"):
-            opening.state(other._statements, run, Opening(()))
+            run_opening.state(other._statements, run, Opening(()))
 
 
 def test_a_share_of_runs_is_drawn_by_the_head_that_is_signed_next(
@@ -298,7 +300,7 @@ def test_the_command_does_it_all(service: Deployment, volunteers: pa.Table, tmp_
     auditor = auditor_at(service)
     key, metric = tmp_path / "regulator.pub.jwk", tmp_path / "metric.json"
     key.write_text(json.dumps(regulator_jwk(service)))
-    asked = soft_metrics.histogram(job(auditor), EDGES)
+    asked = metrics.histogram(job(auditor), EDGES)
     metric.write_text(asked.model_dump_json())
     pa_csv.write_csv(volunteers.select(["email", "p_woman", "p_man"]), tmp_path / "people.csv")
     own = tmp_path / "auditor.jwk"
@@ -332,8 +334,8 @@ def test_lists_in_which_people_meet_are_measured_for_either_side(
     everyone = biased_platform.people.match("username", pa.array(names))
     # Nobody is in more than 40 of these lists, or shown more than 40: all count, whatever the lot.
     for metric in (
-        soft_metrics.ndcg("pymk-viewers", "outcome", 3, per_viewer=1, per_candidate=40),
-        soft_metrics.pot(
+        metrics.ndcg("pymk-viewers", "outcome", 3, per_viewer=1, per_candidate=40),
+        metrics.pot(
             "pymk-viewers", "score", "outcome", (0, 1), [0.3], 0.3, per_viewer=40, per_candidate=40
         ),
     ):

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from sqlmodel import select
 
-from api.store import EntryRow, PersonalRow, StatementRow
-from openapi.models import Personal
+from api.db import EntryRow, PersonalRow, StatementRow
+from openapi.resources import Personal
 from privacy.ledger.statements import commit
 from tests.statements import A_FORM, Maker, headers, new_key
 from tests.system.raw import SIGNED, Raw, raw, refused, request_for, unchanged

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from api.platform import Persons, Platform
-from api.routes import audiences
+from api.audiences import routes as audiences
+from api.platforms.interfaces import Persons, Platform
 from platform_sim import World
 from tests.system.raw import Raw, csv, raw, refused, stored, usernames
 from tests.world import Deployment, deployed

@@ -11,20 +11,19 @@ import pyarrow as pa
 import pytest
 from sqlalchemy import MetaData, select
 
-from api.audiences import sealing
-from api.clock import now
-from api.housekeeping import tidy
-from api.insight import sketches
-from api.platform import Platform
-from api.store import AudienceRow, GroupRow, PartRow, SketchRow, Store
+from api.audiences import sealing, similarity_sketches
+from api.db import AudienceRow, GroupRow, PartRow, SketchRow, Store
+from api.kernel.clock import now
+from api.operations.housekeeping import tidy
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor
+from auditor_client.audiences.labels import label_names
+from auditor_client.audiences.parts import MEDIA_TYPE, commitment, cut, rows_per_part
+from auditor_client.audiences.tables import read_members
+from auditor_client.audiences.upload import Upload
 from auditor_client.errors import ConflictError
-from auditor_client.frames import read_members
-from auditor_client.labels import label_names
-from auditor_client.parts import MEDIA_TYPE, commitment, cut, rows_per_part
-from auditor_client.records import load_record
-from auditor_client.uploading import Upload
-from openapi.models import AudienceDraft
+from auditor_client.local.audience_records import load_record
+from openapi.resources import AudienceDraft
 from platform_sim import World, recruit
 from tests.system.raw import (
     ARROW,
@@ -236,7 +235,7 @@ def test_identifiers_are_not_written_down(
             assert not [needle for needle in needles if needle in written]
 
     # The twin: a service that keeps what was sent until it is sealed.
-    monkeypatch.setattr(sketches, "as_bytes", lambda _: b"".join(needles))
+    monkeypatch.setattr(similarity_sketches, "as_bytes", lambda _: b"".join(needles))
     audience = me.made("/v1/audiences", {"groups": ["g0"]})
     me.put(audience["id"], "g0", body)
     assert holds(matched(store), needles)

@@ -17,25 +17,24 @@ import pytest
 from sqlalchemy import select
 from sqlmodel import col
 
-from api.adapters import PlatformDownError
 from api.app.container import Container
-from api.audiences import samples, sealing, uploads
+from api.audiences import routes, sampling, sealing, uploads
 from api.audiences.erasure import erase
 from api.audiences.matcher import Matcher
 from api.audiences.places import Ticket
-from api.auth.caller import Caller
-from api.clock import now
-from api.errors import AudienceSealedError, UnavailableError
-from api.errors import ConflictError as ApiConflictError
-from api.housekeeping import tidy
-from api.platform import People, Persons, Platform
-from api.routes import audiences as routes
-from api.store import AudienceRow, EntryRow, Store
+from api.db import AudienceRow, EntryRow, Store
+from api.identity.caller import Caller
+from api.kernel.clock import now
+from api.kernel.errors import AudienceSealedError, UnavailableError
+from api.kernel.errors import ConflictError as ApiConflictError
+from api.operations.housekeeping import tidy
+from api.platforms.fault_isolation import PlatformDownError
+from api.platforms.interfaces import People, Persons, Platform
 from auditor_client import Auditor
-from auditor_client.parts import commitment
-from openapi.models import SampleDraft
+from auditor_client.audiences.parts import commitment
+from openapi.resources import SampleDraft
 from platform_sim import World
-from privacy.membership import Membership
+from privacy.tables.membership import Membership
 from tests.conftest import new_postgresql
 from tests.system.raw import (
     SALT,
@@ -197,7 +196,7 @@ def test_nobody_waits_while_a_sample_is_drawn(deployment: Deployment) -> None:
     attribute, values = next(iter(people.offers().items()))
     group = {"label": "g0", "value": next(iter(values)), "size": 3}
     draft = SampleDraft.model_validate({"attribute": attribute, "groups": [group]})
-    drawn = samples.draw(service.store, caller_of(auditor), draft, people, service.settings)
+    drawn = sampling.draw(service.store, caller_of(auditor), draft, people, service.settings)
     assert (drawn.state, drawn.groups[0].members) == ("sealed", 3)
 
 

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from joserfc.jwk import OKPKey
 
-from api.clock import now
-from api.platform import Platform
-from api.store import ApplicationRow, PersonalRow
+from api.db import ApplicationRow, PersonalRow
+from api.kernel.clock import now
+from api.platforms.interfaces import Platform
 from auditor_client import Auditor, ProblemError
-from auditor_client.connection import Connection
 from auditor_client.errors import ConflictError, ForbiddenError, NotFoundError, RequestError
 from auditor_client.ledger import verify_file
-from auditor_client.statements import Statements
-from auditor_client.vetting import PATH, Applicant
-from openapi.models import Personal
+from auditor_client.transport.session import Connection
+from auditor_client.transport.signed_requests import Statements
+from auditor_client.vetting.client import PATH, Applicant
+from openapi.resources import Personal
 from platform_sim import World
 from tests.statements import A_FORM
 from tests.system.raw import raw, refused, request_for, usernames

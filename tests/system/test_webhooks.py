@@ -16,16 +16,16 @@ import pytest
 from joserfc.jwk import OKPKey
 from sqlmodel import col, delete, null, select
 
-from api.clock import now
-from api.ledger.keys import rotate
-from api.platform import Platform
-from api.store import SigningKeyRow, WebhookRow
+from api.db import SigningKeyRow, WebhookRow
+from api.kernel.clock import now
+from api.ledger.key_rotation import rotate
+from api.platforms.interfaces import Platform
 from api.webhooks import addresses
-from api.webhooks.pushing import OVERLAP, Pusher
-from api.webhooks.sending import Sender
+from api.webhooks.delivery import Sender
+from api.webhooks.push_loop import OVERLAP, Pusher
 from auditor_client.errors import ConflictError, NotFoundError, RequestError, TrustError
-from auditor_client.webhooks import verify_webhook
-from openapi.models import Webhook
+from auditor_client.transport.webhooks import verify_webhook
+from openapi.resources import Webhook
 from tests.receivers import Received, Receiver, receiving
 from tests.system.raw import raw, refused
 from tests.vetting import new_key

@@ -1,4 +1,4 @@
-// Identifiers, normalised and hashed as auditor_client/identifiers.py does, before they leave.
+// Identifiers, normalised and hashed as auditor_client/audiences/identifiers.py does, before they leave.
 // An error says what is wrong and never quotes the value.
 
 import { hex, sha256, utf8 } from "./bytes.js";

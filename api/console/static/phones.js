@@ -1,4 +1,4 @@
-// Phone numbers in E.164 form, as auditor_client/phones.py: exactly one reading must be in use.
+// Phone numbers in E.164 form, as auditor_client/audiences/phone_numbers.py: exactly one reading must be in use.
 // tests/vectors/phones.json binds both. Full metadata ("max"): smaller sets know fewer plans.
 
 import "./vendor/libphonenumber-max.js";

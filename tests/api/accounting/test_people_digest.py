@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.accounting.people_digest import BEFORE_0015, is_bound, people_digest
-from api.settings import Settings
-from privacy.membership import Membership
+from api.kernel.settings import Settings
+from privacy.tables.membership import Membership
 
 AUDIT = "audit_" + "0" * 30
 Groups = list[set[int]]

@@ -10,7 +10,7 @@ import pytest
 from api.app.app import create_app
 from api.app.capacity import Capacity
 from api.app.container import build_container
-from api.platform import Platform
+from api.platforms.interfaces import Platform
 from tests.databases import prepare
 from tests.world import free_port, listening, make_settings, sqlite_url
 

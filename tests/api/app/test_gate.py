@@ -9,10 +9,10 @@ from starlette.types import Receive, Scope, Send
 
 from api.app.capacity import Capacity
 from api.app.gate import Gate
-from api.auth.caller import Caller
-from api.errors import UnauthenticatedError
+from api.identity.caller import Caller
+from api.kernel.errors import UnauthenticatedError
 from api.web import waiting
-from openapi.models import Role
+from openapi.resources import Role
 from tests.api.app.asgi import Request, announced, settle, started
 from tests.world import make_settings
 

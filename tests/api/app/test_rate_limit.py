@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pytest
 
 from api.app.rate_limit import RateLimited
-from api.auth.caller import Caller
-from api.errors import RateLimitedError
+from api.identity.caller import Caller
+from api.kernel.errors import RateLimitedError
 from api.web.token_buckets import LocalBuckets, Rate
 
 

@@ -8,10 +8,10 @@ import httpx2
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from api.health.container_probe import address, main, probe
 from api.health.listener import MetricsAddressError, listen
-from api.health.probe import address, main, probe
 from api.health.readiness import WriteRecord
-from api.metrics import IN_PROGRESS, SHED
+from api.telemetry.metrics import IN_PROGRESS, SHED
 from tests.world import free_port
 
 

@@ -16,26 +16,26 @@ import pytest
 from sqlalchemy.exc import OperationalError
 from sqlmodel import select
 
-from api import boundaries
-from api.adapters import PlatformDownError
-from api.boundaries import Boundary
-from api.compose import simulated
-from api.errors import (
+from api.app.compose import simulated
+from api.audits.submission import Submissions
+from api.db import AuditRow, EntryRow
+from api.kernel import failpoints
+from api.kernel.errors import (
     BeginAgainError,
     ConflictError,
     MessageRefusedError,
     NotReleasedError,
     UnavailableError,
 )
-from api.platform import Platform
-from api.store import AuditRow, EntryRow
-from api.submissions import Submissions
-from api.two_party.delivering import settle_all
+from api.kernel.failpoints import Boundary
+from api.platforms.fault_isolation import PlatformDownError
+from api.platforms.interfaces import Platform
+from api.two_party.delivery import settle_all
 from api.two_party.timeouts import end_stale
 from auditor_client import Auditor
+from auditor_client.audiences.weighted import WeightedAudience
 from auditor_client.errors import UnsupportedAuditError
-from auditor_client.weighted import WeightedAudience
-from openapi.models import Audit
+from openapi.resources import Audit
 from platform_sim import SimulatedPlatform, World
 from tests.system.raw import usernames
 from tests.two_parties import Conversation, auditor_at, integers, one, weighted
@@ -140,7 +140,7 @@ def test_a_platform_that_fails_while_it_is_read_costs_a_run_and_no_charge(
         raise PlatformDownError("the platform does not answer")
 
     with monkeypatch.context() as broken:
-        broken.setattr("api.two_party.half.values_of", lambda *_: down)
+        broken.setattr("api.two_party.platform_half.values_of", lambda *_: down)
         with pytest.raises(UnavailableError, match="nothing is charged again"):
             talk.talk(talk.party())
     assert talk.state == "running"
@@ -160,7 +160,7 @@ def test_a_failure_after_the_draw_is_final(
         if boundary is at:
             raise ValueError("no such number")
 
-    monkeypatch.setattr(boundaries, "reached", fails)
+    monkeypatch.setattr(failpoints, "reached", fails)
     with pytest.raises(ConflictError):
         talk.talk(talk.party())
     with pytest.raises(ConflictError):
@@ -181,7 +181,7 @@ def test_an_unavailable_database_is_given_the_same_answer_again(
         if boundary is Boundary.RELEASE_WRITTEN and gone:
             raise gone.pop()
 
-    monkeypatch.setattr(boundaries, "reached", fails)
+    monkeypatch.setattr(failpoints, "reached", fails)
     party = talk.party()
     with pytest.raises(OperationalError):
         talk.talk(party)
@@ -266,7 +266,7 @@ def test_whom_a_hidden_audience_finds_bears_the_audit_once(
     hidden = weighted(auditor, names, ["a"] * 25, hide=True)
     talk = Conversation.begin(service, auditor, hidden)
     with pytest.MonkeyPatch.context() as broken:
-        broken.setattr("api.two_party.half.values_of", lambda *_: lambda _: 1 / 0)
+        broken.setattr("api.two_party.platform_half.values_of", lambda *_: lambda _: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             talk.talk(talk.party())
     before = borne(talk, world)
@@ -337,7 +337,7 @@ def entries_of(service: Deployment, kind: str) -> int:
 
 def borne(talk: Conversation, world: World) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
     """What everybody has borne so far."""
-    from api.blocks import Blocks
+    from api.accounting.balance_blocks import Blocks
 
     with talk.service.store.read() as session:
         return Blocks.load(session, np.array([0]))["spent"][: world.people].copy()

@@ -7,13 +7,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from api.app.compose import simulated
 from api.audiences.uploads import groups_of
-from api.compose import simulated
-from api.metrics import LEFT_OUT
-from api.platform import Directory, Persons, Platform
-from api.store import ChargedPeopleRow
+from api.db import ChargedPeopleRow
+from api.platforms.interfaces import Directory, Persons, Platform
+from api.telemetry.metrics import LEFT_OUT
 from api.two_party.candidates import candidates
-from auditor_client import Auditor, soft_metrics
+from auditor_client import Auditor
+from auditor_client.kinds.two_party import metrics
 from platform_sim import SOFTWARE_JOB
 from tests.two_parties import EDGES, Conversation, auditor_at, integers, weighted
 from tests.world import Deployment, deployed, sqlite_url
@@ -114,7 +115,7 @@ def test_who_has_a_place_is_drawn_once_for_a_charge_and_anew_for_the_next(
     for _ in range(2):
         talk = talk_of(service, auditor, some, PLACES + 30)
         with pytest.MonkeyPatch.context() as broken:
-            broken.setattr("api.two_party.half.values_of", lambda *_: lambda _: 1 / 0)
+            broken.setattr("api.two_party.platform_half.values_of", lambda *_: lambda _: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 talk.talk(talk.party())
         first = borne_by(talk)
@@ -143,7 +144,7 @@ def test_the_price_counts_whoever_is_put_out(
 ) -> None:
     def scale(hide: bool) -> float:
         people = weighted(auditor, some.names[:5].to_pylist(), ["a"] * 5, hide=hide)
-        metric = soft_metrics.histogram(auditor.contents.upload(**SOFTWARE_JOB), EDGES)
+        metric = metrics.histogram(auditor.contents.upload(**SOFTWARE_JOB), EDGES)
         [part] = auditor.audits.price_two_party(metric, people).price.parts
         return part.noise_scale
 

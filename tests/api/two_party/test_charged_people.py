@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from sqlmodel import select
 
-from api import cancelling
-from api.blocks import Blocks
-from api.compose import simulated
-from api.errors import BeginAgainError, ConflictError
-from api.platform import Platform
-from api.store import ChargedPeopleRow, ChargeRow
-from api.two_party.half import Half
+from api.accounting.balance_blocks import Blocks
+from api.app.compose import simulated
+from api.audits import cancellation
+from api.db import ChargedPeopleRow, ChargeRow
+from api.kernel.errors import BeginAgainError, ConflictError
+from api.platforms.interfaces import Platform
+from api.two_party.platform_half import Half
 from auditor_client import Auditor
 from platform_sim import SimulatedPlatform, World
 from privacy.two_party import AuditorParty
@@ -155,7 +155,7 @@ def test_a_set_on_which_something_was_read_is_final(
     names = usernames(world, 2 * ROWS)
     talk = named(auditor, names[:ROWS], service)
     with monkeypatch.context() as broken:
-        broken.setattr("api.two_party.half.values_of", lambda *_: lambda _: 1 / 0)
+        broken.setattr("api.two_party.platform_half.values_of", lambda *_: lambda _: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             talk.talk(talk.party())
     assert talk.state == "running"
@@ -252,4 +252,4 @@ def go_on(talk: Conversation, party: AuditorParty, message: bytes | None) -> Non
 
 def cancel(talk: Conversation) -> None:
     with talk.service.store.write() as session:
-        cancelling.cancel(session, talk.caller, talk.audit.id, talk.service.settings)
+        cancellation.cancel(session, talk.caller, talk.audit.id, talk.service.settings)

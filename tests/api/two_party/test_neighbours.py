@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from api.audiences.members import tokens
-from api.compose import simulated
-from api.platform import Persons, Platform
-from api.settings import Settings
+from api.app.compose import simulated
+from api.audiences.parsing import tokens
+from api.kernel.settings import Settings
+from api.platforms.interfaces import Persons, Platform
 from api.two_party.candidates import candidates
 from privacy.two_party import Candidates, Entries, Terms, joins
 from tests.world import make_settings

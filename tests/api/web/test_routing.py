@@ -18,8 +18,8 @@ from starlette.routing import BaseRoute
 
 from api.app.app import create_app
 from api.app.container import build_container
-from api.platform import Platform
-from api.store import Store
+from api.db import Store
+from api.platforms.interfaces import Platform
 from api.web.dependencies import ReadDep
 from api.web.routing import Route, router
 from tests.databases import prepare

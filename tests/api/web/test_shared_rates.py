@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from sqlmodel import select
 
-from api.errors import RateLimitedError
-from api.store import RateBucketRow, Store
+from api.db import RateBucketRow, Store
+from api.kernel.errors import RateLimitedError
 from api.web.shared_rates import SharedRates
 from api.web.token_buckets import Buckets, LocalBuckets, Rate
 from tests.conftest import new_postgresql
@@ -116,7 +116,7 @@ def test_without_the_database_a_process_admits_its_grant(store: Store) -> None:
 
 PROCESS = """
 import sys, time
-from api.store import Store
+from api.db import Store
 from tests.api.web.test_shared_rates import SLOW, admitted_until, drawing, rates_of
 
 store = Store(sys.argv[1])

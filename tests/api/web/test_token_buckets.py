@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from api.errors import RateLimitedError
+from api.kernel.errors import RateLimitedError
 from api.web import token_buckets
 from api.web.token_buckets import MAX_BUCKETS, LocalBuckets, Rate
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from api.errors import UnavailableError
+from api.kernel.errors import UnavailableError
 from api.web.waiting import place
 
 

@@ -2,7 +2,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from auditor_client.charts import svg
+from auditor_client.charts.chart import svg
 from auditor_client.envy import Terms
 from auditor_client.envy.charts import alpha_chart, over_alphas, tube_chart
 from auditor_client.errors import InputError

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from api.audits.envy import Terms as Promise
-from api.audits.envy import beta, fleet_of, run
-from api.audits.envy.terms import Bounds
+from api.kinds.envy_freeness.algorithms import Terms as Promise
+from api.kinds.envy_freeness.algorithms import beta, fleet_of, run
+from api.kinds.envy_freeness.algorithms.terms import Bounds
 from auditor_client.envy import Terms, forecast
-from auditor_client.envy.printed_course import Printed
+from auditor_client.envy.forecast_paper import Printed
 from auditor_client.errors import InputError
-from platform_sim.bandits import PROBLEMS, alike
+from platform_sim.exploration.bandits import PROBLEMS, alike
 
 
 def test_widths_are_those_of_the_platform() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from api.audits.taking_part import draw_lots
+from api.kinds.envy_freeness.participants import draw_lots
 from auditor_client.envy import Wanted, design
 from auditor_client.envy.lots import arms_per_person_for, noise_rate, people_needed, unfilled
 from auditor_client.errors import InputError

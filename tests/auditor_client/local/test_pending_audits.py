@@ -19,11 +19,11 @@ from auditor_client import AuditFailedError, Auditor, ConnectionBrokenError
 from auditor_client.errors import BudgetExhaustedError, PendingAuditError, ServiceError
 from auditor_client.local.file_locks import FileLock, HeldLock
 from auditor_client.local.pending_audits import PendingAudits
-from auditor_client.progress import lines_when_piped
-from auditor_client.retries import Retries
+from auditor_client.local.progress import lines_when_piped
+from auditor_client.transport.retries import Retries
+from tests.auditor_client.audits.test_client import PATH, Stage, events
 from tests.auditor_client.examples import AUDIENCE_ID, AUDIT_ID, CONTENT_ID
 from tests.auditor_client.scripted import HANG_UP, ScriptedService, refuse
-from tests.auditor_client.test_audits import PATH, Stage, events
 
 KEY = OKPKey.generate_key("Ed25519")
 ASKED = {"kind": "match-count", "epsilon": "1"}
@@ -261,7 +261,7 @@ def test_a_thread_that_met_the_lock_before_the_record_pays_once(
 def test_a_process_that_met_the_lock_before_the_record_pays_once(folder: Path) -> None:
     code = (
         "import sys; from pathlib import Path;"
-        "from auditor_client.progress import lines_when_piped;"
+        "from auditor_client.local.progress import lines_when_piped;"
         "from tests.auditor_client.local.test_pending_audits import ASKED, pending;"
         "lines = lines_when_piped(); lines.__enter__();"
         "found = pending(Path(sys.argv[1])).claimed(ASKED);"

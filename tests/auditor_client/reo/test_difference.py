@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from auditor_client import reo
-from auditor_client.laws import Laplace
+from auditor_client.stats.noise_distributions import Laplace
 
 N = 150_000
 TRAFFICS = (

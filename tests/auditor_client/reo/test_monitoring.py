@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from auditor_client import reo
-from auditor_client.charts import svg
+from auditor_client.charts.chart import svg
 from auditor_client.errors import InputError
-from auditor_client.laws import Laplace
 from auditor_client.reo.charts import difference_chart
+from auditor_client.stats.noise_distributions import Laplace
 
 RANDOM = {"a": 9_000, "b": 10_000}
 DAYS = {

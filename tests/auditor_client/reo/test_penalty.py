@@ -7,9 +7,9 @@ import pytest
 
 from auditor_client import reo
 from auditor_client.errors import InputError
-from auditor_client.laws import Gaussian, Laplace, Noise, Nothing
 from auditor_client.reo.counts import Counts, law_of
 from auditor_client.reo.utilities import from_cells, utilities
+from auditor_client.stats.noise_distributions import Gaussian, Laplace, Noise, Nothing
 
 N = 150_000
 TRUE = ({"a": 0.3 * N, "b": 0.3 * N}, {"a": 0.2 * N, "b": 0.25 * N})

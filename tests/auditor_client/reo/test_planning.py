@@ -7,7 +7,7 @@ import pytest
 
 from auditor_client import reo
 from auditor_client.errors import InputError
-from auditor_client.laws import Laplace
+from auditor_client.stats.noise_distributions import Laplace
 
 Q, P = {"a": 0.1, "b": 0.25}, {"a": 0.01, "b": 0.05}
 

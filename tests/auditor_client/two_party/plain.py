@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor_client.demographics import Probabilities
-from auditor_client.laws import AnyNoise, law
+from auditor_client.stats.noise_distributions import AnyNoise, law
 from auditor_client.two_party import Sums
-from privacy.values import Integers, Layout
+from privacy.metric_values import Integers, Layout
 
 SCALE = 1000
 

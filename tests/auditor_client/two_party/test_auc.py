@@ -5,9 +5,9 @@ import pytest
 
 from auditor_client import two_party
 from auditor_client.demographics import Probabilities, hard
-from bench import plaintext_bootstrap
-from privacy.values import SampledPairs, ScoreBins, every_score
+from privacy.metric_values import SampledPairs, ScoreBins, every_score
 from tests.auditor_client.two_party.plain import soft, sums_of, weights_of
+from validation import plaintext_bootstrap
 
 BINS = ScoreBins(tuple(np.arange(1, 10) / 10))
 

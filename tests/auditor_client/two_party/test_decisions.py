@@ -4,7 +4,7 @@ import pytest
 from auditor_client import InputError, two_party
 from auditor_client.demographics import Probabilities, hard
 from auditor_client.two_party import Ratios
-from privacy.values import FalsePositives, RankGaps, ScoreBins
+from privacy.metric_values import FalsePositives, RankGaps, ScoreBins
 from tests.auditor_client.two_party.plain import soft, sums_of
 
 

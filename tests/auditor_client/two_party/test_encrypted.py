@@ -9,8 +9,7 @@ from nacl.public import PrivateKey
 
 from auditor_client import two_party
 from auditor_client.two_party import Ratios, Sums
-from bench.plaintext_bootstrap import sums_of
-from privacy.values import (
+from privacy.metric_values import (
     AdjacentRanks,
     Bins,
     Caps,
@@ -28,6 +27,7 @@ from privacy.values import (
     every_score,
 )
 from tests.auditor_client.two_party.plain import SCALE, soft
+from validation.plaintext_bootstrap import sums_of
 
 protocol = pytest.importorskip("privacy.two_party")
 
@@ -207,7 +207,7 @@ def test_products_of_all_pairs_would_carry_eq_8() -> None:
 
 def two_teams(rows: MemberRows, weights: Integers, tuples: tuple[tuple[int, ...], ...]) -> Any:
     """The sums by the protocol of two teams."""
-    library = pytest.importorskip("privacy.two_party.library")
+    library = pytest.importorskip("replications.paper_5.two_teams")
     terms = library.LibraryTerms(
         study="every metric",
         members=len(weights),

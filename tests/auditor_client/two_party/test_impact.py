@@ -6,7 +6,7 @@ import pytest
 from auditor_client import InputError, two_party
 from auditor_client.demographics import hard
 from auditor_client.two_party import Sums
-from privacy.values import (
+from privacy.metric_values import (
     Bins,
     FalsePositives,
     Kernels,

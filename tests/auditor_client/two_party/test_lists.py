@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.list_coverage import Design, covered, designs
+from validation.list_coverage import Design, covered, designs
 
 DESIGNS = {design.name: design for design in designs()}
 

@@ -7,7 +7,7 @@ from auditor_client import InputError, two_party
 from auditor_client.demographics import RandomisedResponse, hard
 from auditor_client.two_party import Average, Ratios, Sums
 from auditor_client.two_party.ratios import difference
-from privacy.values import FalsePositives, Layout, Outcomes
+from privacy.metric_values import FalsePositives, Layout, Outcomes
 from tests.auditor_client.two_party.plain import soft, sums_of
 
 # 95 % limits may fail in 5 %; over so many repetitions more failures than this have a chance

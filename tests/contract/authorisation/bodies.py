@@ -8,10 +8,10 @@ from secrets import token_hex
 from typing import Any
 
 from api.ledger.checkpoints import latest
-from auditor_client.keys import plain_jwk
-from openapi.models import EXAMPLES
+from auditor_client.local.keys import plain_jwk
+from openapi.resources import EXAMPLES
 from privacy.ledger import notes
-from privacy.ledger.possession import of_key_change
+from privacy.ledger.key_possession import of_key_change
 from privacy.ledger.statements import sign
 from tests.contract.authorisation.callers import Caller
 from tests.contract.authorisation.calls import Call

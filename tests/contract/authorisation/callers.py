@@ -10,10 +10,10 @@ import httpx2
 from joserfc import jwt
 from joserfc.jwk import OKPKey
 
-from api.auth.tokens import TYPE
-from auditor_client.connection import Connection
-from auditor_client.tokens import ASSERTION_TYPE
-from openapi.models import Role
+from api.identity.access_tokens import TYPE
+from auditor_client.transport.access_tokens import ASSERTION_TYPE
+from auditor_client.transport.session import Connection
+from openapi.resources import Role
 from tests.vetting import new_key
 from tests.world import Deployment
 

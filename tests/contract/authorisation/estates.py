@@ -8,10 +8,10 @@ from typing import Any, get_args
 
 from sqlmodel import select
 
-from api.errors import NotReleasedError
-from api.store import AuditRow, EntryRow
+from api.db import AuditRow, EntryRow
+from api.kernel.errors import NotReleasedError
 from auditor_client import Auditor
-from openapi.models import AuditKind
+from openapi.resources import AuditKind
 from platform_sim import World
 from tests.contract.authorisation.callers import Caller, caller_of
 from tests.system.raw import Raw, raw, request_for, usernames

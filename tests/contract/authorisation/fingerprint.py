@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from sqlmodel import SQLModel, col, select
 
-from api.store import EntryRow, Store
+from api.db import EntryRow, Store
 from tests.system.raw import matched
 
 # Tables that change by themselves, or when somebody proves who they are.

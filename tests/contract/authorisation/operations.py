@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from openapi.models.wire import Identifier
+from openapi.wire_model import Identifier
 from tests.contract.test_document import DOCUMENT
 from tests.contract.test_document import OPERATIONS as DOCUMENTED
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx2
 
-from api.platform import Platform
+from api.platforms.interfaces import Platform
 from platform_sim import SimulatedPlatform
 from tests.contract.authorisation import estates
 from tests.contract.authorisation.bodies import Ids, calls_of

@@ -8,9 +8,9 @@ from typing import Any
 import httpx2
 from pydantic import TypeAdapter
 
-import openapi.models
-from openapi.models import REQUEST
+import openapi.resources
 from openapi.problems import PREFIX
+from openapi.resources import REQUEST
 from tests.contract.authorisation.callers import Caller, assertion
 from tests.contract.authorisation.calls import Call
 from tests.contract.authorisation.operations import Operation
@@ -98,4 +98,4 @@ def _model(operation: Operation) -> TypeAdapter[Any]:
     documented = DOCUMENT["paths"][operation.path][operation.method.lower()]
     schema = documented["requestBody"]["content"]["application/json"]["schema"]
     name = schema.get("$ref", "").rpartition("/")[2].removesuffix("-Input")
-    return TypeAdapter(getattr(openapi.models, name)) if name else REQUEST
+    return TypeAdapter(getattr(openapi.resources, name)) if name else REQUEST

@@ -2,18 +2,18 @@
 
 from tests.mutants.mutant import Mutant
 
-BILLS = "tests/accounting/test_bills.py"
-EDGES = "tests/accounting/test_edges.py"
-PERSONS = "tests/accounting/test_persons.py"
-MANDATES = "tests/api/test_mandates.py"
-CANCELLING = "tests/accounting/test_cancelling.py"
-PRICING = "tests/api/test_pricing.py"
+BILLS = "tests/api/accounting/test_charge.py"
+EDGES = "tests/api/accounting/test_edges.py"
+PERSONS = "tests/api/accounting/test_lifetime_caps.py"
+MANDATES = "tests/api/mandates/test_service.py"
+CANCELLING = "tests/api/audits/test_cancellation.py"
+PRICING = "tests/api/audits/test_pricing.py"
 
 MUTANTS = (
     Mutant(
         "cheap_changes_are_charged",
         "A release whose change costs less than twice the rho of adding is charged.",
-        "api/charging.py",
+        "api/accounting/charge.py",
         'if any(2 * bill.exact.of("rho", ADD_REMOVE) > bill.rho for bill in bills):',
         'if any(bill.exact.of("rho", ADD_REMOVE) > bill.rho for bill in bills):',
         (f"{BILLS}::test_a_change_that_costs_less_than_twice_the_rho_is_charged_to_nobody",),
@@ -21,7 +21,7 @@ MUTANTS = (
     Mutant(
         "mandate_pays_add_remove",
         "A mandate is debited the add/remove price.",
-        "api/charging.py",
+        "api/accounting/charge.py",
         "return Fraction(self.exact.debit(self.mandate.currency))",
         "return Fraction(self.exact.of(self.mandate.currency, ADD_REMOVE))",
         (f"{BILLS}::test_a_bill_is_paid_at_the_change_one_price_by_everybody",),
@@ -29,7 +29,7 @@ MUTANTS = (
     Mutant(
         "people_pay_add_remove",
         "Platform and people are debited the add/remove rho.",
-        "api/charging.py",
+        "api/accounting/charge.py",
         'return Fraction(self.exact.debit("rho"))',
         'return Fraction(self.exact.of("rho", ADD_REMOVE))',
         (f"{BILLS}::test_a_bill_is_paid_at_the_change_one_price_by_everybody",),
@@ -37,7 +37,7 @@ MUTANTS = (
     Mutant(
         "platform_limit_one_late",
         "The platform's limit is looked at before the charge, and not with it.",
-        "api/charging.py",
+        "api/accounting/charge.py",
         "where(_THEN <= _LIMIT)",
         "where(_THEN <= _LIMIT + _RHO)",
         (
@@ -48,7 +48,7 @@ MUTANTS = (
     Mutant(
         "window_opens_again",
         "A platform window that was left is opened again when the clock is turned back.",
-        "api/charging.py",
+        "api/accounting/charge.py",
         "_LATER = case((_WINDOW < _NUMBER, _NUMBER), else_=_WINDOW)",
         "_LATER = _NUMBER",
         (f"{EDGES}::test_an_account_that_is_ahead_of_the_books_stays_there",),
@@ -56,7 +56,7 @@ MUTANTS = (
     Mutant(
         "old_window_is_refunded_to_the_new",
         "A refund goes to the platform's window of today, whenever the charge was.",
-        "api/charging.py",
+        "api/accounting/charge.py",
         ".where(_WINDOW == _NUMBER).values(spent=_SPENT - _RHO)",
         ".where(_NUMBER == _NUMBER).values(spent=_SPENT - _RHO)",
         (f"{EDGES}::test_a_refund_of_an_old_window_gives_nothing_to_the_new_one",),
@@ -64,7 +64,7 @@ MUTANTS = (
     Mutant(
         "unbearable_by_add_remove",
         "An audit that nobody could bear is refused by its add/remove price.",
-        "api/charging.py",
+        "api/accounting/charge.py",
         "if price.rho.change_one > settings.person_lifetime_rho:",
         "if price.rho.add_remove > settings.person_lifetime_rho:",
         (f"{BILLS}::test_what_nobody_could_bear_is_refused_by_its_change_one_price",),
@@ -72,7 +72,7 @@ MUTANTS = (
     Mutant(
         "lifetime_cap_plus_one_audit",
         "People within the cap before a charge bear it, and may be above the cap after it.",
-        "api/persons.py",
+        "api/accounting/lifetime_caps.py",
         "cap - amount",
         "cap",
         (f"{EDGES}::test_a_person_bears_the_cap_to_the_last_unit_and_no_more",),
@@ -80,7 +80,7 @@ MUTANTS = (
     Mutant(
         "exhausted_people_are_scored",
         "Whoever could not bear an audit is left out of the debit, and read all the same.",
-        "api/persons.py",
+        "api/accounting/lifetime_caps.py",
         "[None if mask.all() else mask for mask in masks]",
         "[None for _ in masks]",
         (f"{EDGES}::test_a_person_bears_the_cap_to_the_last_unit_and_no_more",),
@@ -88,7 +88,7 @@ MUTANTS = (
     Mutant(
         "exclusion_is_inverted",
         "An audit reads exactly the people who could not bear it.",
-        "api/persons.py",
+        "api/accounting/lifetime_caps.py",
         "group[_mask(those, len(group))]",
         "group[~_mask(those, len(group))]",
         (f"{EDGES}::test_a_refund_lets_people_bear_again_and_only_those_who_bore",),
@@ -96,7 +96,7 @@ MUTANTS = (
     Mutant(
         "refund_charges_again",
         "A refund debits people once more.",
-        "api/persons.py",
+        "api/accounting/lifetime_caps.py",
         "_of(burden, -to_pico(burden.cost))",
         "_of(burden, to_pico(burden.cost))",
         (f"{BILLS}::test_what_a_charge_takes_its_refund_gives_back_once",),
@@ -104,7 +104,7 @@ MUTANTS = (
     Mutant(
         "people_of_two_groups_pay_for_one_and_get_two_back",
         "Somebody in two groups has a charge added twice to their balance.",
-        "api/blocks.py",
+        "api/accounting/balance_blocks.py",
         "balances[place] = np.add(there, amount, out=there, where=able)",
         "np.add.at(balances, place[able], amount if isinstance(amount, int) else amount[able])",
         (f"{BILLS}::test_what_a_charge_takes_its_refund_gives_back_once",),
@@ -112,7 +112,7 @@ MUTANTS = (
     Mutant(
         "balances_add_where_there_is_no_room",
         "The balances of people who are left out of an audit grow all the same.",
-        "api/blocks.py",
+        "api/accounting/balance_blocks.py",
         "np.add(there, amount, out=there, where=able)",
         "np.add(there, amount, out=there)",
         (f"{EDGES}::test_a_person_bears_the_cap_to_the_last_unit_and_no_more",),
@@ -120,7 +120,7 @@ MUTANTS = (
     Mutant(
         "mandate_refunded_twice",
         "A refund gives a mandate twice what was debited.",
-        "api/budgets.py",
+        "api/mandates/budgets.py",
         "    mandate.spent -= charge.debit\n",
         "    mandate.spent -= 2 * charge.debit\n",
         (
@@ -131,7 +131,7 @@ MUTANTS = (
     Mutant(
         "mandate_limit_is_not_enforced",
         "A mandate pays as long as anything is left, and not only what is left.",
-        "api/budgets.py",
+        "api/mandates/budgets.py",
         "if amount > left:",
         "if left <= 0:",
         (f"{BILLS}::test_a_mandate_pays_what_is_left_and_no_more",),
@@ -139,7 +139,7 @@ MUTANTS = (
     Mutant(
         "lifetime_limit_of_a_mandate_is_ignored",
         "A renewing mandate can be spent beyond its lifetime limit.",
-        "api/budgets.py",
+        "api/mandates/budgets.py",
         "left = min(left, mandate.lifetime_limit - mandate.spent)",
         "left = max(left, mandate.lifetime_limit - mandate.spent)",
         (f"{EDGES}::test_a_lifetime_limit_never_comes_back",),
@@ -147,7 +147,7 @@ MUTANTS = (
     Mutant(
         "rolling_window_is_short",
         "A rolling limit counts hours in place of days.",
-        "api/budgets.py",
+        "api/mandates/budgets.py",
         "since = at - timedelta(days=mandate.renewal_days or 1)",
         "since = at - timedelta(hours=mandate.renewal_days or 1)",
         (f"{EDGES}::test_a_rolling_limit_is_back_when_the_stretch_is_over_and_no_hour_before",),
@@ -155,7 +155,7 @@ MUTANTS = (
     Mutant(
         "old_period_is_refunded_to_the_new",
         "A refund of an old period adds to what the new period may spend.",
-        "api/budgets.py",
+        "api/mandates/budgets.py",
         "if charge.period == mandate.period:",
         "if charge.period <= mandate.period:",
         (f"{EDGES}::test_a_refund_of_an_old_period_gives_nothing_to_the_new_one",),
@@ -163,7 +163,7 @@ MUTANTS = (
     Mutant(
         "clock_turned_back_renews",
         "A fixed limit is renewed when the clock is turned back.",
-        "api/budgets.py",
+        "api/mandates/budgets.py",
         "return max(mandate.period, elapsed // timedelta(days=mandate.renewal_days or 1))",
         "return elapsed // timedelta(days=mandate.renewal_days or 1)",
         (f"{BILLS}::test_a_period_that_was_left_never_comes_back",),
@@ -171,7 +171,7 @@ MUTANTS = (
     Mutant(
         "exploration_is_not_debited",
         "What people may lose by an audit is not debited from its mandate.",
-        "api/charging.py",
+        "api/accounting/charge.py",
         "Debit(bill.mandate, bill.debit, bill.loss)",
         "Debit(bill.mandate, bill.debit)",
         (f"{BILLS}::test_what_people_may_lose_is_debited_limited_and_given_back",),
@@ -179,7 +179,7 @@ MUTANTS = (
     Mutant(
         "cancelled_while_running",
         "An audit that has begun to read is cancelled, and its charge given back.",
-        "api/cancelling.py",
+        "api/audits/cancellation.py",
         'if row.state != "charged":',
         'if row.state not in ("charged", "running"):',
         (f"{CANCELLING}::test_what_was_read_stays_charged[running]",),
@@ -187,7 +187,7 @@ MUTANTS = (
     Mutant(
         "released_audit_is_refunded",
         "An audit is cancelled after its release.",
-        "api/cancelling.py",
+        "api/audits/cancellation.py",
         'if row.state != "charged":',
         'if row.state == "cancelled":',
         (f"{CANCELLING}::test_what_was_read_stays_charged[released]",),
@@ -195,7 +195,7 @@ MUTANTS = (
     Mutant(
         "refunded_as_often_as_asked",
         "A cancelled audit is cancelled and refunded once more.",
-        "api/cancelling.py",
+        "api/audits/cancellation.py",
         'if row.state != "charged":',
         'if row.state not in ("charged", "cancelled"):',
         (f"{CANCELLING}::test_what_waits_is_given_back_once",),
@@ -204,7 +204,7 @@ MUTANTS = (
     Mutant(
         "samples_are_priced_like_uploads",
         "The facts of a sampled audience do not say that its size is fixed.",
-        "api/pricing.py",
+        "api/audits/pricing.py",
         "fixed_slots=displaces(audience)",
         "fixed_slots=False",
         (f"{PRICING}::test_in_a_sample_people_displace_each_other[sample-True]",),
@@ -212,7 +212,7 @@ MUTANTS = (
     Mutant(
         "price_is_shown_for_add_remove",
         "The debit in another currency is the add/remove price.",
-        "api/pricing.py",
+        "api/audits/pricing.py",
         '"debit": both.change_one',
         '"debit": both.add_remove',
         (f"{PRICING}::test_the_debit_is_the_change_one_price_of_all_tables_together",),
@@ -220,7 +220,7 @@ MUTANTS = (
     Mutant(
         "periods_forget_earlier_charges",
         "Of the charges of one period only the last one counts against the limit.",
-        "api/budgets.py",
+        "api/mandates/budgets.py",
         "before = mandate.period_spent if period == mandate.period else Fraction(0)",
         "before = Fraction(0)",
         (f"{BILLS}::test_charges_of_one_period_add_up[fixed]",),
@@ -228,7 +228,7 @@ MUTANTS = (
     Mutant(
         "one_mandate_pays_two_bills_with_one_debit",
         "Two bills of one transaction are debited from the same balance of one mandate.",
-        "api/budgets.py",
+        "api/mandates/budgets.py",
         "if len({each.mandate.id for each in debits}) < len(debits):",
         "if not debits:",
         (f"{BILLS}::test_one_mandate_is_not_debited_twice_from_what_it_has_now",),

@@ -3,15 +3,15 @@
 from tests.mutants.mutant import Mutant
 
 ONE_DRAW = "tests/system/test_one_draw.py"
-ENCODABLE = "tests/api/test_encodable.py"
-MATCHER = "tests/api/test_matcher.py"
+ENCODABLE = "tests/api/audits/test_noise_limits.py"
+MATCHER = "tests/api/audiences/test_matcher.py"
 QUOTA = "tests/system/test_matching_quota.py"
 
 MUTANTS = (
     Mutant(
         "a_failed_draw_is_retried",
         "An exception after noise was drawn is an attempt like any other, and draws again.",
-        "api/worker.py",
+        "api/audits/queue/worker.py",
         "raise DrawnError from error",
         "raise error",
         (
@@ -22,7 +22,7 @@ MUTANTS = (
     Mutant(
         "a_failed_commit_is_retried",
         "A release that cannot be committed is made again, with new noise.",
-        "api/worker.py",
+        "api/audits/queue/worker.py",
         "self._fail_drawn(some[0].audit, error)",
         "self._failed(some[0].audit, error)",
         (
@@ -33,7 +33,7 @@ MUTANTS = (
     Mutant(
         "a_mark_is_not_looked_at",
         "An audit whose failure after the draw could not be written is drawn again.",
-        "api/worker.py",
+        "api/audits/queue/worker.py",
         "if final_failures.is_marked(audit.id):",
         "if final_failures.is_marked(audit.kind):",
         (
@@ -45,7 +45,7 @@ MUTANTS = (
     Mutant(
         "noise_is_not_clipped",
         "Noisy cells leave the integers that canonical JSON carries.",
-        "privacy/table.py",
+        "privacy/tables/bounded_table.py",
         "return np.clip(cells, -LARGEST, LARGEST)",
         "return cells",
         (f"{ENCODABLE}::test_noise_that_leaves_64_bits_does_not_wrap_around",),
@@ -53,7 +53,7 @@ MUTANTS = (
     Mutant(
         "noise_wraps_around",
         "Noise at the end of 64 bits is added to a cell as it is.",
-        "privacy/table.py",
+        "privacy/tables/bounded_table.py",
         "np.clip(noise, -_FAR, _FAR)",
         "noise",
         (f"{ENCODABLE}::test_noise_that_leaves_64_bits_does_not_wrap_around",),
@@ -61,7 +61,7 @@ MUTANTS = (
     Mutant(
         "overflow_is_not_refused",
         "A question whose release would be clipped is charged.",
-        "api/encodable.py",
+        "api/audits/noise_limits.py",
         "if found is None:",
         "if found is None or found.given < 1:",
         (f"{ENCODABLE}::test_a_refusal_names_the_table_in_the_units_of_the_request",),
@@ -69,7 +69,7 @@ MUTANTS = (
     Mutant(
         "overflow_is_not_looked_for",
         "Prices are quoted and charged for noise that no release can hold.",
-        "api/asking.py",
+        "api/audits/request_pricing.py",
         "    encodable.refuse_overflow(kind, question, facts)\n",
         "",
         (
@@ -105,10 +105,12 @@ MUTANTS = (
     Mutant(
         "failures_cost_by_number",
         "A batch is not filled up with calls about nobody, so calls tell how many people failed.",
-        "api/adapters.py",
+        "api/platforms/fault_isolation.py",
         "    if failed:\n",
         "    if False:\n",
-        ("tests/api/test_adapters.py::test_one_to_four_failing_people_cost_the_same",),
+        (
+            "tests/api/platforms/test_fault_isolation.py::test_one_to_four_failing_people_cost_the_same",
+        ),
     ),
     Mutant(
         "one_auditor_takes_all_places",
@@ -116,6 +118,6 @@ MUTANTS = (
         "api/audiences/places.py",
         "min(self.parts - 1, self.parts // len(auditors))",
         "self.parts",
-        ("tests/api/test_places.py::test_one_auditor_alone_leaves_a_place_for_another",),
+        ("tests/api/audiences/test_places.py::test_one_auditor_alone_leaves_a_place_for_another",),
     ),
 )

@@ -2,13 +2,13 @@
 
 from tests.mutants.mutant import Mutant
 
-REACH = "tests/api/audits/test_claimed_reach.py"
+REACH = "tests/api/kinds/test_claimed_sensitivity.py"
 COUNTS = f"{REACH}::test_a_person_is_one_of_the_counts_of_each_of_their_groups"
 ROWS = f"{REACH}::test_rows_of_a_person_fall_on_one_another_in_each_of_their_groups"
-SKEWED = "tests/api/audits/test_most_skewed.py"
-READ = "tests/api/test_rows.py"
-ENVY = "tests/api/test_envy_sensitivity.py"
-LOTS = "tests/api/test_taking_part.py"
+SKEWED = "tests/api/kinds/test_most_skewed.py"
+READ = "tests/api/kinds/building_blocks/test_log_rows.py"
+ENVY = "tests/api/kinds/envy_freeness/test_sensitivity.py"
+LOTS = "tests/api/kinds/envy_freeness/test_participants.py"
 
 MUTANTS = (
     Mutant(
@@ -85,7 +85,7 @@ MUTANTS = (
         'return "discrete-gaussian", Fraction(request["rho"])',
         'return "discrete-gaussian", 2 * Fraction(request["rho"])',
         (
-            "tests/api/test_score_histogram.py::test_bins_and_sizes_cost_what_is_asked_for_each",
+            "tests/api/kinds/test_score_histogram.py::test_bins_and_sizes_cost_what_is_asked_for_each",
             f"{REACH}::test_a_table_costs_what_was_asked_and_twice_that_for_a_change",
         ),
     ),
@@ -103,7 +103,7 @@ MUTANTS = (
     Mutant(
         "most_skewed_by_squared_weights",
         "Counts are multiplied by the squares of the weights that were priced.",
-        "api/audits/most_skewed.py",
+        "api/kinds/most_skewed/__init__.py",
         "[[request.weights[0]], [-request.weights[1]]]",
         "[[request.weights[0] ** 2], [-(request.weights[1] ** 2)]]",
         (
@@ -114,7 +114,7 @@ MUTANTS = (
     Mutant(
         "most_skewed_change_is_halved",
         "A change of one person's data moves a skew no further than adding a person.",
-        "privacy/sensitivity.py",
+        "privacy/tables/sensitivity.py",
         "self._moved(values, 2 * self.largest)",
         "self._moved(values, self.largest)",
         (f"{SKEWED}::test_the_reach_is_the_largest_weight_and_twice_that",),
@@ -122,18 +122,18 @@ MUTANTS = (
     Mutant(
         "outcomes_are_not_clipped",
         "Scores and outcomes beyond their public range enter the moments as they are.",
-        "api/audits/outcome_test.py",
+        "api/kinds/outcome_test/__init__.py",
         "return np.clip(scaled, -1, 1, out=scaled)",
         "return scaled",
-        ("tests/api/test_outcome_test.py::test_the_sums_are_the_obvious_ones",),
+        ("tests/api/kinds/test_outcome_test.py::test_the_sums_are_the_obvious_ones",),
     ),
     Mutant(
         "moments_are_rounded_when_summed",
         "Moments are added up as floats, and rounded in the end.",
-        "api/audits/outcome_test.py",
+        "api/kinds/outcome_test/__init__.py",
         "np.rint(units, out=units)",
         "units",
-        ("tests/api/test_outcome_test.py::test_every_row_is_rounded_before_it_is_added",),
+        ("tests/api/kinds/test_outcome_test.py::test_every_row_is_rounded_before_it_is_added",),
     ),
     Mutant(
         "moments_of_one_cell_are_near",
@@ -154,26 +154,26 @@ MUTANTS = (
     Mutant(
         "bias_size_takes_people_of_two_groups",
         "The size of a bias, proved for people of one group, is sold for people of several.",
-        "api/audits/bias_size.py",
+        "api/kinds/bias_size/__init__.py",
         "if audience.groups_per_person != 1:",
         "if audience.groups_per_person < 1:",
-        ("tests/api/test_bias_size.py::test_what_cannot_be_asked_is_refused",),
+        ("tests/api/kinds/test_bias_size.py::test_what_cannot_be_asked_is_refused",),
     ),
     Mutant(
         "rows_per_person_is_not_enforced",
         "All rows of a person are read, however many were declared.",
-        "api/audits/rows.py",
+        "api/kinds/building_blocks/log_rows.py",
         "few = _drawn(rows, selection.rows_per_person, secret)",
         "few = rows",
         (
             f"{READ}::test_no_more_rows_than_told",
-            "tests/api/audits/test_log_cdf.py::test_nobody_has_more_rows_than_declared",
+            "tests/api/kinds/test_log_cdf.py::test_nobody_has_more_rows_than_declared",
         ),
     ),
     Mutant(
         "numbers_are_not_clipped",
         "Numbers of a log enter an audit beyond their public range.",
-        "api/audits/rows.py",
+        "api/kinds/building_blocks/log_rows.py",
         "return column if inside else np.clip(column, low, high)",
         "return column",
         (f"{READ}::test_a_number_beyond_the_range_is_cut_to_it",),
@@ -181,7 +181,7 @@ MUTANTS = (
     Mutant(
         "rows_of_strangers_count",
         "Rows of people who are not in the audience are read.",
-        "api/audits/rows.py",
+        "api/kinds/building_blocks/log_rows.py",
         "    return rows.of(persons)\n",
         "    return rows\n",
         (f"{READ}::test_rows_of_strangers_are_in_no_group",),
@@ -190,7 +190,7 @@ MUTANTS = (
     Mutant(
         "rows_in_turns_are_not_one_persons",
         "A person whose rows do not lie together has more of them read than declared.",
-        "api/audits/rows.py",
+        "api/kinds/building_blocks/log_rows.py",
         "if not _is_ordered(rows.person):",
         "if len(rows.person) < 0:",
         (f"{READ}::test_rows_that_do_not_lie_together_are_one_persons_all_the_same",),
@@ -198,7 +198,7 @@ MUTANTS = (
     Mutant(
         "every_audit_draws_the_same_rows",
         "The secret that decides which rows are drawn is the same for every audit.",
-        "api/audits/rows.py",
+        "api/kinds/building_blocks/log_rows.py",
         "return secrets.randbits(64)",
         "return 7",
         (f"{READ}::test_every_audit_draws_by_a_secret_of_its_own",),
@@ -206,45 +206,51 @@ MUTANTS = (
     Mutant(
         "outcomes_of_a_bias_are_not_clipped",
         "Outcomes beyond the range that was priced enter the size of a bias as they are.",
-        "api/audits/bias_size.py",
+        "api/kinds/bias_size/__init__.py",
         "np.clip(value, low, high) - low",
         "value - low",
         (
-            "tests/api/test_bias_size.py"
+            "tests/api/kinds/test_bias_size.py"
             "::test_outcomes_beyond_the_range_asked_for_are_clipped_to_it",
         ),
     ),
     Mutant(
         "rows_are_drawn_without_the_secret",
         "Which rows of a person are drawn can be computed by everybody.",
-        "api/audits/drawing.py",
+        "api/platforms/row_sampling.py",
         "mixed(person.astype(np.uint64) + word(secret))",
         "mixed(person.astype(np.uint64))",
-        ("tests/api/test_drawing.py::test_another_secret_draws_other_rows",),
+        ("tests/api/platforms/test_row_sampling.py::test_another_secret_draws_other_rows",),
     ),
     Mutant(
         "a_failing_score_is_zero",
         "People for whom the adapter fails count with the score 0.",
-        "api/audits/scoring.py",
+        "api/kinds/building_blocks/scoring.py",
         "np.float64(np.nan))",
         "np.float64(0.0))",
-        ("tests/api/test_scoring.py::test_people_who_break_a_call_are_cut_and_nobody_else",),
+        (
+            "tests/api/kinds/building_blocks/test_scoring.py::test_people_who_break_a_call_are_cut_and_nobody_else",
+        ),
     ),
     Mutant(
         "envy_lots_count_once_in_samples",
         "In a sample, an envy audit in lots is priced as if one person moved one lot.",
-        "privacy/sensitivity.py",
+        "privacy/tables/sensitivity.py",
         "lots = (2 if self.fixed_slots else 1) * self.lots_per_person",
         "lots = self.lots_per_person",
-        ("tests/api/audits/test_envy_reach.py::test_a_lot_goes_from_anything_to_anything",),
+        (
+            "tests/api/kinds/envy_freeness/test_claimed_sensitivity.py::test_a_lot_goes_from_anything_to_anything",
+        ),
     ),
     Mutant(
         "envy_cost_is_not_clipped",
         "What a target lost enters the sum beyond what was priced.",
-        "api/audits/envy_freeness.py",
+        "api/kinds/envy_freeness/__init__.py",
         "np.clip(np.rint(COST_UNIT * outcomes.cost), -COST_UNIT * steps, COST_UNIT * steps)",
         "np.rint(COST_UNIT * outcomes.cost)",
-        ("tests/api/audits/test_envy_reach.py::test_what_a_target_took_is_clipped",),
+        (
+            "tests/api/kinds/envy_freeness/test_claimed_sensitivity.py::test_what_a_target_took_is_clipped",
+        ),
     ),
     Mutant(
         "envy_lots_of_one_person_count_once",
@@ -257,7 +263,7 @@ MUTANTS = (
     Mutant(
         "envy_arms_take_part_without_limit",
         "A person takes part in more lots than the request allows and the price counts.",
-        "api/audits/taking_part.py",
+        "api/kinds/envy_freeness/participants.py",
         "lots, places = _entries(people, targets, arms_per_person, secret)",
         "arms_per_person = min(targets, arms_per_person + 1)\n"
         "    lots, places = _entries(people, targets, arms_per_person, secret)",
@@ -266,7 +272,7 @@ MUTANTS = (
     Mutant(
         "envy_home_is_drawn_twice",
         "A person may be twice in their home lot, as a target and as an arm.",
-        "api/audits/taking_part.py",
+        "api/kinds/envy_freeness/participants.py",
         "others + (others >= home[:, None])",
         "others",
         (f"{LOTS}::test_a_person_is_a_target_once_and_takes_part_no_more_often_than_allowed",),
@@ -274,7 +280,7 @@ MUTANTS = (
     Mutant(
         "envy_arms_lead",
         "A person may be the target of lots other than their home, and so of several.",
-        "api/audits/taking_part.py",
+        "api/kinds/envy_freeness/participants.py",
         "leads = np.zeros(lots.shape, bool)",
         "leads = np.ones(lots.shape, bool)",
         (f"{LOTS}::test_nobody_is_the_target_of_two_lots",),
@@ -282,7 +288,7 @@ MUTANTS = (
     Mutant(
         "envy_arms_are_not_covered",
         "Requests that do not say in how many lots a person may take part are run.",
-        "api/audits/envy_freeness.py",
+        "api/kinds/envy_freeness/__init__.py",
         'if request.criterion == "exact" or request.arms_per_person is None:\n'
         '        raise _refused("an audit of envy that does not cover',
         'if request.criterion == "none":\n'

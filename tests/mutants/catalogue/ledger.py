@@ -41,7 +41,7 @@ MUTANTS = (
     Mutant(
         "more_groups_per_person_than_there_are",
         "The bounds of an audience count more groups per person than it has.",
-        "privacy/ledger/shapes.py",
+        "privacy/ledger/entry_schemas.py",
         "groups_per_person=min(self.groups_per_person, self.groups),",
         "groups_per_person=self.groups_per_person,",
         (f"{PARTS}::test_nobody_counts_in_more_groups_than_there_are",),
@@ -58,7 +58,7 @@ MUTANTS = (
     Mutant(
         "older_hidden_audience_without_displacement",
         "On a hidden audience of the format before nobody displaces anybody.",
-        "privacy/ledger/shapes.py",
+        "privacy/ledger/entry_schemas.py",
         'candidates=1 if self.source == "hidden" else None,',
         "candidates=None,",
         (f"{DISPLACEMENT}::test_a_charge_on_an_older_hidden_audience_counts_the_displaced",),

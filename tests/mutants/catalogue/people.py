@@ -5,7 +5,7 @@ from tests.mutants.mutant import Mutant
 UNBOUND = "tests/attacks/test_unbound_people.py"
 DIGEST = "tests/api/accounting/test_people_digest.py"
 RECORDED = "tests/api/two_party/test_charged_people.py"
-NEGATIVE = "tests/accounting/test_balances_below_zero.py"
+NEGATIVE = "tests/api/accounting/test_balances_below_zero.py"
 CANDIDATES = "tests/api/two_party/test_candidates.py"
 EXCHANGES = "tests/attacks/test_exchanges.py"
 
@@ -13,7 +13,7 @@ MUTANTS = (
     Mutant(
         "worker_reads_whoever_is_there",
         "A worker does not compare the people of an audience with the digest of the charge.",
-        "api/work.py",
+        "api/audits/job.py",
         "if not known or not is_bound(digest, audit.id, people, facts.members, settings):",
         "if not known:",
         (f"{UNBOUND}::test_people_who_changed_after_the_charge_are_not_read[somebody_more]",),
@@ -72,7 +72,7 @@ MUTANTS = (
     Mutant(
         "digest_covers_who_was_dropped",
         "The digest of a charge covers people above the cap, who were not debited.",
-        "api/charging.py",
+        "api/accounting/charge.py",
         "debited = persons.within_cap(found.membership, masks)",
         "debited = found.membership",
         (f"{UNBOUND}::test_a_dropped_person_cannot_be_put_back",),
@@ -80,7 +80,7 @@ MUTANTS = (
     Mutant(
         "refund_goes_to_whoever_is_there",
         "A refund does not compare the people of an audience with the digest of the charge.",
-        "api/charging.py",
+        "api/accounting/charge.py",
         "if not is_bound(row.people_digest, row.audit_id, people, uploaded, settings):",
         "if row.people_digest is None:",
         (f"{UNBOUND}::test_people_who_changed_after_the_charge_are_not_read[groups_exchanged]",),
@@ -88,7 +88,7 @@ MUTANTS = (
     Mutant(
         "replaced_people_stay_debited",
         "When another run replaces a set of people, the old set gets nothing back.",
-        "api/charging.py",
+        "api/accounting/charge.py",
         "    _refund_people(session, row, settings)\n    _, rows =",
         "    _, rows =",
         (f"{RECORDED}::test_a_run_replaces_a_set_on_which_nothing_was_read",),
@@ -96,7 +96,7 @@ MUTANTS = (
     Mutant(
         "found_people_above_the_cap_are_read",
         "People whom a run finds in a hidden audience are read although they are above the cap.",
-        "api/charging.py",
+        "api/accounting/charge.py",
         "people = persons.within_cap(everybody, masks)",
         "people = everybody",
         (f"{RECORDED}::test_people_above_the_cap_are_dropped_and_not_read",),
@@ -104,7 +104,7 @@ MUTANTS = (
     Mutant(
         "a_run_reads_whom_it_found",
         "A run reads everybody whom it found, and not only people whom the charge debits.",
-        "api/two_party/half.py",
+        "api/two_party/platform_half.py",
         "return np.isin(persons, debited.everyone())",
         "return np.isin(persons, persons)",
         (f"{RECORDED}::test_people_above_the_cap_are_dropped_and_not_read",),
@@ -112,7 +112,7 @@ MUTANTS = (
     Mutant(
         "every_kind_takes_hidden_audiences",
         "The sources that a kind supports are not compared with the audience.",
-        "api/asking.py",
+        "api/audits/request_pricing.py",
         "if facts.source not in kind.sources:",
         "if not kind.sources:",
         (f"{UNBOUND}::test_no_other_kind_takes_a_hidden_audience[score-histogram]",),
@@ -120,7 +120,7 @@ MUTANTS = (
     Mutant(
         "kinds_declare_hidden_audiences",
         "Kinds that debit people at the charge declare that they support hidden audiences.",
-        "api/audits/kind.py",
+        "api/kinds/protocol.py",
         'frozenset({"upload", "confirmed", "sample"})',
         'frozenset({"upload", "confirmed", "sample", "hidden"})',
         (f"{UNBOUND}::test_every_kind_says_which_sources_it_takes",),
@@ -131,12 +131,14 @@ MUTANTS = (
         "privacy/plans/part.py",
         'frozenset({"sample", "hidden"})',
         'frozenset({"sample"})',
-        ("tests/api/test_pricing.py::test_in_a_sample_people_displace_each_other[hidden-True]",),
+        (
+            "tests/api/audits/test_pricing.py::test_in_a_sample_people_displace_each_other[hidden-True]",
+        ),
     ),
     Mutant(
         "balances_below_zero_are_written",
         "A balance below zero is left to the database to refuse.",
-        "api/blocks.py",
+        "api/accounting/balance_blocks.py",
         "if (lowest < 0).any():",
         "if (lowest == 1 << 62).any():",
         (f"{NEGATIVE}::test_no_column_is_written_with_a_balance_below_zero[sqlite-spent]",),
@@ -145,7 +147,7 @@ MUTANTS = (
     Mutant(
         "minimum_of_loaded_columns",
         "The minimum of a block leaves out the columns that a charge does not read.",
-        "api/blocks.py",
+        "api/accounting/balance_blocks.py",
         "open_ = self.written & (lowest > 0)",
         "open_ = lowest < 0; return lowest",
         (f"{NEGATIVE}::test_every_rewrite_writes_the_minimum_of_the_block[sqlite-carried-False]",),
@@ -153,7 +155,7 @@ MUTANTS = (
     Mutant(
         "minimum_of_one_column",
         "The minimum of a block is that of what was spent, and leaves out the other columns.",
-        "api/blocks.py",
+        "api/accounting/balance_blocks.py",
         "min(axis=1) for balances in self.columns.values()]",
         'min(axis=1) for balances in [self["spent"]]]',
         (f"{NEGATIVE}::test_no_column_is_written_with_a_balance_below_zero[sqlite-drawn]",),

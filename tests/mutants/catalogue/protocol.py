@@ -10,10 +10,10 @@ OPENING = "tests/privacy/two_party/test_opening.py"
 MESSAGES = "tests/privacy/two_party/test_messages.py"
 DLEQ = "tests/privacy/two_party/test_dleq.py"
 MALLEABLE = "tests/privacy/two_party/test_malleable.py"
-MATCHING = "tests/privacy/two_party/test_matching.py"
-LISTS = "tests/privacy/values/test_lists.py"
-METRICS = "tests/privacy/values/test_metrics.py"
-CAPPING = "tests/privacy/values/test_capping.py"
+MATCHING = "tests/privacy/two_party/test_private_set_intersection.py"
+LISTS = "tests/privacy/metric_values/test_list_extraction.py"
+METRICS = "tests/privacy/metric_values/test_metrics.py"
+CAPPING = "tests/privacy/metric_values/test_list_caps.py"
 
 MUTANTS = (
     Mutant(
@@ -79,7 +79,7 @@ MUTANTS = (
         "privacy/plans/two_party.py",
         "moved=layout.moved",
         "moved=0",
-        ("tests/api/audits/test_two_party.py::test_a_price_of_lists_counts_everybody_in_them",),
+        ("tests/api/kinds/test_two_party.py::test_a_price_of_lists_counts_everybody_in_them",),
     ),
     Mutant(
         "candidates_displace_nobody_in_the_price",
@@ -87,7 +87,7 @@ MUTANTS = (
         "privacy/plans/two_party.py",
         "displacing=audience.candidates is not None,",
         "displacing=False,",
-        ("tests/api/audits/test_two_party.py::test_a_price_of_candidates_counts_the_displaced",),
+        ("tests/api/kinds/test_two_party.py::test_a_price_of_candidates_counts_the_displaced",),
     ),
     Mutant(
         "values_are_not_cut",
@@ -145,7 +145,7 @@ MUTANTS = (
     Mutant(
         "run_forgets_a_nonce",
         "The name of a run does not depend on the platform's nonce.",
-        "privacy/two_party/labels.py",
+        "privacy/two_party/domain_separation.py",
         "terms + asked + answered).digest()",
         "terms + asked).digest()",
         (
@@ -172,7 +172,7 @@ MUTANTS = (
     Mutant(
         "points_of_two_runs_compare",
         "Tokens are hashed to the same point in every run.",
-        "privacy/two_party/matching.py",
+        "privacy/two_party/private_set_intersection.py",
         "sha512(_LABEL + run + token)",
         "sha512(_LABEL + token)",
         (f"{MATCHING}::test_two_keys_commute_and_two_runs_do_not_compare",),
@@ -180,7 +180,7 @@ MUTANTS = (
     Mutant(
         "equal_points_pass_in_two_messages",
         "A point that was in an earlier message is accepted once more.",
-        "privacy/two_party/matching.py",
+        "privacy/two_party/private_set_intersection.py",
         "if len(new) != len(found) or not self._seen.isdisjoint(new):",
         "if len(new) != len(found):",
         (
@@ -263,7 +263,7 @@ MUTANTS = (
     Mutant(
         "capped_once_too_often",
         "A person counts in one list more than their cap.",
-        "privacy/values/capping.py",
+        "privacy/metric_values/list_caps.py",
         "found[sequence] = rank < most",
         "found[sequence] = rank <= most",
         (f"{CAPPING}::test_nobody_counts_more_often_than_the_caps_allow",),
@@ -271,7 +271,7 @@ MUTANTS = (
     Mutant(
         "viewers_move_nobody_else",
         "The gaps of ranked lists are priced as if no viewer's lists were about others.",
-        "privacy/values/rankings.py",
+        "privacy/metric_values/rankings.py",
         "6 * self.scale * (self.viewer or 0)",
         "2 * self.scale * (self.viewer or 0)",
         (f"{LISTS}::test_gaps_reach_as_far_as_declared",),
@@ -279,7 +279,7 @@ MUTANTS = (
     Mutant(
         "too_large_rows_are_kept",
         "Values that together exceed their declared total are not dropped.",
-        "privacy/values/layout.py",
+        "privacy/metric_values/layout.py",
         "inside * fits[:, np.newaxis]",
         "inside",
         (f"{METRICS}::test_what_lies_beyond_the_bounds_is_cut",),

@@ -6,7 +6,7 @@ ROUTING = "tests/api/web/test_routing.py"
 GATE = "tests/api/app/test_gate.py"
 CAPACITY = "tests/api/app/test_capacity.py"
 CONNECTIONS = "tests/api/app/test_connections.py"
-TOGETHER = "tests/api/test_together.py"
+TOGETHER = "tests/api/audits/queue/test_group_commit.py"
 
 MUTANTS = (
     Mutant(
@@ -105,7 +105,7 @@ MUTANTS = (
     Mutant(
         "who_gave_up_is_charged_later",
         "A charge that was refused after its wait stays in line.",
-        "api/together.py",
+        "api/audits/queue/group_commit.py",
         "self._waiting.remove(mine)",
         "pass",
         (f"{TOGETHER}::test_who_has_waited_for_too_long_is_refused_and_not_served_later",),

@@ -2,18 +2,18 @@
 
 from tests.mutants.mutant import Mutant
 
-TABLE = "tests/privacy/test_table.py"
-MEMBERSHIP = "tests/privacy/test_membership.py"
-PRICE = "tests/privacy/test_price.py"
-WAIST = "tests/privacy/test_waist.py"
-TREE = "tests/privacy/test_tree.py"
-FIXED = "tests/privacy/test_fixed_point.py"
+TABLE = "tests/privacy/tables/test_bounded_table.py"
+MEMBERSHIP = "tests/privacy/tables/test_membership.py"
+PRICE = "tests/privacy/tables/test_price.py"
+WAIST = "tests/privacy/waist/test_waist.py"
+TREE = "tests/privacy/waist/test_tree.py"
+FIXED = "tests/privacy/tables/test_fixed_point.py"
 
 MUTANTS = (
     Mutant(
         "counts_change_as_they_add",
         "Changing one person's data is priced like adding one person.",
-        "privacy/sensitivity.py",
+        "privacy/tables/sensitivity.py",
         "Sensitivity(Reach(k, k, 1), Reach(2 * k, 2 * k, 1))",
         "Sensitivity(Reach(k, k, 1), Reach(k, k, 1))",
         (f"{TABLE}::test_changing_a_person_moves_counts_twice_as_far_as_adding_one",),
@@ -21,7 +21,7 @@ MUTANTS = (
     Mutant(
         "displaced_person_has_one_cell",
         "In a sample, whoever is displaced counts in one cell, whatever their number of groups.",
-        "privacy/sensitivity.py",
+        "privacy/tables/sensitivity.py",
         "k = 2 * self.cells_per_person if self.fixed_slots",
         "k = 1 + self.cells_per_person if self.fixed_slots",
         (f"{TABLE}::test_who_displaces_another_moves_the_cells_of_both",),
@@ -29,7 +29,7 @@ MUTANTS = (
     Mutant(
         "sums_that_stay_are_not_squared",
         "A clipped sum that goes from low to high moves less in L2 than it does.",
-        "privacy/sensitivity.py",
+        "privacy/tables/sensitivity.py",
         "max(2 * far**2, span**2)",
         "2 * far**2",
         (f"{TABLE}::test_no_norm_of_a_clipped_sum_is_more_or_less_than_what_one_person_moves",),
@@ -37,7 +37,7 @@ MUTANTS = (
     Mutant(
         "rows_do_not_fall_on_one_another",
         "The rows of one person are bounded in L2 as if each had a cell of its own.",
-        "privacy/sensitivity.py",
+        "privacy/tables/sensitivity.py",
         "self.row_l2_squared * m**2 * k",
         "self.row_l2_squared * m * k",
         (f"{TABLE}::test_rows_may_fall_on_one_another_and_groups_may_not",),
@@ -45,7 +45,7 @@ MUTANTS = (
     Mutant(
         "one_group_too_many",
         "A person counts in one group more than was declared.",
-        "privacy/membership.py",
+        "privacy/tables/membership.py",
         "_rank_within_person(person) < groups_per_person",
         "_rank_within_person(person) <= groups_per_person",
         (
@@ -56,7 +56,7 @@ MUTANTS = (
     Mutant(
         "people_of_two_groups_are_two",
         "Whoever is in two groups is two people wherever everybody counts once.",
-        "privacy/membership.py",
+        "privacy/tables/membership.py",
         "else np.unique(together)",
         "else together",
         (f"{MEMBERSHIP}::test_everyone_of_several_groups_is_counted_once",),
@@ -64,7 +64,7 @@ MUTANTS = (
     Mutant(
         "duplicates_are_let_in",
         "A group in which somebody is named twice passes for a membership.",
-        "privacy/membership.py",
+        "privacy/tables/membership.py",
         "np.any(persons[1:] <= persons[:-1])",
         "np.any(persons[1:] < persons[:-1])",
         (f"{MEMBERSHIP}::test_people_who_are_not_distinct_and_sorted_are_refused",),
@@ -72,7 +72,7 @@ MUTANTS = (
     Mutant(
         "debit_of_add_remove",
         "Accounts are charged the add/remove price.",
-        "privacy/price.py",
+        "privacy/tables/price.py",
         "return self.of(currency, CHANGE_ONE)",
         "return self.of(currency, ADD_REMOVE)",
         (f"{PRICE}::test_the_debit_is_the_change_one_price",),
@@ -80,7 +80,7 @@ MUTANTS = (
     Mutant(
         "rho_of_a_change_is_that_of_adding",
         "The rho of a change is computed from the epsilon of add/remove.",
-        "privacy/price.py",
+        "privacy/tables/price.py",
         "change_one**2 / 2",
         "add_remove**2 / 2",
         (f"{PRICE}::test_a_pure_price_is_exact_in_both_currencies",),
@@ -88,7 +88,7 @@ MUTANTS = (
     Mutant(
         "one_currency_pays_for_all",
         "A payment covers a price if it does so in any one currency.",
-        "privacy/price.py",
+        "privacy/tables/price.py",
         "return all(self._at(name) >= amount",
         "return any(self._at(name) >= amount",
         (f"{PRICE}::test_paying_is_judged_in_every_currency_and_to_the_last_digit",),
@@ -126,7 +126,9 @@ MUTANTS = (
         "privacy/waist/laplace.py",
         "np.asarray(made(self)(zeros), np.int64)",
         "np.asarray(made(self)(zeros)[:1] * len(zeros), np.int64)",
-        ("tests/privacy/test_laplace.py::test_noise_is_fresh_for_every_cell_and_every_release",),
+        (
+            "tests/privacy/waist/test_laplace.py::test_noise_is_fresh_for_every_cell_and_every_release",
+        ),
     ),
     Mutant(
         "gaussian_change_costs_its_root",
@@ -134,7 +136,7 @@ MUTANTS = (
         "privacy/waist/gaussian.py",
         "change_one=per_unit * self.bounds.changed.l2_squared)",
         "change_one=per_unit * self.bounds.changed.l1)",
-        ("tests/privacy/test_gaussian.py::test_a_change_costs_by_its_own_reach",),
+        ("tests/privacy/waist/test_gaussian.py::test_a_change_costs_by_its_own_reach",),
     ),
     Mutant(
         "selection_without_noise",
@@ -143,7 +145,7 @@ MUTANTS = (
         "return int(made(self)(table.cells))",
         "return int(table.cells.argmax())",
         (
-            "tests/privacy/test_selection.py"
+            "tests/privacy/waist/test_selection.py"
             "::test_the_largest_is_chosen_where_noise_cannot_matter_and_at_random_where_it_must",
         ),
     ),
@@ -161,7 +163,7 @@ MUTANTS = (
     Mutant(
         "infinite_values_are_not_clipped",
         "A fixed-point number takes what lies outside of its range as it is.",
-        "privacy/fixed_point.py",
+        "privacy/tables/fixed_point.py",
         "return fixed(np.clip(numbers, self.low, self.high), self.scale)",
         "return fixed(numbers, self.scale)",
         (f"{FIXED}::test_cuts_what_lies_outside_and_what_is_no_number",),
@@ -169,7 +171,7 @@ MUTANTS = (
     Mutant(
         "weights_that_exceed_one",
         "Shares of a person are rounded up one by one, and sum to more than one person.",
-        "privacy/fixed_point.py",
+        "privacy/tables/fixed_point.py",
         "whole = np.floor(scaled).astype(np.int64)",
         "whole = np.ceil(scaled).astype(np.int64)",
         (f"{FIXED}::test_a_probability_vector_keeps_its_sum",),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from openapi.models import REQUEST
+from openapi.resources import REQUEST
 from privacy.errors import LedgerError
 from privacy.plans import PublicAudience
 from privacy.receipts import digest

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from api.audits import KINDS, AudienceFacts
-from api.pricing import price_of, stated_parts
+from api.audits.pricing import price_of, stated_parts
+from api.kinds.registry import KINDS, AudienceFacts
 from privacy.errors import EvidenceError, LedgerError
-from privacy.ledger import shapes
+from privacy.ledger import entry_schemas
 from privacy.ledger.parts import Stated
-from privacy.ledger.prices import debited, explored
+from privacy.ledger.price_check import debited, explored
 from privacy.ledger.statements import condensed
 from privacy.ledger.verify import verify
 from privacy.plans import PLANS
@@ -172,8 +172,8 @@ def test_what_the_service_charges_is_right(changes: dict[str, Any], slots: bool,
     charged = dict.fromkeys(("charge_id", "audit_id", "mandate_id", "audience_commitment"), "")
     charged |= shown.model_dump(mode="json", include=names)
     asked_for = request.model_dump(mode="json")
-    body = shapes.read(condensed(asked_for), shapes.ChargeBody)
-    paid = shapes.read(charged, shapes.ChargeFacts)
+    body = entry_schemas.read(condensed(asked_for), entry_schemas.ChargeBody)
+    paid = entry_schemas.read(charged, entry_schemas.ChargeFacts)
     parts, plan = stated_parts(shown), PLANS[request.kind]
     debited(Stated.of(body.kind, asked_for, parts, facts.public, plan), paid)
     assert explored(body, paid) == request.exploration_loss * 10**13
@@ -181,6 +181,8 @@ def test_what_the_service_charges_is_right(changes: dict[str, Any], slots: bool,
 
 def test_a_loss_that_is_no_amount() -> None:
     asked_for, facts = exploring_parts("charge_1", "audit_1", "mandate_1")
-    body = shapes.read(asked_for, shapes.ChargeBody)
+    body = entry_schemas.read(asked_for, entry_schemas.ChargeBody)
     with pytest.raises(EvidenceError, match="not an amount"):
-        explored(body, shapes.read(facts | {"exploration_loss": "-40"}, shapes.ChargeFacts))
+        explored(
+            body, entry_schemas.read(facts | {"exploration_loss": "-40"}, entry_schemas.ChargeFacts)
+        )

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from privacy.errors import EvidenceError, LedgerError
-from privacy.ledger import shapes
-from privacy.ledger.prices import debited_before
+from privacy.ledger import entry_schemas
+from privacy.ledger.price_check import debited_before
 from privacy.ledger.verify import verify
 from tests.ledgers import AUDIENCE, Ledger, Maker, older_parts, price, relied, trust
 
@@ -93,7 +93,10 @@ def test_all_kinds_had_one_rule(
     body |= {"kind": "of-another-version", "size_epsilon": None}
     both = [dict(zip(("add_remove", "change_one"), each, strict=True)) for each in (epsilon, rho)]
     facts |= {"epsilon": both[0], "rho": both[1], "debit": debit}
-    asked, paid = shapes.read(body, shapes.ChargeBody), shapes.read(facts, shapes.ChargeFacts)
+    asked, paid = (
+        entry_schemas.read(body, entry_schemas.ChargeBody),
+        entry_schemas.read(facts, entry_schemas.ChargeFacts),
+    )
     if reason is None:
         assert debited_before(asked, paid, None) == (2 * 10**13, 2 * 10**13)
     else:

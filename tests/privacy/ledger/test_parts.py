@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from api.audits import KINDS, AudienceFacts
-from api.pricing import price_of, stated_parts
-from openapi.models import REQUEST, Currency
+from api.audits.pricing import price_of, stated_parts
+from api.kinds.registry import KINDS, AudienceFacts
+from openapi.resources import REQUEST, Currency
 from privacy.errors import EvidenceError, LedgerError
-from privacy.ledger import shapes
+from privacy.ledger import entry_schemas
 from privacy.ledger.parts import Notice, Stated
-from privacy.ledger.prices import debited
+from privacy.ledger.price_check import debited
 from privacy.ledger.requests import request_of
 from privacy.ledger.statements import condensed
 from privacy.ledger.verify import verify
@@ -88,7 +88,7 @@ REQUESTS: list[dict[str, Any]] = [
 
 def charged(
     asked: dict[str, Any], facts: AudienceFacts
-) -> tuple[dict[str, Any], list[dict[str, Any]], shapes.ChargeFacts]:
+) -> tuple[dict[str, Any], list[dict[str, Any]], entry_schemas.ChargeFacts]:
     """The request, and what the service charges for it."""
     request = REQUEST.validate_python(IDS | asked)
     question = KINDS[request.kind].question(request, facts)
@@ -99,7 +99,7 @@ def charged(
     return (
         request.model_dump(mode="json"),
         stated_parts(shown),
-        shapes.read(paid, shapes.ChargeFacts),
+        entry_schemas.read(paid, entry_schemas.ChargeFacts),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from privacy.errors import LedgerError
-from privacy.ledger import possession, statements
+from privacy.ledger import key_possession, statements
 from privacy.ledger.verify import verify
 from privacy.receipts import canonical
 from tests.ledgers import (
@@ -321,14 +321,16 @@ def test_a_new_key_that_nobody_proves_to_hold_is_refused(world: World) -> None:
     """Whoever made off with the old key, or the platform, cannot name a key of somebody else."""
     new, other = ed25519("ada, later"), ed25519("somebody else")
     at, jwk = world.ledger.at.timestamp(), public(new)
-    proved = possession.of_key_change(ORIGIN, world.ada.id, jwk)
+    proved = key_possession.of_key_change(ORIGIN, world.ada.id, jwk)
     for proof in (
         "",
         "not a proof",
         statements.sign(proved, other, at=at),
-        statements.sign(possession.of_key_change(ORIGIN, world.eve.id, jwk), new, at=at),
-        statements.sign(possession.of_key_change("elsewhere", world.ada.id, jwk), new, at=at),
-        statements.sign(possession.of_key_change(ORIGIN, world.ada.id, public(other)), new, at=at),
+        statements.sign(key_possession.of_key_change(ORIGIN, world.eve.id, jwk), new, at=at),
+        statements.sign(key_possession.of_key_change("elsewhere", world.ada.id, jwk), new, at=at),
+        statements.sign(
+            key_possession.of_key_change(ORIGIN, world.ada.id, public(other)), new, at=at
+        ),
     ):
         world.ledger.renew(world.ada, new, proof=proof)
         found = wrong(*world.ledger.export())

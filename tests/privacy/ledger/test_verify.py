@@ -7,7 +7,7 @@ import pytest
 from joserfc.jwk import ECKey, Key, RSAKey
 
 from privacy.errors import EvidenceError, LedgerError
-from privacy.ledger.books import Mandate
+from privacy.ledger.balances import Mandate
 from privacy.ledger.notes import SignatureType, VerifierKey
 from privacy.ledger.replay import Replay
 from privacy.ledger.trust import Trust

@@ -13,8 +13,8 @@ from typing import Any
 import rbcl
 
 from privacy.two_party import AuditorParty
-from privacy.two_party.matching import each
 from privacy.two_party.messages import Kind, Slot
+from privacy.two_party.private_set_intersection import each
 
 Bend = Callable[[Sequence[bytes]], Sequence[bytes]]
 

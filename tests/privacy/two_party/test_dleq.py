@@ -9,9 +9,16 @@ import pytest
 import rbcl
 
 from privacy.two_party import dleq
+from privacy.two_party.domain_separation import proof_label
 from privacy.two_party.errors import ProofError, TwoPartyError
-from privacy.two_party.labels import proof_label
-from privacy.two_party.matching import POINT, SLICE, Blinding, DistinctPoints, check_points, each
+from privacy.two_party.private_set_intersection import (
+    POINT,
+    SLICE,
+    Blinding,
+    DistinctPoints,
+    check_points,
+    each,
+)
 
 VECTORS: dict[str, Any] = json.loads(
     (Path(__file__).parents[2] / "vectors" / "two_party" / "proofs.json").read_text()

@@ -5,7 +5,7 @@ import os
 import numpy as np
 
 from privacy.two_party.joins import NOBODY, Candidates, once
-from privacy.two_party.matching import TOKEN
+from privacy.two_party.private_set_intersection import TOKEN
 
 PEOPLE = 64
 

@@ -12,9 +12,9 @@ from privacy.two_party import (
     PlatformParty,
     Terms,
     auditor_party,
+    message_order,
     open_transcript,
     platform_party,
-    script,
 )
 from privacy.two_party.errors import (
     EqualPointsError,
@@ -25,8 +25,8 @@ from privacy.two_party.errors import (
     SpentError,
 )
 from privacy.two_party.joins import Candidates
-from privacy.two_party.matching import POINT, Blinding, DistinctPoints, each
 from privacy.two_party.messages import Kind
+from privacy.two_party.private_set_intersection import POINT, Blinding, DistinctPoints, each
 from tests.privacy.two_party.malleable import Bend, BendingAuditor, ManyOfOne, straight
 from tests.privacy.two_party.runs import KEY, REGULATOR, World, psi_world, small, token
 
@@ -174,7 +174,7 @@ def test_rows_may_be_anything_but_equal_or_no_points() -> None:
 
 
 def test_rows_are_compared_over_several_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (script, auditor_party, platform_party):
+    for module in (message_order, auditor_party, platform_party):
         monkeypatch.setattr(module, "CHUNK", 3)
     made = world()
     assert matched(made.auditor(), made.platform()) == [0]
@@ -207,7 +207,7 @@ def test_the_commitment_comes_first_and_is_part_of_the_run() -> None:
     with pytest.raises(MessageError):
         auditor.receive(welcome)  # its hash covers the HELLO that the platform got
     bare = small(3)
-    assert script.script(bare)[0].message.length == len(hello) - 82 - POINT
+    assert message_order.script(bare)[0].message.length == len(hello) - 82 - POINT
 
 
 def test_a_proof_of_one_run_fails_in_another() -> None:

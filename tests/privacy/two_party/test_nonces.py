@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from privacy.two_party.labels import run_of, weights_label, zero_label
+from privacy.two_party.domain_separation import run_of, weights_label, zero_label
 from tests.privacy.two_party.runs import random_world, small
 
 

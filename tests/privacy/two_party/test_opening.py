@@ -16,10 +16,10 @@ from privacy.two_party import (
     opening_key_of,
     sealing_key_of,
 )
+from privacy.two_party.bfv_ring import Ring
 from privacy.two_party.errors import OpeningError
 from privacy.two_party.keys import SecretKey
-from privacy.two_party.ring import Ring
-from privacy.two_party.sealing import sealed, unsealed
+from privacy.two_party.sealed_boxes import sealed, unsealed
 from tests.privacy.two_party.runs import REGULATOR, World, exchanged, random_world, small
 
 PERSONS = np.array([3, -1, 0, 3, 2, -1])

@@ -24,8 +24,8 @@ from privacy.two_party.errors import (
     PointError,
     SpentError,
 )
-from privacy.two_party.matching import CHUNK
-from privacy.two_party.script import script
+from privacy.two_party.message_order import script
+from privacy.two_party.private_set_intersection import CHUNK
 from privacy.waist import DiscreteLaplace, price, release
 from tests.privacy.two_party.runs import (
     KEY,

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import pytest
 
+from privacy.metric_values import Layout
 from privacy.two_party.service_terms import service_terms
 from privacy.two_party.terms import Entries, Terms
-from privacy.values import Layout
 
 PLAIN = Layout(("a", "b"), 10, 0, 10, 15)
 MOVING = Layout(("a", "b"), 10, -10, 10, 15, moved=7)

@@ -7,13 +7,13 @@ import pytest
 
 from privacy.errors import BoundsError
 from privacy.two_party import Entries, NoisySums, Terms, randomness
-from privacy.two_party.ciphers import whole
+from privacy.two_party.bfv_ring import SUMS, Ring, Size, added, ring, words_of
+from privacy.two_party.ciphertexts import whole
 from privacy.two_party.errors import CiphertextError, NoiseBudgetError
 from privacy.two_party.flooding import FRESH, STATISTICAL_BITS, Flooding
 from privacy.two_party.keys import SecretKey
 from privacy.two_party.randomness import LARGEST_ERROR, expanded
 from privacy.two_party.residues import MODULI, Words, signed
-from privacy.two_party.ring import SUMS, Ring, Size, added, ring, words_of
 from privacy.two_party.sums import EncryptedTable, encrypted_table, hidden, laid_out
 from tests.privacy.two_party.runs import Array, small
 

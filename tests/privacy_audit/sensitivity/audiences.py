@@ -16,17 +16,17 @@ import pyarrow as pa
 from sqlalchemy import Engine
 from sqlmodel import Session, SQLModel, create_engine
 
-from api.audiences import samples, sealing
+from api.audiences import sampling, sealing
 from api.audiences.matching import match_or_cut
-from api.audiences.members import Members, tokens
-from api.audits import AudienceFacts
-from api.platform import NOBODY, Persons
-from api.pricing import facts_from
-from api.settings import Settings
-from api.store import AudienceRow
+from api.audiences.parsing import Members, tokens
+from api.audits.pricing import facts_from
+from api.db import AudienceRow
+from api.kernel.settings import Settings
+from api.kinds.registry import AudienceFacts
+from api.platforms.interfaces import NOBODY, Persons
 from api.two_party.candidates import candidates
-from openapi.models import SampleDraft
-from privacy.membership import Membership
+from openapi.resources import SampleDraft
+from privacy.tables.membership import Membership
 from privacy.two_party.joins import once
 from tests.privacy_audit.sensitivity.people import (
     ATTRIBUTE,
@@ -116,7 +116,7 @@ class Audience:
             for label in self._labels
         ]
         draft = SampleDraft.model_validate({"attribute": ATTRIBUTE, "groups": groups})
-        drawn = samples._drawn(draft, world)
+        drawn = sampling._drawn(draft, world)
         return Membership.cut([drawn[label] for label in self._labels], 1)
 
     def _names(self, group: int) -> list[str]:

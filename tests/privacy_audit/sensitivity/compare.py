@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privacy import waist
-from privacy.price import ADD_REMOVE, CHANGE_ONE, Currency, Relation
-from privacy.table import Reach
+from privacy.tables.bounded_table import Reach
+from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, Currency, Relation
 from privacy.waist import tree
 
 RELATIONS: tuple[Relation, ...] = (ADD_REMOVE, CHANGE_ONE)

@@ -10,9 +10,9 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from api.audits import KINDS
-from openapi.models.requests import AnyRequest
-from openapi.models.two_party import SoftMetric
+from api.kinds.registry import KINDS
+from openapi.kinds.requests import AnyRequest
+from openapi.resources.two_party import SoftMetric
 from tests.privacy_audit.sensitivity.options import Option
 
 _NAMED = "names what is read or paid with, which is the same in all worlds"

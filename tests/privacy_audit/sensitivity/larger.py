@@ -6,7 +6,7 @@ from dataclasses import replace
 from hypothesis import HealthCheck, Phase, assume, given, settings, target
 from hypothesis import strategies as st
 
-from privacy.price import CHANGE_ONE
+from privacy.tables.price import CHANGE_ONE
 from tests.privacy_audit.sensitivity.compare import Largest
 from tests.privacy_audit.sensitivity.families import Family, Size
 from tests.privacy_audit.sensitivity.options import Option

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from api.platform import VIEWER, Log, Ranking, Traffic
+from api.platforms.interfaces import VIEWER, Log, Ranking, Traffic
 
 _UNIT = (0.0, 1.0)
 _WIDE = (0.0, 2.0)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from hypothesis.strategies import SearchStrategy
 
-from api.audits import KINDS
-from openapi.models import REQUEST
-from privacy.price import ADD_REMOVE, CHANGE_ONE, Currency, Relation
+from api.kinds.registry import KINDS
+from openapi.resources import REQUEST
+from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, Currency, Relation
 from privacy.waist import Question
 from tests.privacy_audit.sensitivity.audiences import Audience
 from tests.privacy_audit.sensitivity.compare import Cells

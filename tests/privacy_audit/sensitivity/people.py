@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from api.platform import NOBODY, Log, Persons
+from api.platforms.interfaces import NOBODY, Log, Persons
 from tests.exploring import Recommendations
 from tests.privacy_audit.sensitivity.logs import LOGS, columns_of
 

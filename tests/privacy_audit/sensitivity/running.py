@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from api.platform import Platform
+from api.platforms.interfaces import Platform
 from tests.exploring import Notebook
 from tests.privacy_audit.sensitivity.people import Tastes, World
 

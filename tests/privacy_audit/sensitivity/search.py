@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from api.audits import KINDS
-from api.errors import RefusalError
-from privacy.price import Relation
-from privacy.table import Reach
+from api.kernel.errors import RefusalError
+from api.kinds.registry import KINDS
+from privacy.tables.bounded_table import Reach
+from privacy.tables.price import Relation
 from tests.privacy_audit.sensitivity.audiences import forget_memberships
 from tests.privacy_audit.sensitivity.compare import (
     RELATIONS,

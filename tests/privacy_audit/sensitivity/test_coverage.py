@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from api.audits import KINDS
+from api.kinds.registry import KINDS
 from tests.privacy_audit.sensitivity.coverage import IRRELEVANT, gaps
 from tests.privacy_audit.sensitivity.everything import options
 from tests.privacy_audit.sensitivity.families import CI

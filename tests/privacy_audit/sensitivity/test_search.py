@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from api.audits import KINDS, most_skewed
-from api.audits.envy_freeness import EnvyFreeness
-from api.audits.kind import AudienceFacts
-from privacy.membership import Membership
+from api.kinds import most_skewed
+from api.kinds.envy_freeness import EnvyFreeness
+from api.kinds.protocol import AudienceFacts
+from api.kinds.registry import KINDS
 from privacy.plans import scores
-from privacy.price import ADD_REMOVE, CHANGE_ONE
-from privacy.table import Bounds, Reach
+from privacy.tables.bounded_table import Bounds, Reach
+from privacy.tables.membership import Membership
+from privacy.tables.price import ADD_REMOVE, CHANGE_ONE
 from privacy.waist import DiscreteLaplace, tree
 from tests.privacy_audit.sensitivity.families import CI
 from tests.privacy_audit.sensitivity.kinds import GENERATORS

@@ -14,16 +14,16 @@ import numpy as np
 import pyarrow as pa
 from sqlmodel import select
 
-from api import boundaries
-from api.audiences.members import tokens
-from api.audits.two_party import terms_of
-from api.boundaries import Boundary
-from api.errors import ApiError
-from api.pricing import facts_of
-from api.store import AudienceRow, AuditRow
+from api.audiences.parsing import tokens
+from api.audits.pricing import facts_of
+from api.db import AudienceRow, AuditRow
+from api.kernel import failpoints
+from api.kernel.errors import ApiError
+from api.kernel.failpoints import Boundary
+from api.kinds.two_party import terms_of
 from api.two_party import exchange
 from api.two_party.timeouts import end_stale
-from openapi.models import REQUEST, TwoPartyRequest
+from openapi.resources import REQUEST, TwoPartyRequest
 from privacy.two_party import AuditorParty, sealing_key_of
 from privacy.two_party.messages import Kind
 from tests.privacy_audit.states.observed import FaultError, Killed, Observed
@@ -111,14 +111,14 @@ def faulty(do: Callable[[World, Observed], None]) -> Callable[[World, Observed],
     """Return the same operation with an exception right after noise was drawn."""
 
     def failing(world: World, observed: Observed) -> None:
-        counted = boundaries.reached
+        counted = failpoints.reached
 
         def reached(boundary: Boundary) -> None:
             counted(boundary)
             if boundary is Boundary.NOISED:
                 raise FaultError
 
-        with patch.object(boundaries, "reached", reached):
+        with patch.object(failpoints, "reached", reached):
             do(world, observed)
 
     return failing

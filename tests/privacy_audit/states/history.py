@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from api import blocks
+from api.accounting import balance_blocks
 from tests.privacy_audit.states.observed import Observed
 from tests.privacy_audit.states.world import World
 
@@ -81,10 +81,10 @@ def balances(world: World, column: str) -> dict[int, int]:
     """Return every balance that is not zero, in millionths of a millionth."""
     found = {}
     for row in world.rows(f"SELECT number, {column} AS packed FROM person_blocks"):
-        values = blocks.unpack([row["packed"]])[0] if row["packed"] is not None else ()
+        values = balance_blocks.unpack([row["packed"]])[0] if row["packed"] is not None else ()
         for place, value in enumerate(values):
             if value:
-                found[row["number"] * blocks.BLOCK + place] = int(value)
+                found[row["number"] * balance_blocks.BLOCK + place] = int(value)
     return found
 
 

@@ -18,17 +18,19 @@ from unittest.mock import patch
 import pyarrow as pa
 from sqlmodel import Session, select
 
-from api import boundaries, cancelling, housekeeping, quotes
-from api.audiences import hidden, samples, sealing, uploads
+from api.audiences import hidden, sampling, sealing, uploads
 from api.audiences.erasure import erase
 from api.audiences.matching import bind, match_or_cut
-from api.audiences.members import Members
-from api.boundaries import Boundary
-from api.errors import ApiError, BeginAgainError
+from api.audiences.parsing import Members
+from api.audits import cancellation, quotes
+from api.audits.submission import Submissions
+from api.db import AudienceRow, AuditRow
+from api.kernel import failpoints
+from api.kernel.errors import ApiError, BeginAgainError
+from api.kernel.failpoints import Boundary
 from api.ledger import lock
-from api.store import AudienceRow, AuditRow
-from api.submissions import Submissions
-from openapi.models import REQUEST, AudienceDraft, HiddenDraft, SampleDraft
+from api.operations import housekeeping
+from openapi.resources import REQUEST, AudienceDraft, HiddenDraft, SampleDraft
 from privacy.two_party.messages import Kind
 from tests.privacy_audit.states import exchanges
 from tests.privacy_audit.states.observed import FaultError, Killed, Observed
@@ -56,7 +58,7 @@ class Operation:
         def reached(boundary: Boundary) -> None:
             observed.draws += boundary is Boundary.NOISED
 
-        with patch.object(boundaries, "reached", reached), suppress(ApiError, FaultError):
+        with patch.object(failpoints, "reached", reached), suppress(ApiError, FaultError):
             try:
                 self.do(world, observed)
             except Killed:
@@ -276,7 +278,7 @@ def _sample(world: World, _: Observed) -> None:
     groups = [{"label": "g0", "value": CALLED, "size": ROWS}]
     draft = SampleDraft.model_validate({"attribute": "name", "groups": groups})
     people = world.service.platform.people
-    samples.draw(world.store, world.caller, draft, people, world.settings)
+    sampling.draw(world.store, world.caller, draft, people, world.settings)
 
 
 def _request(world: World, audience_id: str, kind: str) -> Any:
@@ -313,7 +315,7 @@ def _charge(world: World, observed: Observed, audience_id: str, kind: str) -> No
 def _cancel(world: World, observed: Observed, audit_id: str) -> None:
     observed.audits.add(audit_id)
     with world.store.write() as session:
-        _call(cancelling.cancel, session, world, audit_id)
+        _call(cancellation.cancel, session, world, audit_id)
 
 
 def _call(cancel: Callable[..., Any], session: Session, world: World, audit_id: str) -> None:

@@ -10,11 +10,11 @@ from threading import Lock
 from types import MethodType
 from typing import Any
 
-from api.two_party.half import Half
+from api.two_party.platform_half import Half
 from api.two_party.runs import LiveRun, Runs
 from privacy.two_party import AuditorParty, PlatformParty
-from privacy.two_party.matching import Blinding, DistinctPoints
 from privacy.two_party.messages import Kind, Transcript
+from privacy.two_party.private_set_intersection import Blinding, DistinctPoints
 
 # Objects that change while a run goes on. Everything else in a run is the same for good.
 _CHANGING = (AuditorParty, PlatformParty, LiveRun, Half, Transcript, Blinding, DistinctPoints)

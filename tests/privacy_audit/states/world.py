@@ -24,15 +24,16 @@ from joserfc.jwk import OKPKey
 from numpy.typing import NDArray
 from sqlalchemy import event
 
-from api import clock, contents
 from api.app.container import Container, build_container
-from api.auth.caller import Caller
-from api.ids import new_id
-from api.platform import NOBODY, Persons, Platform
-from api.settings import Settings
-from api.setup import register_first
-from api.store import AuditorRow, MandateRow, ResearcherRow, Store
-from openapi.models import ContentDraft
+from api.contents import service as contents
+from api.db import AuditorRow, MandateRow, ResearcherRow, Store
+from api.identity.caller import Caller
+from api.kernel import clock
+from api.kernel.ids import new_id
+from api.kernel.settings import Settings
+from api.operations.setup import register_first
+from api.platforms.interfaces import NOBODY, Persons, Platform
+from openapi.resources import ContentDraft
 from tests.databases import prepare
 from tests.one_model import OneModel
 from tests.privacy_audit.states.processes import Process

@@ -12,10 +12,10 @@ from typing import Any
 from joserfc.jwk import OKPKey
 
 from privacy.content import content_digest
-from privacy.ledger import possession, statements
+from privacy.ledger import key_possession, statements
 from privacy.ledger.merkle import inclusion_path, leaf_hash, root_of
-from privacy.ledger.runs import drawn
 from privacy.ledger.trust import Trust
+from privacy.ledger.two_party_runs import drawn
 from privacy.plans import PLANS
 from privacy.receipts import canonical, digest, sign
 from tests.ledgers import (
@@ -370,7 +370,7 @@ def application(keys: list[OKPKey], ledger: Ledger, **changes: Any) -> dict[str,
         "research": why("what for"),
     }
     for person, key in zip(body["individuals"][1:], keys[1:], strict=True):
-        proved = possession.of_application(ORIGIN, body, public(key))
+        proved = key_possession.of_application(ORIGIN, body, public(key))
         person["proof"] = statements.sign(proved, key, at=ledger.at.timestamp())
     return body | changes
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from auditor_client.ledger import make_trust
-from openapi.models import AuditKind
+from openapi.resources import AuditKind
 from platform_sim import SimulatedPlatform
 from tests.system.raw import Raw, raw, usernames
 from tests.system.scene import wait

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from privacy.price import Relation
+from privacy.tables.price import Relation
 from tests.privacy_audit.sensitivity.audiences import Audience
 from tests.privacy_audit.sensitivity.families import Size
 from tests.privacy_audit.sensitivity.kinds.rows import (

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from privacy.price import Relation
+from privacy.tables.price import Relation
 from tests.privacy_audit.sensitivity.audiences import Audience, Source
 from tests.privacy_audit.sensitivity.families import Family, Size
 from tests.privacy_audit.sensitivity.options import Option, shares

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from api.audits.two_party import SUMS, terms_of, values_of
-from privacy.price import Relation
+from api.kinds.two_party import SUMS, terms_of, values_of
+from privacy.tables.price import Relation
 from tests.privacy_audit.sensitivity.audiences import Audience, Source
 from tests.privacy_audit.sensitivity.compare import Cells
 from tests.privacy_audit.sensitivity.families import Size

@@ -1,0 +1,285 @@
+"""Balances in blocks of neighbouring person numbers, as they are kept and as they are in memory.
+
+A block is a row of compressed columns: what each of its people has borne, and parts of that. Only
+the holder of the books' lock (`api.ledger.lock`) may change them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sqlalchemy import (
+    BigInteger,
+    Insert,
+    Select,
+    Update,
+    and_,
+    bindparam,
+    func,
+    inspect,
+    select,
+    true,
+)
+from sqlalchemy import Table as SqlTable
+from sqlmodel import Session
+
+from api.db import PersonBlockRow
+from api.db.bulk_writes import by_the_driver
+from api.db.types import Plain
+from privacy.tables.membership import Persons
+
+_BITS = 10
+BLOCK = 1 << _BITS
+_BYTES = 8 * BLOCK
+AT_ONCE = 512  # blocks: four megabytes of balances, and one question to the database
+COLUMNS = ("spent", "carried", "drawn", "carried_drawn")
+Balances = NDArray[np.int64]
+
+
+class NegativeBalanceError(Exception):
+    """A balance would fall below zero; nothing was written. It names nobody (R2)."""
+
+
+def numbers_of(persons: Persons) -> NDArray[np.int64]:
+    """The numbers of the blocks of these people, who are sorted: sorted too, each once."""
+    numbers = persons >> _BITS
+    return np.concatenate([numbers[:1], numbers[1:][numbers[1:] != numbers[:-1]]])
+
+
+def among_others(session: Session, numbers: NDArray[np.int64], at_least: int) -> NDArray[np.int64]:
+    """These blocks and others at random, so many in all whatever these are, or all there are.
+
+    Nobody looks here which of the others are there: on a platform with dense numbers all are.
+    """
+    last = session.connection().execute(_LAST).scalar()
+    if last is None:
+        return numbers
+    if at_least > last:
+        return np.union1d(numbers, np.arange(last + 1))
+    rng = np.random.default_rng()
+    others = np.setdiff1d(rng.choice(last + 1, at_least, replace=False, shuffle=False), numbers)
+    return np.union1d(numbers, rng.permutation(others)[: max(at_least - len(numbers), 0)])
+
+
+@dataclass
+class Blocks:
+    """Some blocks in memory, by sorted block number, one after the other.
+
+    Of all columns only those that were asked for: the others stay as they are. `written` says of
+    which blocks all the others were ever written; a column that never was is one of zeros.
+    """
+
+    numbers: NDArray[np.int64]
+    new: NDArray[np.bool_]
+    columns: dict[str, Balances]
+    written: NDArray[np.bool_]
+
+    def __getitem__(self, column: str) -> Balances:
+        return self.columns[column]
+
+    @classmethod
+    def in_turn(
+        cls,
+        session: Session,
+        numbers: NDArray[np.int64],
+        columns: Sequence[str],
+        made: NDArray[np.int64] | None = None,
+    ) -> Iterator["Blocks"]:
+        """Some at a time: people scattered over a large platform have a block each."""
+        for start in range(0, len(numbers), AT_ONCE):
+            some = cls.load(session, numbers[start : start + AT_ONCE], columns, made)
+            if len(some.numbers):
+                yield some
+
+    @classmethod
+    def load(
+        cls,
+        session: Session,
+        numbers: NDArray[np.int64],
+        columns: Sequence[str] = COLUMNS,
+        made: NDArray[np.int64] | None = None,
+    ) -> "Blocks":
+        """Those that are there, and of the others those that are to be made: all if not said."""
+        rows = _rows(session, numbers, columns)
+        there = np.array([row[0] for row in rows], np.int64)
+        if made is not None:
+            numbers = numbers[np.isin(numbers, there) | np.isin(numbers, made)]
+        at = np.searchsorted(numbers, there)
+        new = np.ones(len(numbers), bool)
+        new[at], written = False, np.zeros(len(numbers), bool)
+        written[at] = np.array([row[-1] for row in rows], bool)
+        balances = {
+            column: _column(len(numbers), at, [row[place] for row in rows])
+            for place, column in enumerate(columns, start=1)
+        }
+        return cls(numbers, new, balances, written)
+
+    def part(self, persons: Persons) -> slice:
+        """Where among these people, who are sorted, are those from the first block to the last."""
+        ends = [self.numbers[0] << _BITS, (self.numbers[-1] + 1) << _BITS]
+        return slice(*np.searchsorted(persons, ends).tolist())
+
+    def place(self, persons: Persons) -> NDArray[np.int64]:
+        """Where these people's balances are; their blocks must be here."""
+        if len(persons) == 0:
+            return persons
+        low, high = int(self.numbers[0]), int(self.numbers[-1])
+        if high - low + 1 == len(self.numbers):
+            return persons - (low << _BITS)
+        row = np.searchsorted(self.numbers, persons >> _BITS)
+        return (row << _BITS) + (persons & (BLOCK - 1))
+
+    def add(
+        self,
+        place: NDArray[np.int64],
+        columns: Sequence[str],
+        amount: int | Balances,
+        room: int | None = None,
+    ) -> NDArray[np.bool_]:
+        """To these columns, where there is room for it; where that was.
+
+        The same everywhere, or for each place its own. A place that is named twice, as that of
+        somebody in two groups, is added to once, and has the same amount both times.
+        """
+        able = np.full(len(place), True) if room is None else self["spent"].take(place) <= room
+        for balances in (self[column] for column in columns):
+            # Twice as fast as to add in place, where most are able.
+            there = balances.take(place)
+            balances[place] = np.add(there, amount, out=there, where=able)
+        return able
+
+    def save(self, session: Session) -> None:
+        """Write new blocks whole, of others the columns that are here, each with its minimum.
+
+        `spent` must be here. Raise `NegativeBalanceError` before anything is written if a balance
+        is below zero.
+        """
+        rows = self._as_rows(self.lowest(session))
+        fresh = [row for row, new in zip(rows, self.new, strict=True) if new]
+        changed = [row for row, new in zip(rows, self.new, strict=True) if not new]
+        if fresh:
+            session.connection().execute(_insertion(tuple(self.columns)), fresh)
+        if changed:
+            by_the_driver(session, _alteration(tuple(self.columns)), changed)
+
+    def least(self) -> NDArray[np.int64]:
+        """Return the minimum of each block over the columns that are here."""
+        each = [balances.reshape(-1, BLOCK).min(axis=1) for balances in self.columns.values()]
+        least: NDArray[np.int64] = np.minimum.reduce(each)
+        return least
+
+    def lowest(self, session: Session) -> NDArray[np.int64]:
+        """Return the minimum of each block over all columns.
+
+        No column is below zero, so the others are read only where they could tell something: where
+        all of them were written and everybody has something in those that are here.
+        """
+        if "spent" not in self.columns:
+            raise ValueError("the minimum of a block needs its column `spent`")
+        lowest, others = self.least(), [name for name in COLUMNS if name not in self.columns]
+        if not others:
+            return lowest
+        open_ = self.written & (lowest > 0)
+        lowest[~open_] = np.minimum(lowest[~open_], 0)
+        if open_.any():
+            rest = Blocks.load(session, self.numbers[open_], others)
+            lowest[open_] = np.minimum(lowest[open_], rest.least())
+        return lowest
+
+    def _as_rows(self, lowest: NDArray[np.int64]) -> list[dict[str, Any]]:
+        if (lowest < 0).any():
+            raise NegativeBalanceError("a balance would fall below zero; nothing was written")
+        names = ["number_", "lowest_", *(f"{name}_" for name in self.columns)]
+        packed = [pack(balances) for balances in self.columns.values()]
+        columns = zip(self.numbers.tolist(), lowest.tolist(), *packed, strict=True)
+        return [dict(zip(names, row, strict=True)) for row in columns]
+
+
+def stated_lowest(session: Session, blocks: Blocks) -> NDArray[np.int64]:
+    """Return what the database has as the minimum of each of these blocks, 0 of a new one."""
+    stated = np.zeros(len(blocks.numbers), np.int64)
+    question = select(_TABLE.c.number, _TABLE.c.lowest).where(
+        _TABLE.c.number.in_(bindparam("numbers", expanding=True))
+    )
+    for start in range(0, len(blocks.numbers), AT_ONCE):
+        some = {"numbers": blocks.numbers[start : start + AT_ONCE].tolist()}
+        for number, lowest in session.connection().execute(question, some):
+            stated[np.searchsorted(blocks.numbers, number)] = lowest
+    return stated
+
+
+def pack(balances: Balances) -> list[bytes]:
+    """Block by block; neighbours have often borne the same, and compress to next to nothing."""
+    data = np.ascontiguousarray(balances, "<i8").data.cast("B")
+    return [
+        pa.compress(data[start : start + _BYTES], codec="lz4", asbytes=True)
+        for start in range(0, len(data), _BYTES)
+    ]
+
+
+def _column(size: int, at: NDArray[np.intp], blocks: Sequence[bytes | None]) -> Balances:
+    """So many blocks one after the other, nothing in those that are not there.
+
+    Where a column was never written, nothing is unpacked: that takes as long as something does.
+    """
+    kept = unpack([_NOTHING if data is None else data for data in blocks])
+    if np.array_equal(at, np.arange(size)):
+        return kept.ravel()
+    whole = np.zeros((size, BLOCK), np.int64)
+    whole[at] = kept
+    return whole.ravel()
+
+
+def unpack(blocks: list[bytes]) -> Balances:
+    whole = (pa.decompress(each, _BYTES, codec="lz4", asbytes=True) for each in blocks)
+    return np.frombuffer(bytearray().join(whole), "<i8").reshape(-1, BLOCK)
+
+
+_NOTHING = pack(np.zeros(BLOCK, np.int64))[0]
+_Row = tuple[Any, ...]
+
+
+def _rows(session: Session, numbers: NDArray[np.int64], columns: Sequence[str]) -> list[_Row]:
+    """Number and columns of the blocks that are there, and whether all others were written."""
+    question, found = _question(tuple(columns)), list[_Row]()
+    for start in range(0, len(numbers), AT_ONCE):
+        some = {"numbers": numbers[start : start + AT_ONCE].tolist()}
+        found += session.connection().execute(question, some).all()
+    return found
+
+
+# Every charge asks these. To put them together takes longer than to answer them.
+_TABLE = cast("SqlTable", inspect(PersonBlockRow).local_table)
+_LAST = select(func.max(_TABLE.c.number))
+
+
+@cache
+def _question(columns: tuple[str, ...]) -> Select[Any]:
+    wanted = [_TABLE.c[name] for name in ("number", *columns)]
+    others = [_TABLE.c[name].is_not(None) for name in COLUMNS if name not in columns]
+    return select(*wanted, and_(true(), *others)).where(
+        _TABLE.c.number.in_(bindparam("numbers", expanding=True))
+    )
+
+
+@cache
+def _insertion(columns: tuple[str, ...]) -> Insert:
+    return _TABLE.insert().values(
+        {"spent": _NOTHING, "number": bindparam("number_")} | _data(columns)
+    )
+
+
+@cache
+def _alteration(columns: tuple[str, ...]) -> Update:
+    this = _TABLE.c.number == bindparam("number_")
+    return _TABLE.update().where(this).values(_data(columns))
+
+
+def _data(columns: tuple[str, ...]) -> dict[str, Any]:
+    """Bytes as they are: both drivers take them, and to wrap each takes longer than to write it."""
+    data = {name: bindparam(f"{name}_", type_=Plain()) for name in columns}
+    return {"lowest": bindparam("lowest_", type_=BigInteger()), **data}

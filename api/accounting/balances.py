@@ -1,0 +1,44 @@
+"""What people have borne, as a kind of audit may read it: for the worker, after the charge (R3)."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.accounting.balance_blocks import Blocks, numbers_of
+from api.audiences.sources import displaces
+from api.db import AudienceRow, Store
+from api.db.types import to_pico
+from api.platforms.interfaces import Persons
+from openapi.resources import Price
+
+
+@dataclass(frozen=True)
+class Borne:
+    """Balances as they are at the moment of reading, without what one audit took itself.
+
+    It leaves out what people spent in samples and in hidden audiences: whom these reach depends on
+    who else is there, so one more person would move the balances of those whom they displace.
+    """
+
+    store: Store
+    own: Fraction
+    cap: Fraction
+
+    @classmethod
+    def before(cls, store: Store, price: Price, audience: AudienceRow, cap: Fraction) -> "Borne":
+        """What the people of an audience had borne apart from an audit of this price."""
+        own = Fraction(price.rho.change_one)
+        return cls(store, Fraction(0) if displaces(audience) else own, cap)
+
+    def shares(self, persons: Persons) -> NDArray[np.float64]:
+        order = np.argsort(persons)
+        people, borne = persons[order], np.empty(len(persons), np.int64)
+        with self.store.snapshot() as session:
+            for blocks in Blocks.in_turn(session, numbers_of(people), ("spent", "drawn")):
+                part = blocks.part(people)
+                place = blocks.place(people[part])
+                borne[order[part]] = blocks["spent"][place] - blocks["drawn"][place]
+        shares: NDArray[np.float64] = np.maximum(borne - to_pico(self.own), 0) / to_pico(self.cap)
+        return shares

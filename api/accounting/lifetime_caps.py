@@ -1,0 +1,181 @@
+"""What each person has borne, over all auditors, for ever: a filter that leaves out the exhausted.
+
+Every person has a lifetime cap in rho that never renews. At submission, whoever the audit would
+take beyond the cap is left out of it, and everybody else is charged; nothing of this is visible
+(R2). Whether a person is left out depends on that person's own history alone, so the filter is
+sound under adaptive composition: see docs/guarantee.md.
+
+Balances are exact integers in blocks of neighbouring person numbers (`api.accounting.balance_blocks`): a platform of a
+million people has a thousand rows, and an audience of a hundred touches a hundred. They live in the
+platform's own tables and never enter the ledger. Only the holder of the books' lock may change
+them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlmodel import Session
+
+from api.accounting.balance_blocks import Balances, Blocks, among_others, numbers_of
+from api.db import ExclusionRow, find_all
+from api.db.types import to_pico
+from privacy.tables.membership import Membership, Persons
+
+
+@dataclass(frozen=True)
+class Burden:
+    """What people are to bear: each of them the cost. So many identifiers were uploaded.
+
+    `drawn`: whether these people displace each other, as in a sample or a hidden audience.
+    """
+
+    membership: Membership
+    cost: Fraction
+    uploaded: int = 0
+    drawn: bool = False
+
+
+def charge(
+    session: Session, burdens: Sequence[Burden], cap: Fraction
+) -> list[list[NDArray[np.bool_] | None]]:
+    """Charge everybody who can bear it, one burden after the other; for each group of each, who
+    could, or None for all.
+
+    As many blocks are rewritten as identifiers were uploaded, as far as there are any: others
+    than theirs unchanged, so that the time it takes does not tell how many were found.
+    """
+    moves = [_of(burden, to_pico(burden.cost), to_pico(cap)) for burden in burdens]
+    return [[None if mask.all() else mask for mask in masks] for masks in _moved(session, moves)]
+
+
+def refund(session: Session, burden: Burden) -> None:
+    """Give the cost back to everybody who was charged it."""
+    _moved(session, [_of(burden, -to_pico(burden.cost))])
+
+
+def carry(
+    session: Session,
+    membership: Membership,
+    amounts: Sequence[Balances],
+    uploaded: int = 0,
+    *,
+    drawn: bool = False,
+) -> None:
+    """Remember what an audience bore, before its members are erased, so that sums still check.
+
+    `amounts` are those of `borne`. As many blocks are rewritten as by a charge.
+    """
+    columns = ("carried", "carried_drawn") if drawn else ("carried",)
+    _moved(session, [_Move(membership, columns, amounts, uploaded)])
+
+
+def paid(*, drawn: bool) -> tuple[str, ...]:
+    """Where a charge is written: what the platform drew is kept apart as well."""
+    return ("spent", "drawn") if drawn else ("spent",)
+
+
+def exclude(
+    session: Session, audit_id: str, labels: list[str], able: list[NDArray[np.bool_] | None]
+) -> None:
+    """Write down who is left out of an audit, for its worker."""
+    session.add_all(
+        ExclusionRow(audit_id=audit_id, label=label, able=np.packbits(mask).tobytes())
+        for label, mask in zip(labels, able, strict=True)
+        if mask is not None
+    )
+
+
+def able(people: bytes, those: bytes | None) -> Persons:
+    """The people of a group as they are kept, without who is left out of an audit."""
+    group = np.frombuffer(people, "<i8")
+    return group if those is None else group[_mask(those, len(group))]
+
+
+def within_cap(membership: Membership, masks: Sequence[NDArray[np.bool_] | None]) -> Membership:
+    """Return the people who were debited, given the masks of `charge`."""
+    groups = tuple(
+        group if mask is None else group[mask]
+        for group, mask in zip(membership.groups, masks, strict=True)
+    )
+    return Membership(groups, membership.groups_per_person)
+
+
+def borne(
+    session: Session, costs: Mapping[str, Fraction], labels: list[str], membership: Membership
+) -> list[Balances]:
+    """For each group, what each of its people bore of these audits together.
+
+    That is what all of them cost, less those that a person was left out of.
+    """
+    units = {audit_id: to_pico(cost) for audit_id, cost in costs.items()}
+    amounts = [np.full(len(group), sum(units.values()), np.int64) for group in membership.groups]
+    for audit_id, cost in units.items():
+        for row in find_all(session, ExclusionRow, audit_id=audit_id):
+            amount = amounts[labels.index(row.label)]
+            amount[~_mask(row.able, len(amount))] -= cost
+    return amounts
+
+
+@dataclass(frozen=True)
+class _Move:
+    """What is added to these columns of everybody, or of those with room for it.
+
+    An amount is the same for all, or each person's own, by group: then it is the same in each of
+    somebody's groups.
+    """
+
+    membership: Membership
+    columns: tuple[str, ...]
+    amount: int | Sequence[Balances]
+    uploaded: int
+    room: int | None = None
+
+    @property
+    def groups(self) -> tuple[Persons, ...]:
+        return self.membership.groups
+
+    def within(self, parts: list[slice]) -> int | Balances:
+        """What is added in a part of each group."""
+        if isinstance(self.amount, int):
+            return self.amount
+        return np.concatenate([each[part] for each, part in zip(self.amount, parts, strict=True)])
+
+
+def _of(burden: Burden, amount: int, cap: int | None = None) -> _Move:
+    room = None if cap is None else cap - amount
+    return _Move(burden.membership, paid(drawn=burden.drawn), amount, burden.uploaded, room)
+
+
+def _mask(able: bytes, people: int) -> NDArray[np.bool_]:
+    return np.unpackbits(np.frombuffer(able, np.uint8), count=people).astype(bool)
+
+
+def _moved(session: Session, moves: Sequence[_Move]) -> list[list[NDArray[np.bool_]]]:
+    """Make these moves, one after the other; for each group of each, who had room.
+
+    Some blocks at a time, which is sound: whether somebody has room is decided for each alone.
+    """
+    able = [[np.empty(len(group), np.bool_) for group in move.groups] for move in moves]
+    numbers = [numbers_of(group) for move in moves for group in move.groups]
+    mine = np.unique(np.concatenate([*numbers, np.empty(0, np.int64)]))
+    rewritten = among_others(session, mine, sum(move.uploaded for move in moves))
+    columns = tuple(dict.fromkeys(["spent", *(name for move in moves for name in move.columns)]))
+    for blocks in Blocks.in_turn(session, rewritten, columns, made=mine):
+        for move, masks in zip(moves, able, strict=True):
+            _move(blocks, move, masks)
+        blocks.save(session)
+    return able
+
+
+def _move(blocks: Blocks, move: _Move, able: list[NDArray[np.bool_]]) -> None:
+    """Add to the balances in these blocks, and write down of whom that was."""
+    parts = [blocks.part(group) for group in move.groups]
+    here = [group[part] for group, part in zip(move.groups, parts, strict=True)]
+    place, amount = blocks.place(np.concatenate(here)), move.within(parts)
+    bearing = blocks.add(place, move.columns, amount, move.room)
+    ends = np.cumsum([len(persons) for persons in here])
+    for mask, part, some in zip(able, parts, np.split(bearing, ends[:-1]), strict=True):
+        mask[part] = some

@@ -1,0 +1,1 @@
+"""Accounts: auditors, their researchers, and their keys."""

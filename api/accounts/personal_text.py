@@ -1,0 +1,72 @@
+"""Personal text: kept where it can be erased, found by its commitment, and by what it is about."""
+
+from base64 import urlsafe_b64encode
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+from sqlmodel import Session, col, delete, select
+
+from api.db import PersonalRow, PersonalSubjectRow
+from api.kernel.clock import now
+from privacy.ledger import statements
+
+
+def keep(session: Session, draft: BaseModel, *subject_ids: str) -> None:
+    """Keep the personal text of a request, which is about these; what is there already stays."""
+    for commitment, salt, text in statements.personal(draft.model_dump(mode="json")):
+        if session.get(PersonalRow, commitment) is None:
+            session.add(PersonalRow(commitment=commitment, salt=salt, text=text, kept_at=now()))
+        for subject_id in subject_ids:
+            note(session, subject_id, commitment)
+
+
+def note(session: Session, subject_id: str, commitment: str) -> None:
+    """Remember what a text is about."""
+    if session.get(PersonalSubjectRow, (subject_id, commitment)) is None:
+        session.add(PersonalSubjectRow(subject_id=subject_id, commitment=commitment))
+        session.flush()
+
+
+def commitments_in(body: Any) -> Iterable[str]:
+    """Every commitment of a statement's body."""
+    if isinstance(body, Mapping):
+        if body.keys() == {"commitment"}:
+            yield body["commitment"]
+        for value in body.values():
+            yield from commitments_in(value)
+    elif isinstance(body, list):
+        for value in body:
+            yield from commitments_in(value)
+
+
+def texts(session: Session, commitments: Iterable[str]) -> dict[str, str]:
+    """What is still there of these."""
+    query = select(PersonalRow).where(col(PersonalRow.commitment).in_(set(commitments)))
+    return {row.commitment: row.text for row in session.exec(query)}
+
+
+def opened(session: Session, body: Any) -> Any:
+    """A statement's body with text and salt in place of commitments; KeyError if one is gone."""
+    found = set(commitments_in(body))
+    query = select(PersonalRow).where(col(PersonalRow.commitment).in_(found))
+    kept = {row.commitment: row for row in session.exec(query)}
+
+    def put_back(value: Any) -> Any:
+        if isinstance(value, Mapping) and value.keys() == {"commitment"}:
+            row = kept[value["commitment"]]
+            return {"text": row.text, "salt": urlsafe_b64encode(row.salt).decode()}
+        if isinstance(value, Mapping):
+            return {name: put_back(each) for name, each in value.items()}
+        return [put_back(each) for each in value] if isinstance(value, list) else value
+
+    return put_back(body)
+
+
+def erase(session: Session, subject_id: str) -> list[str]:
+    """Forget everything that is about this; the commitments of what was there."""
+    about = select(PersonalSubjectRow.commitment).where(PersonalSubjectRow.subject_id == subject_id)
+    found = sorted(session.exec(about))
+    there = sorted(texts(session, found))
+    session.exec(delete(PersonalRow).where(col(PersonalRow.commitment).in_(there)))
+    return there

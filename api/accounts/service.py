@@ -1,0 +1,101 @@
+"""Who is registered, with which keys, and what they were charged."""
+
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import Session, col, select
+
+from api.accounts import personal_text
+from api.db import AuditorRow, ChargeRow, ResearcherRow, SigningKeyRow, Store
+from api.db.types import as_decimal
+from api.identity.key_policy import validate_public_jwk
+from api.kernel.clock import now
+from api.kernel.errors import ConflictError, InvalidRequestError, NotFoundError
+from api.kernel.ids import new_id
+from api.ledger import append
+from openapi.resources import (
+    Auditor,
+    AuditorDraft,
+    Charge,
+    Price,
+    Researcher,
+    ResearcherDraft,
+    SigningKey,
+)
+from privacy.ledger.statements import Statement
+
+
+def register_auditor(session: Session, draft: AuditorDraft, statement: Statement) -> Auditor:
+    row = AuditorRow(id=new_id("auditor"), name=draft.name, created_at=now())
+    session.add(row)
+    append(session, "auditor", {"auditor_id": row.id}, row.id, statement)
+    return auditor_view(row)
+
+
+def register_researcher(
+    session: Session, draft: ResearcherDraft, statement: Statement | None
+) -> Researcher:
+    """Register an individual, on a regulator's statement; at set-up on the operator's word."""
+    _check(session, draft)
+    jwk, thumbprint = validate_public_jwk(draft.jwk) if draft.jwk else (None, None)
+    row = ResearcherRow(
+        id=new_id("researcher"),
+        jwk=jwk,
+        key_thumbprint=thumbprint,
+        created_at=now(),
+        name=draft.name.text,
+        **draft.model_dump(exclude={"jwk", "name"}),
+    )
+    session.add(row)
+    try:
+        session.flush()
+    except IntegrityError as error:
+        raise ConflictError("this key or outside subject is registered already") from error
+    facts = {
+        "researcher_id": row.id,
+        "role": row.role,
+        "jwk": jwk,
+        "key_thumbprint": thumbprint,
+        **({} if statement else {"by": "init"}),
+    }
+    personal_text.keep(session, draft, row.id)
+    append(session, "researcher", facts, row.auditor_id, statement)
+    return researcher_view(row)
+
+
+def signing_keys(store: Store) -> list[SigningKey]:
+    with store.read() as session:
+        rows = session.exec(select(SigningKeyRow).order_by(col(SigningKeyRow.created_at)))
+        return [
+            SigningKey(**row.model_dump(include={"kid", "purpose", "created_at", "retired_at"}))
+            for row in rows
+        ]
+
+
+def auditor_view(row: AuditorRow) -> Auditor:
+    return Auditor(**row.model_dump())
+
+
+def researcher_view(row: ResearcherRow) -> Researcher:
+    return Researcher(**row.model_dump(exclude={"jwk", "outside_subject"}))
+
+
+def charge_view(row: ChargeRow) -> Charge:
+    price = Price.model_validate_json(row.price)
+    computed = {"epsilon", "rho", "debit", "exploration_loss", "assumes", "refunded"}
+    return Charge(
+        **row.model_dump(include=Charge.model_fields.keys() - computed),
+        epsilon=price.epsilon,
+        rho=price.rho,
+        debit=as_decimal(row.debit),
+        exploration_loss=as_decimal(row.exploration_loss),
+        assumes=price.assumes,
+        refunded=row.refunded_at is not None,
+    )
+
+
+def _check(session: Session, draft: ResearcherDraft) -> None:
+    if (draft.role == "auditor") != (draft.auditor_id is not None):
+        raise InvalidRequestError("researchers of an auditor name it, others have none")
+    if draft.jwk is None and draft.outside_subject is None:
+        raise InvalidRequestError("a public key or an outside subject is needed")
+    if draft.auditor_id and session.get(AuditorRow, draft.auditor_id) is None:
+        raise NotFoundError(f"no auditor {draft.auditor_id}")

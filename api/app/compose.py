@@ -1,0 +1,164 @@
+"""The one place that names a platform: the simulated one, or a deployment's own by settings."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import numpy as np
+import pyarrow as pa
+
+from api.app.container import Container, build_container
+from api.kernel.settings import Settings
+from api.platforms.http import HttpPlatform, OnnxPlatform
+from api.platforms.interfaces import Log, Persons, Platform, Ranking, Traffic
+
+
+def load_platform(settings: Settings) -> Platform:
+    """The platform that the settings name, with the engine that they name."""
+    # Nothing else of the settings goes to a cluster: they hold secrets.
+    make = partial(make_platform, settings.platform, settings.platform_options)
+    platform = make()
+    if settings.ray is None:
+        return platform
+    try:
+        from api.execution.ray.driver import OnRay
+    except ModuleNotFoundError as error:
+        raise ValueError('[ray] is set: install "platform-auditor[server,ray]"') from error
+
+    return replace(platform, engine=OnRay(platform, make, settings.ray))
+
+
+def make_platform(name: str, options: Mapping[str, Any]) -> Platform:
+    """`simulated`, `http`, `onnx`, or what `module:factory` makes of the options."""
+    known: dict[str, Callable[..., Platform]]
+    known = {"simulated": simulated, "http": HttpPlatform.at, "onnx": OnnxPlatform.load}
+    if name in known:
+        return known[name](**options)
+    module, _, factory = name.partition(":")
+    if not (module and factory):
+        raise ValueError(f"an adapter is {', '.join(known)} or module:factory, not {name!r}")
+    try:
+        make = getattr(import_module(module), factory)
+    except (ModuleNotFoundError, AttributeError) as error:
+        raise ValueError(f"the adapter {name!r} is not there") from error
+    return cast("Platform", make(**options))
+
+
+def simulated(
+    *,
+    bias: bool = False,
+    correlation: float = 0.0,
+    people: int = 20_000,
+    seed: int = 1,
+    step_seconds: float = 0.0005,
+) -> Platform:
+    """A simulated platform: fair, or with a bias against one gender injected into its scores.
+
+    With a correlation nobody injects anything: the model learns from people who differ by group.
+    A biased one also serves half of its people badly, whoever they are: they envy others.
+    """
+    from platform_sim import (
+        Bias,
+        Exploration,
+        Impressions,
+        Opportunities,
+        SimulatedPlatform,
+        biased_platform,
+        fair_platform,
+    )
+
+    if correlation:
+        world, how = SimulatedPlatform.from_seed(seed, people, correlation), "learned"
+    else:
+        make, how = (biased_platform, "biased") if bias else (fair_platform, "fair")
+        world = make(people=people, seed=seed)
+    name = f"simulated, {how}, {people} people"
+    wrong = Bias("gender", {"woman": -0.08}) if bias else None
+    logs = JoinedLogs((Impressions(world.world), Opportunities(world.world, bias=wrong)))
+    policies = Exploration(seed, people, wronged=0.5 if bias else 0.0, step_seconds=step_seconds)
+    return Platform(
+        name=name,
+        people=world,
+        scores=world,
+        logs=logs,
+        policies=policies,
+        directory=world.world.directory,
+    )
+
+
+class Source(Protocol):
+    """Simulated logs, described in plain words: platform_sim imports none of ours."""
+
+    def logs(self) -> Mapping[str, Mapping[str, Any]]: ...
+
+    def read(
+        self, log: str, persons: Persons, columns: Sequence[str]
+    ) -> Iterable[pa.RecordBatch]: ...
+
+
+@dataclass(frozen=True)
+class JoinedLogs:
+    """The logs of several sources, by name."""
+
+    sources: tuple[Source, ...]
+
+    def logs(self) -> Mapping[str, Log]:
+        described = (source.logs().items() for source in self.sources)
+        return {name: _log(**fields) for logs in described for name, fields in logs}
+
+    def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
+        [source] = (each for each in self.sources if log in each.logs())
+        return source.read(log, persons, columns)
+
+
+def _log(
+    traffic: Mapping[str, Any] | None = None,
+    ranking: Mapping[str, Any] | None = None,
+    **fields: Any,
+) -> Log:
+    return Log(
+        **fields,
+        traffic=Traffic(**traffic) if traffic else None,
+        ranking=Ranking(**ranking) if ranking else None,
+    )
+
+
+def demo_participants(platform: Platform, volunteers: int = 1_200) -> tuple[pa.Table, float]:
+    """Volunteers of the demo's study, and the true gap that it is to find in 20 bins."""
+    from platform_sim import SOFTWARE_JOB, SimulatedPlatform, recruit, true_gap
+
+    world = cast("SimulatedPlatform", platform.people)
+    edges = np.linspace(0, 1, 21)
+    qualified = world.world.qualified("software")
+    gap = true_gap(world, SOFTWARE_JOB, "gender", ("woman", "man"), edges, qualified)
+    return recruit(world.world, volunteers, seed=2026), gap
+
+
+def demo_volunteers(platform: Platform) -> dict[str, pa.Table]:
+    """Volunteers of two more studies: of housing by race and gender, of political content."""
+    from platform_sim import SimulatedPlatform, recruit
+
+    world = cast("SimulatedPlatform", platform.people).world
+    # A quarter are qualified for any one trade, as among everybody: nobody is chosen by theirs.
+    volunteers = partial(recruit, world, seed=2026, qualified=0.25)
+    races, parties = ("white", "black"), ("left", "centre", "right")
+    found = {
+        "housing": volunteers(world.people // 5, "race", races, also=("gender",)),
+        "politics": volunteers(world.people // 8, "politics", parties),
+    }
+    return {name: table.drop_columns("qualified") for name, table in found.items()}
+
+
+def exported(platform: Platform, folder: Path) -> dict[str, Any]:
+    """A simulated platform as files: the options that an `onnx` platform is loaded by."""
+    from platform_sim import SimulatedPlatform
+    from platform_sim.export import export
+
+    return {"name": platform.name, **export(cast("SimulatedPlatform", platform.people), folder)}
+
+
+def load_container(settings: Settings) -> Container:
+    return build_container(settings, load_platform(settings))

@@ -1,0 +1,31 @@
+"""The contract, exported: `python -m api.app.export_openapi` writes `openapi/openapi.json`, or checks it."""
+
+import json
+import sys
+from pathlib import Path
+
+from fastapi import FastAPI
+
+from api.app.app import describe
+
+PATH = Path(__file__).parent.parent / "openapi" / "openapi.json"
+
+
+def export() -> str:
+    """The document, with its keys in the order in which the routes are written."""
+    return json.dumps(describe(FastAPI()).openapi(), indent=2, ensure_ascii=False) + "\n"
+
+
+def main() -> int:
+    document = export()
+    if "--check" not in sys.argv:
+        PATH.write_text(document)
+        return 0
+    if PATH.read_text() == document:
+        return 0
+    print("openapi/openapi.json is not what the code says: run make openapi", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

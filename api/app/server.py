@@ -1,0 +1,73 @@
+"""The server of `platform-auditor serve`: it ends with the shift of its worker, and no later.
+
+uvicorn alone waits for requests first, streams among them, and only then tells the application to
+stop: a worker of this process would take up audits meanwhile, and have its own time after that.
+"""
+
+import math
+import os
+import socket
+import sys
+
+import uvicorn
+
+from api.app.app import create_app
+from api.app.capacity import ACCEPTED_AT_ONCE, client_connections, open_file_limit
+from api.app.connections import limited
+from api.app.container import Container
+from api.audits.queue.worker_thread import Shift, settle
+
+# Seconds after which a thread that computes lets another one run (Python's default: 0.005). With
+# eight of them at work, the event loop, which sheds and answers probes, waits for 8 ms at most.
+_SWITCH_SECONDS = 0.001
+# Connections that wait in the operating system until they are accepted.
+_WAITING_CONNECTIONS = 2_048
+
+
+class Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, shift: Shift) -> None:
+        super().__init__(config)
+        self._shift = shift
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept few connections in a turn, and let the system keep many more waiting.
+
+        asyncio has one number for both. Accepting thousands in one turn uses up all files before
+        any connection can be dropped.
+        """
+        await super().startup(sockets)
+        for server in self.servers:
+            for listener in server.sockets:
+                with socket.socket(fileno=os.dup(listener.fileno())) as same:
+                    same.listen(_WAITING_CONNECTIONS)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Requests and the worker have the same `shutdown_seconds` to finish."""
+        self._shift.tell()
+        await super().shutdown(sockets)
+
+
+def configured(container: Container, host: str, port: int) -> uvicorn.Config:
+    """Return how uvicorn serves; only `trusted_proxies` may name another caller's address."""
+    settings = container.settings
+    most = client_connections(settings, open_file_limit())
+    return uvicorn.Config(
+        create_app(container),
+        host=host,
+        port=port,
+        backlog=ACCEPTED_AT_ONCE,
+        http=limited(settings.header_seconds, settings.answer_seconds, most),
+        timeout_keep_alive=settings.idle_seconds,
+        log_config=None,
+        server_header=False,
+        forwarded_allow_ips=list(settings.trusted_proxies),
+        timeout_graceful_shutdown=math.ceil(settings.shutdown_seconds),
+    )
+
+
+def run(container: Container, host: str, port: int) -> None:
+    """Serve until told to stop (SIGTERM, SIGINT)."""
+    config = configured(container, host, port)
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    settle()
+    Server(config, container.shift).run()

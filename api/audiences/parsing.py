@@ -1,0 +1,164 @@
+"""Members of a group as they arrive: CSV, JSON lines or an Arrow stream of one column.
+
+The column's name says the kind of identifier. What is wrong is told with its line: the upload is
+the auditor's own, so nothing is given away.
+"""
+
+import re
+from binascii import unhexlify
+from os import SEEK_END
+from typing import IO, NamedTuple, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.json
+
+from api.audiences.arrow_streams import read_stream
+from api.audiences.media_types import ARROW, CSV, JSON_LINES, MEDIA_TYPES, media_type_of
+from api.audiences.row_limit import RowLimit
+from api.kernel.errors import MalformedMembersError, UnsupportedMediaTypeError
+from openapi.resources.audiences import IDENTIFIER_KINDS
+from privacy.commitment import username_tokens
+
+DIGEST_TYPE = pa.binary(32)
+
+
+class Members(NamedTuple):
+    """The kind of identifier and the identifiers: strings, or 32 bytes each for hashes."""
+
+    kind: str
+    identifiers: pa.Array
+
+
+def read_members(body: IO[bytes], content_type: str, limit: RowLimit) -> Members:
+    """Return the identifiers of a part, or raise what is wrong with it and in which line."""
+    media_type = media_type_of(content_type)
+    try:
+        table = _parse(body, media_type, limit)
+        limit.check(len(table))
+        # What an Arrow stream says of its own offsets and characters may be false.
+        table.validate(full=True)
+        kind = _kind(table.schema)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise _unreadable(error, media_type) from error
+    header = 0 if media_type == JSON_LINES else 1
+    column = in_one(table.column(kind))
+    if column.null_count:
+        _refuse(pc.is_null(column), "is empty", header)
+    return Members(kind, (_usernames if kind == "username" else _hashes)(column, header))
+
+
+def in_one(column: pa.ChunkedArray) -> pa.Array:
+    """A column in one array, without a copy where it is in one already."""
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    return pa.concat_arrays([pa.array([], column.type), *column.chunks])
+
+
+def tokens(kind: str, identifiers: pa.Array) -> bytes:
+    """The identifiers as the commitment takes them, 32 bytes each."""
+    if kind == "username":
+        return username_tokens(identifiers.to_pylist())
+    data = identifiers.buffers()[1]
+    start = identifiers.offset * 32
+    return bytes(data[start : start + len(identifiers) * 32]) if data else b""
+
+
+def _parse(body: IO[bytes], media_type: str, limit: RowLimit) -> pa.Table:
+    if media_type == ARROW:
+        return read_stream(body, _check_schema, limit)
+    if media_type == CSV:
+        _refuse_wide(body)
+        strings = {kind: pa.string() for kind in IDENTIFIER_KINDS}
+        # Only nothing is nothing: Nan and NA are names.
+        options = pyarrow.csv.ConvertOptions(
+            column_types=strings, strings_can_be_null=True, null_values=[""]
+        )
+        # In one thread, an error tells its row.
+        reading = pyarrow.csv.ReadOptions(use_threads=False)
+        return pyarrow.csv.read_csv(body, read_options=reading, convert_options=options)
+    if media_type == JSON_LINES:
+        schema = pa.schema([(kind, pa.string()) for kind in IDENTIFIER_KINDS])
+        options = pyarrow.json.ParseOptions(
+            explicit_schema=schema, unexpected_field_behavior="error"
+        )
+        # In one block, an error tells its row in the whole.
+        size = body.seek(0, SEEK_END)
+        body.seek(0)
+        reading = pyarrow.json.ReadOptions(block_size=min(size + 1, 2**31 - 1))
+        return _only_filled(pyarrow.json.read_json(body, reading, options))
+    raise UnsupportedMediaTypeError(f"send one of {', '.join(MEDIA_TYPES)}")
+
+
+def _refuse_wide(body: IO[bytes]) -> None:
+    """Refuse a header of very many columns, each of which would cost the parser far more."""
+    header = body.read(2**21)
+    body.seek(0)
+    if re.split(rb"[\r\n]", header, maxsplit=1)[0].count(b",") > 100:
+        raise MalformedMembersError("one column is expected; found: more than a hundred", line=1)
+
+
+def _only_filled(table: pa.Table) -> pa.Table:
+    """The columns of JSON lines that any line has."""
+    return table.select(
+        [name for name in table.column_names if table.column(name).null_count < len(table)]
+    )
+
+
+def _unreadable(error: Exception, media_type: str) -> MalformedMembersError:
+    message = str(error).split("\n")[0][:300]
+    found = re.search(r"[Rr]ow #?(\d+)", message)
+    # Rows are counted from 1 in CSV and from 0 in JSON lines.
+    line = int(found.group(1)) + (media_type == JSON_LINES) if found else None
+    return MalformedMembersError(f"the members cannot be read: {message}", line=line)
+
+
+def _kind(schema: pa.Schema) -> str:
+    if len(schema) != 1 or schema.names[0] not in IDENTIFIER_KINDS:
+        names = ", ".join(schema.names[:5])
+        raise MalformedMembersError(
+            f"one column is expected, named {' or '.join(IDENTIFIER_KINDS)}; found: {names}", line=1
+        )
+    return cast("str", schema.names[0])
+
+
+def _check_schema(schema: pa.Schema) -> None:
+    """Refuse types that no identifier has."""
+    kind, found = _kind(schema), schema.types[0]
+    if pa.types.is_string(found) or pa.types.is_large_string(found):
+        return
+    if kind == "username":
+        raise MalformedMembersError("user names must be strings", line=1)
+    if found != DIGEST_TYPE:
+        raise MalformedMembersError("hashes must be 64 hexadecimal digits or 32 bytes", line=1)
+
+
+def _usernames(column: pa.Array, header: int) -> pa.Array:
+    column = column.cast(pa.string())
+    size = pc.utf8_length(column)
+    _refuse(pc.or_(pc.less(size, 1), pc.greater(size, 200)), "is not a user name", header)
+    _refuse(pc.match_substring_regex(column, r"\s"), "has white space in it", header)
+    _refuse(pc.match_substring_regex(column, "[[:cntrl:]]"), "has control characters in it", header)
+    return column
+
+
+def _hashes(column: pa.Array, header: int) -> pa.Array:
+    if column.type == DIGEST_TYPE:
+        return column
+    well_formed = pc.match_substring_regex(column, "^[0-9a-fA-F]{64}$")
+    _refuse(pc.invert(well_formed), "is not a SHA-256 of 64 hexadecimal digits", header)
+    fixed = column.cast(pa.binary()).cast(pa.binary(64))
+    digits = memoryview(fixed.buffers()[1] or b"")[64 * fixed.offset :]
+    raw = unhexlify(digits[: 64 * len(fixed)])
+    return pa.Array.from_buffers(DIGEST_TYPE, len(column), [None, pa.py_buffer(raw)])
+
+
+def _refuse(wrong: pa.Array, what: str, header: int) -> None:
+    """Refuse the first wrong row by its line, after so many lines of header."""
+    first = pc.index(wrong, True).as_py()
+    if first >= 0:
+        line = first + header + 1
+        raise MalformedMembersError(
+            f"line {line}: the identifier {what}; nothing of this part was kept", line=line
+        )

@@ -1,0 +1,119 @@
+"""Audiences that the platform draws (paper 1, §4.3.1): the auditor gets a handle and exact sizes.
+
+What may be asked for is a public figure of the catalogue. A request above it is refused on that
+ground alone; below it the size is exact, and known.
+"""
+
+import secrets
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+from sqlmodel import Session
+
+from api.audiences.sealing import close, keep_until
+from api.audiences.uploads import groups_of, view
+from api.db import AudienceRow, GroupRow, Store
+from api.identity.caller import Caller
+from api.kernel.clock import now
+from api.kernel.errors import InvalidRequestError, UnavailableError, UnavailableSampleError
+from api.kernel.ids import new_id
+from api.kernel.settings import Settings
+from api.ledger import lock
+from api.platforms.interfaces import People, Persons
+from api.telemetry.metrics import adapter_call
+from api.web.quotas import check_audiences
+from openapi.resources import Audience, SampleDraft
+from privacy.commitment import commit, group_digest, part_digest
+from privacy.tables.membership import Membership
+
+Answer = TypeVar("Answer")
+
+
+def draw(
+    store: Store, caller: Caller, draft: SampleDraft, people: People, settings: Settings
+) -> Audience:
+    """Draw and seal at once. The platform is asked while nothing is locked."""
+    _check(draft, people)
+    drawn = _answer(lambda: _drawn(draft, people))
+    with store.write() as session:
+        return _sealed(session, caller, draft, drawn, settings)
+
+
+def _sealed(
+    session: Session,
+    caller: Caller,
+    draft: SampleDraft,
+    drawn: dict[str, Persons],
+    settings: Settings,
+) -> Audience:
+    lock(session)
+    check_audiences(session, caller.auditor, settings)
+    audience = AudienceRow(
+        id=new_id("audience"),
+        auditor_id=caller.auditor,
+        researcher_id=caller.researcher_id,
+        state="open",
+        source="sample",
+        groups_per_person=1,
+        consented=draft.consented,
+        created_at=now(),
+        expires_at=keep_until(now(), settings),
+    )
+    session.add(audience)
+    session.flush()
+    by_label = {group.label: group for group in draft.groups}
+    session.add_all(
+        GroupRow(audience_id=audience.id, label=label, members=group.size)
+        for label, group in by_label.items()
+    )
+    session.flush()
+    groups = groups_of(session, audience.id)
+    membership = Membership.cut([drawn[group.label] for group in groups], 1)
+    if [len(members) for members in membership.groups] != [group.members for group in groups]:
+        raise _unavailable("the platform did not draw the sample that it offers")
+    # Nobody uploaded anything: the platform commits, under a salt it forgets, to whom it drew.
+    digests = {
+        group.label: group_digest([part_digest([members.astype("<i8").tobytes()])])
+        for group, members in zip(groups, membership.groups, strict=True)
+    }
+    commitment = commit(secrets.token_bytes(32), digests)
+    close(session, audience, groups, membership, commitment, settings, known=True)
+    return view(session, audience)
+
+
+def _drawn(draft: SampleDraft, people: People) -> dict[str, Persons]:
+    """Whom the platform draws, by label. The randomness is the operating system's (R6)."""
+    sizes = {group.value: group.size for group in draft.groups}
+    chance = np.random.default_rng(secrets.randbits(256))
+    with adapter_call("sample"):
+        drawn = people.sample(draft.attribute, sizes, chance)
+    return {group.label: np.asarray(drawn[group.value], np.int64) for group in draft.groups}
+
+
+def _answer(call: Callable[[], Answer]) -> Answer:
+    """What the platform answers, whoever it is about."""
+    try:
+        return call()
+    except Exception as error:  # an adapter may raise anything
+        raise _unavailable("the platform does not answer; nothing was drawn, try again") from error
+
+
+def _unavailable(why: str) -> UnavailableError:
+    return UnavailableError(why, headers={"Retry-After": "5"})
+
+
+def _check(draft: SampleDraft, people: People) -> None:
+    labels = {group.label for group in draft.groups}
+    values = {group.value for group in draft.groups}
+    if len(labels) != len(draft.groups) or len(values) != len(draft.groups):
+        raise InvalidRequestError("a label or a value is named twice")
+    offered = _answer(people.offers).get(draft.attribute, {})
+    for group in draft.groups:
+        available = offered.get(group.value, 0)
+        if group.size > available:
+            raise UnavailableSampleError(
+                f"{group.size} people asked for with {draft.attribute} {group.value}, "
+                f"{available} offered: see GET /v1/catalogue",
+                available=available,
+            )

@@ -1,0 +1,36 @@
+"""Charges given back, as long as no worker has begun to read."""
+
+from datetime import datetime
+
+from sqlmodel import Session, select
+
+from api.accounting import charge as charging
+from api.audits import queries
+from api.db import AuditRow, ChargeRow
+from api.identity.caller import Caller
+from api.kernel import failpoints
+from api.kernel.errors import NotCancellableError
+from api.kernel.failpoints import Boundary
+from api.kernel.settings import Settings
+from api.ledger import lock
+from openapi.resources import Audit
+
+
+def cancel(session: Session, caller: Caller, audit_id: str, settings: Settings) -> Audit:
+    """Give the charge back, as long as no worker has begun to read."""
+    at = lock(session)
+    row = queries.owned(session, caller, audit_id, lock=True)
+    if row.state != "charged":
+        raise NotCancellableError(f"the audit is {row.state}; a charge stays once data were read")
+    give_back(session, at, row, settings)
+    failpoints.reached(Boundary.CANCEL_WRITTEN)
+    return queries.view(row)
+
+
+def give_back(session: Session, at: datetime, row: AuditRow, settings: Settings) -> None:
+    """Cancel a locked audit that no worker has begun, and refund it."""
+    charge = session.exec(select(ChargeRow).where(ChargeRow.audit_id == row.id)).one()
+    charging.refund(session, at, charge, settings)
+    row.state, row.finished_at = "cancelled", at
+    session.add(row)
+    session.flush()

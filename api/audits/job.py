@@ -1,0 +1,69 @@
+"""What a worker is given for an audit: what is asked, about what, and whom it may read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import bindparam, select
+from sqlmodel import Session, col
+
+from api.accounting.charge import OF_THE_GROUP, bearing
+from api.accounting.people_digest import UnboundPeopleError, is_bound
+from api.audiences.sources import HIDDEN
+from api.audiences.uploads import SIZES
+from api.audits.pricing import facts_from
+from api.contents.service import Shown, shown
+from api.db import AudienceRow, AuditRow, ChargeRow, ExclusionRow, GroupRow
+from api.kernel.settings import Settings
+from api.kinds.registry import AudienceFacts
+from openapi.resources import REQUEST, Price
+from privacy.tables.membership import Membership
+
+# The audience of an audit with each of its groups: public facts, people, who is dropped, and the
+# digest of whom the charge debits.
+_AUDIENCE = (
+    select(
+        AudienceRow,
+        *SIZES,
+        col(GroupRow.people),
+        col(ExclusionRow.able),
+        col(ChargeRow.people_digest),
+    )
+    .join(GroupRow, col(GroupRow.audience_id) == col(AudienceRow.id))
+    .join(ChargeRow, col(ChargeRow.audit_id) == bindparam("audit"))
+    .outerjoin(ExclusionRow, OF_THE_GROUP)
+    .where(col(AudienceRow.id) == bindparam("audience"))
+)
+
+
+@dataclass(frozen=True)
+class Work:
+    """A charged audit, and what is public of it and of what it is about."""
+
+    audit: AuditRow
+    request: Any  # of the audit's kind
+    price: Price
+    contents: Sequence[Shown]
+    audience: AudienceRow
+    facts: AudienceFacts
+
+
+def read(session: Session, audit: AuditRow, settings: Settings) -> tuple[Work, Membership]:
+    """Return the work, and the people whom its charge debits.
+
+    Raise `UnboundPeopleError` if the audience's people are not exactly those (R4).
+    """
+    request, price = REQUEST.validate_json(audit.request), Price.model_validate_json(audit.price)
+    contents = shown(session, request.content_ids)
+    # One question: nothing can come between whom the audience has and who of them is left out.
+    asked = {"audit": audit.id, "audience": audit.audience_id}
+    groups = session.execute(_AUDIENCE, asked).all()
+    if not groups:  # no charge, no people
+        raise UnboundPeopleError
+    audience = groups[0].AudienceRow
+    facts = facts_from(session, audience, groups)
+    people, digest = bearing(audience, groups), groups[0].people_digest
+    known = audience.source != HIDDEN
+    if not known or not is_bound(digest, audit.id, people, facts.members, settings):
+        raise UnboundPeopleError
+    return Work(audit, request, price, contents, audience, facts), people

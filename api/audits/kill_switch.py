@@ -1,0 +1,42 @@
+"""The live stop switch: an audit that explores shows nobody anything more.
+
+Its worker finds out before the next batch, and the audit fails as `stopped`: nothing is released.
+The charge stays whole, as data were read and people were shown things: what they lost until then is
+private, and the declared worst case bounds it. An audit that was not begun is cancelled and
+refunded. Who stops it must not look at people's rewards to decide: docs/threat-model.md.
+"""
+
+from sqlmodel import Session, select
+
+from api.accounts import personal_text
+from api.audits import cancellation
+from api.db import AuditRow
+from api.kernel.errors import ConflictError, NotFoundError
+from api.kernel.settings import Settings
+from api.ledger import append, lock
+from openapi.resources import REQUEST, StopDraft
+from privacy.ledger.statements import Statement
+
+
+def stop(session: Session, draft: StopDraft, statement: Statement, settings: Settings) -> AuditRow:
+    at = lock(session)
+    query = select(AuditRow).where(AuditRow.id == draft.audit_id).with_for_update()
+    row = session.exec(query).first()
+    if row is None:
+        raise NotFoundError(f"no audit {draft.audit_id}")
+    _check(row)
+    personal_text.keep(session, draft, row.id)
+    append(session, "stop", {}, row.auditor_id, statement, at=at)
+    if row.state == "charged":
+        cancellation.give_back(session, at, row, settings)
+    row.stopped = True
+    session.add(row)
+    return row
+
+
+def _check(row: AuditRow) -> None:
+    if not REQUEST.validate_json(row.request).exploration_loss:
+        raise ConflictError(f"the audit is a {row.kind}: it shows nobody anything", state=row.state)
+    if row.stopped or row.state not in ("charged", "running"):
+        state = "stopped" if row.stopped else row.state
+        raise ConflictError(f"the audit is {state} already", state=row.state)

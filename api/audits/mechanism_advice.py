@@ -1,0 +1,61 @@
+"""Which mechanism answers a question better at the same debit, and why.
+
+Only what the request and public facts say is used; the advice costs nothing and binds nobody.
+"""
+
+import math
+from fractions import Fraction
+
+from openapi.resources import Advice, AuditRequest, EitherNoise, Price
+from privacy.waist import LaplaceTree, Mechanism, NoisyMax, Question
+
+
+def advise(request: AuditRequest, question: Question, price: Price) -> Advice:
+    mechanism = next(iter(question.values()))
+    if isinstance(mechanism, NoisyMax):
+        return Advice(
+            mechanism="report-noisy-max",
+            why="only the index leaves: one price for all contents, not one for each",
+        )
+    if isinstance(mechanism, LaplaceTree):
+        return _cumulative(mechanism)
+    if price.currency == "rho" and isinstance(request, EitherNoise):
+        return _noise(mechanism)
+    return Advice(
+        mechanism="discrete-laplace",
+        why="it has a pure epsilon, and is exact in whole numbers",
+    )
+
+
+def _noise(mechanism: Mechanism) -> Advice:
+    """Laplace against Gaussian noise for the same debit in rho."""
+    debit, changed = float(mechanism.price.debit("rho")), mechanism.bounds.changed
+    # σ² = Δ₂² / 2 rho; for Laplace epsilon = sqrt(2 rho), scale = Δ₁ / epsilon, σ = √2 · scale.
+    gaussian = math.sqrt(changed.l2_squared / (2 * debit))
+    laplace = math.sqrt(2) * changed.l1 / math.sqrt(2 * debit)
+    better = "discrete-gaussian" if gaussian < laplace else "discrete-laplace"
+    return Advice.model_validate(
+        {
+            "mechanism": better,
+            "why": f"for the same debit in rho the standard deviation is {gaussian:.2f} with "
+            f"Gaussian noise and {laplace:.2f} with Laplace noise",
+        }
+    )
+
+
+def _cumulative(tree: LaplaceTree) -> Advice:
+    """A tree against running sums of separately noised bins, at one epsilon."""
+    leaves = tree.bounds.shape[-1]
+    epsilon = Fraction(tree.price.of("epsilon", "add-remove"))
+    flat = math.sqrt(2 * leaves) * tree.bounds.added.l1 / float(epsilon)
+    if tree.standard_deviation <= flat:
+        return Advice(
+            mechanism="laplace-tree",
+            why=f"the worst running count is off by {tree.standard_deviation:.1f} (one standard "
+            f"deviation), the running sum of noisy bins by {flat:.1f}",
+        )
+    return Advice(
+        mechanism="discrete-laplace",
+        why=f"for {leaves - 1} bins the running sum of noisy bins is off by {flat:.1f}, the tree "
+        f"by {tree.standard_deviation:.1f}",
+    )

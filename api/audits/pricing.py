@@ -1,0 +1,161 @@
+"""Prices as they are shown before anything is paid."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import bindparam
+from sqlmodel import Session, col, select
+
+from api.audiences.sources import displaces, source_of
+from api.audiences.uploads import SIZES, order
+from api.db import AudienceRow, AuditRow, GroupRow
+from api.db.types import as_decimal
+from api.kinds.registry import AudienceFacts
+from openapi.resources import Assumption, BothRelations, Currency, Price, PricePart
+from privacy import waist
+from privacy.declared import declared_numbers
+from privacy.mechanisms import currency_of, exact_scale
+from privacy.tables.bounded_table import Bounds
+from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, INFINITE
+from privacy.tables.price import Price as ExactPrice
+from privacy.tables.sensitivity import Reach
+
+# The fields of a part that the ledger states (docs/ledger.md, format 3).
+_STATED = {"name", "mechanism", "bounds", "sensitivity", "scale", "parameter"}
+_SIZES = select(*SIZES).where(col(GroupRow.audience_id) == bindparam("audience"))
+
+
+def facts_of(session: Session, audience: AudienceRow) -> AudienceFacts:
+    """What is public about the audience."""
+    rows = session.connection().execute(_SIZES, {"audience": audience.id}).all()
+    return facts_from(session, audience, rows)
+
+
+def facts_from(session: Session, audience: AudienceRow, rows: Sequence[Any]) -> AudienceFacts:
+    """The same, of rows of its groups with their label, members and known size."""
+    groups = sorted(rows, key=lambda row: order(row.label))
+    sizes = tuple(group.known_size for group in groups if group.known_size is not None)
+    return AudienceFacts(
+        labels=tuple(group.label for group in groups),
+        groups_per_person=min(audience.groups_per_person, len(groups)),
+        fixed_slots=displaces(audience),
+        source=source_of(audience),
+        known_sizes=sizes if len(sizes) == len(groups) else None,
+        members=sum(group.members for group in groups),
+        consented=audience.consented,
+        ordered=audience.ordered,
+        candidates=audience.candidates,
+        taken=is_taken(session, audience),
+    )
+
+
+def is_taken(session: Session, audience: AudienceRow) -> bool:
+    """Whether an audit has it: whom a run finds in a hidden audience is written down once."""
+    if audience.source != "hidden":
+        return False
+    mine = AuditRow.audience_id == audience.id, AuditRow.state != "cancelled"
+    return session.exec(select(AuditRow.id).where(*mine)).first() is not None
+
+
+def price_of(
+    question: waist.Question,
+    currency: Currency,
+    exploration_loss: Decimal = Decimal(0),
+    assumes: tuple[Assumption, ...] = (),
+) -> Price:
+    """The price of a question, with the error to expect from each of its tables."""
+    return _price_of(tuple(question.items()), currency, exploration_loss, assumes)
+
+
+# The same is asked again and again: before the charge, and by whoever asks what it would be.
+@lru_cache(maxsize=1_024)
+def _price_of(
+    mechanisms: tuple[tuple[str, waist.Mechanism], ...],
+    currency: Currency,
+    exploration_loss: Decimal,
+    assumes: tuple[Assumption, ...],
+) -> Price:
+    exact = waist.price(dict(mechanisms))
+    parts = [_part(name, mechanism) for name, mechanism in mechanisms]
+    return Price(
+        epsilon=_relations(exact, "epsilon"),
+        rho=BothRelations(**_both(exact, "rho")),
+        currency=currency,
+        debit=as_decimal(exact.debit(currency)),
+        exploration_loss=as_decimal(Fraction(exploration_loss)),
+        assumes=list(assumes),
+        parts=parts,
+    )
+
+
+def in_currency(price: Price, currency: Currency) -> Price:
+    """The same price for a mandate in this currency, in which it must have one."""
+    both = price.epsilon if currency == "epsilon" else price.rho
+    if both is None:
+        raise ValueError(f"this has no price in {currency}")
+    return price.model_copy(update={"currency": currency, "debit": both.change_one})
+
+
+def exact_price(price: Price) -> ExactPrice:
+    """The price that was charged, as the waist counts it."""
+    amounts = {}
+    for currency, both in (("epsilon", price.epsilon), ("rho", price.rho)):
+        for relation, name in ((ADD_REMOVE, "add_remove"), (CHANGE_ONE, "change_one")):
+            amount = INFINITE if both is None else Fraction(getattr(both, name))
+            amounts[currency, relation] = amount
+    private = ExactPrice(amounts)  # type: ignore[arg-type]  # keys are literals, which mypy widens
+    return private + ExactPrice.exploration(Fraction(price.exploration_loss))
+
+
+def stated_parts(price: Price) -> list[dict[str, Any]]:
+    """Return the parts of a price as a charge states them: what their price follows from."""
+    return [part.model_dump(mode="json", include=_STATED) for part in price.parts]
+
+
+def _part(name: str, mechanism: waist.Mechanism) -> PricePart:
+    bounds, parameter = mechanism.bounds, mechanism.parameter
+    return PricePart.model_validate(
+        {
+            "name": name,
+            "mechanism": mechanism.name,
+            "bounds": _declared(bounds),
+            "sensitivity": {
+                "add_remove": _norms(bounds.added),
+                "change_one": _norms(bounds.changed),
+            },
+            "scale": exact_scale(mechanism.name, bounds.shape, bounds.added, parameter),
+            "parameter": {
+                "currency": currency_of(mechanism.name),
+                "amount": as_decimal(parameter),
+            },
+            "epsilon": _relations(mechanism.price, "epsilon"),
+            "rho": _both(mechanism.price, "rho"),
+            "standard_deviation": mechanism.standard_deviation,
+            "error_95": mechanism.error(0.05),
+        }
+    )
+
+
+def _declared(bounds: Bounds) -> dict[str, Any]:
+    rule = bounds.rule
+    return {"rule": rule.name, "shape": bounds.shape, "declared": declared_numbers(rule)}
+
+
+def _norms(reach: Reach) -> dict[str, str]:
+    return {"l1": str(reach.l1), "l2_squared": str(reach.l2_squared), "linf": str(reach.linf)}
+
+
+def _relations(price: ExactPrice, currency: Currency) -> BothRelations | None:
+    if price.debit(currency) == INFINITE:
+        return None
+    return BothRelations(**_both(price, currency))
+
+
+def _both(price: ExactPrice, currency: Currency) -> dict[str, Decimal]:
+    return {
+        "add_remove": as_decimal(price.of(currency, ADD_REMOVE)),
+        "change_one": as_decimal(price.of(currency, CHANGE_ONE)),
+    }

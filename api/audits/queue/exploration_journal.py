@@ -1,0 +1,97 @@
+"""The journal of an audit that goes on for a while: what it has done so far, in the store.
+
+It is written by the holder of the audit's claim alone, so a worker that was given up for dead
+cannot undo what its successor did. Whoever writes finds out whether the audit was stopped.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import bindparam
+from sqlmodel import Session, col, delete, select
+
+from api.db import AuditRow, CourseRow, Store
+from api.kernel.clock import now
+
+# A longer wait is spent in the queue, and other audits run meanwhile.
+PATIENCE = timedelta(seconds=0.25)
+
+_FORGET = delete(CourseRow).where(col(CourseRow.audit_id).in_(bindparam("audits", expanding=True)))
+
+
+class PausedError(Exception):
+    """The audit goes on at that time."""
+
+    def __init__(self, until: datetime) -> None:
+        super().__init__(until)
+        self.until = until
+
+
+class StoppedError(Exception):
+    """A regulator or an operator had the audit stopped."""
+
+
+class NotMineError(Exception):
+    """Another worker has taken the audit up."""
+
+
+@dataclass(frozen=True)
+class AuditJournal:
+    store: Store
+    audit: AuditRow
+
+    @property
+    def course(self) -> str:
+        return self.audit.id
+
+    def read(self) -> bytes | None:
+        with self.store.read() as session:
+            row = session.get(CourseRow, self.audit.id)
+            return row.state if row else None
+
+    def write(self, state: bytes) -> None:
+        """Commit; what was got done counts against no attempt."""
+        with self.store.write() as session:
+            audit = self._mine(session)
+            audit.attempts, audit.claims = 0, 1
+            course = session.get(CourseRow, audit.id) or self._begun(session)
+            course.state = state
+            session.add_all([audit, course])
+
+    def wait_until(self, seconds: float, state: Callable[[], bytes]) -> None:
+        due = self._begins() + timedelta(seconds=seconds)
+        if due - now() > PATIENCE:
+            self.write(state())
+            raise PausedError(due)
+        time.sleep(max((due - now()).total_seconds(), 0))
+
+    def _begins(self) -> datetime:
+        with self.store.write() as session:
+            self._mine(session)
+            course = session.get(CourseRow, self.audit.id) or self._begun(session)
+            return course.begun_at
+
+    def _begun(self, session: Session) -> CourseRow:
+        course = CourseRow(audit_id=self.audit.id, begun_at=now())
+        session.add(course)
+        return course
+
+    def _mine(self, session: Session) -> AuditRow:
+        query = select(AuditRow).where(
+            AuditRow.id == self.audit.id,
+            AuditRow.state == "running",
+            AuditRow.claim == self.audit.claim,
+        )
+        row = session.exec(query.with_for_update()).first()
+        if row is None:
+            raise NotMineError
+        if row.stopped:
+            raise StoppedError
+        return row
+
+
+def forget(session: Session, *audit_ids: str) -> None:
+    """Drop the journals of audits that have ended."""
+    session.connection().execute(_FORGET, {"audits": list(audit_ids)})

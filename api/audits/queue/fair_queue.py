@@ -1,0 +1,197 @@
+"""Whose turn it is: auditors take turns, and nobody makes the rest wait for all that they want.
+
+Every audit that is charged gets a place on one line: after the auditor's own last one that is not
+over, and not before those that are served now. It takes as many places as it has batches of people,
+so that who asks for much waits for as much (self-clocked fair queueing). Workers take the lowest
+place first. An auditor who comes alone is served at once, as often as they like; one who comes
+while a hundred audits of another wait is served after one or two of these.
+
+One who is served alone does not have all workers, however long their audits take: of those that
+are heard of (`api.audits.queue.heartbeats`) one is left to whoever comes. Where there is but one, others
+wait for what it is at.
+
+The line is bounded, for each auditor and in all: more is refused before anything is charged.
+Nothing of this looks at people: how large an audience is counts by what was uploaded (R2).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Table,
+    bindparam,
+    inspect,
+    select,
+    union_all,
+)
+from sqlmodel import Session, and_, col, func, or_
+
+from api.audits.queue.heartbeats import SILENCE
+from api.db import AuditRow, MandateRow, ProcessRow
+from api.kernel.clock import now
+from api.kernel.errors import QueueFullError
+from api.kernel.settings import Settings
+from api.kinds.registry import AudienceFacts
+from api.kinds.two_party import KIND as EXCHANGED
+from privacy.tables.membership import BATCH
+
+# When to ask again. How fast the line moves would tell of the work that others make.
+COME_BACK_SECONDS = 10
+# What settings allow at most.
+LONGEST_LEASE = timedelta(seconds=600)
+
+
+def waiting() -> ColumnElement[bool]:
+    """Audits that a worker may begin: what is suspended waits elsewhere."""
+    halted = select(col(MandateRow.id)).where(col(MandateRow.state) != "active")
+    return and_(
+        col(AuditRow.state) == "charged",
+        col(AuditRow.kind) != EXCHANGED,
+        col(AuditRow.mandate_id).not_in(halted),
+    )
+
+
+def running() -> ColumnElement[bool]:
+    """Audits that a worker has."""
+    return and_(col(AuditRow.state) == "running", col(AuditRow.claim).is_not(None))
+
+
+def has_share(running: Any, most: Any, workers: Any) -> Any:
+    """Whether an auditor has as many workers already as one may have; of numbers, or in SQL.
+
+    As many as the settings say, one fewer than there are, and one at least.
+    """
+    return (running > 0) & ((running >= most) | (running >= workers - 1))
+
+
+def below_share() -> ColumnElement[bool]:
+    """Audits of auditors who may have one more worker."""
+    live = and_(col(ProcessRow.works), col(ProcessRow.seen_at) > bindparam("heard"))
+    workers = select(func.count()).select_from(ProcessRow).where(live).scalar_subquery()
+    taken = (
+        select(col(AuditRow.auditor_id))
+        .where(running())
+        .group_by(col(AuditRow.auditor_id))
+        .having(has_share(func.count(), bindparam("share"), workers))
+    )
+    return col(AuditRow.auditor_id).not_in(taken)
+
+
+def abandoned() -> ColumnElement[bool]:
+    """Audits whose lease ran out.
+
+    A lease longer than any that is given is of a clock that was turned back since. To take over
+    too early does no harm: only the holder of the claim can release.
+    """
+    lease = col(AuditRow.lease_until)
+    over = or_(lease < bindparam("now"), lease > bindparam("latest"))
+    return and_(col(AuditRow.state) == "running", col(AuditRow.kind) != EXCHANGED, over)
+
+
+_PLACE = col(AuditRow.turn)
+_ORDER = (_PLACE, col(AuditRow.submitted_at), col(AuditRow.id))
+
+
+def _first(*those: ColumnElement[bool]) -> Select[int, datetime, str]:
+    """The one on the lowest place that nobody else is taking.
+
+    Of one state, in the order of an index: PostgreSQL steps over what has left that state, and
+    marks it. Of two states it would look again at all that was in either since the last vacuum.
+    """
+    found = select(*_ORDER).where(*those).order_by(*_ORDER).limit(1)
+    return select(found.with_for_update(skip_locked=True).subquery())
+
+
+# The two questions of every audit are put together once: that takes longer than to answer them.
+# What was begun is finished; what was not waits for a suspended mandate to be resumed.
+_EITHER = union_all(_first(abandoned()), _first(waiting(), below_share())).subquery()
+_NEXT = select(_EITHER.c.id).order_by(_EITHER.c.turn, _EITHER.c.submitted_at, _EITHER.c.id).limit(1)
+_AUDITS = cast("Table", inspect(AuditRow).local_table)
+_TAKE = (
+    _AUDITS.update()
+    .where(_AUDITS.c.id == _NEXT.scalar_subquery())
+    .values(
+        state="running",
+        claim=bindparam("token"),
+        claims=_AUDITS.c.claims + 1,
+        lease_until=bindparam("until"),
+    )
+    .returning(*_AUDITS.c)
+)
+_WAITS, _RUNS = col(AuditRow.state) == "charged", col(AuditRow.state) == "running"
+# Of each auditor: how many wait, and the last place that is served, the first and the last of all.
+_LINE = (
+    select(
+        col(AuditRow.auditor_id),
+        func.count().filter(_WAITS).label("waiting"),
+        func.max(_PLACE).filter(_RUNS).label("served"),
+        func.min(_PLACE).filter(_WAITS).label("first"),
+        func.max(_PLACE).label("last"),
+    )
+    .where(or_(waiting(), running()))
+    .group_by(col(AuditRow.auditor_id))
+)
+
+
+def take(
+    connection: Connection, claim: str, until: datetime, settings: Settings
+) -> AuditRow | None:
+    """What a worker runs now, claimed by it until then."""
+    at = now()
+    asked = {
+        "token": claim,
+        "until": until,
+        "now": at,
+        "latest": at + LONGEST_LEASE,
+        "heard": at - SILENCE,
+        "share": settings.running_per_auditor,
+    }
+    taken = connection.execute(_TAKE, asked).first()
+    return AuditRow(**taken._mapping) if taken else None
+
+
+@dataclass
+class Line:
+    """The line of those who wait, as the holder of the books finds it and makes it longer."""
+
+    settings: Settings
+    waiting: dict[str, int]  # by auditor
+    last: dict[str, int]  # the place of each auditor's last
+    served: int | None
+    first: int | None
+
+    @classmethod
+    def found(cls, session: Session, settings: Settings) -> "Line":
+        rows = session.connection().execute(_LINE).all()
+        return cls(
+            settings,
+            {row.auditor_id: row.waiting for row in rows},
+            {row.auditor_id: row.last for row in rows},
+            max((row.served for row in rows if row.served is not None), default=None),
+            min((row.first for row in rows if row.first is not None), default=None),
+        )
+
+    def join(self, auditor_id: str, facts: AudienceFacts) -> int:
+        """The place of one more audit; a line that is full takes none."""
+        own = self.waiting.get(auditor_id, 0)
+        if own >= self.settings.waiting_per_auditor:
+            raise _full(f"{own} audits of yours wait already")
+        if sum(self.waiting.values()) >= self.settings.waiting_in_all:
+            raise _full("too many audits wait already, most of them of others")
+        # F = max(v, F of the auditor's last) + length, with v the furthest place that is served.
+        furthest = self.served if self.served is not None else self.first or 0
+        place = max(furthest, self.last.get(auditor_id, 0)) + 1 + facts.members // BATCH
+        self.waiting[auditor_id], self.last[auditor_id] = own + 1, place
+        self.first = place if self.first is None else min(self.first, place)
+        return place
+
+
+def _full(why: str) -> QueueFullError:
+    return QueueFullError(
+        f"{why}: nothing was charged, send it again in {COME_BACK_SECONDS} s or later",
+        headers={"Retry-After": str(COME_BACK_SECONDS)},
+    )

@@ -1,0 +1,118 @@
+"""Claims: an audit that a worker has, by a token, until a lease runs out that it renews.
+
+When its holder dies the lease runs out, and the next worker resumes the audit on its own charge.
+Only the holder of the token can release, so that nothing is released twice. An audit that must wait
+a while is left to the queue: its lease runs out when it is to go on.
+"""
+
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from sqlalchemy import bindparam, select
+from sqlalchemy.orm import defer
+from sqlmodel import Session, col
+
+from api.audits.queue import fair_queue
+from api.db import AuditRow, Store, change_all
+from api.kernel.clock import now
+from api.kernel.settings import Settings
+
+# Locked in one order by whoever locks several; what was asked, and its price, are left there.
+_RUNNING = (
+    select(AuditRow)
+    .options(
+        defer(cast("Any", AuditRow.request), raiseload=True),
+        defer(cast("Any", AuditRow.price), raiseload=True),
+    )
+    .where(
+        col(AuditRow.id).in_(bindparam("audits", expanding=True)),
+        col(AuditRow.state) == "running",
+    )
+    .order_by(col(AuditRow.id))
+    .execution_options(populate_existing=True)
+)
+_LOCKED = _RUNNING.with_for_update()
+_FREE = _RUNNING.with_for_update(skip_locked=True)
+
+log = logging.getLogger(__name__)
+
+
+def take(store: Store, settings: Settings) -> AuditRow | None:
+    """The audit whose turn it is, if there is one."""
+    with store.write_once() as connection:
+        return fair_queue.take(connection, secrets.token_hex(16), lease(settings), settings)
+
+
+def lease(settings: Settings) -> datetime:
+    """How long a claim holds that is made or renewed now."""
+    return now() + timedelta(seconds=settings.lease_seconds)
+
+
+def held(session: Session, audits: Sequence[AuditRow], *, wait: bool = True) -> list[AuditRow]:
+    """Those of these audits that are still claimed as they were, locked; or those that are free."""
+    claims = {audit.id: audit.claim for audit in audits}
+    rows = session.scalars(_LOCKED if wait else _FREE, {"audits": list(claims)})
+    return [row for row in rows if row.claim == claims[row.id]]
+
+
+def leave(store: Store, audits: Sequence[AuditRow], until: datetime) -> None:
+    """Somebody goes on with them then, or asks again as soon as any lease would run out."""
+    latest = now() + fair_queue.LONGEST_LEASE / 2
+    left = {"lease_until": min(until, latest), "claim": None, "claims": 0}
+    with store.write() as session:
+        change_all(session, [(row, left) for row in held(session, audits)])
+
+
+def renew(store: Store, settings: Settings, audits: Sequence[AuditRow]) -> None:
+    """Of what is being released none needs it, and no other waits for that."""
+    longer = {"lease_until": lease(settings)}
+    with store.write() as session:
+        change_all(session, [(row, longer) for row in held(session, audits, wait=False)])
+
+
+class Leases:
+    """Keeps the claims of all that is under way, from one thread, which ends when nothing is."""
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self._store, self._settings = store, settings
+        self._guard = threading.Lock()
+        self._kept: dict[str, AuditRow] = {}
+        self._alive = False
+
+    @property
+    def kept(self) -> list[AuditRow]:
+        with self._guard:
+            return list(self._kept.values())
+
+    def keep(self, audit: AuditRow) -> None:
+        with self._guard:
+            self._kept[audit.id] = audit
+            if not self._alive:
+                threading.Thread(target=self._run, name="leases", daemon=True).start()
+                self._alive = True
+
+    def drop(self, *audits: AuditRow) -> None:
+        """Let these claims be; another of the same audit is kept."""
+        with self._guard:
+            for audit in audits:
+                kept = self._kept.get(audit.id)
+                if kept is not None and kept.claim == audit.claim:
+                    del self._kept[audit.id]
+
+    def _run(self) -> None:
+        while audits := self._after_a_while():
+            try:
+                renew(self._store, self._settings, audits)
+            except Exception:  # the next renewal may succeed
+                log.exception("lease.error")
+
+    def _after_a_while(self) -> list[AuditRow]:
+        time.sleep(self._settings.lease_seconds / 3)
+        with self._guard:
+            self._alive = bool(self._kept)
+            return list(self._kept.values())

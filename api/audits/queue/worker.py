@@ -1,0 +1,319 @@
+"""Workers: any number of threads and processes that run charged audits, one claim at a time.
+
+A worker claims an audit, runs it, and hands its release to a thread that commits it, while it takes
+up the next (`api.audits.queue.leases`, `api.audits.queue.background_batcher`). All releases wait for the books, and to commit one takes
+longer than to run a small audit: what was made meanwhile is committed together, or one by one where
+that fails, so that nobody fails for another's sake. Auditors take turns: `api.audits.queue.fair_queue`.
+
+Noise is drawn once on a charge. An attempt that fails before the draw is tried again. From the draw
+on, a failure is final: the audit has failed and its charge is kept. A database that is unavailable
+is given the same draw again for a while. Only if that fails too, or if the process or its claim is
+gone, does another attempt draw new noise; the first draw was never stored. A failure after the draw
+that cannot be committed at once is kept in mind until it is (`api.final_failures`).
+docs/guarantee.md says why none of this depends on what was drawn.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from fractions import Fraction
+from functools import partial
+
+from sqlmodel import Session
+
+from api import final_failures, ledger
+from api.accounting.balances import Borne
+from api.accounting.people_digest import UnboundPeopleError
+from api.audits import job
+from api.audits.publication import Made, deliver
+from api.audits.queue import leases
+from api.audits.queue.background_batcher import Beside
+from api.audits.queue.exploration_journal import (
+    AuditJournal,
+    NotMineError,
+    PausedError,
+    StoppedError,
+    forget,
+)
+from api.audits.queue.leases import Leases
+from api.audits.release import Reduced, draw, reduce, signed
+from api.db import UNAVAILABLE, AuditRow, Store
+from api.identity.signing_keys import SigningKeys
+from api.kernel import failpoints
+from api.kernel.clock import next_second, now, whole_second
+from api.kernel.failpoints import Boundary
+from api.kernel.public_pace import ReleasePace
+from api.kernel.settings import Settings
+from api.operations import housekeeping
+from api.platforms.fault_isolation import PlatformDownError
+from api.platforms.interfaces import Platform
+from api.telemetry import tracing
+from api.telemetry.metrics import AUDITS
+from api.two_party.delivery import settle_all
+from api.two_party.timeouts import end_stale
+
+ATTEMPTS = 5
+# An audit that was taken up so often and never finished kills its workers.
+CLAIMS = 50
+TIDY_SECONDS = 60.0
+# So many releases wait to be committed at most; nothing is taken up until there are fewer.
+TOGETHER = 16
+# Seconds for which a database that is unavailable is given the same release, and the first pause.
+COMMIT_SECONDS = 2.0
+COMMIT_PAUSE_SECONDS = 0.05
+
+log = logging.getLogger(__name__)
+
+
+class DrawnError(Exception):
+    """A failure after noise was drawn, of which its cause tells: it is not tried again."""
+
+
+@dataclass
+class Worker:
+    store: Store
+    platform: Platform
+    keys: SigningKeys
+    settings: Settings
+    # Told which audit is in which state, once that is committed.
+    moved: Callable[[str, str], None] = lambda _audit, _state: None
+
+    def __post_init__(self) -> None:
+        self.pace = ReleasePace(self.settings)
+        # Of what it is at: the audit that it runs, and those whose releases are not committed yet.
+        self.leases = Leases(self.store, self.settings)
+
+    def run(self, stop: threading.Event, wake: threading.Event) -> None:
+        """Run audits until told to stop; a failing database is waited for, not died of."""
+        tidied = None
+        with Beside(self._release, TOGETHER, "releases") as releases:
+            while not stop.is_set():
+                try:
+                    if tidied is None or time.monotonic() - tidied > TIDY_SECONDS:
+                        housekeeping.tidy(self.store)
+                        end_stale(self.store, self.settings)
+                        settle_all(self.store, self.platform, self.keys, self.settings)
+                        tidied = time.monotonic()
+                    # When a release is committed, its auditor may have one more, also where that
+                    # was while nothing could be claimed.
+                    under_way = bool(self.leases.kept)
+                    busy = self._run_next(releases.give) or releases.wait() or under_way
+                except Exception:  # one bad moment must not end the worker
+                    log.exception("worker.error")
+                    busy = False
+                if not busy:
+                    wake.wait(self.settings.poll_seconds)
+                    wake.clear()
+
+    def run_one(self) -> bool:
+        """Run the next audit, if there is one, until its release is committed."""
+        return self._run_next(lambda made: self._release([made]))
+
+    def park(self) -> None:
+        """Leave what it is at to another worker, at once: this one cannot release it any more."""
+        if audits := self.leases.kept:
+            leases.leave(self.store, audits, now())
+            for audit in audits:
+                log.warning("audit.parked", extra={"audit": audit.id})
+
+    def _run_next(self, release: Callable[[Made], None]) -> bool:
+        """Run the next audit, if there is one, and hand over what came of it."""
+        final_failures.finish_all(self.store)
+        audit = self._claim()
+        if audit is None:
+            return False
+        made = None
+        try:
+            self.leases.keep(audit)
+            self.moved(audit.id, "running")
+            failpoints.reached(Boundary.CLAIMED)
+            log.info("audit.running", extra={"audit": audit.id})
+            made = self._made(audit)
+        finally:
+            if made is None:
+                self.leases.drop(audit)
+        if made is not None:
+            release(made)
+        return True
+
+    def _claim(self) -> AuditRow | None:
+        audit = leases.take(self.store, self.settings)
+        if audit is not None and audit.claims > CLAIMS:
+            self._give_back(audit, "internal", for_good=True)
+            return None
+        return audit
+
+    def _made(self, audit: AuditRow) -> Made | None:
+        """What came of the audit; what became of it otherwise is seen to."""
+        try:
+            with tracing.span("audit", audit=audit.id, kind=audit.kind):
+                return self._make(audit)
+        except UNAVAILABLE:
+            raise  # no attempt of the audit's: it waits for the database, however long
+        except Exception as error:
+            self._failed(audit, error)
+            return None
+
+    def _make(self, audit: AuditRow) -> Made:
+        begun = self.pace.clock()
+        reduced = self._reduce(audit)
+        key = self.keys.current("receipt")  # the first one is written to the store
+        if final_failures.is_marked(audit.id):
+            raise DrawnError
+        try:
+            fields = draw(reduced)
+            body = signed(fields, whole_second(now()), key)
+            failpoints.reached(Boundary.SIGNED)
+            due = self.pace.due(begun, audit.kind, reduced.work.facts.members)
+            return Made(audit, body, fields["model_digest"], reduced.scoring, due=due)
+        except Exception as error:
+            raise DrawnError from error
+
+    def _reduce(self, audit: AuditRow) -> Reduced:
+        with self.store.ask() as session:
+            asked, membership = job.read(session, audit, self.settings)
+        cap = Fraction(self.settings.person_lifetime_rho)
+        borne = Borne.before(self.store, asked.price, asked.audience, cap)
+        journal = AuditJournal(self.store, audit)
+        platform = replace(self.platform, balances=borne, journal=journal)
+        return reduce(asked, membership, platform)
+
+    def _release(self, some: Sequence[Made]) -> None:
+        """Commit these releases in one transaction or, where that fails, each in its own."""
+        self.pace.wait(max(made.due for made in some))
+        try:
+            _until_available(lambda: self._commit(some))
+        except UNAVAILABLE:
+            raise
+        except Exception as error:
+            if len(some) > 1:
+                self._release_each(some, error)
+            elif isinstance(error, NotMineError | StoppedError):
+                self._failed(some[0].audit, error)
+            else:
+                self._fail_drawn(some[0].audit, error)
+        finally:
+            self.leases.drop(*(made.audit for made in some))
+
+    def _release_each(self, some: Sequence[Made], error: Exception) -> None:
+        """Release each of those that could not be committed together because of this error.
+
+        Any of their draws may have caused it. So where the database is unavailable now, they fail.
+        """
+        for place, made in enumerate(some):
+            try:
+                self._release([made])
+            except UNAVAILABLE:
+                if not isinstance(error, NotMineError | StoppedError):
+                    for each in some[place:]:
+                        self._mark(each.audit)
+                raise
+            except Exception:  # it is marked; the others are released
+                log.exception("audit.error", extra={"audit": made.audit.id})
+
+    def _commit(self, some: Sequence[Made]) -> None:
+        audits = [made.audit for made in some]
+        with self.store.write() as session:
+            written = next_second(ledger.lock(session))
+            rows = leases.held(session, audits)
+            if len(rows) < len(audits):
+                raise NotMineError
+            if any(row.stopped for row in rows):
+                raise StoppedError
+            deliver(session, some, self.settings, written)
+            forget(session, *(audit.id for audit in audits))
+            failpoints.reached(Boundary.RELEASE_WRITTEN)
+        failpoints.reached(Boundary.RELEASE_COMMITTED)
+        AUDITS.labels(state="released").inc(len(audits))
+        for audit in audits:
+            self.moved(audit.id, "released")
+            log.info("audit.released", extra={"audit": audit.id})
+
+    def _failed(self, audit: AuditRow, error: Exception) -> None:
+        """See to an audit of which nothing came."""
+        match error:
+            case PausedError():
+                leases.leave(self.store, [audit], error.until)
+            case StoppedError():
+                self._give_back(audit, "stopped", for_good=True)
+            case NotMineError():
+                log.warning("audit.taken_over", extra={"audit": audit.id})
+            case DrawnError():
+                self._fail_drawn(audit, error.__cause__ or error)
+            case PlatformDownError():
+                self._give_back(audit, "platform-down")
+            case UnboundPeopleError():
+                log.error("charge.unbound", extra={"audit": audit.id})
+                self._give_back(audit, "internal", for_good=True)
+            case _:
+                log.error("audit.error", extra={"audit": audit.id}, exc_info=error)
+                self._give_back(audit, "internal")
+
+    def _fail_drawn(self, audit: AuditRow, error: BaseException) -> None:
+        """End an audit whose noise was drawn: another draw could depend on the first (R3)."""
+        log.error("audit.error", extra={"audit": audit.id, "drawn": True}, exc_info=error)
+        self._mark(audit)
+        final_failures.finish(audit.id)
+
+    def _mark(self, audit: AuditRow) -> None:
+        """Keep in mind that the audit must fail, until that is committed."""
+        write = partial(_until_available, lambda: self._end_drawn(audit))
+        final_failures.mark(self.store, audit.id, write)
+
+    def _end_drawn(self, audit: AuditRow) -> None:
+        """Fail an audit whoever has it now: nobody may draw on its charge any more."""
+        with self.store.write() as session:
+            written = next_second(ledger.lock(session))
+            row = session.get(AuditRow, audit.id, with_for_update=True)
+            if row is None or row.state != "running":
+                return
+            row.attempts += 1
+            _end(session, row, "internal", written)
+        self._told(row, "internal")
+
+    def _give_back(self, audit: AuditRow, reason: str, *, for_good: bool = False) -> None:
+        """Try again when the lease has run out, and fail after some attempts."""
+        with self.store.write() as session:
+            written = next_second(ledger.lock(session))
+            rows = leases.held(session, [audit])
+            if not rows:
+                return
+            [row] = rows
+            row.attempts += 1
+            if for_good or row.attempts >= ATTEMPTS:
+                _end(session, row, reason, written)
+            else:
+                row.lease_until, row.claim = leases.lease(self.settings), None
+            session.add(row)
+        self._told(row, reason)
+
+    def _told(self, row: AuditRow, reason: str) -> None:
+        self.moved(row.id, row.state)
+        log.warning("audit.given_back", extra={"audit": row.id, "reason": reason})
+
+
+def _end(session: Session, row: AuditRow, reason: str, written: datetime) -> None:
+    """Fail an audit for good, in one transaction with the entry in the ledger."""
+    row.state, row.finished_at, row.failure = "failed", whole_second(now()), reason
+    forget(session, row.id)
+    facts = {"audit_id": row.id, "reason": reason}
+    ledger.append(session, "failure", facts, row.auditor_id, at=written)
+    session.add(row)
+    AUDITS.labels(state="failed").inc()
+
+
+def _until_available(write: Callable[[], None]) -> None:
+    """Write; if the database is unavailable, write the same again for up to `COMMIT_SECONDS`."""
+    until, pause = time.monotonic() + COMMIT_SECONDS, COMMIT_PAUSE_SECONDS
+    while True:
+        try:
+            return write()
+        except UNAVAILABLE:
+            if time.monotonic() + pause > until:
+                raise
+            log.warning("release.waits", exc_info=True)
+        time.sleep(pause)
+        pause *= 2

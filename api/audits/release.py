@@ -1,0 +1,108 @@
+"""Releases: through the waist, signed, committed, and only then to be had.
+
+`reduce` does everything that may fail for a reason of the platform's or the database's. `draw` and
+`signed` follow it: from the call of the waist on, noise is drawn. They read nothing but their
+arguments, and whatever they raise is final (`api.audits.queue.worker`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from joserfc.jwk import OKPKey
+
+from api.audits.job import Work
+from api.audits.pricing import exact_price
+from api.kernel import failpoints
+from api.kernel.failpoints import Boundary
+from api.kinds.registry import KINDS
+from api.platforms.fault_isolation import PlatformDownError
+from api.platforms.interfaces import Platform
+from openapi.resources import RELEASE
+from privacy import waist
+from privacy.receipts import receipted
+from privacy.tables.membership import Membership
+
+RULES = (
+    "Several identifiers of one person count as that one person.",
+    "A person counts in at most {k} group(s), the first in the order of the labels.",
+    "People whom no identifier matched are in no count. Neither are people for whom this audit"
+    " would exceed the lifetime cap, which covers all audits of all auditors. Whether somebody is"
+    " above the cap depends on their own history alone. A known size includes them.",
+    "A noisy number beyond 2^53 - 1 or below -(2^53 - 1) is given as that limit.",
+)
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """Tables that wait for their noise, and all that the release will state about them."""
+
+    work: Work
+    question: waist.Question
+    tables: Mapping[str, Any]
+    stated: Mapping[str, Any]
+    # The model of the release, if it is the one that scores now; a log may be of an earlier one.
+    scoring: str | None
+
+
+def reduce(work: Work, membership: Membership, platform: Platform) -> Reduced:
+    """Read and reduce. No noise is drawn here: a failure may be tried again."""
+    request = work.request
+    kind = KINDS[request.kind]
+    question = kind.question(request, work.facts)
+    shown = [content.fields for content in work.contents]
+    model = kind.model_digest(request, platform)
+    tables = kind.reduce(request, question, shown, membership, platform)
+    if kind.model_digest(request, platform) != model:
+        raise PlatformDownError("the model changed while it was read")
+    stated, scoring = state(work, model, platform), scoring_model(model, platform)
+    failpoints.reached(Boundary.REDUCED)
+    return Reduced(work, question, tables, stated, scoring)
+
+
+def draw(reduced: Reduced) -> dict[str, Any]:
+    """Return all fields of the release but its time and its receipt, with fresh noise."""
+    work = reduced.work
+    paid = exact_price(work.price)
+    released = waist.release(reduced.question, reduced.tables, paid=paid)
+    failpoints.reached(Boundary.NOISED)
+    return {**reduced.stated, **present(work, released)}
+
+
+def state(work: Work, model: str | None, platform: Platform) -> dict[str, Any]:
+    """Return what every release states, whatever its kind and its noise."""
+    request, facts = work.request, work.facts
+    rules = (*RULES, *KINDS[request.kind].rules(request, platform))
+    return {
+        "audit_id": work.audit.id,
+        "kind": request.kind,
+        "content_digests": _digests(work),
+        "audience_commitment": work.audience.commitment,
+        "model_digest": model,
+        "price": work.price,
+        "rules": [rule.format(k=facts.groups_per_person) for rule in rules],
+    }
+
+
+def present(work: Work, released: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of the release that its kind adds."""
+    request = work.request
+    return KINDS[request.kind].present(request, work.facts, _digests(work), released)
+
+
+def scoring_model(model: str | None, platform: Platform) -> str | None:
+    """Return the model if it is the one that scores now."""
+    scores = platform.scores
+    return model if scores is not None and scores.model_digest == model else None
+
+
+def _digests(work: Work) -> list[str]:
+    return [content.digest for content in work.contents]
+
+
+def signed(fields: Mapping[str, Any], at: datetime, key: OKPKey) -> bytes:
+    """The release with its receipt, in the bytes that every reader gets."""
+    release = RELEASE.validate_python({**fields, "released_at": at, "receipt": ""})
+    statement = release.model_dump(mode="json", exclude={"receipt"})
+    return receipted(statement, key)

@@ -1,0 +1,93 @@
+"""What a request is about, read and priced, or why it cannot be asked. Nothing is charged here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sqlmodel import Session
+
+from api.audiences import uploads
+from api.audits import memory_limits, noise_limits
+from api.audits.pricing import facts_from, price_of
+from api.contents import service as contents
+from api.db import AudienceRow
+from api.identity.caller import Caller
+from api.kernel.errors import AudienceNotSealedError, UnsupportedAudienceError
+from api.kernel.settings import Settings
+from api.kinds.registry import KINDS, AudienceFacts, Kind
+from api.platforms.interfaces import Platform
+from openapi.resources import Price
+from privacy import waist
+from privacy.plans import assumptions
+from privacy.tables.price import Price as ExactPrice
+
+
+@dataclass(frozen=True)
+class About:
+    """What is asked about: contents by their digests, and a sealed audience.
+
+    It may be of a while ago, and is shared. Of the audience's row only what sealing has fixed may
+    be relied on: id, source, commitment, groups_per_person. Whether it has ended since, or was
+    taken, is asked under the lock.
+    """
+
+    digests: Sequence[str]
+    audience: AudienceRow
+    facts: AudienceFacts
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request that can be asked: what it is about, and the question it comes to."""
+
+    about: About
+    question: waist.Question
+    price: ExactPrice
+    shown: Price  # in rho, which everything has
+
+
+def ask(
+    session: Session, caller: Caller, request: Any, platform: Platform, settings: Settings
+) -> Asked:
+    """What the request is about, or why it cannot be asked."""
+    found = about(session, caller.auditor, request.content_ids, request.audience_id)
+    return priced(found, request, platform, settings)
+
+
+def about(session: Session, auditor_id: str, content_ids: Sequence[str], audience_id: str) -> About:
+    """What an auditor asks about, who must own it."""
+    digests = contents.digests(session, auditor_id, content_ids)
+    audience, groups = uploads.owned_grouped(session, auditor_id, audience_id)
+    if audience.state != "sealed":
+        raise AudienceNotSealedError(
+            f"the audience is {audience.state}: seal it first. Nothing was charged."
+        )
+    return About(digests, audience, facts_from(session, audience, groups))
+
+
+def priced(found: About, request: Any, platform: Platform, settings: Settings) -> Asked:
+    """What the request comes to, or why it cannot be asked about this."""
+    kind, facts = KINDS[request.kind], found.facts
+    _refuse_source(request.kind, kind, facts)
+    kind.check(request, facts, platform)
+    question = kind.question(request, facts)
+    memory_limits.refuse_too_large(kind, request, facts, question, settings)
+    noise_limits.refuse_overflow(kind, question, facts)
+    price = waist.price(question) + ExactPrice.exploration(Fraction(request.exploration_loss))
+    named = request.model_dump(mode="json", include={"kind": True, "metric": {"name"}})
+    assumes = tuple(assumptions(named, fixed_slots=facts.fixed_slots))
+    shown = price_of(question, "rho", request.exploration_loss, assumes)
+    return Asked(found, question, price, shown)
+
+
+def _refuse_source(name: str, kind: Kind, facts: AudienceFacts) -> None:
+    """Refuse an audience whose people this kind cannot debit before it reads them (R4)."""
+    if facts.source not in kind.sources:
+        supported = sorted(kind.sources)
+        raise UnsupportedAudienceError(
+            f"A {name} audit does not take an audience whose source is {facts.source!r}. Nothing"
+            f" was charged. Sources that it takes: {', '.join(supported)}.",
+            source=facts.source,
+            supported=supported,
+        )

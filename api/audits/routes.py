@@ -1,0 +1,249 @@
+"""`/v1/audits`: ask the price, pay, follow, and fetch what was released."""
+
+import threading
+from typing import Annotated
+
+from fastapi import Body, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import StreamingResponse
+from sqlalchemy import Connection, Row, bindparam
+from sqlmodel import col, select
+
+from api.audits import cancellation, queries, quotes
+from api.audits.event_streams import EventStreams
+from api.audits.submission import Submissions
+from api.db import AuditRow, EntryRow, ReleaseRow, Store
+from api.identity.caller import Caller
+from api.identity.roles import AuditorDep, AuditorDoor, Door
+from api.kernel import failpoints
+from api.kernel.errors import (
+    AboveLifetimeCapError,
+    AudienceNotSealedError,
+    AuditTooLargeError,
+    BudgetExhaustedError,
+    EpsilonAboveMandateError,
+    ForbiddenError,
+    InvalidBinsError,
+    MandateExpiredError,
+    MandateNotYetValidError,
+    MandateSuspendedError,
+    NoiseTooLargeError,
+    NoMandateError,
+    NotCancellableError,
+    NotFoundError,
+    NotReleasedError,
+    NotSignedError,
+    PlatformExhaustedError,
+    QueueFullError,
+    QuotaExceededError,
+    RateLimitedError,
+    UnauthenticatedError,
+    UnavailableError,
+    UnsupportedAudienceError,
+    UnsupportedAuditError,
+)
+from api.kernel.failpoints import Boundary
+from api.ledger import proofs
+from api.ledger.signed_requests import REFUSALS, SignedDep
+from api.web.dependencies import PlatformDep, ReadDep, SettingsDep, StoreDep, part
+from api.web.pagination import page
+from api.web.parameters import CursorQuery, LimitQuery
+from api.web.problem_responses import responses
+from api.web.routing import router as new_router
+from openapi.resources import (
+    EXAMPLES,
+    Audit,
+    AuditRequest,
+    BatchQuote,
+    InclusionProof,
+    Page,
+    Progress,
+    Quote,
+    Release,
+)
+
+router = new_router(
+    prefix="/v1/audits",
+    tags=["audits"],
+    responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
+)
+SubmissionsDep = Annotated[Submissions, part("submissions")]
+StreamsDep = Annotated[EventStreams, part("streams")]
+# Wakes the embedded worker.
+WakeDep = Annotated[threading.Event, part("wake")]
+RequestBody = Annotated[
+    AuditRequest, Body(openapi_examples={each["kind"]: {"value": each} for each in EXAMPLES})
+]
+# The state of an auditor's audit, and its release if there is one.
+_RELEASE = (
+    select(AuditRow.state, ReleaseRow.body, ReleaseRow.entry)
+    .outerjoin(ReleaseRow, col(ReleaseRow.audit_id) == col(AuditRow.id))
+    .where(AuditRow.id == bindparam("audit"), AuditRow.auditor_id == bindparam("auditor"))
+)
+# One event of the stream.
+_EVENT = {
+    "type": "object",
+    "required": ["event", "data"],
+    "properties": {
+        "event": {"const": "progress"},
+        "data": {
+            "type": "string",
+            "contentMediaType": "application/json",
+            "contentSchema": Progress.model_json_schema(),
+        },
+    },
+}
+_REFUSALS = (
+    AboveLifetimeCapError,
+    NotFoundError,
+    AudienceNotSealedError,
+    AuditTooLargeError,
+    InvalidBinsError,
+    UnsupportedAudienceError,
+    UnsupportedAuditError,
+    NoiseTooLargeError,
+    NoMandateError,
+    MandateNotYetValidError,
+    MandateSuspendedError,
+    MandateExpiredError,
+)
+
+
+@router.post("/price", responses=responses(ForbiddenError, *_REFUSALS, body=True))
+def price_audit(
+    request: RequestBody,
+    caller: AuditorDep,
+    session: ReadDep,
+    settings: SettingsDep,
+    platform: PlatformDep,
+) -> Quote:
+    """What an audit would cost, the error to expect, and what would remain. Spends nothing."""
+    return quotes.quote(session, caller, request, platform, settings)
+
+
+@router.post("/prices", responses=responses(ForbiddenError, *_REFUSALS, body=True))
+def price_audits(
+    requests: Annotated[
+        list[AuditRequest],
+        Body(min_length=1, max_length=100, openapi_examples={"two": {"value": EXAMPLES[:2]}}),
+    ],
+    caller: AuditorDep,
+    session: ReadDep,
+    settings: SettingsDep,
+    platform: PlatformDep,
+) -> BatchQuote:
+    """Several audits priced together, in the order in which they would be paid."""
+    return quotes.quote_all(session, caller, requests, platform, settings)
+
+
+@router.post(
+    "",
+    status_code=202,
+    response_model=Audit,
+    responses=responses(
+        ForbiddenError,
+        *_REFUSALS,
+        EpsilonAboveMandateError,
+        BudgetExhaustedError,
+        PlatformExhaustedError,
+        QueueFullError,
+        RateLimitedError,
+        *REFUSALS,
+        body=True,
+    ),
+)
+def submit_audit(
+    request: RequestBody,
+    caller: AuditorDep,
+    submissions: SubmissionsDep,
+    wake: WakeDep,
+    signed: SignedDep,
+) -> Response:
+    """Charge now, run later: after a crash in between the audit resumes on its charge."""
+    statement = signed.stated(caller, "charge", request)
+    audit = submissions.submit(caller, request, statement)
+    wake.set()
+    # Written here: FastAPI would have it checked and written in another thread.
+    place = {"Location": f"/v1/audits/{audit.id}"}
+    return Response(audit.model_dump_json(), 202, place, "application/json")
+
+
+@router.get("")
+def list_audits(
+    caller: AuditorDep, session: ReadDep, cursor: CursorQuery = None, limit: LimitQuery = 50
+) -> Page[Audit]:
+    """Your audits, newest first."""
+    mine = select(AuditRow).where(AuditRow.auditor_id == caller.auditor)
+    return page(session, mine, AuditRow.id, queries.view, cursor, limit)
+
+
+@router.get("/{audit_id}", responses=responses(NotFoundError))
+def get_audit(audit_id: str, caller: AuditorDep, session: ReadDep) -> Audit:
+    """One audit of yours."""
+    return queries.view(queries.owned(session, caller, audit_id))
+
+
+@router.post("/{audit_id}/cancel", responses=responses(NotFoundError, NotCancellableError))
+def cancel_audit(
+    audit_id: str, caller: AuditorDep, store: StoreDep, settings: SettingsDep
+) -> Audit:
+    """Cancel and refund, as long as nothing private was read."""
+    with store.write() as session:
+        audit = cancellation.cancel(session, caller, audit_id, settings)
+    failpoints.reached(Boundary.CANCEL_COMMITTED)
+    return audit
+
+
+@router.get(
+    "/{audit_id}/events",
+    response_class=StreamingResponse,
+    responses=responses(NotFoundError, QuotaExceededError, UnavailableError)
+    | {200: {"content": {"text/event-stream": {"schema": _EVENT}}}},
+)
+async def follow_audit(
+    audit_id: str, auditor: AuditorDoor, store: StoreDep, streams: StreamsDep
+) -> Response:
+    """Server-sent events: the audit's state whenever it changes, until it is final.
+
+    The stream also ends when the token expires or is revoked: ask again with a new one.
+    """
+    caller, first = await run_in_threadpool(_state, store, auditor, audit_id)
+    return streams.respond(caller, audit_id, first)
+
+
+@router.get(
+    "/{audit_id}/release",
+    response_model=Release,
+    responses=responses(NotFoundError, NotReleasedError),
+)
+def get_release(audit_id: str, auditor: AuditorDoor, store: StoreDep) -> Response:
+    """The release: always the same bytes."""
+    caller = auditor()
+    with store.look() as connection:
+        release = _released(connection, caller, audit_id)
+    failpoints.reached(Boundary.BEFORE_SEND)
+    return Response(release.body, media_type="application/json")
+
+
+@router.get(
+    "/{audit_id}/proof", responses=responses(NotFoundError, NotReleasedError, NotSignedError)
+)
+def prove_release(audit_id: str, caller: AuditorDep, session: ReadDep) -> InclusionProof:
+    """That the release is in the ledger, as soon as a signed head covers it: within seconds."""
+    release = _released(session.connection(), caller, audit_id)
+    return proofs.inclusion(session, session.get_one(EntryRow, release.entry))
+
+
+def _released(connection: Connection, caller: Caller, audit_id: str) -> Row[str, bytes, int]:
+    found = connection.execute(_RELEASE, {"audit": audit_id, "auditor": caller.auditor}).first()
+    if found is None:
+        raise NotFoundError(f"no audit {audit_id}")
+    if found.body is None:
+        raise NotReleasedError(f"the audit is {found.state}; wait for it to be released")
+    return found
+
+
+def _state(store: Store, auditor: Door, audit_id: str) -> tuple[Caller, str]:
+    caller = auditor()
+    with store.look() as connection:
+        return caller, queries.state(connection, caller, audit_id)

@@ -1,0 +1,1 @@
+"""The catalogue: what this platform offers, for everybody to read."""

@@ -1,0 +1,1 @@
+"""Forms of the console: fields, options, parsing and signing."""

@@ -1,0 +1,29 @@
+"""Forms that their sender signed in the browser (static/signing.js): the API's two headers."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import BaseModel, Field, ValidationError
+
+from api.kernel.errors import UnsignedError
+from api.ledger.signed_requests import Signed
+
+
+class _Fields(BaseModel):
+    """As `api.web.parameters` has the headers."""
+
+    key: Annotated[str, Field(min_length=8, max_length=200, pattern=r"^[\x21-\x7e]+$")]
+    signature: Annotated[
+        str, Field(max_length=2_000, pattern=r"^[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+$")
+    ]
+
+
+def signed_by(form: Mapping[str, str], origin: str) -> Signed:
+    """What a form says of its signature; the statement itself is verified where it is read."""
+    try:
+        fields = _Fields.model_validate(dict(form))
+    except ValidationError as error:
+        raise UnsignedError(
+            "the form is not signed: choose your key file and let scripts run; nothing was done"
+        ) from error
+    return Signed(fields.key, fields.signature, origin)

@@ -1,0 +1,73 @@
+"""What goes on at this moment and a regulator may have to act on: audits that show people
+something, which can be stopped, and two-party runs that wait to be opened.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from fastapi.responses import Response
+from sqlmodel import Session, col, select
+
+from api.console.rendering import pages
+from api.console.security.current_user import RegulatorVisit, Visit
+from api.db import AuditorRow, AuditRow, ChargeRow
+from api.db.types import as_decimal
+from api.two_party import routes as two_party
+from api.web.dependencies import ReadDep
+from openapi.resources import StoredRun
+
+router = pages()
+
+
+@dataclass(frozen=True)
+class Exploring:
+    """An audit that is not finished; `loss` is the declared worst case, in units of reward."""
+
+    audit_id: str
+    auditor_id: str
+    organisation: str
+    state: str
+    stopped: bool
+    submitted_at: datetime
+    loss: Decimal
+
+
+@router.get("/regulator/running")
+def show_running(visit: RegulatorVisit, session: ReadDep) -> Response:
+    """Both lists; neither says how far anything got, which is private."""
+    return visit.page(
+        "regulator/running.html",
+        exploring=exploring(session),
+        runs=_waiting(visit, session),
+    )
+
+
+def _waiting(visit: Visit, session: Session) -> list[StoredRun]:
+    try:
+        return two_party.list_waiting_runs(visit.caller, session)
+    except ImportError:  # without the extra `two-party` there are none
+        return []
+
+
+def exploring(session: Session) -> list[Exploring]:
+    """The oldest first."""
+    query = (
+        select(AuditRow, ChargeRow, AuditorRow)
+        .join(ChargeRow, col(ChargeRow.audit_id) == col(AuditRow.id))
+        .join(AuditorRow, col(AuditorRow.id) == col(AuditRow.auditor_id))
+        .where(col(AuditRow.state).in_(("charged", "running")), col(ChargeRow.exploration_loss) > 0)
+        .order_by(col(AuditRow.id))
+    )
+    return [
+        Exploring(
+            audit_id=audit.id,
+            auditor_id=auditor.id,
+            organisation=auditor.name,
+            state=audit.state,
+            stopped=audit.stopped,
+            submitted_at=audit.submitted_at,
+            loss=as_decimal(charge.exploration_loss),
+        )
+        for audit, charge, auditor in session.exec(query)
+    ]

@@ -1,0 +1,65 @@
+"""Applications, as a regulator reads them: what waits until when, and each of them whole."""
+
+from typing import get_args
+
+from fastapi.responses import Response
+from sqlmodel import Session, col, select
+
+from api.console.rendering import pages
+from api.console.security.current_user import RegulatorVisit
+from api.db import ApplicationRow
+from api.vetting import routes
+from api.vetting.routes import StateQuery
+from api.vetting.state_machine import CHANGES, PERIODS
+from api.vetting.views import view
+from api.web.dependencies import ReadDep
+from api.web.parameters import CursorQuery
+from openapi.resources import Application, ApplicationState
+
+router = pages()
+
+# Where somebody else than the platform has to do something before a deadline.
+WAITING = tuple(state for state, period in PERIODS.items() if period.who != "operator")
+_SHOWN = 25
+
+
+@router.get("/regulator/applications")
+def list_applications(
+    visit: RegulatorVisit,
+    session: ReadDep,
+    state: StateQuery = None,
+    cursor: CursorQuery = None,
+) -> Response:
+    """What waits, the most urgent first; then all, newest first."""
+    return visit.page(
+        "regulator/applications.html",
+        waiting=waiting(session),
+        found=routes.list_applications(visit.caller, session, state, cursor, _SHOWN),
+        state=state,
+        states=get_args(ApplicationState),
+    )
+
+
+@router.get("/regulator/applications/{application_id}")
+def show_application(application_id: str, visit: RegulatorVisit, session: ReadDep) -> Response:
+    """One application whole, and what can be decided on it now."""
+    application = routes.get_application(application_id, visit.caller, session)
+    return visit.page(
+        "regulator/application.html", application=application, events=events(application)
+    )
+
+
+def events(application: Application) -> list[str]:
+    """What a regulator may do now, in the order of the table."""
+    return [
+        event
+        for (state, event), change in CHANGES.items()
+        if state == application.state and "regulator" in change.by
+    ]
+
+
+def waiting(session: Session) -> list[Application]:
+    """The most urgent of what waits, first."""
+    query = select(ApplicationRow).where(col(ApplicationRow.state).in_(WAITING))
+    rows = session.exec(query.order_by(col(ApplicationRow.due)).limit(_SHOWN))
+    return [view(session, row) for row in rows]

@@ -1,0 +1,59 @@
+"""Audiences: a list, and an upload that the browser prepares.
+
+Identifiers are normalised and hashed, and names of groups give way to labels, before anything is
+sent (static/audience.js). What arrives here is what the SDK would send.
+"""
+
+from typing import Annotated
+
+from fastapi import Header, Request
+from fastapi.responses import Response
+
+from api.audiences import routes
+from api.console.rendering import pages
+from api.console.security.current_user import AuditorVisit
+from api.web.dependencies import ReadDep
+from api.web.parameters import CursorQuery, LabelPath, PartQuery
+from openapi.resources import Audience, AudienceDraft, Part, Seal
+
+router = pages()
+
+
+@router.get("/audiences")
+def list_audiences(visit: AuditorVisit, session: ReadDep, cursor: CursorQuery = None) -> Response:
+    """What was uploaded, newest first, and where to drop a file."""
+    found = routes.list_audiences(visit.caller, session, cursor)
+    return visit.page("audiences.html", audiences=found)
+
+
+@router.post("/audiences", status_code=201)
+def create_audience(draft: AudienceDraft, visit: AuditorVisit) -> Audience:
+    parts = visit.console.parts
+    return routes.create_audience(draft, visit.caller, parts.store, parts.settings)
+
+
+@router.put("/audiences/{audience_id}/groups/{label}/members")
+async def put_members(
+    audience_id: str,
+    label: LabelPath,
+    request: Request,
+    visit: AuditorVisit,
+    part: PartQuery = 0,
+    content_type: Annotated[str, Header()] = "",
+    content_digest: Annotated[str | None, Header(max_length=200)] = None,
+) -> Part:
+    return await routes.put_members(
+        audience_id,
+        label,
+        request,
+        visit.caller,
+        visit.console.parts.uploads,
+        part,
+        content_type,
+        content_digest,
+    )
+
+
+@router.post("/audiences/{audience_id}/seal")
+async def seal_audience(audience_id: str, seal: Seal, visit: AuditorVisit) -> Audience:
+    return await routes.seal_audience(audience_id, seal, visit.caller, visit.console.parts.uploads)

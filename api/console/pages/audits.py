@@ -1,0 +1,235 @@
+"""Audits of every kind: price, the researcher's own signature, progress, and at last the result.
+
+The signature is made in the browser with the researcher's key file (static/signing.js), of exactly
+the request that this page showed; the key is never sent. See ADR 0012.
+"""
+
+import secrets
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import Query
+from fastapi.responses import Response
+from pydantic import ValidationError
+from sqlmodel import Session
+
+from api.audits import routes as audits
+from api.console.forms.fields import form_of
+from api.console.forms.options import ELSEWHERE, Choices, choices, suitable
+from api.console.forms.parsing import request_of
+from api.console.forms.signed_forms import signed_by
+from api.console.rendering import pages
+from api.console.security.current_user import AuditorVisit, FormDep, Visit
+from api.kernel.errors import ApiError, InvalidRequestError
+from api.web.dependencies import ReadDep
+from api.web.parameters import CursorQuery
+from openapi.kinds.requests import AnyRequest
+from openapi.problems import TABLE
+from openapi.resources import REQUEST, AuditKind, Quote
+from openapi.resources.catalogue import KindNote
+
+router = pages()
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """Why there is no price."""
+
+    status: int
+    title: str
+    detail: str
+
+
+TITLES: dict[AuditKind, str] = {
+    "score-histogram": "Scores by group",
+    "score-cdf": "Cumulative scores",
+    "match-count": "People found",
+    "most-skewed": "Most skewed content",
+    "balance-histogram": "Privacy borne",
+    "outcome-test": "Outcome test",
+    "log-cdf": "Numbers of a log",
+    "bias-size": "Size of a bias",
+    "reo": "Equal opportunity",
+    "envy-freeness": "Envy-freeness",
+    "two-party": "Two-party",
+}
+# What the stated error of a kind's numbers is counted in, where it is a number of something.
+UNITS: dict[AuditKind, str] = {
+    **dict.fromkeys(("score-histogram", "score-cdf", "match-count", "most-skewed"), "people"),
+    **dict.fromkeys(("balance-histogram", "envy-freeness"), "people"),
+    **dict.fromkeys(("log-cdf", "reo"), "rows"),
+}
+
+Alpha = Annotated[float | None, Query(ge=0, lt=1)]
+Delta = Annotated[float, Query(gt=0, lt=1)]
+
+
+@router.get("/audits")
+def list_audits(visit: AuditorVisit, session: ReadDep, cursor: CursorQuery = None) -> Response:
+    """The history, newest first."""
+    found = audits.list_audits(visit.caller, session, cursor, 25)
+    return visit.page("audits.html", audits=found, titles=TITLES)
+
+
+@router.get("/audits/new")
+def prepare_audit(
+    visit: AuditorVisit,
+    session: ReadDep,
+    kind: Annotated[AuditKind, Query()] = "score-histogram",
+    log: Annotated[str | None, Query(max_length=100)] = None,
+) -> Response:
+    """Choose; then see the price. Nothing is spent."""
+    offer = choices(visit, session, kind, log)
+    given = _given(visit)
+    asked, quote, complaint = _priced(visit, session, kind, offer, given)
+    return visit.page(
+        "new_audit.html",
+        status=complaint.status if complaint else 200,
+        kind=kind,
+        kinds={each: TITLES[each] for each in offer.catalogue.kinds},
+        note=_note(offer, kind),
+        offer=offer,
+        logs=[each.name for each in suitable(offer.catalogue, kind)],
+        elsewhere=kind in ELSEWHERE,
+        fields=[] if kind in ELSEWHERE else form_of(kind, offer, given),
+        allowed=any(kind in mandate.kinds for mandate in offer.mandates),
+        bins=next(iter(given.get("bins", ())), "").strip(),
+        asked=asked.model_dump(mode="json") if asked else None,
+        quote=quote,
+        unit=UNITS.get(kind),
+        complaint=complaint,
+        origin=visit.console.parts.origin,
+        key=secrets.token_urlsafe(24),
+    )
+
+
+@router.post("/audits")
+def submit_audit(visit: AuditorVisit, form: FormDep) -> Response:
+    """Charge what the researcher signed."""
+    parts = visit.console.parts
+    try:
+        request = REQUEST.validate_json(form.get("request", ""))
+    except ValidationError as error:
+        raise InvalidRequestError("the request cannot be read; nothing was charged") from error
+    signed = signed_by(form, parts.origin)
+    charged = audits.submit_audit(request, visit.caller, parts.submissions, parts.wake, signed)
+    return visit.go(charged.headers["Location"].removeprefix("/v1"))
+
+
+@router.get("/audits/{audit_id}")
+def show_audit(
+    audit_id: str,
+    visit: AuditorVisit,
+    session: ReadDep,
+    alpha: Alpha = None,
+    delta: Delta = 0.05,
+) -> Response:
+    """Where an audit stands; once it is released, what it says."""
+    audit = audits.get_audit(audit_id, visit.caller, session)
+    if audit.state != "released":
+        return visit.page("audit.html", audit=audit, title=TITLES[audit.kind])
+    from api.console.results.page_data import found_in  # SciPy takes seconds to import
+
+    found = found_in(visit, session, audit, alpha, delta)
+    return visit.page(
+        "result.html", audit=audit, title=TITLES[audit.kind], delta=delta, found=found
+    )
+
+
+@router.post("/audits/{audit_id}/cancel")
+def cancel_audit(audit_id: str, visit: AuditorVisit) -> Response:
+    """Cancel and refund, as long as nothing private was read."""
+    parts = visit.console.parts
+    audits.cancel_audit(audit_id, visit.caller, parts.store, parts.settings)
+    return visit.go(f"/audits/{audit_id}")
+
+
+@router.get("/audits/{audit_id}/events")
+async def follow_audit(audit_id: str, visit: AuditorVisit) -> Response:
+    """The audit's state whenever it changes, as server-sent events."""
+    parts = visit.console.parts
+    return await audits.follow_audit(audit_id, lambda: visit.caller, parts.store, parts.streams)
+
+
+@router.get("/audits/{audit_id}/release.json")
+def get_release(audit_id: str, visit: AuditorVisit) -> Response:
+    """The release as it was signed."""
+    found = audits.get_release(audit_id, lambda: visit.caller, visit.console.parts.store)
+    return _file(found.body, "application/json", f"{audit_id}.json")
+
+
+@router.get("/audits/{audit_id}/receipt.json")
+def get_receipt(audit_id: str, visit: AuditorVisit, session: ReadDep) -> Response:
+    """What `auditor analyse`, `report` and `receipt verify` read; names of groups stay out."""
+    from api.console.results.page_data import receipt_of
+
+    audit = audits.get_audit(audit_id, visit.caller, session)
+    return _file(receipt_of(visit, session, audit), "application/json", f"{audit_id}-receipt.json")
+
+
+@router.get("/audits/{audit_id}/report.html")
+def get_report(
+    audit_id: str,
+    visit: AuditorVisit,
+    session: ReadDep,
+    alpha: Alpha = None,
+    delta: Delta = 0.05,
+) -> Response:
+    """The SDK's report, with labels in place of names."""
+    from api.console.results.page_data import report_of
+
+    audit = audits.get_audit(audit_id, visit.caller, session)
+    text = report_of(visit, session, audit, alpha, delta)
+    return _file(text, "text/html; charset=utf-8", f"{audit_id}-report.html")
+
+
+@router.get("/audits/{audit_id}/data.csv")
+def get_data(audit_id: str, visit: AuditorVisit, session: ReadDep) -> Response:
+    """The noisy numbers, one row each."""
+    from api.console.results.page_data import table_of
+
+    audit = audits.get_audit(audit_id, visit.caller, session)
+    return _file(table_of(visit, session, audit), "text/csv; charset=utf-8", f"{audit_id}.csv")
+
+
+def _given(visit: Visit) -> dict[str, list[str]]:
+    """The form as it was filled; nothing at the first look."""
+    found: dict[str, list[str]] = {}
+    for name, value in visit.request.query_params.multi_items():
+        found.setdefault(name, []).append(value)
+    return found if "audience_id" in found else {}
+
+
+def _priced(
+    visit: Visit, session: Session, kind: AuditKind, offer: Choices, given: dict[str, list[str]]
+) -> tuple[AnyRequest | None, Quote | None, Complaint | None]:
+    """The request of a filled form and its price, or what is wrong with it."""
+    if not given or kind in ELSEWHERE:
+        return None, None, None
+    try:
+        asked = request_of(kind, offer, given, lambda test: _corrected(visit, session, test))
+        parts = visit.console.parts
+        return (
+            asked,
+            audits.price_audit(asked, visit.caller, session, parts.settings, parts.platform),
+            None,
+        )
+    except ApiError as error:
+        return None, None, Complaint(*TABLE[error.code], error.detail)
+
+
+def _corrected(visit: Visit, session: Session, test: str) -> dict[str, Any]:
+    """The bins and corrections that an outcome test of the caller's asks for."""
+    from api.console.results.page_data import corrections_of
+
+    return corrections_of(visit, session, audits.get_audit(test, visit.caller, session))
+
+
+def _note(offer: Choices, kind: AuditKind) -> KindNote | None:
+    book = offer.catalogue.codebook
+    return next((note for note in book.kinds if note.kind == kind), None) if book else None
+
+
+def _file(body: bytes | memoryview | str, media_type: str, name: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(body, media_type=media_type, headers=headers)

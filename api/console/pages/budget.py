@@ -1,0 +1,39 @@
+"""What mandates allow, what was spent of them, and what is left."""
+
+from fastapi.responses import Response
+from sqlmodel import Session, col
+
+from api.console.rendering import pages
+from api.console.security.current_user import AuditorVisit
+from api.db import EntryRow
+from api.identity.caller import Caller
+from api.kernel.clock import now
+from api.ledger import view
+from api.ledger.visibility import visible
+from api.mandates import regulator_routes
+from api.web.dependencies import ReadDep
+from openapi.resources import Entry
+
+router = pages()
+
+
+@router.get("/budget")
+def show_budget(visit: AuditorVisit, session: ReadDep) -> Response:
+    """The burn-down of every mandate, by the SDK's own chart of one's own entries."""
+    from auditor_client.budget.burn_down import burn_down
+    from auditor_client.budget.charts import burn_down_chart, words  # Altair takes a second
+
+    mandates = regulator_routes.get_budget(visit.caller, session).mandates
+    entries = spending(session, visit.caller)
+    found = [burn_down(mandate, entries, now()) for mandate in mandates]
+    return visit.page(
+        "budget.html",
+        found=[(each, words(each)) for each in found],
+        chart=burn_down_chart(found).to_dict() if found else None,
+    )
+
+
+def spending(session: Session, caller: Caller) -> list[Entry]:
+    """The charges and refunds that the caller may see, as the ledger's API shows them."""
+    query = visible(caller).where(col(EntryRow.kind).in_(("charge", "refund")))
+    return [view(row) for row in session.exec(query)]

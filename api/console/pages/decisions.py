@@ -1,0 +1,226 @@
+"""Deciding on an application: what a form asks for becomes a request, to be read and signed."""
+
+import shlex
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import get_args
+
+from fastapi.responses import Response
+from sqlmodel import Session
+
+from api.console.forms.signed_forms import signed_by
+from api.console.rendering import pages
+from api.console.security import confirm_and_sign
+from api.console.security.confirm_and_sign import Act, Words, drafted
+from api.console.security.current_user import FormDep, RegulatorVisit, Visit
+from api.kernel.errors import InvalidRequestError, NotFoundError
+from api.vetting import regulator_routes
+from api.vetting import routes as applications
+from api.web.dependencies import ReadDep
+from openapi.resources import Application, DecisionDraft, MandateLimits, MediationDraft, Personal
+from openapi.resources.vetting import MediationOutcome
+from privacy.ledger.statements import stated
+from privacy.receipts import canonical, digest
+
+router = pages()
+
+TITLES = {
+    "approve": "Approve the application",
+    "request-changes": "Ask for changes",
+    "extend": "Extend the deadline",
+    "refuse": "Refuse the application",
+    "accept-amendment": "Accept the amendment",
+    "reject-amendment": "Reject the amendment",
+    "opened": "Open the mediation",
+    "declined": "Decline the mediation",
+    "agreed": "State what was agreed",
+    "failed": "State that the mediation failed",
+}
+
+
+@router.post("/regulator/applications/{application_id}/{event}")
+def prepare_decision(
+    application_id: str, event: str, visit: RegulatorVisit, session: ReadDep, form: FormDep
+) -> Response:
+    """The decision as it would be stated. Nothing is decided yet."""
+    if event not in TITLES:
+        raise NotFoundError(f"there is no decision {event}")
+    application = applications.get_application(application_id, visit.caller, session)
+    if event in get_args(MediationOutcome):
+        return confirm_and_sign.show(visit, _mediation(application, event, form))
+    if event == "approve":
+        return confirm_and_sign.show(visit, _approval(visit, session, application, form))
+    return confirm_and_sign.show(visit, _decision(application, event, form))
+
+
+@router.post("/regulator/decisions")
+def decide(visit: RegulatorVisit, form: FormDep) -> Response:
+    """Decide as it was signed."""
+    parts = visit.console.parts
+    draft, signed = confirm_and_sign.sent(DecisionDraft, form), signed_by(form, parts.origin)
+    made = regulator_routes.decide_application(
+        draft, visit.caller, parts.store, parts.calendar, signed
+    )
+    return visit.go(f"/regulator/applications/{made.id}")
+
+
+@router.post("/regulator/mediations")
+def mediate(visit: RegulatorVisit, form: FormDep) -> Response:
+    """The step of the mediation that was signed."""
+    parts = visit.console.parts
+    draft, signed = confirm_and_sign.sent(MediationDraft, form), signed_by(form, parts.origin)
+    made = regulator_routes.mediate_as_regulator(
+        draft, visit.caller, parts.store, parts.calendar, signed
+    )
+    return visit.go(f"/regulator/applications/{made.id}")
+
+
+def words_of(form: dict[str, str], name: str = "reasons") -> Personal:
+    """A text of a form: erasable, and the ledger commits to it. Browsers end lines with CRLF."""
+    text = "\n".join(form.get(name, "").strip().splitlines())
+    if not text:
+        raise InvalidRequestError(f"write your {name}; nothing was done")
+    return drafted(Personal, text=text, salt=Personal.fresh("…").salt)
+
+
+def _decision(application: Application, event: str, form: dict[str, str]) -> Act:
+    reasons, until = words_of(form), form.get("until") or None
+    draft = drafted(
+        DecisionDraft,
+        application_id=application.id,
+        version=application.version,
+        decision=event,
+        reasons=reasons,
+        until=until,
+    )
+    more = (("New deadline", f"the end of {until}"),) if until else ()
+    options = ["--until", until] if until else []
+    return _act(application, draft, event, (*more, ("Reasons", reasons.text)), options)
+
+
+def _mediation(application: Application, event: str, form: dict[str, str]) -> Act:
+    text, days = words_of(form), form.get("days") or None
+    draft = drafted(
+        MediationDraft, application_id=application.id, outcome=event, text=text, days=days
+    )
+    more = (("Time limit", f"{days} working days"),) if days else ()
+    options = ["--days", days] if days else []
+    return _act(application, draft, event, (*more, ("Text", text.text)), options)
+
+
+def _approval(
+    visit: Visit, session: Session, application: Application, form: dict[str, str]
+) -> Act:
+    """The mandate of the form, and the digest of the application as it was submitted."""
+    submitted = applications.get_application_draft(application.id, visit.caller, session)
+    limits, reasons = _limits(application, form), words_of(form)
+    draft = drafted(
+        DecisionDraft,
+        application_id=application.id,
+        version=application.version,
+        decision="approve",
+        reasons=reasons,
+        application_digest=digest(canonical(stated(submitted.model_dump(mode="json")))),
+        mandate=limits,
+    )
+    rows = (*_granted(application, limits), ("Reasons", reasons.text))
+    act = _act(application, draft, "approve", rows, _options(limits))
+    return Act(**{**vars(act), "read": submitted})
+
+
+def _limits(application: Application, form: dict[str, str]) -> MandateLimits:
+    """What the form grants: never more than was asked for, which the service checks."""
+    in_epsilon = application.rho_limit is None
+    day = form.get("valid_until", "")
+    unchanged = day == f"{application.valid_until.astimezone(UTC):%Y-%m-%d}"
+    people = [each.researcher_id for each in application.individuals]
+    return drafted(
+        MandateLimits,
+        purpose=application.purpose,
+        kinds=[kind for kind in application.kinds if f"kind-{kind}" in form],
+        epsilon_limit=form.get("limit") if in_epsilon else None,
+        rho_limit=None if in_epsilon else form.get("limit"),
+        renewal=application.renewal,
+        lifetime_limit=form.get("lifetime") or None,
+        exploration_limit=form.get("exploration") or Decimal(0),
+        opened_share=form.get("opened_share") or Decimal(1),
+        valid_from=application.valid_from,
+        valid_until=application.valid_until if unchanged else _begin_of(day),
+        researcher_ids=[each for each in people if f"person-{each}" in form] or None,
+    )
+
+
+def _begin_of(day: str) -> datetime:
+    try:
+        return datetime.fromisoformat(day).replace(tzinfo=UTC)
+    except ValueError as error:
+        raise InvalidRequestError(f"{day!r} is not a date; nothing was done") from error
+
+
+def _granted(application: Application, limits: MandateLimits) -> Words:
+    names = {each.researcher_id: each.name or "erased" for each in application.individuals}
+    limit, currency = _amount(limits)
+    rows: list[tuple[str, str | datetime]] = [
+        ("Limit", f"{limit} {currency}"),
+        ("Kinds of audit", ", ".join(limits.kinds)),
+        ("Until", limits.valid_until),
+        ("Who may spend it", ", ".join(names[each] for each in limits.researcher_ids or ())),
+    ]
+    if limits.renewal:
+        rows += [
+            ("Renewal", f"{limits.renewal.kind}, every {limits.renewal.days} days"),
+            ("Limit for its life", f"{limits.lifetime_limit} {currency}"),
+        ]
+    if limits.exploration_limit:
+        rows += [("People may lose", f"{limits.exploration_limit} units of reward in all")]
+    if "two-party" in limits.kinds:
+        rows += [("Two-party runs to open", f"{limits.opened_share:.0%}")]
+    return tuple(rows)
+
+
+def _amount(limits: MandateLimits) -> tuple[Decimal | None, str]:
+    if limits.rho_limit is None:
+        return limits.epsilon_limit, "epsilon"
+    return limits.rho_limit, "rho"
+
+
+def _options(limits: MandateLimits) -> list[str]:
+    limit, currency = _amount(limits)
+    options = [f"--{currency}", str(limit)]
+    if limits.lifetime_limit is not None:
+        options += ["--lifetime", str(limits.lifetime_limit)]
+    if limits.exploration_limit:
+        options += ["--exploration", str(limits.exploration_limit)]
+    if "two-party" in limits.kinds:
+        options += ["--opened-share", str(limits.opened_share)]
+    options += [word for kind in limits.kinds for word in ("--kind", kind)]
+    return options + [
+        word for each in limits.researcher_ids or () for word in ("--researcher", each)
+    ]
+
+
+def _act(
+    application: Application,
+    draft: DecisionDraft | MediationDraft,
+    event: str,
+    rows: Words,
+    options: list[str],
+) -> Act:
+    mediating = isinstance(draft, MediationDraft)
+    verb, text = ("mediation", "--text") if mediating else ("decide", "--reasons")
+    said = draft.text if isinstance(draft, MediationDraft) else draft.reasons
+    command = ["auditor", "regulator", verb, application.id, event, *options, text, said.text]
+    return Act(
+        title=TITLES[event],
+        action="mediation" if mediating else "decision",
+        address="/regulator/mediations" if mediating else "/regulator/decisions",
+        draft=draft,
+        words=(
+            ("Application", application.id),
+            ("Organisation", application.organisation),
+            ("Version that you have read", str(application.version)),
+            *rows,
+        ),
+        button=f"Sign: {TITLES[event].lower()}",
+        command=shlex.join(command),
+    )

@@ -1,0 +1,18 @@
+"""Where one comes in: what this is, for those who are not signed in; else where work begins."""
+
+from fastapi.responses import Response
+
+from api.console.navigation import HOMES
+from api.console.rendering import pages
+from api.console.security.current_user import VisitDep
+
+router = pages()
+
+
+@router.get("")
+@router.get("/")
+def show_home(visit: VisitDep) -> Response:
+    """The first page."""
+    if visit.known is not None and visit.known.role in HOMES:
+        return visit.go(HOMES[visit.known.role])
+    return visit.page("home.html")

@@ -1,0 +1,116 @@
+"""What a regulator does to a mandate or to an audit that explores: for a reason, and signed."""
+
+import shlex
+from collections.abc import Callable
+from typing import Any
+
+from fastapi.responses import Response
+
+from api.console.forms.signed_forms import signed_by
+from api.console.pages.decisions import words_of
+from api.console.rendering import pages
+from api.console.security import confirm_and_sign
+from api.console.security.confirm_and_sign import Act, drafted
+from api.console.security.current_user import FormDep, RegulatorVisit, Visit
+from api.kernel.errors import NotFoundError
+from api.vetting import regulator_routes
+from openapi.resources import Mandate, MandateStateDraft, StopDraft
+
+router = pages()
+
+# By the word of the address: title, what follows, the statement's action, and where it is sent.
+TURNS: dict[str, tuple[str, str, str, str]] = {
+    "suspend": (
+        "Suspend the mandate",
+        "Nothing more is charged to it; audits that were not begun wait, running ones finish.",
+        "suspension",
+        "/regulator/suspensions",
+    ),
+    "resume": (
+        "Lift the suspension",
+        "The mandate is in force again, and what waited is run.",
+        "resumption",
+        "/regulator/resumptions",
+    ),
+    "terminate": (
+        "Terminate the mandate",
+        "For good: audits that were not begun are cancelled and refunded, running ones finish.",
+        "termination",
+        "/regulator/terminations",
+    ),
+}
+
+
+@router.post("/regulator/mandates/{mandate_id}/{turn}")
+def prepare_turn(mandate_id: str, turn: str, visit: RegulatorVisit, form: FormDep) -> Response:
+    """The act as it would be stated. Nothing is done yet."""
+    if turn not in TURNS:
+        raise NotFoundError(f"a mandate cannot be asked to {turn}")
+    title, follows, action, address = TURNS[turn]
+    reason = words_of(form, "reason")
+    command = ["auditor", "regulator", turn, mandate_id, "--reason", reason.text]
+    act = Act(
+        title=title,
+        action=action,
+        address=address,
+        draft=drafted(MandateStateDraft, mandate_id=mandate_id, reason=reason),
+        words=(("Mandate", mandate_id), ("What follows", follows), ("Reason", reason.text)),
+        button=f"Sign: {title.lower()}",
+        command=shlex.join(command),
+    )
+    return confirm_and_sign.show(visit, act)
+
+
+@router.post("/regulator/suspensions")
+def suspend(visit: RegulatorVisit, form: FormDep) -> Response:
+    return _turned(visit, form, regulator_routes.suspend_mandate)
+
+
+@router.post("/regulator/resumptions")
+def resume(visit: RegulatorVisit, form: FormDep) -> Response:
+    return _turned(visit, form, regulator_routes.resume_mandate)
+
+
+@router.post("/regulator/terminations")
+def terminate(visit: RegulatorVisit, form: FormDep) -> Response:
+    return _turned(visit, form, regulator_routes.terminate_mandate)
+
+
+@router.post("/regulator/running/{audit_id}/stop")
+def prepare_stop(audit_id: str, visit: RegulatorVisit, form: FormDep) -> Response:
+    """The order to stop as it would be stated. Nothing is stopped yet."""
+    reason = words_of(form, "reason")
+    command = ["auditor", "regulator", "stop", audit_id, "--reason", reason.text]
+    act = Act(
+        title="Stop the audit",
+        action="stop",
+        address="/regulator/stops",
+        draft=drafted(StopDraft, audit_id=audit_id, reason=reason),
+        words=(
+            ("Audit", audit_id),
+            (
+                "What follows",
+                "From its next batch on nobody is shown anything more. Nothing is released; what "
+                "was begun stays charged.",
+            ),
+            ("Reason", reason.text),
+        ),
+        button="Sign: stop the audit",
+        command=shlex.join(command),
+    )
+    return confirm_and_sign.show(visit, act)
+
+
+@router.post("/regulator/stops")
+def stop(visit: RegulatorVisit, form: FormDep) -> Response:
+    parts = visit.console.parts
+    draft, signed = confirm_and_sign.sent(StopDraft, form), signed_by(form, parts.origin)
+    regulator_routes.stop_audit_as_regulator(draft, visit.caller, parts.interventions, signed)
+    return visit.go("/regulator/running")
+
+
+def _turned(visit: Visit, form: dict[str, str], act: Callable[..., Any]) -> Response:
+    parts = visit.console.parts
+    draft, signed = confirm_and_sign.sent(MandateStateDraft, form), signed_by(form, parts.origin)
+    made: Mandate = act(draft, visit.caller, parts.interventions, signed)
+    return visit.go(f"/regulator/mandates/{made.id}")

@@ -1,0 +1,107 @@
+"""For operators: whether the service is well, what it does, its keys, its rules and its models.
+
+Figures of several processes come from the database, where each tells its own (`api.operation`).
+"""
+
+from dataclasses import dataclass
+
+from fastapi.responses import Response
+
+from api.audits.queue.heartbeats import RECENT, processes
+from api.console.rendering import pages
+from api.console.security.current_user import FormDep, OperatorVisit
+from api.health.model_history import models
+from api.health.privacy_settings import rules
+from api.health.probes import health
+from api.health.queue_status import MEANINGS, queue
+from api.kernel.clock import now
+from api.kernel.errors import InvalidRequestError
+from api.mandates import regulator_routes
+from api.telemetry.process_counters import Traffic, added
+from api.web.dependencies import ReadDep
+from openapi.resources import SigningKey
+
+router = pages()
+
+# What each key signs, and what becomes of it when it is retired.
+PURPOSES = {
+    "access-token": "Access tokens. A retired key verifies until the last of its tokens is over.",
+    "receipt": "Receipts of releases, and webhooks. Retired keys are published for ever.",
+    "ledger": "Heads of the ledger. The old key signs the head that names the new one.",
+}
+
+
+@dataclass(frozen=True)
+class Key:
+    """A signing key with its age."""
+
+    wire: SigningKey
+    days: int
+
+
+@router.get("/operator")
+def show_health(visit: OperatorVisit, session: ReadDep) -> Response:
+    """Everything at a glance; the page looks again by itself."""
+    parts = visit.console.parts
+    found = health(session, parts.store, parts.settings)
+    return visit.page("operator/health.html", found=found, meanings=MEANINGS, minutes=_minutes())
+
+
+@router.get("/operator/queue")
+def show_queue(visit: OperatorVisit, session: ReadDep) -> Response:
+    """Audits that wait or run."""
+    return visit.page("operator/queue.html", queue=queue(session), meanings=MEANINGS)
+
+
+@router.get("/operator/traffic")
+def show_traffic(visit: OperatorVisit, session: ReadDep) -> Response:
+    """Requests by route, of all processes together, and each process by itself."""
+    found = processes(session)
+    return visit.page(
+        "operator/traffic.html",
+        routes=_by_route([each.figures.routes for each in found if not each.lost]),
+        processes=found,
+        minutes=_minutes(),
+    )
+
+
+@router.get("/operator/keys")
+def show_keys(visit: OperatorVisit) -> Response:
+    """The service's signing keys, the newest first."""
+    known = regulator_routes.list_keys(visit.caller, visit.console.parts.store)
+    keys = [Key(each, (now() - each.created_at).days) for each in reversed(known)]
+    return visit.page("operator/keys.html", keys=keys, purposes=PURPOSES)
+
+
+@router.post("/operator/keys/rotate")
+def rotate_keys(visit: OperatorVisit, form: FormDep) -> Response:
+    """Fresh keys, if it was meant."""
+    if form.get("sure") != "yes":
+        raise InvalidRequestError("tick the box to rotate the keys; nothing was done")
+    parts = visit.console.parts
+    regulator_routes.rotate_keys(visit.caller, parts.store, parts.signing_keys, parts.origin)
+    return visit.go("/operator/keys")
+
+
+@router.get("/operator/privacy")
+def show_rules(visit: OperatorVisit, session: ReadDep) -> Response:
+    """Settings that affect privacy, as this process has them."""
+    found = rules(session, visit.console.parts.settings)
+    return visit.page("operator/privacy.html", rules=found)
+
+
+@router.get("/operator/models")
+def show_models(visit: OperatorVisit, session: ReadDep) -> Response:
+    """Which models scored, and since when."""
+    return visit.page("operator/models.html", models=models(session, visit.console.parts.platform))
+
+
+def _by_route(found: list[dict[str, Traffic]]) -> list[tuple[str, Traffic]]:
+    """Processes added up, the busiest route first."""
+    names = {name for routes in found for name in routes}
+    total = {name: added(routes[name] for routes in found if name in routes) for name in names}
+    return sorted(total.items(), key=lambda item: (-item[1].requests, item[0]))
+
+
+def _minutes() -> int:
+    return int(RECENT.total_seconds() // 60)

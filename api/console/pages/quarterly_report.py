@@ -1,0 +1,138 @@
+"""A quarter at a glance and on paper: what was spent, what was refused, what is unusual."""
+
+from collections import Counter
+from decimal import Decimal
+from typing import Annotated, Any
+
+from fastapi import Query
+from fastapi.responses import Response
+
+from api.console.rendering import pages
+from api.console.results.quarter_data import dossier_of, names_of, quarter_of, recent_quarters
+from api.console.security.current_user import RegulatorVisit
+from api.mandates import regulator_routes
+from api.oversight import routes as insight
+from api.oversight.time_range import Period
+from api.web.dependencies import ReadDep
+from openapi.problems import TABLE
+from openapi.resources import Charge, ExportName
+
+router = pages()
+
+AuditorQuery = Annotated[str, Query(max_length=64)]
+QuarterQuery = Annotated[str, Query(max_length=10)]
+# More than these are in the tables to take away.
+MOST_ROWS = 500
+_AUDITORS = 500
+
+
+@router.get("/regulator/spending")
+def show_spending(
+    visit: RegulatorVisit, session: ReadDep, quarter: QuarterQuery = "", auditor: AuditorQuery = ""
+) -> Response:
+    """What was charged per week, and how much of each mandate is spent: the SDK's own charts."""
+    from auditor_client.oversight import charts  # Altair takes a second
+
+    found = dossier_of(visit, session, quarter_of(quarter), auditor or None)
+    spent = spent_of(found.charges)
+    pictures = [
+        (charts.spending_chart(found, each).to_dict(), f"Charged per week, in {each}.")
+        for each in sorted(spent)
+    ]
+    if next(found.mandates(), None):
+        caption = "Share of each limit that is spent; of one that renews, of what never comes back."
+        pictures.append((charts.mandate_chart(found).to_dict(), caption))
+    return visit.page(
+        "regulator/spending.html", pictures=pictures, spent=spent, **_asked(visit, session, found)
+    )
+
+
+@router.get("/regulator/flags")
+def show_flags(visit: RegulatorVisit, session: ReadDep, auditor: AuditorQuery = "") -> Response:
+    """What is unusual in the last ninety days, each with what raised it."""
+    period = Period.of(None, None)
+    found = insight.list_flags(visit.caller, session, period, auditor or None)
+    auditors = regulator_routes.list_auditors(visit.caller, session, None, _AUDITORS).items
+    return visit.page(
+        "regulator/flags.html",
+        found=found,
+        names=names_of(session),
+        auditors=auditors,
+        chosen=auditor,
+    )
+
+
+@router.get("/regulator/report")
+def show_report(
+    visit: RegulatorVisit, session: ReadDep, quarter: QuarterQuery = "", auditor: AuditorQuery = ""
+) -> Response:
+    """The report of a quarter, to be printed."""
+    from auditor_client.oversight import charts
+    from auditor_client.oversight.report import RESTS_ON, limit_words
+
+    found = dossier_of(visit, session, quarter_of(quarter), auditor or None)
+    spent = spent_of(found.charges)
+    reasons = Counter(refusal.code for refusal in found.refusals).most_common()
+    return visit.page(
+        "regulator/report.html",
+        mandates=[(name, each, limit_words(each)) for name, each in found.mandates()],
+        spending=[
+            (charts.spending_chart(found, each).to_dict(), f"Charged per week, in {each}.")
+            for each in sorted(spent)
+        ],
+        spent=spent,
+        reasons=[(code, _meaning(code), count) for code, count in reasons],
+        rests_on=RESTS_ON,
+        most=MOST_ROWS,
+        **_asked(visit, session, found),
+    )
+
+
+@router.get("/regulator/report.html")
+def get_report(
+    visit: RegulatorVisit, session: ReadDep, quarter: QuarterQuery = "", auditor: AuditorQuery = ""
+) -> Response:
+    """The SDK's report: one file to keep."""
+    from auditor_client.oversight.report import render
+
+    found = dossier_of(visit, session, quarter_of(quarter), auditor or None)
+    headers = {"Content-Disposition": f'attachment; filename="oversight-{found.quarter}.html"'}
+    return Response(render(found), media_type="text/html; charset=utf-8", headers=headers)
+
+
+@router.get("/regulator/exports/{name}.csv")
+def get_table(
+    name: ExportName, visit: RegulatorVisit, quarter: QuarterQuery = "", auditor: AuditorQuery = ""
+) -> Response:
+    """All rows of a quarter, as CSV."""
+    asked = quarter_of(quarter)
+    period, parts = Period(asked.since, asked.until), visit.console.parts
+    return insight.export_table(
+        name, visit.caller, parts.store, parts.settings, period, "csv", auditor or None
+    )
+
+
+def spent_of(charges: list[Charge]) -> dict[str, Decimal]:
+    """What was charged and not given back, by currency."""
+    found: dict[str, Decimal] = {}
+    for charge in charges:
+        if not charge.refunded:
+            found[charge.currency] = found.get(charge.currency, Decimal(0)) + charge.debit
+    return found
+
+
+def _asked(visit: RegulatorVisit, session: ReadDep, found: Any) -> dict[str, Any]:
+    """What a page of a quarter has in common: the dossier, and what else can be asked for."""
+    return {
+        "found": found,
+        "quarters": recent_quarters(),
+        "auditors": regulator_routes.list_auditors(visit.caller, session, None, _AUDITORS).items,
+        "chosen": {
+            "quarter": str(found.quarter),
+            "auditor": found.auditor.id if found.auditor else "",
+        },
+    }
+
+
+def _meaning(code: str) -> str:
+    return TABLE[code][1] if code in TABLE else code

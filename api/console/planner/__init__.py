@@ -1,0 +1,1 @@
+"""The console's planner: questions, and processes that calculate the answers."""

@@ -1,0 +1,1 @@
+"""Data that result pages show."""

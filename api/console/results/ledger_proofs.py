@@ -1,0 +1,107 @@
+"""What the reader's browser needs to check a page of the ledger by itself: notes, keys, proofs."""
+
+from joserfc.errors import JoseError
+from joserfc.jwk import OKPKey
+from pydantic import BaseModel
+from sqlmodel import Session, col, select
+
+from api.console.rendering import pages
+from api.console.security.current_user import RegulatorVisit, Visit
+from api.db import CheckpointRow, EntryRow, ResearcherRow
+from api.ledger import routes
+from api.ledger.proofs import encoded
+from api.ledger.routes import NumberPath, SizeQuery
+from api.ledger.tree import tree
+from api.web.dependencies import ReadDep
+from openapi.resources import ConsistencyProof, InclusionProof
+from privacy.errors import NoteError
+from privacy.ledger import merkle
+from privacy.ledger.export_lines import parse
+from privacy.ledger.notes import SignatureType, VerifierKey
+
+router = pages()
+
+
+class Evidence(BaseModel):
+    """The keys as the platform states them, how each was handed on, and a signed head.
+
+    Of an entry there is its proof, whose head is the one to look at.
+    """
+
+    origin: str
+    keys: list[str]
+    witnesses: list[str]
+    handovers: list[InclusionProof]
+    checkpoint: str
+    proof: InclusionProof | None = None
+
+
+@router.get("/regulator/ledger/head.json")
+def get_head(visit: RegulatorVisit, session: ReadDep) -> Evidence:
+    """The newest signed head."""
+    return _evidence(visit, session, routes.get_checkpoint(visit.caller, session).note, None)
+
+
+@router.get("/regulator/ledger/consistency.json")
+def get_consistency(
+    visit: RegulatorVisit, session: ReadDep, old: SizeQuery, new: SizeQuery
+) -> ConsistencyProof:
+    """That one head continues another."""
+    return routes.prove_consistency(visit.caller, session, old, new)
+
+
+@router.get("/regulator/ledger/{number}/proof.json")
+def get_proof(number: NumberPath, visit: RegulatorVisit, session: ReadDep) -> Evidence:
+    """That an entry is in the newest signed head."""
+    proof = routes.prove_inclusion(number, visit.caller, session)
+    return _evidence(visit, session, proof.checkpoint, proof)
+
+
+def _evidence(visit: Visit, session: Session, note: str, proof: InclusionProof | None) -> Evidence:
+    parts = visit.console.parts
+    published = routes.get_ledger_keys(parts.signing_keys, parts.origin)
+    return Evidence(
+        origin=published.origin,
+        keys=published.ledger,
+        witnesses=witnesses(session),
+        handovers=handovers(session),
+        checkpoint=note,
+        proof=proof,
+    )
+
+
+def witnesses(session: Session) -> list[str]:
+    """The keys that regulators cosign with, as C2SP writes them."""
+    rows = session.exec(select(ResearcherRow).where(ResearcherRow.role == "regulator"))
+    found = (_witness(row) for row in rows if row.jwk)
+    return [str(key) for key in found if key]
+
+
+def _witness(row: ResearcherRow) -> VerifierKey | None:
+    try:
+        key = OKPKey.import_key(dict(row.jwk or {}))
+        return VerifierKey.of(row.id, key, SignatureType.COSIGNATURE_V1)
+    except (JoseError, NoteError, ValueError):
+        return None  # a key of another kind signs, and does not witness
+
+
+def handovers(session: Session) -> list[InclusionProof]:
+    """Each ledger key that followed another: its entry under the head that both signed."""
+    query = select(EntryRow).where(EntryRow.kind == "signing-key").order_by(col(EntryRow.number))
+    named = [row for row in session.exec(query) if _of_ledger(row)]
+    return [proof for row in named[1:] if (proof := _under_next_head(session, row))]
+
+
+def _of_ledger(row: EntryRow) -> bool:
+    return bool(parse(row.text.encode()).facts["purpose"] == "ledger")
+
+
+def _under_next_head(session: Session, row: EntryRow) -> InclusionProof | None:
+    heads = select(CheckpointRow).where(col(CheckpointRow.size) > row.number)
+    head = session.exec(heads.order_by(col(CheckpointRow.size)).limit(1)).first()
+    if head is None:
+        return None
+    path = merkle.inclusion_path(row.number, head.size, tree(session).subtree)
+    return InclusionProof(
+        entry=row.text, number=row.number, path=encoded(path), checkpoint=head.note
+    )

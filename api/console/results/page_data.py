@@ -1,0 +1,184 @@
+"""What a released audit says, read by the SDK's own analysis from what the API gives its owner.
+
+Names of groups are not known here: labels stand for them, and the browser that uploaded the
+audience puts the names in.
+"""
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+from pyarrow import BufferOutputStream, csv
+from sqlmodel import Session
+
+from api.audits import routes as audits
+from api.console.results.readings import LINES, Line, Reading, read
+from api.console.security.current_user import Visit
+from api.contents import routes as contents
+from api.kernel.errors import InvalidRequestError, NotFoundError, NotSignedError
+from api.mandates import regulator_routes
+from auditor_client.kinds.bias_size.result import Corrections
+from auditor_client.kinds.envy_freeness import report as envy_report
+from auditor_client.kinds.envy_freeness.result import EnvyFreeness
+from auditor_client.kinds.most_skewed.result import MostSkewed
+from auditor_client.kinds.outcome_test.result import OutcomeTest
+from auditor_client.kinds.registry import KINDS, AnyResult
+from auditor_client.kinds.score_histogram import narrative, report
+from auditor_client.kinds.score_histogram.result import FinishedAudit
+from auditor_client.local.saved_receipt import FORMAT, verify_release
+from openapi.resources import RELEASE, Audit, Content, InclusionProof
+
+# Altair uses pandas as soon as some thread has begun to import it: import all of it first.
+with suppress(ImportError):
+    import_module("pandas")
+
+_KEPT = 64
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a page shows of a released audit; `files` are those that can be had of its kind."""
+
+    contents: tuple[Content, ...]
+    labels: tuple[str, ...]
+    reading: Reading
+    line: Line | None
+    alpha: float
+    privacy: tuple[str, ...]
+    rules: tuple[str, ...]
+    files: frozenset[str]
+    release: Any
+    buys: int | None
+
+
+def found_in(
+    visit: Visit, session: Session, audit: Audit, alpha: float | None, delta: float
+) -> Found:
+    """All of it; without an alpha, judged by what is usual for the kind."""
+    result = _result(visit, session, audit)
+    line = LINES.get(audit.kind)
+    judged = alpha if alpha is not None else line.usual if line else 0.0
+    body = _body(visit, audit)
+    return Found(
+        result.contents,
+        tuple(group.label for group in getattr(result.release, "groups", ())),
+        # The chosen content has a title, which is not in the release.
+        read(result, judged, delta)
+        if isinstance(result, MostSkewed)
+        else _read(body, judged, delta),
+        line,
+        judged,
+        _privacy(result),
+        tuple(getattr(result.release, "rules", ())),
+        _files(result),
+        result.release,
+        _buys(result),
+    )
+
+
+def report_of(
+    visit: Visit, session: Session, audit: Audit, alpha: float | None, delta: float
+) -> str:
+    """The SDK's report, of the kinds that have one."""
+    result = _result(visit, session, audit)
+    if isinstance(result, EnvyFreeness):
+        return envy_report.render(result)
+    if not isinstance(result, FinishedAudit):
+        raise NotFoundError("this kind of audit has no report; the page can be printed")
+    usual = LINES[result.kind].usual
+    return report.render(result, alpha=usual if alpha is None else alpha, delta=delta)
+
+
+def corrections_of(visit: Visit, session: Session, audit: Audit) -> dict[str, Any]:
+    """What an outcome test says of how scores are to be corrected, for the size of its bias."""
+    result = _result(visit, session, audit)
+    if not isinstance(result, OutcomeTest):
+        raise InvalidRequestError("an outcome test says how to correct. Nothing was spent.")
+    found = Corrections.of(result.moments)
+    corrections = [{"label": label, "add": list(each)} for label, each in found.add.items()]
+    bins = {"edges": list(found.edges)}
+    return {"bins": bins, "corrections": corrections, "slopes": list(found.slopes)}
+
+
+def receipt_of(visit: Visit, session: Session, audit: Audit) -> str:
+    """A receipt file as the SDK saves it, without names."""
+    result = _result(visit, session, audit)
+    proof = _proof(visit, session, audit)
+    document = {
+        "format": FORMAT,
+        "url": result.url,
+        "receipt": result.receipt,
+        "keys": result.keys,
+        "names": {},
+        "contents": [content.model_dump(mode="json") for content in result.contents],
+        "proof": proof and proof.model_dump(mode="json"),
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def table_of(visit: Visit, session: Session, audit: Audit) -> bytes:
+    """The noisy numbers as CSV."""
+    result = _result(visit, session, audit)
+    if "data" not in _files(result):
+        raise NotFoundError("this kind of audit has no table; release.json has all numbers")
+    sink = BufferOutputStream()
+    csv.write_csv(result.frame(), sink)  # type: ignore[union-attr]
+    return bytes(sink.getvalue())
+
+
+def _body(visit: Visit, audit: Audit) -> bytes:
+    return bytes(audits.get_release(audit.id, lambda: visit.caller, visit.console.parts.store).body)
+
+
+def _result(visit: Visit, session: Session, audit: Audit) -> AnyResult:
+    """The audit as the SDK holds it, its receipt verified against our own published keys."""
+    parts = visit.console.parts
+    keys = parts.signing_keys.published()
+    mandates = regulator_routes.get_budget(visit.caller, session).mandates
+    release: Any = verify_release(_body(visit, audit), keys)
+    return KINDS[audit.kind](
+        release=release,
+        keys=keys,
+        audit=audit,
+        contents=tuple(
+            contents.get_content(name, visit.caller, session) for name in audit.request.content_ids
+        ),
+        mandate=next((each for each in mandates if each.id == audit.mandate_id), None),
+        url=parts.settings.issuer,
+    )
+
+
+def _proof(visit: Visit, session: Session, audit: Audit) -> InclusionProof | None:
+    try:
+        return audits.prove_release(audit.id, visit.caller, session)
+    except NotSignedError:
+        return None
+
+
+def _buys(result: AnyResult) -> int | None:
+    """How many more audits at this price the mandate pays for."""
+    mandate, debit = result.mandate, result.release.price.debit
+    return int(mandate.remaining // debit) if mandate and debit else None
+
+
+@lru_cache(maxsize=_KEPT)
+def _read(body: bytes, alpha: float, delta: float) -> Reading:
+    """What a release says: it is always the same bytes, so it is analysed once."""
+    release: Any = RELEASE.validate_json(body)
+    return read(KINDS[release.kind](release=release, keys={}), alpha, delta)
+
+
+def _privacy(result: AnyResult) -> tuple[str, ...]:
+    """What was promised to everybody in the audience."""
+    if isinstance(result, FinishedAudit):
+        return tuple(narrative.privacy(result))
+    return (narrative.both_relations(result.release.price),)
+
+
+def _files(result: AnyResult) -> frozenset[str]:
+    report = {"report"} if isinstance(result, FinishedAudit | EnvyFreeness) else set[str]()
+    table = {"data"} if hasattr(result, "frame") and result.kind != "two-party" else set[str]()
+    return frozenset(report | table)

@@ -1,0 +1,89 @@
+"""A quarter as the SDK's report and charts take it, from the same rows that the API shows."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from sqlmodel import Session, col, select
+
+from api.accounts import service as accounts
+from api.console.security.current_user import Visit
+from api.db import AuditorRow, ChargeRow, EntryRow, ResearcherRow
+from api.kernel.clock import now
+from api.kernel.errors import InvalidRequestError, NotFoundError
+from api.oversight import refusals
+from api.oversight import routes as oversight
+from api.oversight.flags import flags
+from api.oversight.time_range import Period
+from openapi.resources import Charge, Refusal
+
+if TYPE_CHECKING:
+    from auditor_client.oversight.client import Dossier
+    from auditor_client.oversight.quarter import Quarter
+
+_QUARTERS = 8
+
+
+def quarter_of(text: str) -> "Quarter":
+    """The quarter that is asked for; this one, if none is."""
+    from auditor_client.errors import InputError
+    from auditor_client.oversight.quarter import Quarter
+
+    try:
+        return Quarter.parse(text) if text else _at(now())
+    except InputError as error:
+        raise InvalidRequestError(str(error)) from error
+
+
+def recent_quarters() -> list[str]:
+    """The present one and those before it."""
+    from auditor_client.oversight.quarter import Quarter
+
+    this = _at(now())
+    counted = range(4 * this.year + this.number - 1, 0, -1)[:_QUARTERS]
+    return [str(Quarter(each // 4, each % 4 + 1)) for each in counted]
+
+
+def dossier_of(
+    visit: Visit, session: Session, quarter: "Quarter", auditor_id: str | None
+) -> "Dossier":
+    from auditor_client.oversight.client import Dossier
+
+    parts, period = visit.console.parts, Period(quarter.since, quarter.until)
+    overview = oversight.get_overview(visit.caller, session, parts.settings, auditor_id)
+    if auditor_id and not overview.auditors:
+        raise NotFoundError(f"no auditor {auditor_id}")
+    return Dossier(
+        quarter=quarter,
+        overview=overview,
+        charges=_charges(session, period, auditor_id),
+        refusals=_refusals(session, period, auditor_id),
+        flags=flags(session, period, auditor_id),
+        names=names_of(session),
+        url=parts.settings.issuer,
+        auditor=overview.auditors[0] if auditor_id else None,
+    )
+
+
+def names_of(session: Session) -> dict[str, str]:
+    """What everybody is called: researchers and auditors, by their ids."""
+    people = session.exec(select(ResearcherRow.id, ResearcherRow.name)).all()
+    return dict([*people, *session.exec(select(AuditorRow.id, AuditorRow.name)).all()])
+
+
+def _at(instant: datetime) -> "Quarter":
+    from auditor_client.oversight.quarter import Quarter
+
+    return Quarter(instant.year, (instant.month + 2) // 3)
+
+
+def _charges(session: Session, period: Period, auditor_id: str | None) -> list[Charge]:
+    query = select(ChargeRow).where(*period.holds(ChargeRow.charged_at))
+    if auditor_id is not None:
+        query = query.where(ChargeRow.auditor_id == auditor_id)
+    rows = session.exec(query.order_by(col(ChargeRow.charged_at).desc()))
+    return [accounts.charge_view(row) for row in rows]
+
+
+def _refusals(session: Session, period: Period, auditor_id: str | None) -> list[Refusal]:
+    query = refusals.refused(period, auditor_id).order_by(col(EntryRow.number).desc())
+    return [refusals.view(row) for row in session.exec(query)]

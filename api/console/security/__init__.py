@@ -1,0 +1,1 @@
+"""Sign-in, cookies and confirmations of the console."""

@@ -1,0 +1,68 @@
+"""What somebody is about to state: shown whole first, then signed in the browser, then done.
+
+Two steps, so that what is signed is what was read: the first makes the request and does nothing.
+"""
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar
+
+from fastapi.responses import Response
+from pydantic import BaseModel, ValidationError
+
+from api.console.security.current_user import Visit
+from api.kernel.errors import InvalidRequestError
+
+Draft = TypeVar("Draft", bound=BaseModel)
+# What it says, a line each; instants are shown in the reader's zone.
+Words = tuple[tuple[str, str | datetime], ...]
+
+
+@dataclass(frozen=True)
+class Act:
+    """A request that waits for its maker's signature. `read` is the application it approves."""
+
+    title: str
+    action: str
+    address: str
+    draft: BaseModel
+    words: Words
+    button: str
+    command: str
+    read: BaseModel | None = None
+
+
+def show(visit: Visit, act: Act) -> Response:
+    """The page on which it is signed. Nothing was done yet."""
+    return visit.page(
+        "sign.html",
+        act=act,
+        asked=act.draft.model_dump(mode="json"),
+        read=act.read.model_dump(mode="json") if act.read else None,
+        origin=visit.console.parts.origin,
+        key=secrets.token_urlsafe(24),
+    )
+
+
+def drafted(model: type[Draft], **fields: object) -> Draft:
+    """The request that a form asks for; what is wrong with it is told."""
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        raise _told(error) from error
+
+
+def sent(model: type[Draft], form: dict[str, str]) -> Draft:
+    """The request that was signed, as it comes back."""
+    try:
+        return model.model_validate_json(form.get("request", ""))
+    except ValidationError as error:
+        raise _told(error) from error
+
+
+def _told(error: ValidationError) -> InvalidRequestError:
+    first = error.errors()[0]
+    steps = [str(step) for step in first["loc"] if step != "text"]
+    where = f"{'.'.join(steps)}: " if steps else ""
+    return InvalidRequestError(f"{where}{first['msg']}. Nothing was done.")

@@ -1,0 +1,98 @@
+"""Who is looking: dependencies that name the role, as `api.identity.roles` does for the API."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse, RedirectResponse
+from starlette.types import Scope
+
+from api.console.rendering import SignInNeededError, form_of, render
+from api.console.state import Console, ConsoleDep
+from api.identity import sessions
+from api.identity.caller import Caller
+from api.kernel.errors import ForbiddenError
+from openapi.resources import Role
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One request of somebody, signed in or not."""
+
+    console: Console
+    request: Request
+    known: Caller | None
+
+    @property
+    def caller(self) -> Caller:
+        if self.known is None:
+            raise SignInNeededError("Sign in first; nothing was done.")
+        return self.known
+
+    def page(self, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
+        return render(self.request, template, self.known, status=status, **context)
+
+    def go(self, path: str) -> RedirectResponse:
+        """See this page next."""
+        return RedirectResponse(self.console.at(path), 303)
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """Sessions of a console, for whoever must know them before a page is looked for."""
+
+    console: Console
+
+    def secret(self, scope: Scope) -> str | None:
+        """Return the secret of a session, from a cookie that this service signed."""
+        return self.console.cookies.read(Request(scope), "session")
+
+    def caller(self, secret: str) -> Caller | None:
+        """Return who has a session; None if it has ended. It reads the database."""
+        return _caller_of(self.console, secret)
+
+
+def _caller_of(console: Console, secret: str) -> Caller | None:
+    with console.parts.store.read() as session:
+        return sessions.caller_of(session, secret)
+
+
+async def _visit(request: Request, console: ConsoleDep) -> Visit:
+    """Return who is looking. Only a session takes a thread: strangers have nothing to look up."""
+    secret = console.cookies.read(request, "session")
+    caller = None
+    if secret is not None:
+        caller = await run_in_threadpool(_caller_of, console, secret)
+        request.state.ended = caller is None
+    if caller is not None:
+        request.state.caller, request.state.researcher = caller, caller.researcher_id
+        console.known.take(caller.researcher_id)
+    return Visit(console, request, caller)
+
+
+VisitDep = Annotated[Visit, Depends(_visit)]
+
+
+def _signed_in(visit: VisitDep) -> Visit:
+    _ = visit.caller
+    return visit
+
+
+def holder_of(role: Role) -> Callable[[Visit], Visit]:
+    def holder(visit: VisitDep) -> Visit:
+        if visit.caller.role != role:
+            raise ForbiddenError(
+                f"This page is for the role {role}; you are signed in as {visit.caller.role}."
+            )
+        return visit
+
+    return holder
+
+
+SignedInVisit = Annotated[Visit, Depends(_signed_in)]
+AuditorVisit = Annotated[Visit, Depends(holder_of("auditor"))]
+RegulatorVisit = Annotated[Visit, Depends(holder_of("regulator"))]
+OperatorVisit = Annotated[Visit, Depends(holder_of("operator"))]
+FormDep = Annotated[dict[str, str], Depends(form_of)]

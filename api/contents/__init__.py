@@ -1,0 +1,1 @@
+"""Contents: trial content that auditors upload."""

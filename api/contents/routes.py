@@ -1,0 +1,50 @@
+"""`/v1/contents`: upload trial content, look at it again."""
+
+from sqlmodel import select
+
+from api.contents import service as contents
+from api.db import ContentRow
+from api.identity.roles import AuditorDep
+from api.kernel.errors import (
+    ForbiddenError,
+    NotFoundError,
+    QuotaExceededError,
+    RateLimitedError,
+    UnauthenticatedError,
+)
+from api.web.dependencies import ReadDep, SettingsDep, StoreDep
+from api.web.pagination import page
+from api.web.parameters import CursorQuery, LimitQuery
+from api.web.problem_responses import responses
+from api.web.routing import router as new_router
+from openapi.resources import Content, ContentDraft, Page
+
+router = new_router(
+    prefix="/v1/contents",
+    tags=["contents"],
+    responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
+)
+
+
+@router.post("", status_code=201, responses=responses(QuotaExceededError, body=True))
+def upload_content(
+    draft: ContentDraft, caller: AuditorDep, store: StoreDep, settings: SettingsDep
+) -> Content:
+    """Upload trial content; its digest will stand on every receipt about it."""
+    with store.write() as session:
+        return contents.create(session, caller, draft, settings)
+
+
+@router.get("")
+def list_contents(
+    caller: AuditorDep, session: ReadDep, cursor: CursorQuery = None, limit: LimitQuery = 50
+) -> Page[Content]:
+    """Your contents, newest first."""
+    mine = select(ContentRow).where(ContentRow.auditor_id == caller.auditor)
+    return page(session, mine, ContentRow.id, contents.view, cursor, limit)
+
+
+@router.get("/{content_id}", responses=responses(NotFoundError))
+def get_content(content_id: str, caller: AuditorDep, session: ReadDep) -> Content:
+    """One content of yours."""
+    return contents.view(contents.owned(session, caller, content_id))

@@ -1,0 +1,102 @@
+"""Trial content: kept as uploaded, named on receipts by its digest."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import bindparam, select
+from sqlmodel import Session, col
+
+from api.db import ContentRow, find
+from api.identity.caller import Caller
+from api.kernel.clock import now
+from api.kernel.errors import NotFoundError
+from api.kernel.ids import new_id
+from api.kernel.settings import Settings
+from api.ledger import append, lock
+from api.web.quotas import check_contents
+from openapi.resources import Content, ContentDraft
+from privacy.content import FIELDS, content_digest
+from privacy.receipts import digest
+
+# What the platform is shown.
+_FIELDS = (*sorted(FIELDS), "image")
+_THESE = col(ContentRow.id).in_(bindparam("contents", expanding=True))
+_DIGESTS = select(col(ContentRow.id), col(ContentRow.digest)).where(
+    col(ContentRow.auditor_id) == bindparam("auditor"), _THESE
+)
+_SHOWN = select(*(col(getattr(ContentRow, name)) for name in ("id", "digest", *_FIELDS))).where(
+    _THESE
+)
+
+
+def create(session: Session, caller: Caller, draft: ContentDraft, settings: Settings) -> Content:
+    """Keep content as it was uploaded, if the auditor's quota allows it."""
+    lock(session)
+    check_contents(session, caller.auditor, settings)
+    fields = draft.model_dump(include=set(FIELDS))
+    image = draft.image.data if draft.image else None
+    image_digest = digest(image) if image else None
+    image_type = draft.image.media_type if draft.image else None
+    row = ContentRow(
+        id=new_id("content"),
+        auditor_id=caller.auditor,
+        researcher_id=caller.researcher_id,
+        image=image,
+        image_digest=image_digest,
+        digest=content_digest(fields, image_digest, image_type),
+        created_at=now(),
+        **fields,
+    )
+    session.add(row)
+    facts = {"content_id": row.id, "digest": row.digest, "by": caller.researcher_id}
+    append(session, "content", facts, caller.auditor)
+    return view(row)
+
+
+def owned(session: Session, caller: Caller, content_id: str) -> ContentRow:
+    """The auditor's own content; another auditor's is not there."""
+    row = find(session, ContentRow, id=content_id, auditor_id=caller.auditor)
+    if row is None:
+        raise _missing(content_id)
+    return row
+
+
+def digests(session: Session, auditor_id: str, content_ids: Sequence[str]) -> list[str]:
+    """Of the auditor's own contents, by which they are named; nothing else of them is read."""
+    if not content_ids:
+        return []
+    asked = {"auditor": auditor_id, "contents": content_ids}
+    found = {row.id: row.digest for row in session.connection().execute(_DIGESTS, asked)}
+    for content_id in content_ids:
+        if content_id not in found:
+            raise _missing(content_id)
+    return [found[content_id] for content_id in content_ids]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Content as `Scores.score` takes it, and the digest that names it."""
+
+    digest: str
+    fields: Mapping[str, Any]
+
+
+def shown(session: Session, content_ids: Sequence[str]) -> list[Shown]:
+    """These contents, whosever they are: who may ask was judged before."""
+    if not content_ids:
+        return []
+    rows = session.connection().execute(_SHOWN, {"contents": content_ids}).mappings()
+    found = {row["id"]: row for row in rows}
+    return [
+        Shown(found[each]["digest"], {name: found[each][name] for name in _FIELDS})
+        for each in content_ids
+    ]
+
+
+def view(row: ContentRow) -> Content:
+    return Content.model_validate(row.model_dump(exclude={"auditor_id", "researcher_id", "image"}))
+
+
+def _missing(content_id: str) -> NotFoundError:
+    return NotFoundError(f"no content {content_id}: upload it with POST /v1/contents")

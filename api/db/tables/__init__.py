@@ -1,0 +1,1 @@
+"""Tables of the database, one module per domain."""

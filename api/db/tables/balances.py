@@ -1,0 +1,72 @@
+"""Tables: the platform's account, and what each person has borne.
+
+The person tables are the platform's own: nothing of them is shown, and nothing of them enters the
+ledger.
+"""
+
+from fractions import Fraction
+
+from sqlalchemy import BigInteger, CheckConstraint
+from sqlmodel import Column, Field, LargeBinary, SQLModel
+
+from api.db.types import Pico
+
+
+class PlatformAccountRow(SQLModel, table=True):
+    """What all audits together cost in the window, in rho."""
+
+    __tablename__ = "platform_account"
+
+    id: int = Field(primary_key=True)
+    window: int
+    spent: Fraction = Field(sa_column=Column(Pico, nullable=False))
+
+
+class PersonBlockRow(SQLModel, table=True):
+    """Balances of neighbouring persons: little-endian int64 in units of 10⁻¹² rho, LZ4-compressed.
+
+    `spent` is what each has borne; `carried` the part of it that audiences bore whose members are
+    erased, and which can no longer be recomputed from them; `drawn` the part of it that samples
+    and hidden audiences bore, which depends on who else was there to be drawn; `carried_drawn` what
+    is both. `lowest` is the least of all four columns, where one that was never written is of
+    zeros: the database refuses a block in which it is negative.
+    """
+
+    __tablename__ = "person_blocks"
+
+    number: int = Field(sa_column=Column(BigInteger, primary_key=True, autoincrement=False))
+    spent: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    carried: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
+    drawn: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
+    carried_drawn: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
+    lowest: int = Field(
+        default=0,
+        sa_column=Column(
+            BigInteger,
+            CheckConstraint("lowest >= 0", name="ck_person_blocks_lowest"),
+            nullable=False,
+            server_default="0",
+        ),
+    )
+
+
+class ExclusionRow(SQLModel, table=True):
+    """Who of a group could bear an audit: one bit per person, in their order."""
+
+    __tablename__ = "exclusions"
+
+    audit_id: str = Field(primary_key=True, foreign_key="audits.id")
+    label: str = Field(primary_key=True)
+    able: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class ChargedPeopleRow(SQLModel, table=True):
+    """The people that a charge on a hidden audience debits: sorted, little-endian int64. Private.
+
+    Written when a run has found them, and dropped when the audience is erased.
+    """
+
+    __tablename__ = "charged_people"
+
+    audit_id: str = Field(primary_key=True, foreign_key="audits.id")
+    people: bytes = Field(sa_column=Column(LargeBinary, nullable=False))

@@ -1,0 +1,1 @@
+"""Execution on a Ray cluster."""

@@ -1,0 +1,165 @@
+"""On a Ray cluster: people are read, scored and counted where their data are.
+
+What goes to the cluster is what an adapter is told anyway (contents, person numbers, columns) and
+the reduction; what comes back are bounded tables, which are private until they have passed the
+waist. Keys, the database and noise never leave the worker. A process of the cluster that dies takes
+nothing with it: what it did is a function of its input, and is done again.
+
+Tasks of an audit that was given up are not cancelled: where a cancellation meets the end of its
+task, Ray ends the process that asked for it (ADR 14). They run to their end, and nothing else is
+begun before, or for as long as an outage takes: what nobody waits for does not pile up.
+"""
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+import ray
+from ray.exceptions import RayError, RayTaskError
+
+from api.execution.ray import tasks as in_cluster
+from api.execution.ray.tasks import Adapter, model_of
+from api.kernel.settings import RayCluster
+from api.platforms import partitions
+from api.platforms.fault_isolation import PlatformDownError
+from api.platforms.interfaces import Columns, Platform, Wanted
+from privacy.tables.bounded_table import Table
+from privacy.tables.membership import Membership
+
+# How often a task is begun anew when the process that ran it has died.
+DEATHS = 5
+
+_CONNECTING = threading.Lock()
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class OnRay:
+    """`make` makes the platform's adapter in a process of the cluster."""
+
+    platform: Platform
+    make: Callable[[], Platform]
+    cluster: RayCluster
+    given_up: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    def total(
+        self,
+        membership: Membership,
+        reduce: Callable[[Platform, Membership], Table],
+        wanted: Wanted | None = None,
+    ) -> Table:
+        with self._connected() as begun:
+            work, task = ray.put(reduce), self._task(_REDUCED, begun)
+            people = self._people(membership, wanted, begun)
+            return self._added([task(work, *each) for each in people])
+
+    def compared(
+        self,
+        membership: Membership,
+        read: Callable[[Platform, Membership], Columns],
+        key: str,
+        reduce: Callable[[Columns], Table],
+        wanted: Wanted | None = None,
+    ) -> Table:
+        with self._connected() as begun:
+            count, work = self.cluster.partitions, ray.put(read)
+            task = self._task(_APART, begun, returns=count)
+            people = self._people(membership, wanted, begun)
+            rows = [task(work, key, count, *each) for each in people]
+            last, task = ray.put(reduce), self._task(_COMPARED, begun)
+            return self._added([task(last, *same) for same in zip(*rows, strict=True)])
+
+    def _people(
+        self, membership: Membership, wanted: Wanted | None, begun: list[Any]
+    ) -> Iterator[tuple[Any, ...]]:
+        """For each partition how to make the adapter, its people, and what was gathered of them."""
+        pieces = self.platform.pieces if wanted is not None else None
+        make = ray.cloudpickle.dumps(self.make)  # type: ignore[no-untyped-call]
+        model = model_of(self.platform, wanted)
+        adapter = Adapter(make, model, wanted, gathers=pieces is not None)
+        count = self.cluster.partitions
+        if wanted is None or pieces is None:
+            yield from ((adapter, part) for part in partitions.ranges(membership, count))
+            return
+        parts = partitions.parts(membership, count)
+        everyone = ray.put(np.sort(membership.everyone()))
+        task = self._task(_SCATTERED, begun, returns=len(parts))
+        names = pieces.pieces(wanted.log)
+        rows = [task(adapter, wanted, piece, everyone, len(parts)) for piece in names]
+        for number, part in enumerate(parts):
+            yield adapter, part, *(each[number] for each in rows)
+
+    def _task(self, function: Any, begun: list[Any], returns: int = 1) -> Callable[..., Any]:
+        where = {self.cluster.resource: 1} if self.cluster.resource else None
+        options = {"max_retries": DEATHS, "num_returns": returns, "resources": where}
+        remote = function.options(**options).remote
+
+        def begin(*given: Any) -> Any:
+            promised = remote(*given)
+            begun.append(promised if returns == 1 else promised[0])
+            return promised
+
+        return begin
+
+    def _added(self, tables: list[Any]) -> Table:
+        added: Table = reduce(add, (ray.get(table) for table in self._as_they_end(tables)))
+        return added
+
+    def _as_they_end(self, tasks: list[Any]) -> Iterator[Any]:
+        """That none ends for so long is an outage."""
+        while tasks:
+            ended, tasks = ray.wait(tasks, timeout=self.cluster.patience_seconds)
+            if not ended:
+                raise PlatformDownError("the cluster does not get anything done")
+            yield from ended
+
+    def _outlast(self) -> None:
+        """What was given up ends first; what never ends is left, lest it stop all other audits."""
+        waiting = self.given_up.copy()
+        self.given_up.clear()
+        try:
+            for _ in self._as_they_end(waiting):
+                pass
+        except PlatformDownError:
+            log.warning("ray.stuck", extra={"tasks": len(waiting)})
+
+    @contextmanager
+    def _connected(self) -> Iterator[list[Any]]:
+        """Tasks that are begun go here; what is wrong with the cluster itself is an outage."""
+        _connect(self.cluster)
+        begun: list[Any] = []
+        try:
+            self._outlast()
+            yield begun
+        except (RayTaskError, PlatformDownError):
+            self.given_up.extend(begun)
+            raise  # what was raised within a task is of its class too
+        except (RayError, ConnectionError) as error:
+            raise PlatformDownError("the cluster does not answer") from error
+
+
+def _connect(cluster: RayCluster) -> None:
+    with _CONNECTING:
+        if ray.is_initialized():
+            return
+        # Nothing about audits goes to whoever makes Ray.
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        try:
+            ray.init(cluster.address, include_dashboard=False, log_to_driver=False)
+        except Exception as error:  # where it cannot start, of no class of its own
+            ray.shutdown()
+            raise PlatformDownError("the cluster cannot be reached") from error
+
+
+_REDUCED: Any = ray.remote(in_cluster.reduced)
+_APART: Any = ray.remote(in_cluster.apart)
+_COMPARED: Any = ray.remote(in_cluster.compared)
+_SCATTERED: Any = ray.remote(in_cluster.scattered)

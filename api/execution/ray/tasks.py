@@ -1,0 +1,108 @@
+"""What processes of a cluster do: functions of what they are sent, and of the platform's adapter.
+
+Every process makes the adapter for itself, once, and checks that it is of the worker's model.
+"""
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+
+from api.platforms import partitions, row_exchange
+from api.platforms.fault_isolation import PlatformDownError
+from api.platforms.interfaces import Columns, Persons, Platform, Wanted
+from privacy.tables.bounded_table import Table
+from privacy.tables.membership import Membership
+
+
+@lru_cache(maxsize=1)
+def _made(adapter: bytes) -> Platform:
+    make: Callable[[], Platform] = pickle.loads(adapter)  # noqa: S301  (a worker's of ours)
+    return make()
+
+
+def model_of(platform: Platform, wanted: Wanted | None) -> str | None:
+    """The digest of the model whose work is read: that of a log, or the one that scores."""
+    if wanted is not None:
+        return platform.logs.logs()[wanted.log].model_digest if platform.logs else None
+    return platform.scores.model_digest if platform.scores else None
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """How a process makes the platform, what is read there, and of which model it must be."""
+
+    make: bytes
+    model: str | None
+    wanted: Wanted | None
+    gathers: bool
+
+    @contextmanager
+    def platform(self, shares: Sequence[pa.Table | None] = ()) -> Iterator[Platform]:
+        """The platform, with logs of what was gathered; of the worker's model before and after.
+
+        A receipt names the worker's, and this process made its adapter at another time.
+        """
+        made = _made(self.make)
+        self._require_model(made)
+        yield self._with_logs(made, shares)
+        self._require_model(made)
+
+    def _with_logs(self, made: Platform, shares: Sequence[pa.Table | None]) -> Platform:
+        whole = [share for share in shares if share is not None]
+        if not self.gathers or self.wanted is None or made.logs is None or len(whole) < len(shares):
+            return made  # a piece could not be scanned, and everybody's rows are read by person
+        return replace(made, logs=row_exchange.Gathered.of(made.logs.logs(), self.wanted, whole))
+
+    def _require_model(self, made: Platform) -> None:
+        if model_of(made, self.wanted) != self.model:
+            raise PlatformDownError("another model is in the cluster than in the worker")
+
+
+def reduced(
+    work: Callable[[Platform, Membership], Table],
+    adapter: Adapter,
+    people: Membership,
+    *shares: pa.Table | None,
+) -> Table:
+    with adapter.platform(shares) as platform:
+        return work(platform, people)
+
+
+def apart(
+    work: Callable[[Platform, Membership], Columns],
+    key: str,
+    count: int,
+    adapter: Adapter,
+    people: Membership,
+    *shares: pa.Table | None,
+) -> list[Columns]:
+    """Rows read by person, for each partition of their keys."""
+    with adapter.platform(shares) as platform:
+        rows = work(platform, people)
+    return partitions.columns_apart(rows, partitions.of_keys(rows[key], count), count)
+
+
+def compared(work: Callable[[Columns], Table], *shares: Columns) -> Table:
+    names = shares[0].keys()
+    return work({name: np.concatenate([share[name] for share in shares]) for name in names})
+
+
+def scattered(
+    adapter: Adapter, wanted: Wanted, piece: str, everyone: Persons, count: int
+) -> list[pa.Table | None]:
+    """For each partition its rows; None where somebody's make that the piece cannot be scanned."""
+    with adapter.platform() as platform:
+        if platform.pieces is None or platform.logs is None:
+            raise PlatformDownError("this adapter has no pieces in the cluster")
+        if piece not in platform.pieces.pieces(wanted.log):
+            raise PlatformDownError(f"a piece of {wanted.log!r} is not there")
+        log = platform.logs.logs()[wanted.log]
+        try:
+            return [*row_exchange.scattered(platform.pieces, log, wanted, piece, everyone, count)]
+        except Exception:  # an adapter may raise anything, and it may be about somebody
+            return [None] * count

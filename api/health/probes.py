@@ -1,0 +1,182 @@
+"""Whether all is well, check by check, each in words that say what to do when it is not."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from sqlmodel import Session, select
+
+from api.audits.queue.heartbeats import RECENT, Process, processes
+from api.db import HeadRow, SigningKeyRow, Store
+from api.health.database_status import Database, database
+from api.health.queue_status import Queue, queue
+from api.kernel.clock import now
+from api.kernel.settings import Settings
+from api.ledger.checkpoints import latest
+from api.telemetry.process_counters import Traffic, added
+
+State = Literal["well", "watch", "wrong"]
+
+_LONG_WAIT = timedelta(minutes=5)
+_OLD_KEY = timedelta(days=365)
+_LITTLE_SPACE = 0.1
+_MANY_FAILURES = 0.01
+_MANY_SHED = 0.01
+# Since the processes started: a busy machine makes some late by itself.
+_MANY_LATE = 100
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    state: State
+    words: str
+
+
+@dataclass(frozen=True)
+class Health:
+    """How the service fares now."""
+
+    checks: list[Check]
+    queue: Queue
+    processes: list[Process]
+    traffic: Traffic
+    database: Database
+    entries: int
+
+    @property
+    def state(self) -> State:
+        """That of the worst check."""
+        found = {check.state for check in self.checks}
+        return "wrong" if "wrong" in found else "watch" if "watch" in found else "well"
+
+
+def health(session: Session, store: Store, settings: Settings) -> Health:
+    found, waiting, base = processes(session), queue(session), database(session, store)
+    alive = [each for each in found if not each.lost]
+    traffic = added(part for each in alive for part in each.figures.routes.values())
+    checks = [
+        _database(base),
+        *_disk(base),
+        _processes(found),
+        _workers(alive, waiting),
+        _queue(waiting),
+        _failures(traffic),
+        _overload(alive),
+        _adapter(alive),
+        _pace(alive),
+        _ledger(session, settings.checkpoint_seconds),
+        _keys(session),
+    ]
+    entries = session.exec(select(HeadRow)).one().size
+    return Health(checks, waiting, found, traffic, base, entries)
+
+
+def _database(base: Database) -> Check:
+    if not base.in_step:
+        return Check(
+            "Database",
+            "wrong",
+            f"it is at revision {base.revision} and the code at {base.newest}: restart the"
+            " processes of the older version; `platform-auditor serve` migrates by itself",
+        )
+    words = f"{base.kind} answered in {base.milliseconds:.1f} ms, at revision {base.revision}"
+    return Check("Database", "well", words)
+
+
+def _disk(base: Database) -> Iterator[Check]:
+    if base.disk:
+        share = base.disk.free / base.disk.total
+        state: State = "well" if share >= _LITTLE_SPACE else "wrong"
+        yield Check("Disk", state, f"{share:.0%} of the database's volume is free")
+
+
+def _processes(found: Sequence[Process]) -> Check:
+    if lost := [f"{each.row.host}:{each.row.pid}" for each in found if each.lost]:
+        words = f"not heard of, dead or hanging: {', '.join(lost)}. They are forgotten after a day"
+        return Check("Processes", "watch", words)
+    if len({each.row.version for each in found}) > 1:
+        return Check("Processes", "watch", "they run different versions: finish the roll-out")
+    return Check("Processes", "well", f"{len(found)} run, all of the same version")
+
+
+def _workers(alive: Sequence[Process], waiting: Queue) -> Check:
+    workers = sum(each.row.works for each in alive)
+    if workers:
+        many = f"{workers} process{'es' * (workers > 1)} run{'s' * (workers == 1)} audits"
+        return Check("Workers", "well", many)
+    state: State = "wrong" if waiting.places["waiting"] else "watch"
+    return Check("Workers", state, "nobody runs audits: start `platform-auditor worker`")
+
+
+def _queue(waiting: Queue) -> Check:
+    late = waiting.oldest is not None and now() - waiting.oldest > _LONG_WAIT
+    if late:
+        return Check("Queue", "watch", "an audit waits for more than 5 minutes: start more workers")
+    if waiting.failures.get("internal"):
+        words = "audits failed within a day; the log has each as `audit.error`"
+        return Check("Queue", "watch", words)
+    return Check("Queue", "well", f"{waiting.places['waiting']} wait, none for long")
+
+
+def _failures(traffic: Traffic) -> Check:
+    minutes = int(RECENT.total_seconds() // 60)
+    failed, all_of_them = traffic.failed, traffic.requests
+    words = f"{failed} of {all_of_them} requests failed (5xx) in the last {minutes} minutes"
+    if not failed:
+        return Check("Errors", "well", words)
+    state: State = "wrong" if failed > _MANY_FAILURES * all_of_them else "watch"
+    return Check("Errors", state, f"{words}: the log says why")
+
+
+def _overload(alive: Sequence[Process]) -> Check:
+    """Warn when admission refused more than one request in a hundred."""
+    shed = sum(each.figures.shed for each in alive)
+    requests = sum(each.figures.total.requests for each in alive)
+    words = f"{shed} of {requests} requests were refused because too many were in progress"
+    if shed <= _MANY_SHED * requests:
+        return Check("Overload", "well", words)
+    return Check("Overload", "watch", f"{words}: start more processes, or see who sends them")
+
+
+def _adapter(alive: Sequence[Process]) -> Check:
+    """Warn when more than one call to the platform in a hundred failed."""
+    calls = sum(each.figures.adapter_calls for each in alive)
+    failed = sum(each.figures.adapter_failures for each in alive)
+    words = f"{failed} of {calls} calls to the platform failed"
+    if failed <= _MANY_FAILURES * calls:
+        return Check("Adapter", "well", words)
+    return Check("Adapter", "watch", f"{words}: run `platform-auditor conformance`")
+
+
+def _pace(alive: Sequence[Process]) -> Check:
+    late = sum(each.figures.late for each in alive)
+    words = f"{late} parts and audits were not ready in their public time"
+    if late <= _MANY_LATE:
+        return Check("Pace", "well", words)
+    slower = "declare a slower pace (match_seconds, match_rate; audit_seconds, audit_rate)"
+    return Check("Pace", "watch", f"{words}, which auditors can see: {slower}")
+
+
+def _ledger(session: Session, seconds: float) -> Check:
+    head, signed = session.exec(select(HeadRow)).one(), latest(session)
+    unsigned = head.size - (signed.size if signed else 0)
+    patience = timedelta(seconds=3 * seconds + 5)
+    if unsigned and now() - head.latest > patience:
+        words = f"{unsigned} entries are not signed: see `checkpoint.error` in the log"
+        return Check("Ledger", "wrong", words)
+    return Check("Ledger", "well", f"{head.size} entries, signed as far as is due")
+
+
+def _keys(session: Session) -> Check:
+    rows = session.exec(select(SigningKeyRow)).all()
+    ages = [_days(row.created_at) for row in rows if row.retired_at is None]
+    oldest = max(ages, default=0)
+    if oldest > _OLD_KEY.days:
+        return Check("Keys", "watch", f"a signing key is {oldest} days old: rotate the keys")
+    return Check("Keys", "well", f"the oldest signing key in use is {oldest} days old")
+
+
+def _days(since: datetime) -> int:
+    return (now() - since).days

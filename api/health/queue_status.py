@@ -1,0 +1,97 @@
+"""Audits that wait or run, and how those of the last day ended."""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from statistics import median
+from typing import Literal
+
+from sqlmodel import Session, col, select
+
+from api.db import AuditRow, MandateRow
+from api.kernel.clock import now
+from api.kinds.two_party import KIND as EXCHANGED
+
+DAY = timedelta(days=1)
+_SHOWN = 50
+_TIMED = 1_000
+
+Place = Literal["waiting", "held", "running", "paused", "abandoned", "exchanging"]
+MEANINGS: dict[Place, str] = {
+    "waiting": "paid for, and not begun",
+    "running": "a worker has it",
+    "paused": "goes on at a set time, as audits of envy do",
+    "abandoned": "its worker is gone: another takes it up",
+    "exchanging": "a two-party audit that waits for its researcher",
+    "held": "its mandate is suspended",
+}
+
+
+@dataclass(frozen=True)
+class Pending:
+    """An audit that has not ended."""
+
+    id: str
+    kind: str
+    place: Place
+    submitted_at: datetime
+    attempts: int
+
+
+@dataclass(frozen=True)
+class Queue:
+    """`ended` and `failures` are of the last day, and so is `seconds`, the median of all times."""
+
+    places: dict[Place, int]
+    oldest: datetime | None
+    shown: list[Pending]
+    ended: dict[str, int]
+    failures: dict[str, int]
+    seconds: float | None
+
+
+def queue(session: Session) -> Queue:
+    pending = _pending(session)
+    places = Counter(each.place for each in pending)
+    ended = session.exec(
+        select(AuditRow.state, AuditRow.failure, AuditRow.submitted_at, AuditRow.finished_at)
+        .where(col(AuditRow.finished_at) > now() - DAY)
+        .order_by(col(AuditRow.finished_at).desc())
+    ).all()
+    times = [
+        (finished - submitted).total_seconds()
+        for state, _, submitted, finished in ended[:_TIMED]
+        if state == "released" and finished
+    ]
+    return Queue(
+        places={place: places[place] for place in MEANINGS},
+        oldest=next((each.submitted_at for each in pending if each.place == "waiting"), None),
+        shown=pending[:_SHOWN],
+        ended=dict(Counter(state for state, *_ in ended)),
+        failures=dict(Counter(failure for _, failure, *_ in ended if failure)),
+        seconds=median(times) if times else None,
+    )
+
+
+def _pending(session: Session) -> list[Pending]:
+    """The oldest first."""
+    query = (
+        select(AuditRow, MandateRow.state)
+        .join(MandateRow, col(MandateRow.id) == AuditRow.mandate_id)
+        .where(col(AuditRow.state).in_(("charged", "running")))
+        .order_by(col(AuditRow.submitted_at), col(AuditRow.id))
+    )
+    return [
+        Pending(row.id, row.kind, _place(row, mandate), row.submitted_at, row.attempts)
+        for row, mandate in session.exec(query)
+    ]
+
+
+def _place(row: AuditRow, mandate: str) -> Place:
+    if row.kind == EXCHANGED:
+        return "exchanging"
+    if row.state == "charged":
+        return "waiting" if mandate == "active" else "held"
+    if row.claim is None:
+        return "paused"
+    return "running" if row.lease_until and row.lease_until > now() else "abandoned"

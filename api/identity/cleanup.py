@@ -1,0 +1,14 @@
+"""Forgetting what can no longer matter: the housekeeping of authentication."""
+
+from datetime import datetime
+
+from sqlalchemy import delete
+from sqlmodel import Session, col
+
+from api.db import ConsoleSessionRow, RevokedTokenRow, SignInCodeRow, UsedAssertionRow
+
+
+def forget_expired(session: Session, now: datetime) -> None:
+    """Drop whatever is only kept until it would be refused as expired anyway."""
+    for table in (UsedAssertionRow, RevokedTokenRow, SignInCodeRow, ConsoleSessionRow):
+        session.execute(delete(table).where(col(table.expires_at) <= now))

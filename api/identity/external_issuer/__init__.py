@@ -1,0 +1,1 @@
+"""Sign-in through an issuer outside the service (OpenID Connect)."""

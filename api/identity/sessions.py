@@ -1,0 +1,93 @@
+"""Signed-in browsers: a code that works once becomes a session, a session becomes its caller.
+
+The database holds digests, so that whoever reads it cannot sign in. A session ends after a working
+day, when its researcher signs out, is removed, or changes their key.
+"""
+
+import secrets
+from dataclasses import replace
+from datetime import datetime, timedelta
+from hashlib import sha256
+
+from sqlalchemy import delete
+from sqlmodel import Session, col
+
+from api.db import ConsoleSessionRow, ResearcherRow, SignInCodeRow, Store
+from api.identity.caller import Caller, Credential, caller_by_id
+from api.kernel.clock import now
+from api.kernel.errors import UnauthenticatedError
+
+CODE_LIFETIME = timedelta(minutes=10)
+SESSION_LIFETIME = timedelta(hours=10)
+_SECRET_BYTES = 32
+
+
+def make_code(store: Store, caller: Caller) -> tuple[str, datetime]:
+    """A code for a caller who has proven who they are, and until when it works."""
+    code, until = secrets.token_urlsafe(_SECRET_BYTES), now() + CODE_LIFETIME
+    with store.write() as session:
+        row = SignInCodeRow(
+            digest=_digest(code), researcher_id=caller.researcher_id, expires_at=until
+        )
+        session.add(row)
+    return code, until
+
+
+def holder_of(session: Session, code: str) -> Caller:
+    """Whom a code would sign in; looking does not use it up."""
+    row = session.get(SignInCodeRow, _digest(code))
+    caller = caller_by_id(session, row.researcher_id) if row and row.expires_at > now() else None
+    if caller is None:
+        raise UnauthenticatedError(
+            "This link was used before, or is over ten minutes old: ask for a new one."
+        )
+    return caller
+
+
+def use_code(store: Store, code: str) -> str:
+    """Open the session of a code, which nobody can use again."""
+    with store.write() as session:
+        caller = holder_of(session, code)
+        used = delete(SignInCodeRow).where(col(SignInCodeRow.digest) == _digest(code))
+        # Of two who come at once, one deletes the row.
+        if session.connection().execute(used).rowcount != 1:
+            raise UnauthenticatedError("This link was used just now: ask for a new one.")
+        return open_session(session, caller)
+
+
+def open_session(session: Session, caller: Caller) -> str:
+    """The secret of a new session."""
+    secret = secrets.token_urlsafe(_SECRET_BYTES)
+    holder = session.get_one(ResearcherRow, caller.researcher_id)
+    row = ConsoleSessionRow(
+        digest=_digest(secret),
+        researcher_id=holder.id,
+        key_thumbprint=holder.key_thumbprint,
+        expires_at=now() + SESSION_LIFETIME,
+    )
+    session.add(row)
+    return secret
+
+
+def caller_of(session: Session, secret: str) -> Caller | None:
+    """Who is signed in by this secret, if anybody still is."""
+    row = session.get(ConsoleSessionRow, _digest(secret))
+    if row is None or row.expires_at <= now():
+        return None
+    holder = session.get(ResearcherRow, row.researcher_id)
+    if holder is None or holder.key_thumbprint != row.key_thumbprint:
+        return None
+    caller = caller_by_id(session, row.researcher_id)
+    if caller is None:
+        return None
+    return replace(caller, credential=Credential(row.expires_at, session=row.digest))
+
+
+def close_session(store: Store, secret: str) -> None:
+    with store.write() as session:
+        ended = delete(ConsoleSessionRow).where(col(ConsoleSessionRow.digest) == _digest(secret))
+        session.execute(ended)
+
+
+def _digest(secret: str) -> str:
+    return sha256(secret.encode()).hexdigest()

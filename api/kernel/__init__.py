@@ -1,0 +1,1 @@
+"""The kernel: settings, errors, clock, limits and other small parts that every domain uses."""

@@ -1,0 +1,1 @@
+"""Kinds of audit: the platform half of each, and the building blocks that they share."""

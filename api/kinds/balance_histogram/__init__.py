@@ -1,0 +1,100 @@
+"""Balance histograms: how much of the lifetime cap the people of each group have borne.
+
+Unit: one person, in at most `groups_per_person` = k groups: that is the reach.
+
+Proof. A person's balance is the sum of the prices of the audits they bore. Prices follow from
+requests; whom an upload reached follows from each person's own identifiers; whether somebody could
+bear an audit from their own balance. So, given what was asked so far, one person's data decide on
+one person's balance, and nobody else's balance moves when they come, go or change. A person adds
+one to one cell in each of their groups. Added or removed, k cells move by one; changed, k lose one
+and k gain one; twice that in a sample of exact size, where one person displaces another.
+
+Who is drawn into a sample depends on others: what samples took is not part of the balance that is
+read. That it still decides, at the cap, who is left out is a limit of every kind: see
+docs/guarantee.md, "What this leaves out".
+
+Read is the balance at the time the audit runs, less this audit's own charge. Whoever could not bear
+the charge is left out before anything is read, as of every audit.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from api.kernel import failpoints
+from api.kernel.errors import UnsupportedAuditError
+from api.kernel.failpoints import Boundary
+from api.kinds.building_blocks import score_bins
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
+from api.platforms.interfaces import Platform
+from openapi.resources import BalanceHistogramRequest, Edges, GroupBalances
+from privacy.tables.bounded_table import Cells, Table
+from privacy.tables.membership import Membership
+from privacy.waist import Question
+
+BALANCES = "balances"
+RULES = (
+    "A person counts by the share of the lifetime cap that audits of uploaded audiences, of all"
+    " auditors, had debited when this audit ran. The debit of this audit is not included. Debits"
+    " for samples that the platform drew are not included.",
+    "People who could not be debited within the cap are left out. People missing from the counts"
+    " may have matched nobody, or may be at the cap. Nobody can tell which.",
+)
+
+
+class BalanceHistogram:
+    sources = KNOWN_AT_CHARGE
+
+    def offered_by(self, platform: Platform) -> bool:
+        return True
+
+    def check(
+        self, request: BalanceHistogramRequest, audience: AudienceFacts, platform: Platform
+    ) -> None:
+        score_bins.check_increasing(request.bins.edges)
+
+    def question(self, request: BalanceHistogramRequest, audience: AudienceFacts) -> Question:
+        return planned_question(request, audience)
+
+    def reduce(
+        self,
+        request: BalanceHistogramRequest,
+        question: Question,
+        contents: Sequence[Mapping[str, Any]],
+        membership: Membership,
+        platform: Platform,
+    ) -> Mapping[str, Table]:
+        if platform.balances is None:
+            raise UnsupportedAuditError("balances are read by the worker alone")
+        bounds = question[BALANCES].bounds
+        # All at once, so that everybody's balance is of one moment.
+        shares = platform.balances.shares(np.concatenate(membership.groups))
+        failpoints.reached(Boundary.RUNNING)
+        group = np.repeat(np.arange(bounds.shape[0]), [len(each) for each in membership.groups])
+        cell = score_bins.bin_of(shares, Edges(edges=request.bins.edges)) + group * bounds.shape[1]
+        return {BALANCES: Table.tally(bounds, cell)}
+
+    def held_bytes(self, request: BalanceHistogramRequest, audience: AudienceFacts) -> int:
+        return 0
+
+    def present(
+        self,
+        request: BalanceHistogramRequest,
+        audience: AudienceFacts,
+        digests: Sequence[str],
+        released: Mapping[str, Cells],
+    ) -> dict[str, Any]:
+        groups = [
+            GroupBalances(
+                label=label, counts=[int(count) for count in row[:-1]], outside=int(row[-1])
+            )
+            for label, row in zip(audience.labels, released[BALANCES], strict=True)
+        ]
+        return {"bins": request.bins, "groups": groups}
+
+    def rules(self, request: BalanceHistogramRequest, platform: Platform) -> tuple[str, ...]:
+        return RULES
+
+    def model_digest(self, request: BalanceHistogramRequest, platform: Platform) -> str | None:
+        return None

@@ -1,0 +1,237 @@
+"""The size of a bias (paper 3): who would have an opportunity if scores were corrected for it.
+
+Within each query (a job, a list) N rows had an opportunity. Corrected, the N rows of the highest
+corrected score have one. By how much to correct is public: the auditor took it from an earlier
+release. Counted are, by group, the rows that have an opportunity and, if asked for, their ranks in
+parts of L, the number of places; and over all groups, what came of it and what would.
+
+Unit: one person of the log's role, in one group, with at most `rows_per_person` = m rows.
+
+Reach. One person displaces another, so reach is not counted in their own rows. Let a row r come.
+Ties are broken by score and then by the person's number: the order of two rows never depends on a
+third.
+
+Without places. If r had no opportunity, N stays: r puts one row out of the corrected N or none, two
+counts move by one, and the corrected outcome by at most one: 3. If r had one, N grows: r joins the
+N, the corrected N+1 are the corrected N and one more (r, or the next one), two counts move by one,
+and so do both outcomes at most: 4.
+
+With L places lists end after min(N, L) rows. A list of n rows into which r comes at rank p, and
+whose last row drops out: two counts move by one; the ranks, p for r, one for each row from p on,
+and n for the last, by 2n ≤ 2L, which is 2 parts; the outcome by at most one. A list that grows to
+n+1 ≤ L instead: one count, p + (n + 1 − p) ≤ L ranks, one outcome: 3. Without an opportunity r
+moves the corrected list alone: 5. With one, if N < L, both lists grow: 6; else both may drop a row:
+10. (Ranks are rounded to units by a rule that never falls, so the ranks of rows that move by one
+telescope as they do unrounded.)
+
+m rows come one after the other, m times as far. That a row goes is the same as that it comes.
+
+In all of this no cell moves by more than one (ranks that rise are n parts of L together, and so are
+those that fall), and a squared L2 norm is at most the L1 norm: f = 4 or 10. Cells of groups are not
+apart, for rows of one displace those of another, so norms add up, not their squares: a person comes
+and another goes, 4f m²; where slots are fixed too, twice as far each, 16f m².
+
+The table is no sum over people: rows of all are gathered before they are compared. It is a sum over
+queries, so that rows may be gathered query by query.
+
+[YSJ22] Yu, Saint-Jacques, Choosing an algorithmic fairness metric for an online marketplace, 2022,
+        §4.1 (notifications at a fixed number per job), §4.2 (average rank).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.execution import engine_of
+from api.kernel.errors import UnsupportedAuditError
+from api.kinds.building_blocks import log_checks, score_bins
+from api.kinds.building_blocks.log_rows import HELD_BYTES, Rows, Selection, drawn, new_secret
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
+from api.platforms.interfaces import Columns, Platform
+from api.platforms.row_sampling import runs_of
+from openapi.resources import BiasSizeRequest, GroupMoved
+from privacy.plans.logs import BIAS_UNIT
+from privacy.tables.bounded_table import Cells, Table
+from privacy.tables.membership import Membership
+from privacy.waist import Question
+
+SUMS = "sums"
+# A row: its columns, read and gathered, and its places in two orders.
+ROW_BYTES: Final = 320
+RULES = (
+    "Within each query, opportunities are reassigned by corrected score to as many rows of the"
+    " audience as had one. Rows of people outside the audience take no part.",
+    "If fewer rows of a person are drawn than they have, queries become smaller at random. Only the"
+    " opportunities that are left in them are reassigned.",
+)
+Floats = NDArray[np.float64]
+
+
+class BiasSize:
+    sources = KNOWN_AT_CHARGE
+
+    def offered_by(self, platform: Platform) -> bool:
+        return platform.logs is not None
+
+    def check(self, request: BiasSizeRequest, audience: AudienceFacts, platform: Platform) -> None:
+        score_bins.check_increasing(request.bins.edges)
+        log = log_checks.check(request, [request.query, request.score, request.outcome], platform)
+        log_checks.check_range(request.outcome_range, *log.numbers[request.outcome])
+        if audience.groups_per_person != 1:
+            raise UnsupportedAuditError(
+                "this compares people of whom everybody is in one group. Nothing was charged."
+            )
+        if sorted(each.label for each in request.corrections) != sorted(audience.labels):
+            raise UnsupportedAuditError(
+                f"each of the groups {', '.join(audience.labels)} needs one correction; 0 is one."
+                " Nothing was charged."
+            )
+
+    def question(self, request: BiasSizeRequest, audience: AudienceFacts) -> Question:
+        return planned_question(request, audience)
+
+    def reduce(
+        self,
+        request: BiasSizeRequest,
+        question: Question,
+        contents: Sequence[Mapping[str, Any]],
+        membership: Membership,
+        platform: Platform,
+    ) -> Mapping[str, Table]:
+        asked = Selection(
+            request.log,
+            (request.query, request.score, request.outcome),
+            request.where,
+            request.rows_per_person,
+            optional=(request.outcome,),
+        )
+        secret, bounds, groups = new_secret(), question[SUMS].bounds, len(membership.groups)
+
+        def read(platform: Platform, some: Membership) -> Columns:
+            return _gathered(drawn(log_checks.logs_of(platform), asked, some, secret), request)
+
+        def reduce(rows: Columns) -> Table:
+            return Table(bounds, moved(request, Scored(**rows), groups))
+
+        engine = engine_of(platform)
+        return {SUMS: engine.compared(membership, read, "query", reduce, asked.wanted)}
+
+    def held_bytes(self, request: BiasSizeRequest, audience: AudienceFacts) -> int:
+        """All rows, which are compared before any is counted."""
+        return HELD_BYTES + ROW_BYTES * request.rows_per_person * audience.members
+
+    def present(
+        self,
+        request: BiasSizeRequest,
+        audience: AudienceFacts,
+        digests: Sequence[str],
+        released: Mapping[str, Cells],
+    ) -> dict[str, Any]:
+        *of_groups, outcome, corrected = released[SUMS].tolist()
+        names = ("given", "corrected", "given_ranks", "corrected_ranks")
+        rows = np.reshape(of_groups, (len(audience.labels), -1)).tolist()
+        groups = [
+            GroupMoved(label=label, **dict(zip(names, row, strict=False)))
+            for label, row in zip(audience.labels, rows, strict=True)
+        ]
+        asked = request.model_dump(
+            include={"log", "bins", "corrections", "slopes", "outcome_range", "places"}
+        )
+        sums = {"outcome": outcome, "corrected_outcome": corrected, "groups": groups}
+        return {**asked, "rows_per_person": request.rows_per_person, "unit": BIAS_UNIT, **sums}
+
+    def rules(self, request: BiasSizeRequest, platform: Platform) -> tuple[str, ...]:
+        return (*log_checks.rules(request, platform), *RULES)
+
+    def model_digest(self, request: BiasSizeRequest, platform: Platform) -> str | None:
+        return log_checks.log_of(request, platform).model_digest
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Rows of all people: group, person, query, score, and outcome, NaN without opportunity."""
+
+    group: NDArray[np.intp]
+    person: NDArray[np.int64]
+    query: Floats
+    score: Floats
+    outcome: Floats
+
+    @property
+    def given(self) -> NDArray[np.bool_]:
+        return ~np.isnan(self.outcome)
+
+
+def _gathered(drawn: Iterable[tuple[int, Rows]], request: BiasSizeRequest) -> Columns:
+    """The columns of `Scored`, of all batches."""
+    names = (request.query, request.score, request.outcome)
+    pieces = [
+        (np.full(len(rows.person), group), rows.person, *(rows.numbers[name] for name in names))
+        for group, rows in drawn
+    ]
+    nothing = [np.empty(0, np.intp), np.empty(0, np.int64), *[np.empty(0)] * 3]
+    columns = [np.concatenate(column) for column in zip(nothing, *pieces, strict=True)]
+    return dict(zip(("group", "person", "query", "score", "outcome"), columns, strict=True))
+
+
+def moved(request: BiasSizeRequest, rows: Scored, groups: int) -> Cells:
+    """The cells: of each group, then the two outcomes."""
+    low, high = request.outcome_range.low, request.outcome_range.high
+    corrected = np.clip(_corrected(request, rows, groups), low, high)
+    given = rows.given
+    _, query, size = np.unique(rows.query, return_inverse=True, return_counts=True)
+    opportunities = np.bincount(query[given], minlength=len(size))
+    if request.places is not None:
+        opportunities = np.minimum(opportunities, request.places)
+    before = _places(query[given], rows.score[given], rows.score[given], rows.person[given])
+    after = _places(query, corrected, rows.score, rows.person)
+    was, will = np.flatnonzero(given), np.arange(len(given))
+    lists = [
+        (who[keep], place[keep], value[who[keep]])
+        for who, place, value in ((was, before, rows.outcome), (will, after, corrected))
+        for keep in [place < opportunities[query[who]]]
+    ]
+    cells = [BIAS_UNIT * np.bincount(rows.group[who], minlength=groups) for who, _, _ in lists]
+    if request.places is not None:
+        cells += [
+            np.bincount(
+                rows.group[who], np.rint((place + 1) * (BIAS_UNIT / request.places)), groups
+            )
+            for who, place, _ in lists
+        ]
+    outcomes = [
+        np.rint(BIAS_UNIT * (np.clip(value, low, high) - low) / (high - low)).sum()
+        for _, _, value in lists
+    ]
+    return np.concatenate([np.stack(cells, axis=1).ravel(), outcomes]).astype(np.int64)
+
+
+def _corrected(request: BiasSizeRequest, rows: Scored, groups: int) -> Floats:
+    """Scores by the public correction of their group and bin, the nearest one beyond all bins."""
+    edges = np.asarray(request.bins.edges)
+    place = np.clip(np.searchsorted(edges, rows.score, side="right") - 1, 0, len(edges) - 2)
+    by_label = {each.label: each.add for each in request.corrections}
+    # Labels are g0, g1 …, in the order of the groups.
+    add = np.array([by_label[label] for label in sorted(by_label, key=_number)])[:groups]
+    slopes = np.asarray(request.slopes if request.slopes is not None else np.ones(len(edges) - 1))
+    with np.errstate(over="ignore"):
+        found = slopes[place] * rows.score + add[rows.group, place]
+    return np.asarray(np.nan_to_num(found))
+
+
+def _number(label: str) -> int:
+    return int(label.removeprefix("g"))
+
+
+def _places(
+    query: NDArray[np.intp], value: Floats, score: Floats, person: NDArray[np.int64]
+) -> NDArray[np.intp]:
+    """The place of each row, from 0, within its query: by value from the highest, then score."""
+    order = np.lexsort((person, -score, -value, query))
+    first, rows = runs_of(query[order])
+    place = np.empty(len(order), np.intp)
+    place[order] = np.arange(len(order)) - np.repeat(first, rows)
+    return place

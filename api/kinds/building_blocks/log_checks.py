@@ -1,0 +1,78 @@
+"""What can be asked of a log, by its public description alone, and the rules of reading it."""
+
+from collections.abc import Iterable
+
+from api.kernel.errors import UnsupportedAuditError
+from api.platforms.interfaces import Log, Logs, Platform
+from openapi.resources import LogRows, Range, RankedRows
+
+RULES = (
+    "The rows are those of the log {log!r}. A person is a {person}, and privacy is counted per"
+    " {person}. Other people whom a row is about are not protected.",
+    "At most {m} row(s) of a person are drawn uniformly, among the complete rows of the requested"
+    " categories. Every person has the same weight, however many rows they have. Estimates are"
+    " averages over people, not over rows.",
+    "A row with a missing or invalid number is ignored. A number outside the public range is"
+    " clipped to it.",
+)
+
+
+def logs_of(platform: Platform) -> Logs:
+    if platform.logs is None:
+        raise UnsupportedAuditError("this platform offers no logs. Nothing was charged.")
+    return platform.logs
+
+
+def log_of(request: LogRows | RankedRows, platform: Platform) -> Log:
+    offered = logs_of(platform).logs()
+    if request.log not in offered:
+        raise UnsupportedAuditError(
+            f"there is no log {request.log!r}: see `logs` in the catalogue. Nothing was charged."
+        )
+    return offered[request.log]
+
+
+def check(request: LogRows, numbers: Iterable[str], platform: Platform) -> Log:
+    """Refuse a log, columns or words that are not there."""
+    log = check_numbers(request, numbers, platform)
+    for name, words in request.where.items():
+        check_words(request, log, name, words)
+    return log
+
+
+def check_numbers(request: LogRows | RankedRows, numbers: Iterable[str], platform: Platform) -> Log:
+    """Refuse a log or columns of numbers that are not there."""
+    log = log_of(request, platform)
+    for name in numbers:
+        if name not in log.numbers:
+            raise UnsupportedAuditError(
+                f"the log {request.log!r} has no numbers {name!r}: see `logs` in the catalogue."
+                " Nothing was charged."
+            )
+    return log
+
+
+def check_words(request: LogRows, log: Log, name: str, words: Iterable[str]) -> None:
+    """Refuse a column of words that is not there, and words that it never has."""
+    unknown = [word for word in words if word not in log.words.get(name, ())]
+    if name not in log.words or unknown:
+        what = ", ".join(map(repr, unknown)) or "such a column"
+        raise UnsupportedAuditError(
+            f"the log {request.log!r} has no {what} in {name!r}: see `logs` in the catalogue."
+            " Nothing was charged."
+        )
+
+
+def check_range(asked: Range, low: float, high: float) -> None:
+    """Refuse a range of outcomes that is not within the public one."""
+    if not low <= asked.low < asked.high <= high:
+        raise UnsupportedAuditError(
+            f"outcome_range is {asked.low} to {asked.high}; it must lie within {low} to {high},"
+            " the public range of the outcome. Nothing was charged."
+        )
+
+
+def rules(request: LogRows, platform: Platform) -> tuple[str, ...]:
+    log = log_of(request, platform)
+    facts = {"log": request.log, "person": log.person, "m": request.rows_per_person}
+    return tuple(rule.format(**facts) for rule in RULES)

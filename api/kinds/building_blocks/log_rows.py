@@ -1,0 +1,323 @@
+"""Rows of logs as an audit may read them: few per person, within public ranges (R4).
+
+Unit: one person, of the role that the log names. Whatever the log holds, at most `rows_per_person`
+rows of a person are read, drawn uniformly from those of their rows that can be used. Which ones
+depends on that person's own rows and on a secret that is new for every audit, never on other
+people: with any secret, one person's data change one person's rows.
+
+What an adapter gets wrong is cut and nobody can tell of whom (R2): people for whom it fails have no
+rows, a row with a number that is none or a word that was not asked for is as if it were not there,
+numbers are cut to their public range, and rows of people who were not asked about are dropped.
+"""
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from api.execution import engine_of
+from api.kernel import failpoints
+from api.kernel.failpoints import Boundary
+from api.kinds.building_blocks.log_checks import logs_of
+from api.kinds.building_blocks.table_sum import added
+from api.platforms.fault_isolation import answers_or_cut, refuse_when_down
+from api.platforms.interfaces import Log, Logs, Persons, Platform, Wanted
+from api.platforms.row_exchange import PERSON, nothing, persons_of
+from api.platforms.row_sampling import Places, drawn_rows, runs_of
+from api.telemetry.metrics import adapter_call
+from privacy.tables.bounded_table import Bounds, Table
+from privacy.tables.membership import BATCH, Membership, among
+
+# Of a batch of people, as rows come; where there are more, fewer people are read at once, and
+# nobody who has more alone.
+_MOST_BYTES = 2**28
+# Rows that are converted, and reduced, at once.
+_PART, _REDUCED = 2**21, 2**19
+# What is held of a log at most, as numbers, in another order and of the batch before: measured.
+HELD_BYTES = 5 * _MOST_BYTES
+# The number of one group, or of that of each row.
+Groups = int | Places
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is read of a log: numbers, and words with those of their values that count.
+
+    A row may lack the `optional` ones among its numbers: they are NaN then.
+    """
+
+    log: str
+    numbers: tuple[str, ...]
+    words: Mapping[str, Sequence[str]]
+    rows_per_person: int
+    optional: tuple[str, ...] = ()
+
+    @property
+    def wanted(self) -> Wanted:
+        return Wanted(self.log, tuple(dict.fromkeys([*self.numbers, *self.words])))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Columns of rows: numbers, and the places of words in the selection's list of them."""
+
+    person: Persons
+    numbers: Mapping[str, NDArray[np.float64]]
+    words: Mapping[str, NDArray[np.int32]]
+
+    @classmethod
+    def joined(cls, parts: Sequence["Rows"]) -> "Rows":
+        """Those of all parts, which have the same columns, in one."""
+        first, *others = parts
+        if not others:
+            return first
+        return cls(
+            np.concatenate([part.person for part in parts]),
+            {
+                name: np.concatenate([part.numbers[name] for part in parts])
+                for name in first.numbers
+            },
+            {name: np.concatenate([part.words[name] for part in parts]) for name in first.words},
+        )
+
+    def take(self, which: NDArray[np.intp] | NDArray[np.bool_]) -> "Rows":
+        if which.dtype == np.bool_:
+            which = np.flatnonzero(which)  # once for all columns
+        return Rows(
+            self.person[which],
+            {name: column[which] for name, column in self.numbers.items()},
+            {name: column[which] for name, column in self.words.items()},
+        )
+
+    def part(self, which: slice) -> "Rows":
+        """Some that lie together, without a copy."""
+        return Rows(
+            self.person[which],
+            {name: column[which] for name, column in self.numbers.items()},
+            {name: column[which] for name, column in self.words.items()},
+        )
+
+    @cached_property
+    def runs(self) -> tuple[Places, Places]:
+        """Where each person's rows begin, and how many they are, of rows ordered by person."""
+        return runs_of(self.person)
+
+    def of(self, persons: Persons) -> "Rows":
+        """The rows of these people, who are sorted, of rows that are ordered by person."""
+        first, rows = self.runs
+        who = self.person[first]
+        if np.array_equal(who, persons):
+            return self
+        found = among(who, persons)
+        return self if found.all() else self.take(np.repeat(found, rows))
+
+
+def new_secret() -> int:
+    """What decides, together with a person's number, which of their rows are drawn."""
+    return secrets.randbits(64)
+
+
+def drawn(
+    logs: Logs, selection: Selection, membership: Membership, secret: int
+) -> Iterator[tuple[int, Rows]]:
+    """The rows of an audience, a batch of people at a time, by the number of their group."""
+    for persons, rows in _of_everybody(logs, selection, membership, secret):
+        for group, members in enumerate(membership.groups):
+            yield group, rows.of(_within(members, persons))
+
+
+def _of_everybody(
+    logs: Logs, selection: Selection, membership: Membership, secret: int
+) -> Iterator[tuple[Persons, Rows]]:
+    """People, a batch at a time, and their rows.
+
+    Everybody is read once, in however many groups they are. Nobody is one empty batch: that nobody
+    was found makes no call less.
+    """
+    log = logs.logs()[selection.log]
+    refuse_when_down(lambda: _read(logs, log, selection, np.empty(0, np.int64)))
+    everyone = np.sort(membership.everyone())
+    for start in range(0, max(1, len(everyone)), BATCH):
+        persons = everyone[start : start + BATCH]
+        for rows in _read_or_cut(logs, log, selection, persons):
+            few = _drawn(rows, selection.rows_per_person, secret)
+            failpoints.reached(Boundary.RUNNING)
+            yield persons, few
+
+
+def tabulated(
+    platform: Platform,
+    selection: Selection,
+    membership: Membership,
+    bounds: Bounds,
+    reduce: Callable[[Groups, Rows], Table],
+) -> Table:
+    """The tables of all people together, wherever they are read.
+
+    `reduce` makes a table of rows and of the number of the group that each row is of.
+    """
+    secret = new_secret()
+
+    def of_some(platform: Platform, some: Membership) -> Table:
+        batches = _of_everybody(logs_of(platform), selection, some, secret)
+        tables = (
+            partial(_reduced, bounds, reduce, group, rows)
+            for persons, few in batches
+            for group, rows in _grouped(some, persons, few)
+        )
+        return added(bounds, some, tables)
+
+    return engine_of(platform).total(membership, of_some, selection.wanted)
+
+
+def _reduced(
+    bounds: Bounds, reduce: Callable[[Groups, Rows], Table], group: Groups, rows: Rows
+) -> Table:
+    """The table of some rows at a time: what is made of them on the way is larger than they are."""
+    table = Table.zeros(bounds)
+    for start in range(0, len(rows.person), _REDUCED):
+        part = slice(start, start + _REDUCED)
+        table += reduce(group if isinstance(group, int) else group[part], rows.part(part))
+    return table
+
+
+def _grouped(membership: Membership, persons: Persons, rows: Rows) -> Iterator[tuple[Groups, Rows]]:
+    """The rows at once where nobody is in two groups, else group by group."""
+    if len(membership.groups) == 1 or membership.groups_per_person > 1:
+        for group, members in enumerate(membership.groups):
+            yield group, rows.of(_within(members, persons))
+        return
+    group_of = np.empty(len(persons), np.intp)
+    for group, members in enumerate(membership.groups):
+        group_of[np.searchsorted(persons, _within(members, persons))] = group
+    first, each = rows.runs
+    yield np.repeat(group_of[np.searchsorted(persons, rows.person[first])], each), rows
+
+
+def _drawn(rows: Rows, most: int, secret: int) -> Rows:
+    first, each = rows.runs
+    if not len(each) or each.max() <= most:
+        return rows
+    return rows.take(drawn_rows(rows.person, first, each, most, secret))
+
+
+def _within(members: Persons, persons: Persons) -> Persons:
+    """Those of a group who are from the first to the last of some people, all sorted."""
+    ends = [persons[0], persons[-1] + 1] if len(persons) else [0, 0]
+    first, last = np.searchsorted(members, ends)
+    return members[first:last]
+
+
+def _read_or_cut(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Iterator[Rows]:
+    def read(start: int, stop: int) -> Rows | None:
+        return _read(logs, log, selection, persons[start:stop])
+
+    for _, _, rows in answers_or_cut(read, len(persons)):
+        yield rows
+
+
+def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Rows | None:
+    """The usable rows of these people, ordered by person; None if they are too many to hold."""
+    columns = selection.wanted.columns
+    parts, size = list[Rows](), 0
+    with adapter_call("read"):
+        for part in _parts(logs.read(selection.log, persons, columns)):
+            size += _size(part)
+            if size > _MOST_BYTES:
+                return None
+            parts.append(_as_rows(part, selection, log))
+    rows = Rows.joined(parts or [_as_rows(nothing(columns), selection, log)])
+    del parts  # before everything is copied once more
+    if not _is_ordered(rows.person):
+        rows = rows.take(np.argsort(rows.person, kind="stable"))
+    return rows.of(persons)
+
+
+def _size(part: pa.Table) -> int:
+    """Of the rows alone: words in a dictionary may be those of others, who would put these out."""
+    return sum(
+        8 * len(column)
+        if pa.types.is_dictionary(column.type)
+        else max(column.nbytes, 8 * len(column))
+        for column in part.columns
+    )
+
+
+def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """What comes in small batches is put together before it is converted."""
+    waiting, rows = [], 0
+    for batch in batches:
+        waiting.append(batch)
+        rows += len(batch)
+        if rows >= _PART:
+            yield pa.Table.from_batches(waiting)
+            waiting, rows = [], 0
+    if waiting:
+        yield pa.Table.from_batches(waiting)
+
+
+def _as_rows(table: pa.Table, selection: Selection, log: Log) -> Rows:
+    """The usable rows, with numbers cut to their ranges."""
+    person = persons_of(table[PERSON])
+    numbers = {name: _numbers(table[name]) for name in selection.numbers}
+    words = {name: _places(table[name], values) for name, values in selection.words.items()}
+    clipped = {name: _clipped(each, *log.numbers[name]) for name, each in numbers.items()}
+    rows = Rows(person, clipped, words)
+    usable = _usable(rows, numbers, selection.optional)
+    return rows if usable.all() else rows.take(usable)
+
+
+def _usable(
+    rows: Rows, numbers: Mapping[str, NDArray[np.float64]], optional: Sequence[str]
+) -> NDArray[np.bool_]:
+    """Which rows have all that is needed."""
+    # Flags are whole numbers, and finite.
+    needed = [n for name, n in numbers.items() if name not in optional and n.dtype.kind == "f"]
+    # A sum is a number only if all of its terms are, and faster to find than each of them.
+    with np.errstate(all="ignore"):
+        odd = [number for number in needed if not np.isfinite(number.sum())]
+    tests = [np.isfinite(number) for number in odd] + [word >= 0 for word in rows.words.values()]
+    return np.logical_and.reduce(tests) if tests else np.ones(len(rows.person), np.bool_)
+
+
+def _numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    """As floats, NaN where there is nothing; flags that are all there stay as small as they are."""
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.uint8())
+    if pa.types.is_uint8(column.type) and not column.null_count:
+        return np.asarray(column)
+    return np.asarray(column.cast(pa.float64()), np.float64)
+
+
+def _clipped(column: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    """Within the range. Most columns are, and to look costs less than to copy them."""
+    inside = np.min(column, initial=low) >= low and np.max(column, initial=high) <= high
+    # A NaN is neither, and a column with one is copied.
+    return column if inside else np.clip(column, low, high)
+
+
+def _places(column: pa.ChunkedArray, values: Sequence[str]) -> NDArray[np.int32]:
+    """The place of each word among the values, -1 where it is none of them."""
+    known = pa.array(values, pa.string())
+    if pa.types.is_dictionary(column.type):
+        chunks = [_places_of_codes(chunk, known) for chunk in column.chunks]
+        return np.concatenate([*chunks, np.empty(0, np.int32)])
+    found = pc.fill_null(pc.index_in(column.cast(pa.string()), value_set=known), -1)
+    return np.asarray(found, np.int32)
+
+
+def _places_of_codes(chunk: pa.DictionaryArray, known: pa.Array) -> NDArray[np.int32]:
+    places = pc.fill_null(pc.index_in(chunk.dictionary.cast(pa.string()), value_set=known), -1)
+    codes = chunk.indices
+    if codes.null_count:
+        codes = pc.fill_null(codes.cast(pa.int64()), len(places))
+    return np.append(np.asarray(places, np.int32), np.int32(-1)).take(np.asarray(codes))
+
+
+def _is_ordered(person: Persons) -> bool:
+    return bool(np.all(person[1:] >= person[:-1]))

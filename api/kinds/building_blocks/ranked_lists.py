@@ -1,0 +1,169 @@
+"""Ranked lists as an audit may read them: of its own people, in whichever role they are there (R4).
+
+Unit: one person, as the viewer whose list it is and as a candidate in others' lists. Whoever is not
+in the audience bears nothing, so nothing is read of them: their lists are not there, their places
+in others' lists are blank. How often a person counts in each role is capped by the metric
+(`privacy.metric_values`), by lot with a secret that is new for every audit.
+
+What an adapter gets wrong is cut (R2): people for whom it fails have no rows; a row without a list
+or a place is as if it were not there; where a number is none, the place is blank; numbers are cut
+to their public range.
+"""
+
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from api.kernel import failpoints
+from api.kernel.errors import UnsupportedAuditError
+from api.kernel.failpoints import Boundary
+from api.kinds.building_blocks import log_checks
+from api.platforms.fault_isolation import answers_or_cut, refuse_when_down
+from api.platforms.interfaces import NOBODY, VIEWER, Log, Logs, Persons, Platform, Ranking
+from api.platforms.row_exchange import PERSON, nothing
+from api.telemetry.metrics import adapter_call
+from openapi.resources import RankedRows, SoftLot, SoftNdcg, SoftPot
+from openapi.resources.catalogue import RankingOffer
+from privacy.metric_values import Places
+from privacy.metric_values.from_request import OfLists
+from privacy.tables.membership import BATCH
+
+VIEWERS = "At most {} lists of a person count, drawn at random."
+CANDIDATES = "A person counts in at most {} places of other people's lists, drawn at random."
+RULES = (
+    "The lists are those of the log {log!r}. Privacy is counted per person, in every role in which"
+    " people occur in them.",
+    "People outside the audience, or above the lifetime cap, are treated as absent. Their lists do"
+    " not count, and their places in other people's lists are blank.",
+    "Without a person, their own lists would be absent, and their places in other people's lists"
+    " would be blank. That other people would have been ranked differently is not counted.",
+)
+Numbers = NDArray[np.float64]
+
+
+def check(request: RankedRows, numbers: Sequence[str], platform: Platform) -> Log:
+    """Refuse a log without lists, and caps that do not fit those who are people in it."""
+    log = log_checks.check_numbers(request, numbers, platform)
+    sides = offer_of(log)
+    if sides is None:
+        raise _refused(
+            f"the log {request.log!r} has no ranked lists, or not everybody in them can be"
+            " protected: see `ranking` of `logs` in the catalogue"
+        )
+    _check_cap("per_viewer", request.per_viewer, sides.viewers)
+    _check_cap("per_candidate", request.per_candidate, sides.candidates)
+    return log
+
+
+def offer_of(log: Log) -> RankingOffer | None:
+    """Which sides of the lists of a log are people."""
+    if log.ranking is None:
+        return None
+    viewers = log.person == VIEWER
+    return RankingOffer(
+        viewers=viewers, candidates=not viewers or log.ranking.candidate is not None
+    )
+
+
+def rules(request: RankedRows) -> tuple[str, ...]:
+    caps = ((VIEWERS, request.per_viewer), (CANDIDATES, request.per_candidate))
+    stated = (rule.format(most) for rule, most in caps if most is not None)
+    return (*(rule.format(log=request.log) for rule in RULES), *stated)
+
+
+def columns_of(request: RankedRows) -> tuple[str, ...]:
+    """The numbers of a row that the metric is made of, in its order."""
+    match request:
+        case SoftNdcg() | SoftLot():
+            return (request.relevance,)
+        case SoftPot():
+            return (request.score, request.outcome)
+    raise TypeError(f"{request.log} is not asked for lists")
+
+
+def values_of(
+    request: RankedRows, metric: OfLists, persons: Persons, platform: Platform
+) -> NDArray[np.int64]:
+    """The values of these people, in order."""
+    order = np.argsort(persons)
+    source = log_checks.logs_of(platform)
+    described = source.logs()[request.log]
+    places = _Reader(source, request, described, persons[order]).everything()
+    found = np.empty((len(persons), len(metric.layout.cells)), np.int64)
+    found[order] = metric.values(places, len(persons), secrets.randbits(63))
+    return found
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads the rows of lists of the people of an audit, who are sorted."""
+
+    source: Logs
+    request: RankedRows
+    log: Log
+    everyone: Persons
+
+    def everything(self) -> Places:
+        parts: list[Places] = []
+        refuse_when_down(lambda: parts.append(self._of(self.everyone[:0])))
+        for start in range(0, max(1, len(self.everyone)), BATCH):
+            batch = self.everyone[start : start + BATCH]
+            parts += self._or_cut(batch)
+            failpoints.reached(Boundary.RUNNING)
+        return Places.together(parts)
+
+    def _or_cut(self, batch: Persons) -> Iterator[Places]:
+        found = answers_or_cut(lambda first, last: self._of(batch[first:last]), len(batch))
+        return (places for _, _, places in found)
+
+    def _of(self, some: Persons) -> Places:
+        ranking, numbers = self._ranking, columns_of(self.request)
+        others = [ranking.candidate] if ranking.candidate else []
+        wanted = list(dict.fromkeys([ranking.query, ranking.place, *numbers, *others]))
+        with adapter_call("read"):
+            batches = list(self.source.read(self.request.log, some, wanted))
+        table = pa.Table.from_batches(batches) if batches else nothing(wanted)
+        placed = pc.and_(table[ranking.query].is_valid(), table[ranking.place].is_valid())
+        asked = pc.is_in(table[PERSON].cast(pa.int64()), pa.array(some, pa.int64()))
+        table = table.filter(pc.and_(placed, asked))
+        owner = _whole(table[PERSON])
+        listed = _whole(table[ranking.candidate]) if ranking.candidate else None
+        of_viewers = self.log.person == VIEWER
+        return Places.of(
+            self.everyone,
+            viewer=owner if of_viewers else None,
+            query=_whole(table[ranking.query]),
+            place=_whole(table[ranking.place]) - 1,
+            candidate=listed if of_viewers else owner,
+            numbers=np.column_stack([self._clipped(table, name) for name in numbers]),
+        )
+
+    @property
+    def _ranking(self) -> Ranking:
+        if self.log.ranking is None:
+            raise TypeError(f"{self.request.log!r} is no log of lists")
+        return self.log.ranking
+
+    def _clipped(self, table: pa.Table, name: str) -> Numbers:
+        numbers = np.asarray(table[name].cast(pa.float64()), np.float64)
+        return np.where(np.isfinite(numbers), np.clip(numbers, *self.log.numbers[name]), np.nan)
+
+
+def _check_cap(name: str, cap: int | None, people: bool) -> None:
+    if people and cap is None:
+        raise _refused(f"{name} is needed: on that side of the lists are people")
+    if not people and cap is not None:
+        raise _refused(f"{name} must be left out: on that side of the lists are no people")
+
+
+def _whole(column: pa.ChunkedArray) -> NDArray[np.int64]:
+    return np.asarray(pc.fill_null(column.cast(pa.int64()), NOBODY), np.int64)
+
+
+def _refused(why: str) -> UnsupportedAuditError:
+    return UnsupportedAuditError(f"{why}. Nothing was charged.")

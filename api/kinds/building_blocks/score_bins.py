@@ -1,0 +1,153 @@
+"""Bins: which cell a score falls into, and what can be asked of bins and context."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.execution import engine_of
+from api.kernel import failpoints
+from api.kernel.errors import InvalidBinsError, UnsupportedAuditError
+from api.kernel.failpoints import Boundary
+from api.kinds.building_blocks.scoring import refuse_when_not_scoring, score_or_cut
+from api.kinds.building_blocks.table_sum import added
+from api.platforms.interfaces import Platform, Scores
+from openapi.resources import Edges, GroupCdf, Levels
+from privacy.canonical import LARGEST
+from privacy.tables.bounded_table import Bounds, Table
+from privacy.tables.membership import Membership
+
+_FEW = 32
+_PLACES = 8  # for each edge, so that edges nearly as far apart as others have their own
+RULES = (
+    "A score that is not a number, or lies outside of all bins, counts as outside.",
+    "The temporal context is the same for the whole audience. The model is a fixed input.",
+)
+
+
+def tally(
+    content: Mapping[str, Any],
+    bins: Edges | Levels,
+    asked: Mapping[str, str | float],
+    membership: Membership,
+    platform: Platform,
+    bounds: Bounds,
+) -> Table:
+    """People by group and bin, the last one outside: score a batch, count it, add."""
+
+    def of_some(platform: Platform, some: Membership) -> Table:
+        scores = scores_of(platform)
+        context = {name: values[0] for name, values in scores.context.items()} | dict(asked)
+        refuse_when_not_scoring(scores, content, context)
+
+        def tables() -> Iterator[Callable[[], Table]]:
+            for group, persons in some.batches():
+                values = score_or_cut(scores, content, persons, context)
+                failpoints.reached(Boundary.RUNNING)
+                yield partial(_tallied, bounds, bins, group, values)
+
+        return added(bounds, some, tables())
+
+    return engine_of(platform).total(membership, of_some)
+
+
+def _tallied(
+    bounds: Bounds, bins: Edges | Levels, group: int, scores: NDArray[np.float64]
+) -> Table:
+    return Table.tally(bounds, bin_of(scores, bins) + group * bounds.shape[1])
+
+
+def running_counts(labels: Sequence[str], leaves: NDArray[np.float64]) -> list[GroupCdf]:
+    """Return, by group, the counts up to the end of each bin, and the count of everything.
+
+    They are clipped to numbers that canonical JSON carries exactly, which is post-processing.
+    """
+    running = np.clip(np.cumsum(leaves, axis=1), -LARGEST, LARGEST)
+    return [
+        GroupCdf(label=label, cumulative=[round(float(value), 6) for value in row])
+        for label, row in zip(labels, running, strict=True)
+    ]
+
+
+def scores_of(platform: Platform) -> Scores:
+    if platform.scores is None:
+        raise UnsupportedAuditError("this platform offers no scores")
+    return platform.scores
+
+
+def check(bins: Edges | Levels, context: Mapping[str, Any], platform: Platform) -> None:
+    """Refuse bins and context that cannot be asked."""
+    check_increasing(bins.levels if isinstance(bins, Levels) else bins.edges)
+    _check_context(context, scores_of(platform).context)
+
+
+def count(bins: Edges | Levels) -> int:
+    return len(bins.levels) if isinstance(bins, Levels) else len(bins.edges) - 1
+
+
+def bin_of(scores: NDArray[np.float64], bins: Edges | Levels) -> NDArray[np.intp]:
+    """The bin of each score; one past the last for scores in none, NaN and infinities included."""
+    if isinstance(bins, Levels):
+        levels = np.asarray(bins.levels)
+        found = np.minimum(np.searchsorted(levels, scores), len(levels) - 1)
+        return np.where(levels[found] == scores, found, len(levels))
+    edges = np.asarray(bins.edges)
+    if len(edges) <= _FEW:
+        return _compared(edges, scores)
+    inside = (scores >= edges[0]) & (scores <= edges[-1])
+    found = _looked_up(edges, np.where(inside, scores, edges[0])) - 1
+    found[scores == edges[-1]] = len(edges) - 2
+    return np.where(inside, found, len(edges) - 1)
+
+
+def _compared(edges: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    """The bins by comparing with each edge: of a few, many times faster than to search.
+
+    Who has passed no edge is in no bin, and who is above the last one has passed one too many.
+    """
+    passed, above = np.zeros(len(scores), np.int8), np.empty(len(scores), bool)
+    for edge in edges[:-1].tolist():
+        passed += np.greater_equal(scores, edge, out=above).view(np.int8)
+    passed += np.greater(scores, edges[-1], out=above).view(np.int8)
+    last = len(edges) - 1
+    return np.array([last, *range(last), last])[passed]
+
+
+def _looked_up(edges: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    """How many of the edges, which increase, are not above each score, all within the edges.
+
+    By a table of places along the edges' range, each with one edge at most.
+
+    Rounding keeps order: an edge in a lower place is below the score, one in a higher place above
+    it, and only the edge in the score's own place must be compared.
+    """
+    low = edges[0]
+    with np.errstate(all="ignore"):  # where numbers end, places are not told apart
+        scale = _PLACES * len(edges) / (edges[-1] - low)
+        places = ((edges - low) * scale).astype(np.intp)
+    if np.diff(places).min() < 1:
+        return np.searchsorted(edges, scores, side="right")
+    below = np.searchsorted(places, np.arange(places[-1] + 1))
+    found: NDArray[np.intp] = below[((scores - low) * scale).astype(np.intp)]
+    return found + (scores >= np.append(edges, np.inf)[found])
+
+
+def check_increasing(values: Sequence[float]) -> None:
+    for number, (before, after) in enumerate(pairwise(values), start=1):
+        if not before < after:
+            raise InvalidBinsError(
+                f"value {number} ({after}) is not above the one before it ({before}): "
+                "levels and edges must increase. Nothing was charged."
+            )
+
+
+def _check_context(asked: Mapping[str, Any], offered: Mapping[str, Any]) -> None:
+    for name, value in asked.items():
+        if name not in offered or value not in offered[name]:
+            raise UnsupportedAuditError(
+                f"the platform cannot freeze {name} at {value!r}: see `context` in the catalogue. "
+                "Nothing was charged."
+            )

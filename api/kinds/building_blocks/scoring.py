@@ -1,0 +1,38 @@
+"""Scores from an adapter that may be wrong about some people, without anyone noticing who (R2).
+
+A score that cannot be used is NaN; so is the score of people for whom the adapter fails.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.platforms.fault_isolation import call_or_cut, refuse_when_down
+from api.platforms.interfaces import Persons, Scores
+from api.telemetry.metrics import adapter_call
+
+
+def score_or_cut(
+    scores: Scores,
+    content: Mapping[str, Any],
+    persons: Persons,
+    context: Mapping[str, str | float],
+) -> NDArray[np.float64]:
+    """One score per person, NaN where there is none."""
+
+    def score(start: int, stop: int) -> NDArray[np.float64]:
+        with adapter_call("score"):
+            found = scores.score(content, persons[start:stop], context)
+        return np.asarray(found, dtype=np.float64)
+
+    return call_or_cut(score, len(persons), np.float64(np.nan))
+
+
+def refuse_when_not_scoring(
+    scores: Scores, content: Mapping[str, Any], context: Mapping[str, str | float]
+) -> None:
+    """Ask for nobody's score, so that an audience that matched nobody fails like any other."""
+    nobody = np.empty(0, np.int64)
+    refuse_when_down(adapter_call("score")(lambda: scores.score(content, nobody, context)))

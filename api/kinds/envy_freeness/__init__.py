@@ -1,0 +1,246 @@
+"""Certificates of envy-freeness (paper 2): noisy numbers of targets with envy, and without.
+
+Unit: one person, in every role: as a target, as an arm, and by whether they take part, match,
+consent or withdraw. Model and policies are fixed public input.
+
+Sensitivity. People are drawn into lots (`taking_part`), each a target with its arms. A lot's
+outcome depends on its own people alone, and one person is in at most r = `arms_per_person` lots. A
+person who is added or removed changes L = r of them, from any outcome to any other; L = 2r in a
+sample of exact size, where they displace another person. A lot adds at most one to one of the
+two counts, 0 to T steps, and a cost clipped to [-T, T]. So the counts move by at most 2L in L1, the
+steps by L·T and the cost by 2L·T. Changing one person is priced as removing one and adding one:
+twice that. tests/api/kinds/envy_freeness/test_sensitivity.py attains these bounds; docs/envy.md has the proof.
+
+[DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §4.2 (cost), §4.5 (criteria).
+"""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from api.kernel.errors import NoConsentError, UnsupportedAuditError
+from api.kinds.building_blocks.exploration import explore
+from api.kinds.envy_freeness.algorithms import Outcomes, Terms, TermsError, audit_size
+from api.kinds.envy_freeness.algorithms.criteria import arms_needed
+from api.kinds.envy_freeness.algorithms.minimum_steps import require_enough_steps
+from api.kinds.envy_freeness.participants import Drawn, draw_lots, spare_arms
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
+from api.platforms.interfaces import Persons, Platform, Policies
+from openapi.resources import EnvyFreenessRequest
+from privacy.plans.envy import COST_UNIT
+from privacy.tables.bounded_table import Cells, Table
+from privacy.tables.membership import Membership
+from privacy.waist import Question
+
+COUNTS, DURATION, COST = "counts", "duration", "cost"
+# Bytes known about one arm of a target, under the bounds that need more of it.
+ARM_BYTES = 2_048
+# Bytes of one person's place in one lot, while lots are drawn.
+PLACE_BYTES = 128
+# Targets times arms, which is what memory holds.
+MAX_PAIRS = 500_000
+MAX_DAYS = 366
+RULES = (
+    "The groups of the audience do not matter: all people count together, each once.",
+    "Only people take part whose consent the auditor declared and who consent on the platform."
+    " Who withdraws takes no further step, is in neither count, and is shown to nobody.",
+    "A target counts as without envy only if no more of their arms withdrew than the sample of arms"
+    " has to spare.",
+    "The model and everybody's recommendations are fixed public input: `model_digest` is theirs.",
+    "Rewards outside of 0 and 1 are clipped; one that is not a number counts as 0.",
+    "The audit lasts as long as all of its steps, whatever it finds.",
+)
+COVERED = (
+    "Everybody is covered in every role. One person takes part in the audits of at most {r}"
+    " target(s), as the target of at most one and as an arm of the others. The noise hides all of"
+    " these together, and also whether the person takes part or withdraws."
+)
+
+
+class EnvyFreeness:
+    sources = KNOWN_AT_CHARGE
+
+    def offered_by(self, platform: Platform) -> bool:
+        return platform.policies is not None
+
+    def check(
+        self, request: EnvyFreenessRequest, audience: AudienceFacts, platform: Platform
+    ) -> None:
+        policies = policies_of(platform)
+        _check_criterion(request)
+        if not audience.consented:
+            raise NoConsentError(
+                "people are shown other recommendations than their own: make the audience with"
+                " `consented`, once all of its members agreed. Nothing was charged."
+            )
+        _check_size(request, audience.members)
+        _check_steps(request, policies.step_seconds)
+
+    def question(self, request: EnvyFreenessRequest, audience: AudienceFacts) -> Question:
+        arms_per_person_of(request)
+        return planned_question(request, audience)
+
+    def reduce(
+        self,
+        request: EnvyFreenessRequest,
+        question: Question,
+        contents: Sequence[Mapping[str, Any]],
+        membership: Membership,
+        platform: Platform,
+    ) -> Mapping[str, Table]:
+        if platform.journal is None:
+            raise RuntimeError("an audit of envy needs a journal")
+        outcomes = explore(
+            policies_of(platform),
+            platform.journal,
+            terms_of(request),
+            np.sort(membership.everyone()),
+            lambda people, secret: drawn_from(people, request, secret),
+            secrets.randbits(63),
+        )
+        cells = tallied(outcomes, request.steps)
+        return {name: Table(each.bounds, cells[name]) for name, each in question.items()}
+
+    def held_bytes(self, request: EnvyFreenessRequest, audience: AudienceFacts) -> int:
+        """Return what is known about each arm of every target, and the places in all lots."""
+        places = PLACE_BYTES * audience.members * arms_per_person_of(request)
+        return places + ARM_BYTES * request.targets * (request.arms + 1)
+
+    def present(
+        self,
+        request: EnvyFreenessRequest,
+        audience: AudienceFacts,
+        digests: Sequence[str],
+        released: Mapping[str, Cells],
+    ) -> dict[str, Any]:
+        left_out = {"kind", "audience_id", "mandate_id", "epsilon"}
+        asked = request.model_dump(exclude=left_out | {"duration_epsilon", "cost_epsilon"})
+        envious, no_envy = (int(count) for count in released[COUNTS])
+        sums = {
+            name: int(released[name][0]) if name in released else None for name in (DURATION, COST)
+        }
+        counts = {"envious": envious, "no_envy": no_envy}
+        return {**asked, "level": level_of(request), **counts, **sums, "unit": COST_UNIT}
+
+    def rules(self, request: EnvyFreenessRequest, platform: Platform) -> tuple[str, ...]:
+        return (*RULES, COVERED.format(r=arms_per_person_of(request)))
+
+    def model_digest(self, request: EnvyFreenessRequest, platform: Platform) -> str | None:
+        return policies_of(platform).policies_digest
+
+
+def policies_of(platform: Platform) -> Policies:
+    if platform.policies is None:
+        raise _refused("this platform does not offer it: see `kinds` in the catalogue")
+    return platform.policies
+
+
+def terms_of(request: EnvyFreenessRequest) -> Terms:
+    """Return what each target is promised."""
+    return Terms(
+        delta=level_of(request),
+        epsilon=float(request.tolerance),
+        alpha=float(request.alpha),
+        bounds=request.bounds,
+        ceiling=request.steps,
+    )
+
+
+def level_of(request: EnvyFreenessRequest) -> float:
+    """Return the share of delta of one target."""
+    # OCEF(δ/(3M̃), α, ε)   [DCAU22, Algorithm 2, line 4]
+    return float(request.delta) / (3 * request.targets)
+
+
+def arms_per_person_of(request: EnvyFreenessRequest) -> int:
+    """Return r, or raise for a request of an earlier version that does not cover its arms."""
+    if request.criterion == "exact" or request.arms_per_person is None:
+        raise _refused("an audit of envy that does not cover people as arms is not run")
+    return request.arms_per_person
+
+
+def drawn_from(people: Persons, request: EnvyFreenessRequest, secret: int) -> Drawn:
+    """Draw targets and arms from the people who agree; say how many arms may withdraw."""
+    each = arms_per_person_of(request)
+    drawn = draw_lots(people, request.targets, request.arms, each, secret)
+    # From the request alone: a number that depended on people would be everybody's.
+    spare = spare_arms(request.arms, float(request.gamma or 0), level_of(request))
+    return replace(drawn, spare=spare)
+
+
+def tallied(outcomes: Outcomes, steps: int) -> dict[str, Cells]:
+    """Return each table's cells: a target who withdrew adds steps and cost, and to no count."""
+    cost = np.clip(np.rint(COST_UNIT * outcomes.cost), -COST_UNIT * steps, COST_UNIT * steps)
+    counts = [outcomes.are("envy").sum(), outcomes.are("no-envy").sum()]
+    return {
+        COUNTS: np.array(counts, np.int64),
+        DURATION: np.array([np.clip(outcomes.steps, 0, steps).sum()], np.int64),
+        COST: np.array([cost.sum()], np.int64),
+    }
+
+
+def _check_criterion(request: EnvyFreenessRequest) -> None:
+    if request.criterion == "exact":
+        raise _refused(
+            "by the exact criterion everybody is an arm of everybody else, so one person can change"
+            " all outcomes, and noise that hides one person hides everything. Ask for the"
+            " probabilistic criterion, with gamma and lam"
+        )
+    if request.arms_per_person is None:
+        raise _refused(
+            "arms_per_person is missing: say in how many targets' audits one person may take part"
+            " (`auditor envy-plan` proposes a number)"
+        )
+
+
+def _check_size(request: EnvyFreenessRequest, members: int) -> None:
+    """Refuse sizes by what was uploaded alone."""
+    if members < 2:
+        raise _refused("envy needs at least 2 people: upload more")
+    targets, arms = _needed(request)
+    if not targets <= request.targets <= members:
+        raise _refused(f"targets must be from {targets} to {members}")
+    if not arms <= request.arms <= members - 1:
+        raise _refused(f"arms must be from {arms} to {members - 1}")
+    if request.targets * request.arms > MAX_PAIRS:
+        raise _refused(f"targets times arms may be at most {MAX_PAIRS}: ask for fewer")
+    _check_places(request, members)
+
+
+def _check_places(request: EnvyFreenessRequest, members: int) -> None:
+    """Refuse more lots than people can fill, and more for each person than there are."""
+    each, places = arms_per_person_of(request), request.targets * (request.arms + 1)
+    if each > request.targets:
+        raise _refused(f"arms_per_person is {each}, and may be at most {request.targets} targets")
+    if places > each * members:
+        fewest = -(-places // each)
+        raise _refused(
+            f"{request.targets} targets with {request.arms} arms need more than {fewest} people at"
+            f" {each} audit(s) a person, and {members} were uploaded: upload more, or raise"
+            " arms_per_person, at the price of more noise"
+        )
+
+
+def _check_steps(request: EnvyFreenessRequest, step_seconds: float) -> None:
+    """Refuse too few steps to decide, and more than anybody would wait for."""
+    days = request.steps * step_seconds / 86_400
+    if days > MAX_DAYS:
+        raise _refused(f"{request.steps} steps last {days:.0f} days, and {MAX_DAYS} are allowed")
+    try:
+        require_enough_steps(terms_of(request), request.arms)
+    except TermsError as error:
+        raise _refused(str(error)) from error
+
+
+def _needed(request: EnvyFreenessRequest) -> tuple[int, int]:
+    """Return the fewest targets and arms for the criterion."""
+    delta, gamma = float(request.delta), float(request.gamma or 0)
+    targets, _ = audit_size(delta, gamma, float(request.lam or 0))
+    return targets, arms_needed(request.targets, delta, gamma)
+
+
+def _refused(why: str) -> UnsupportedAuditError:
+    return UnsupportedAuditError(f"{why}. Nothing was charged.")

@@ -1,0 +1,83 @@
+"""Algorithm 2, AUDIT, and the audit of everybody against everybody, with all targets at once.
+
+[DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §4.5, Algorithm 2 and Theorem 2.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from api.kinds.envy_freeness.algorithms.batch import Fleet, Ints, Outcomes, Rewards, run
+from api.kinds.envy_freeness.algorithms.criteria import Size
+from api.kinds.envy_freeness.algorithms.minimum_steps import require_enough_steps
+from api.kinds.envy_freeness.algorithms.terms import Terms
+
+Finding = Literal["envy-free", "not-envy-free", "undecided"]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What the audit found, of whom, against whom; `terms` are those of each target."""
+
+    finding: Finding
+    targets: Ints
+    arms: Ints
+    outcomes: Outcomes
+    terms: Terms
+
+
+def fleet_of(terms: Terms, arms: int, targets: int) -> Fleet[Any]:
+    """So many targets with the bounds that the terms name."""
+    require_enough_steps(terms, arms)
+    # Only whoever runs a fleet waits for Numba to be imported.
+    if terms.bounds == "tight":
+        from api.kinds.envy_freeness.algorithms.tight_batch import TightFleet
+
+        return TightFleet(terms, arms, targets)
+    from api.kinds.envy_freeness.algorithms.paper_batch import PrintedFleet
+
+    return PrintedFleet(terms, arms, targets)
+
+
+def sample(size: Size, people: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Lines 1 and 3: targets, and for each of them arms among the others, none of them twice."""
+    targets = rng.choice(people, size.targets, replace=False)
+    others = np.stack([rng.choice(people - 1, size.arms, replace=False) for _ in targets])
+    return targets, others + (others >= targets[:, None])
+
+
+def audit(
+    rewards: Rewards,
+    people: int,
+    size: Size,
+    terms: Terms,
+    rng: np.random.Generator,
+    *,
+    first_envy_ends: bool = True,
+    ahead: bool = False,
+) -> Certificate:
+    """Audit `size` of the people; `rewards(targets, policies)` are those of people by number.
+
+    `terms.delta` must be the size's `level`. By line 5 the first envy found ends the audit of all;
+    with `first_envy_ends=False` every target runs to its own end, so that nobody's rewards decide
+    how long somebody else's audit lasts. `ahead`: as `run` has it, for simulated platforms.
+    """
+    if terms.delta > size.level:
+        raise ValueError(f"each target is promised at {size.level}: pass terms with that delta")
+    targets, arms = sample(size, people, rng)
+    policies = np.column_stack([targets, arms])
+
+    def of_people(who: Ints, asked: Ints) -> ArrayLike:
+        return rewards(targets[who], policies[who, asked])
+
+    fleet = fleet_of(terms, size.arms, size.targets)
+    outcomes = run(fleet, of_people, rng, first_envy_ends=first_envy_ends, ahead=ahead)
+    return Certificate(_finding(outcomes), targets, arms, outcomes, terms)
+
+
+def _finding(outcomes: Outcomes) -> Finding:
+    if outcomes.are("envy").any():
+        return "not-envy-free"  # line 5
+    return "envy-free" if outcomes.are("no-envy").all() else "undecided"  # line 7

@@ -1,0 +1,212 @@
+"""Many targets that advance together: what the printed and the tight fleet have in common.
+
+A fleet asks which arm each running target is to be shown, and for how many steps (its `block`, the
+same for all and known beforehand), and is told the rewards. Nothing of one
+target depends on another, no draw is made inside, and the state is arrays with one row per running
+target (`Rows`): it may be written down after any `tell` and taken up again, and a person may be
+dropped between two steps.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from api.kinds.envy_freeness.algorithms.reward_validation import mended
+from api.kinds.envy_freeness.algorithms.terms import VERDICTS, Terms, Verdict, require_arms
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+# Of a structured type.
+Records = NDArray[Any]
+# Verdicts by their places in VERDICTS.
+Codes = NDArray[np.int8]
+# Rewards of people from arms, one for each pair.
+Rewards = Callable[[Ints, Ints], ArrayLike]
+BASELINE = 0
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """How the audit of each target ended."""
+
+    codes: Codes
+    steps: Ints
+    pulls: Ints
+    sums: Floats
+    mended: Ints
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def are(self, verdict: Verdict) -> Bools:
+        return np.asarray(self.codes == VERDICTS.index(verdict))
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        return [VERDICTS[code] for code in self.codes]
+
+    @property
+    def cost(self) -> Floats:
+        """Reward lost by exploring, as far as rewards tell: the baseline's mean stands for μ_0."""
+        baseline = self.sums[:, BASELINE] / np.maximum(self.pulls[:, BASELINE], 1)
+        explored = self.pulls[:, 1:].sum(axis=1)
+        return np.asarray(explored * baseline - self.sums[:, 1:].sum(axis=1))
+
+    def true_cost(self, means: ArrayLike) -> Floats:
+        """τ μ_0 - Σ_s μ_{k_s}, where the means are known.   [DCAU22, §4.2]"""
+        known = np.asarray(means, np.float64)
+        return np.asarray(self.steps * known[..., BASELINE] - (self.pulls * known).sum(axis=1))
+
+
+class Rows(Protocol):
+    """A named tuple of arrays with one row per running target: what a kind of fleet remembers.
+
+    Of all kinds: numbers of the targets; pulls and sums of rewards by arm, baseline first.
+    """
+
+    @property
+    def people(self) -> Ints: ...
+    @property
+    def pulls(self) -> Ints: ...
+    @property
+    def sums(self) -> Floats: ...
+    def __iter__(self) -> Iterator[NDArray[Any]]: ...
+
+
+State = TypeVar("State", bound=Rows)
+
+
+class Fleet(ABC, Generic[State]):
+    """The running targets and the outcomes of those that ended."""
+
+    def __init__(self, terms: Terms, arms: int, rows: State) -> None:
+        require_arms(arms)
+        targets = len(rows.people)
+        self.terms, self.arms, self.rows, self.step = terms, arms, rows, 0
+        self.outcomes = Outcomes(
+            np.zeros(targets, np.int8),
+            np.zeros(targets, np.int64),
+            np.zeros((targets, arms + 1), np.int64),
+            np.zeros((targets, arms + 1)),
+            np.zeros(targets, np.int64),
+        )
+        self.block = 1
+        self._asked: Ints = np.empty(0, np.int64)
+
+    @property
+    def people(self) -> Ints:
+        """The targets that still run, by number."""
+        return self.rows.people
+
+    def ask(self, draws: Floats) -> Ints:
+        """The arm for each running target; `draws` are uniform in [0, 1), one for each of them.
+
+        Each is shown its arm `block` times.
+        """
+        self.block = int(min(self._block(), self._left()))
+        self._asked = self._choose(draws)
+        return self._asked
+
+    def tell(self, rewards: ArrayLike) -> None:
+        """The rewards of the arms asked for: a row for each target, its steps in their order."""
+        counted, bad = mended(rewards)
+        wanted = (len(self._asked), self.block)
+        if counted.size != wanted[0] * wanted[1]:
+            raise ValueError(f"{wanted} rewards were asked for, but {counted.shape} were told")
+        counted = counted.reshape(wanted)
+        if bad.any():
+            self.outcomes.mended[self.people] += bad.reshape(wanted).sum(axis=1)
+        self.step += self.block
+        self._end(self._learn(self._asked, counted))
+        self._end_at_the_ceiling()
+
+    def leap(self, rewards: Rewards, rng: np.random.Generator) -> None:
+        """A stretch of steps, if rewards may be drawn before it is known whether they are used.
+
+        That is so where nobody is shown anything and rewards do not depend on when they come.
+        """
+        self.stride(rewards, rng)
+
+    def stride(self, rewards: Rewards, rng: np.random.Generator) -> None:
+        """One block of steps."""
+        arms = self.ask(rng.random(len(self.people)))
+        self.tell(rewards(np.repeat(self.people, self.block), np.repeat(arms, self.block)))
+
+    def resume(self, rows: State, step: int, outcomes: Outcomes) -> None:
+        """Go on from what a fleet with the same terms and arms had after some `tell`."""
+        self.rows, self.step, self.outcomes = rows, step, outcomes
+
+    def drop(self, people: Ints) -> None:
+        """These people take no further step: they withdrew."""
+        gone = np.isin(self.people, people)
+        self._end((gone * VERDICTS.index("withdrawn")).astype(np.int8))
+
+    @property
+    @abstractmethod
+    def active(self) -> Bools:
+        """Of each running target, which arms are still in question."""
+
+    def bar(self, barred: Bools) -> None:
+        """These arms of running targets are not shown any more, nor in question; who has no other
+        left that is has ended.
+        """
+        self._bar(barred)
+        over = np.asarray(~self.active.any(axis=1))
+        self._end((over * VERDICTS.index("no-envy")).astype(np.int8))
+
+    @abstractmethod
+    def _bar(self, barred: Bools) -> None: ...
+
+    def _end(self, codes: Codes, steps: Ints | None = None) -> None:
+        """Rows whose code says so have ended, now or after so many steps."""
+        which = codes != VERDICTS.index("running")
+        if not which.any():
+            return
+        gone, rows, outcomes = self.people[which], self.rows, self.outcomes
+        outcomes.codes[gone] = codes[which]
+        outcomes.steps[gone] = self.step if steps is None else steps[which]
+        outcomes.pulls[gone] = rows.pulls[which]
+        outcomes.sums[gone] = rows.sums[which]
+        remake: Callable[..., State] = type(rows)
+        self.rows = remake(*(array[~which] for array in rows))
+
+    def _end_at_the_ceiling(self) -> None:
+        if self.step == self.terms.ceiling:
+            self._end(np.full(len(self.people), VERDICTS.index("undecided"), np.int8))
+
+    def _left(self) -> int | float:
+        return math.inf if self.terms.ceiling is None else self.terms.ceiling - self.step
+
+    def _block(self) -> int:
+        """For how many steps the next choice stands, as far as the ceiling allows."""
+        return 1
+
+    @abstractmethod
+    def _choose(self, draws: Floats) -> Ints: ...
+
+    @abstractmethod
+    def _learn(self, arms: Ints, rewards: Floats) -> Codes: ...
+
+
+def run(
+    fleet: Fleet[State],
+    rewards: Rewards,
+    rng: np.random.Generator,
+    *,
+    first_envy_ends: bool = False,
+    ahead: bool = False,
+) -> Outcomes:
+    """Step until every target has ended, or one in envy if that ends it for all.
+
+    `ahead`: rewards may be drawn before it is known whether they are used (see `Fleet.leap`).
+    """
+    onward = fleet.leap if ahead else fleet.stride
+    while len(fleet.people) and not (first_envy_ends and fleet.outcomes.are("envy").any()):
+        onward(rewards, rng)
+    return fleet.outcomes

@@ -1,0 +1,54 @@
+"""How many targets and arms each criterion of envy-freeness needs, and at which level each runs.
+
+[DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Definitions 3.1 and 3.2, §4.5, Algorithm 2.
+"""
+
+import math
+from dataclasses import dataclass
+
+from api.kinds.envy_freeness.algorithms.terms import TermsError
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """So many targets, each with so many arms, each certified at `level`."""
+
+    targets: int
+    arms: int
+    level: float
+
+
+def audit_size(delta: float, gamma: float, lam: float) -> tuple[int, int]:
+    """Targets and arms that the probabilistic criterion needs, whatever the number of people."""
+    for name, value in (("delta", delta), ("gamma", gamma), ("lam", lam)):
+        if not 0 < value < 1:
+            raise TermsError(f"{name} must be above 0 and below 1, but is {value!r}")
+    # M̃ = ⌈ln(3/δ)/λ⌉   [DCAU22, Algorithm 2, line 1]
+    targets = math.ceil(math.log(3 / delta) / lam)
+    return targets, arms_needed(targets, delta, gamma)
+
+
+def arms_needed(targets: int, delta: float, gamma: float) -> int:
+    """Arms of each of so many targets, that nobody's miss all of a share gamma but by δ/3."""
+    # K = ⌈ln(3M̃/δ)/ln(1/(1-γ))⌉   [DCAU22, Algorithm 2, line 3]
+    return math.ceil(math.log(3 * targets / delta) / -math.log1p(-gamma))
+
+
+def probabilistic(people: int, delta: float, gamma: float, lam: float) -> Size:
+    """For (ε, γ, λ)-envy-freeness; where there are fewer people, all of them."""
+    _require_people(people)
+    targets, arms = audit_size(delta, gamma, lam)
+    # OCEF(δ/(3M̃), α, ε)   [DCAU22, Algorithm 2, line 4]
+    return Size(min(targets, people), min(arms, people - 1), delta / (3 * targets))
+
+
+def exact(people: int, delta: float) -> Size:
+    """For ε-envy-freeness: everybody against everybody else, a union over targets."""
+    _require_people(people)
+    # δ' = δ/M   [DCAU22, §4.5]
+    return Size(people, people - 1, delta / people)
+
+
+def _require_people(people: int) -> None:
+    if people < 2:
+        raise TermsError(f"envy needs at least 2 people, or groups, but there are {people}")

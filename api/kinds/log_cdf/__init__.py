@@ -1,0 +1,74 @@
+"""Cumulative counts of logged rows by one of their numbers: private quantiles, to choose bins by.
+
+Unit: one person of the log's role, with at most `rows_per_person` = m rows in each of at most
+`groups_per_person` groups. Reach: one row is one leaf, so m leaves in each group; the tree adds the
+nodes above them. The leaves are ordered: the bins as they are, then outside.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.kinds.building_blocks import log_checks, score_bins
+from api.kinds.building_blocks.log_rows import HELD_BYTES, Groups, Rows, Selection, tabulated
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
+from api.platforms.interfaces import Platform
+from openapi.resources import LogCdfRequest
+from privacy.tables.bounded_table import Table
+from privacy.tables.membership import Membership
+from privacy.waist import Question
+
+TREE = "cdf"
+
+
+class LogCdf:
+    sources = KNOWN_AT_CHARGE
+
+    def offered_by(self, platform: Platform) -> bool:
+        return platform.logs is not None
+
+    def check(self, request: LogCdfRequest, audience: AudienceFacts, platform: Platform) -> None:
+        score_bins.check_increasing(request.bins.edges)
+        log_checks.check(request, [request.column], platform)
+
+    def question(self, request: LogCdfRequest, audience: AudienceFacts) -> Question:
+        return planned_question(request, audience)
+
+    def reduce(
+        self,
+        request: LogCdfRequest,
+        question: Question,
+        contents: Sequence[Mapping[str, Any]],
+        membership: Membership,
+        platform: Platform,
+    ) -> Mapping[str, Table]:
+        bounds = question[TREE].bounds
+        asked = Selection(request.log, (request.column,), request.where, request.rows_per_person)
+
+        def reduce(group: Groups, rows: Rows) -> Table:
+            place = score_bins.bin_of(rows.numbers[request.column], request.bins)
+            return Table.tally(bounds, place + group * bounds.shape[1])
+
+        return {TREE: tabulated(platform, asked, membership, bounds, reduce)}
+
+    def held_bytes(self, request: LogCdfRequest, audience: AudienceFacts) -> int:
+        return HELD_BYTES
+
+    def present(
+        self,
+        request: LogCdfRequest,
+        audience: AudienceFacts,
+        digests: Sequence[str],
+        released: Mapping[str, NDArray[np.float64]],
+    ) -> dict[str, Any]:
+        groups = score_bins.running_counts(audience.labels, released[TREE])
+        asked = request.model_dump(include={"log", "column", "bins", "rows_per_person"})
+        return {**asked, "groups": groups}
+
+    def rules(self, request: LogCdfRequest, platform: Platform) -> tuple[str, ...]:
+        return log_checks.rules(request, platform)
+
+    def model_digest(self, request: LogCdfRequest, platform: Platform) -> str | None:
+        return log_checks.log_of(request, platform).model_digest

@@ -1,0 +1,65 @@
+"""Match counts: how many people of each group the platform found.
+
+Whether an identifier matched a person is private, so what an auditor may learn of matching is a
+release like any other. Unit: one person, in at most `groups_per_person` groups: that is the reach.
+(Of a sample of exact size the number is public, and does not move at all.)
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
+from api.platforms.interfaces import Platform
+from openapi.resources import GroupCount, MatchCountRequest
+from privacy.tables.bounded_table import Cells, Table
+from privacy.tables.membership import Membership
+from privacy.waist import Question
+
+MATCHED = "matched"
+
+
+class MatchCount:
+    sources = KNOWN_AT_CHARGE
+
+    def offered_by(self, platform: Platform) -> bool:
+        return True
+
+    def check(
+        self, request: MatchCountRequest, audience: AudienceFacts, platform: Platform
+    ) -> None:
+        """There is nothing to refuse."""
+
+    def question(self, request: MatchCountRequest, audience: AudienceFacts) -> Question:
+        return planned_question(request, audience)
+
+    def reduce(
+        self,
+        request: MatchCountRequest,
+        question: Question,
+        contents: Sequence[Mapping[str, Any]],
+        membership: Membership,
+        platform: Platform,
+    ) -> Mapping[str, Table]:
+        counts = np.array([len(group) for group in membership.groups], np.int64)
+        return {MATCHED: Table(question[MATCHED].bounds, counts)}
+
+    def held_bytes(self, request: MatchCountRequest, audience: AudienceFacts) -> int:
+        return 0
+
+    def present(
+        self,
+        request: MatchCountRequest,
+        audience: AudienceFacts,
+        digests: Sequence[str],
+        released: Mapping[str, Cells],
+    ) -> dict[str, Any]:
+        counts = zip(audience.labels, released[MATCHED], strict=True)
+        return {"groups": [GroupCount(label=label, count=int(count)) for label, count in counts]}
+
+    def rules(self, request: MatchCountRequest, platform: Platform) -> tuple[str, ...]:
+        return ()
+
+    def model_digest(self, request: MatchCountRequest, platform: Platform) -> str | None:
+        return None

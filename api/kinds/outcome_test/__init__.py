@@ -1,0 +1,166 @@
+"""Outcome tests (paper 3): sums over logged opportunities, by group and bin of the score.
+
+Unit: one person of the log's role, with at most `rows_per_person` rows in each of at most
+`groups_per_person` groups. A row falls into one bin, or into none and is in no sum.
+
+Within a bin the score is u, from −1 at its low end to 1 at its high end, and the outcome v, from −1
+to 1 over its range: edges and range are public, and the whole of the noise goes to what varies. The
+sums are of x = (1, v, u, u², uv, v²), each in fixed point of its own fineness w, so that noise of
+one scale is finer, in parts of one, where a sum decides more: counts and outcomes are what verdicts
+rest on, scores correct them, and second moments only say how wide the interval is.
+
+Reach of a row. |wᵢ xᵢ| ≤ wᵢ, rounded or not, so in L1 a row moves the table by at most Σ wᵢ, and in
+squared L2 by Σ wᵢ². Two rows of one cell are at most Σ (wᵢ dᵢ)² apart, dᵢ the width of the range of
+xᵢ: 0 for the count, 1 for squares, 2 for the others. Of different cells they are at most 2 Σ wᵢ²
+apart. `Bounds.rows` takes half of the larger: by that, changing one person costs exactly twice what
+adding one costs, in Gaussian noise too.
+
+With more than one row a person the sums are of clusters. Person-level moments are not released: a
+sum of at most m numbers has (Σ ψᵣ)² ≤ m Σ ψᵣ² (Cauchy–Schwarz), so that variances from these sums
+are right when multiplied by m, which the release states and the analysis does.
+
+[YSJ22] Yu, Saint-Jacques, Choosing an algorithmic fairness metric for an online marketplace, 2022,
+        §3.6 (the test by score), §4.1 and §4.2 (specifications 1 and 2).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.kinds.building_blocks import log_checks, score_bins
+from api.kinds.building_blocks.log_rows import HELD_BYTES, Groups, Rows, Selection, tabulated
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
+from api.platforms.interfaces import Platform
+from openapi.resources import GroupMoments, MomentUnits, OutcomeTestRequest
+from privacy.plans.logs import MOMENT_UNITS
+from privacy.tables.bounded_table import Cells, Table
+from privacy.tables.membership import Membership
+from privacy.waist import Question
+
+MOMENTS = "moments"
+RULES = (
+    "A row counts in the bin of its score, clipped to the public range. A row in no bin is in no"
+    " sum.",
+)
+
+
+class OutcomeTest:
+    sources = KNOWN_AT_CHARGE
+
+    def offered_by(self, platform: Platform) -> bool:
+        return platform.logs is not None
+
+    def check(
+        self, request: OutcomeTestRequest, audience: AudienceFacts, platform: Platform
+    ) -> None:
+        score_bins.check_increasing(request.bins.edges)
+        log = log_checks.check(request, [request.score, request.outcome], platform)
+        log_checks.check_range(request.outcome_range, *log.numbers[request.outcome])
+
+    def question(self, request: OutcomeTestRequest, audience: AudienceFacts) -> Question:
+        return planned_question(request, audience)
+
+    def reduce(
+        self,
+        request: OutcomeTestRequest,
+        question: Question,
+        contents: Sequence[Mapping[str, Any]],
+        membership: Membership,
+        platform: Platform,
+    ) -> Mapping[str, Table]:
+        bounds, numbers = question[MOMENTS].bounds, (request.score, request.outcome)
+        asked = Selection(request.log, numbers, request.where, request.rows_per_person)
+
+        def reduce(group: Groups, rows: Rows) -> Table:
+            return Table(bounds, moments(request, rows, group, bounds.shape[0]))
+
+        return {MOMENTS: tabulated(platform, asked, membership, bounds, reduce)}
+
+    def held_bytes(self, request: OutcomeTestRequest, audience: AudienceFacts) -> int:
+        return HELD_BYTES
+
+    def present(
+        self,
+        request: OutcomeTestRequest,
+        audience: AudienceFacts,
+        digests: Sequence[str],
+        released: Mapping[str, Cells],
+    ) -> dict[str, Any]:
+        groups = [
+            GroupMoments(label=label, **dict(zip(MOMENT_UNITS, sums.T.tolist(), strict=True)))
+            for label, sums in zip(audience.labels, released[MOMENTS], strict=True)
+        ]
+        asked = request.model_dump(include={"log", "bins", "outcome_range", "rows_per_person"})
+        return {**asked, "units": MomentUnits(**MOMENT_UNITS), "groups": groups}
+
+    def rules(self, request: OutcomeTestRequest, platform: Platform) -> tuple[str, ...]:
+        return (*log_checks.rules(request, platform), *RULES)
+
+    def model_digest(self, request: OutcomeTestRequest, platform: Platform) -> str | None:
+        return log_checks.log_of(request, platform).model_digest
+
+
+def moments(request: OutcomeTestRequest, rows: Rows, group: Groups, groups: int) -> Cells:
+    """The sums of one batch of rows, by group, bin and moment."""
+    scores, outcomes = rows.numbers[request.score], rows.numbers[request.outcome]
+    edges = np.asarray(request.bins.edges)
+    place = score_bins.bin_of(scores, request.bins)
+    bins_each = len(edges) - 1
+    cell = group * bins_each + place
+    inside = place < bins_each
+    if not inside.all():
+        place, cell = place[inside], cell[inside]
+        scores, outcomes = scores[inside], outcomes[inside]
+    by, plus = _scaling(edges[:-1], edges[1:])
+    u = _within_one(scores, by.take(place), plus.take(place))
+    by, plus = _scaling(*np.array([[request.outcome_range.low], [request.outcome_range.high]]))
+    v = _within_one(outcomes, by, plus)
+    each = {
+        "count": None,
+        "outcome": v,
+        "score": u,
+        "score_squared": u * u,
+        "score_outcome": u * v,
+        "outcome_squared": v * v,
+    }
+    sums = [_sum(cell, each[name], unit, groups * bins_each) for name, unit in MOMENT_UNITS.items()]
+    return np.stack(sums, axis=1).reshape(groups, bins_each, len(MOMENT_UNITS))
+
+
+def _scaling(
+    low: NDArray[np.float64], high: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """By what to multiply, and what to add, to come from −1 at the low to 1 at the high end.
+
+    Nothing comes of ends that floats cannot hold apart: then all is 0.
+    """
+    with np.errstate(all="ignore"):
+        # (x − middle) / half, whose halves are numbers even where a width is not.
+        half, middle = high / 2 - low / 2, high / 2 + low / 2
+        by, plus = 1 / half, -middle / half
+    sound = np.isfinite(by) & np.isfinite(plus)
+    return np.where(sound, by, 0.0), np.where(sound, plus, 0.0)
+
+
+def _within_one(
+    x: NDArray[np.float64], by: NDArray[np.float64], plus: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Scaled, and cut to −1 … 1."""
+    scaled = x * by
+    scaled += plus
+    return np.clip(scaled, -1, 1, out=scaled)
+
+
+def _sum(
+    cell: NDArray[np.intp], values: NDArray[np.float64] | None, unit: int, count: int
+) -> Cells:
+    """Per cell, the sum of values that are rounded first: whole numbers, which floats add exactly.
+
+    (A batch has fewer than 2²⁴ rows of at most 2²⁰ units.)
+    """
+    if values is None:
+        return unit * np.bincount(cell, minlength=count).astype(np.int64)
+    units = unit * values
+    return np.bincount(cell, np.rint(units, out=units), count).astype(np.int64)

@@ -1,0 +1,117 @@
+"""What a kind of audit is: the platform's half of it, one file each.
+
+A kind says which platforms carry it, what it refuses, what it asks of the waist, by which rules it
+counts, and how its release looks; nothing else in the service knows one kind from another. Only
+`reduce` sees people, and what it makes can leave through the waist only; everything else looks at
+the request and at public facts.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from api.platforms.interfaces import Platform
+from openapi.resources.audiences import SupportedSource
+from privacy.plans import PLANS, PublicAudience
+from privacy.tables.bounded_table import Table
+from privacy.tables.membership import Membership
+from privacy.waist import Question, planned
+
+# Where an audience comes from: identifiers that were uploaded; the same, of people who confirmed on
+# the platform that they take part; a sample that the platform drew; identifiers that it never sees.
+Source = SupportedSource
+# Sources whose people are known, and debited, at the charge.
+KNOWN_AT_CHARGE: frozenset[Source] = frozenset({"upload", "confirmed", "sample"})
+
+
+@dataclass(frozen=True)
+class AudienceFacts:
+    """What is public about a sealed audience."""
+
+    labels: tuple[str, ...]
+    groups_per_person: int
+    # The number of scored people per group, where the number is public.
+    known_sizes: tuple[int, ...] | None
+    # Whether one more person displaces another, as in samples and hidden audiences.
+    fixed_slots: bool = False
+    source: Source = "upload"
+    # How many identifiers were uploaded, or people drawn.
+    members: int = 0
+    # Whether the auditor declared that everybody consented to be shown other recommendations.
+    consented: bool = False
+    # Whether the platform knows whom each row of the upload found.
+    ordered: bool = False
+    # How many of the platform's people a hidden audience is compared with, padded.
+    candidates: int | None = None
+    # Whether another audit has a hidden audience already.
+    taken: bool = False
+
+    @property
+    def public(self) -> PublicAudience:
+        """The facts from which bounds follow, as the audience's entry states them."""
+        return PublicAudience(
+            groups=len(self.labels),
+            groups_per_person=self.groups_per_person,
+            fixed_slots=self.fixed_slots,
+            sizes_known=self.known_sizes is not None,
+            candidates=self.candidates,
+        )
+
+
+def planned_question(request: Any, audience: AudienceFacts) -> Question:
+    """Return the question of a request, by the plan of its kind (`privacy.plans`)."""
+    return planned(PLANS[request.kind](request.model_dump(mode="json"), audience.public))
+
+
+class Kind(Protocol):
+    """One kind of audit; `request` is the wire model of that kind."""
+
+    @property
+    def sources(self) -> frozenset[Source]:
+        """Sources of audiences that this kind supports; others are refused before the charge."""
+        ...
+
+    def offered_by(self, platform: Platform) -> bool:
+        """Whether the platform's capabilities carry this kind."""
+        ...
+
+    def check(self, request: Any, audience: AudienceFacts, platform: Platform) -> None:
+        """Refuse what cannot be asked (`RefusalError`), before anything is charged."""
+        ...
+
+    def question(self, request: Any, audience: AudienceFacts) -> Question:
+        """Which tables will be released, with which noise: all that the price depends on."""
+        ...
+
+    def reduce(
+        self,
+        request: Any,
+        question: Question,
+        contents: Sequence[Mapping[str, Any]],
+        membership: Membership,
+        platform: Platform,
+    ) -> Mapping[str, Table]:
+        """The tables of the question, within its bounds, from private data."""
+        ...
+
+    def held_bytes(self, request: Any, audience: AudienceFacts) -> int:
+        """What is held at once beside people, a batch of them and tables, by what was declared."""
+        ...
+
+    def present(
+        self,
+        request: Any,
+        audience: AudienceFacts,
+        digests: Sequence[str],
+        released: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        """The kind's own fields of the release; `digests` are those of the contents."""
+        ...
+
+    def rules(self, request: Any, platform: Platform) -> tuple[str, ...]:
+        """By which rules people count, beside those of every kind."""
+        ...
+
+    def model_digest(self, request: Any, platform: Platform) -> str | None:
+        """Of the model whose work is read, where there is one."""
+        ...

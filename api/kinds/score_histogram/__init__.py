@@ -1,0 +1,94 @@
+"""Score histograms (paper 1): how relevance scores are distributed in each group.
+
+Unit: one person. Counted once in at most `groups_per_person` groups, in one bin or outside of all
+bins of each: the table of bins moves by at most that many when a person is added or removed, and by
+twice as many when a person changes; twice that in a sample of exact size, where one person
+displaces another. The number of scored people per group is a table of its own,
+with the same reach: not everybody matches, so it is as private as the bins, unless it is known.
+
+[IKH23] Imana, Korolova, Heidemann, CSCW 2023, §4.3.2 (scores, frozen context) and §4.3.3 (noise).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from api.kinds.building_blocks import score_bins
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
+from api.platforms.interfaces import Platform
+from openapi.resources import GroupHistogram, GroupSize, ScoreHistogramRequest
+from privacy.tables.bounded_table import Cells, Table
+from privacy.tables.membership import Membership
+from privacy.waist import Question
+
+BINS = "bins"
+SIZES = "sizes"
+
+
+class ScoreHistogram:
+    sources = KNOWN_AT_CHARGE
+
+    def offered_by(self, platform: Platform) -> bool:
+        return platform.scores is not None
+
+    def check(
+        self, request: ScoreHistogramRequest, audience: AudienceFacts, platform: Platform
+    ) -> None:
+        score_bins.check(request.bins, request.context, platform)
+
+    def question(self, request: ScoreHistogramRequest, audience: AudienceFacts) -> Question:
+        return planned_question(request, audience)
+
+    def reduce(
+        self,
+        request: ScoreHistogramRequest,
+        question: Question,
+        contents: Sequence[Mapping[str, Any]],
+        membership: Membership,
+        platform: Platform,
+    ) -> Mapping[str, Table]:
+        [content] = contents
+        bounds = question[BINS].bounds
+        table = score_bins.tally(
+            content, request.bins, request.context, membership, platform, bounds
+        )
+        tables = {BINS: table}
+        if SIZES in question:
+            # Everybody is in exactly one cell of each of their groups: sizes are row sums.
+            tables[SIZES] = Table(question[SIZES].bounds, table.cells.sum(axis=1))
+        return tables
+
+    def held_bytes(self, request: ScoreHistogramRequest, audience: AudienceFacts) -> int:
+        return 0
+
+    def present(
+        self,
+        request: ScoreHistogramRequest,
+        audience: AudienceFacts,
+        digests: Sequence[str],
+        released: Mapping[str, Cells],
+    ) -> dict[str, Any]:
+        rows = zip(audience.labels, released[BINS], strict=True)
+        groups = [
+            GroupHistogram(
+                label=label,
+                counts=[int(count) for count in row[:-1]],
+                outside=int(row[-1]),
+                size=_size(number, audience, released.get(SIZES)),
+            )
+            for number, (label, row) in enumerate(rows)
+        ]
+        return {"bins": request.bins, "groups": groups}
+
+    def rules(self, request: ScoreHistogramRequest, platform: Platform) -> tuple[str, ...]:
+        return score_bins.RULES
+
+    def model_digest(self, request: ScoreHistogramRequest, platform: Platform) -> str | None:
+        return score_bins.scores_of(platform).model_digest
+
+
+def _size(group: int, audience: AudienceFacts, noisy: Cells | None) -> GroupSize:
+    if audience.known_sizes is not None:
+        return GroupSize(kind="known", value=audience.known_sizes[group])
+    if noisy is not None:
+        return GroupSize(kind="noisy", value=int(noisy[group]))
+    return GroupSize(kind="bins")

@@ -1,0 +1,61 @@
+"""Visibility of entries: regulators see all, researchers what concerns them.
+
+Operators see all but the entries of applications that the platform must not see: those that are
+not decided yet, and those that came to nothing.  [DR, Article 10(2)]
+"""
+
+from sqlalchemy import ColumnElement
+from sqlmodel import col, or_, select
+from sqlmodel.sql.expression import SelectOfScalar
+
+from api.db import ApplicationEventRow, ApplicationRow, EntryRow
+from api.identity.caller import Caller
+from api.kernel.errors import ForbiddenError
+
+# What the platform says of itself is for all.
+TO_ALL = ("model", "settings", "signing-key")
+# What the platform may see: the grant, not what came to nothing  [DR, Article 10(2)].
+HIDDEN_FROM_OPERATORS = ("submitted", "changes-requested", "withdrawn", "refused")
+
+
+def visible(caller: Caller) -> SelectOfScalar[EntryRow]:
+    """Return the query for the entries that the caller may see."""
+    if caller.role == "operator":
+        return select(EntryRow).where(col(EntryRow.number).not_in(_hidden_from_operators()))
+    return select(EntryRow).where(*visible_to(sight_of(caller)))
+
+
+def sight_of(caller: Caller) -> str | None:
+    """Return the auditor whose entries the caller exports; None for a regulator's whole ledger."""
+    if caller.role == "operator":
+        raise ForbiddenError(
+            "Only regulators export the whole ledger: it holds applications that the platform "
+            "must not see. List entries with GET /v1/ledger/entries."
+        )
+    return None if caller.role == "regulator" else caller.auditor
+
+
+def _hidden_from_operators() -> SelectOfScalar[int]:
+    return (
+        select(ApplicationEventRow.number)
+        .join(ApplicationRow, col(ApplicationRow.id) == col(ApplicationEventRow.application_id))
+        .where(col(ApplicationRow.state).in_(HIDDEN_FROM_OPERATORS))
+    )
+
+
+def visible_to(auditor_id: str | None) -> list[ColumnElement[bool]]:
+    if auditor_id is None:
+        return []
+    # An application is of no auditor yet when it comes in; approved, it says who the auditor is.
+    applied_with = (
+        select(ApplicationEventRow.number)
+        .join(ApplicationRow, col(ApplicationRow.id) == col(ApplicationEventRow.application_id))
+        .where(ApplicationRow.auditor_id == auditor_id)
+    )
+    return [
+        or_(
+            col(EntryRow.auditor_id) == auditor_id,
+            col(EntryRow.kind).in_(TO_ALL),
+            col(EntryRow.number).in_(applied_with),
+        )
+    ]

@@ -1,0 +1,1 @@
+"""Mandates: what a regulator granted, and what is left of it."""

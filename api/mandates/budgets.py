@@ -1,0 +1,138 @@
+"""What a mandate has left, with its renewal, and how it is debited and refunded.
+
+`none`: the limit is for the mandate's whole life. `fixed`: it holds in each period of so many days
+since `valid_from`; a stretch of that length across two periods may hold twice the limit. `rolling`:
+it holds in every stretch of that length. A lifetime limit bounds every renewing mandate for good.
+
+All amounts are exact, and under composition the sum of what was debited bounds what was spent.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from sqlmodel import Session, col, func, select
+
+from api.db import ChargeRow, MandateRow, change_all
+from api.db.types import as_decimal
+from api.kernel.errors import (
+    BudgetExhaustedError,
+    EpsilonAboveMandateError,
+    ExplorationExhaustedError,
+)
+
+
+def remaining(session: Session, mandate: MandateRow, at: datetime) -> Fraction:
+    """What can be spent at this instant."""
+    left = mandate.limit - _used(session, mandate, at)
+    if mandate.lifetime_limit is not None:
+        left = min(left, mandate.lifetime_limit - mandate.spent)
+    return left
+
+
+class Debit(NamedTuple):
+    """What to take from a mandate: an amount in its currency, and what people may lose."""
+
+    mandate: MandateRow
+    amount: Fraction
+    loss: Fraction = Fraction(0)
+
+
+def debit(session: Session, debits: Sequence[Debit], at: datetime) -> None:
+    """Take these from locked mandates, or refuse with what was spent, asked and is left."""
+    if len({each.mandate.id for each in debits}) < len(debits):
+        raise ValueError("a mandate would be debited twice from what it has now")
+    change_all(session, [(each.mandate, _debited(session, each, at)) for each in debits])
+
+
+def explorable(mandate: MandateRow) -> Fraction:
+    """How much reward people may still lose. It never renews: what was borne does not come back."""
+    return mandate.exploration_limit - mandate.exploration_spent
+
+
+def refund(session: Session, charge: ChargeRow) -> None:
+    """Give a charge back to the period it was taken from."""
+    query = select(MandateRow).where(MandateRow.id == charge.mandate_id).with_for_update()
+    mandate = session.exec(query).one()
+    mandate.spent -= charge.debit
+    mandate.exploration_spent -= charge.exploration_loss
+    if charge.period == mandate.period:
+        mandate.period_spent -= charge.debit
+    session.add(mandate)
+
+
+def period_of(mandate: MandateRow, at: datetime) -> int:
+    """The number of the period of a limit that renews at fixed times; 0 for the others."""
+    if mandate.renewal != "fixed":
+        return 0
+    elapsed = at - mandate.valid_from
+    return max(mandate.period, elapsed // timedelta(days=mandate.renewal_days or 1))
+
+
+def _debited(session: Session, debit: Debit, at: datetime) -> dict[str, Any]:
+    mandate, amount, loss = debit
+    left = remaining(session, mandate, at)
+    if amount > left:
+        raise _refusal(mandate, amount, left)
+    if loss > explorable(mandate):
+        raise _too_much(mandate, loss)
+    period = period_of(mandate, at)
+    before = mandate.period_spent if period == mandate.period else Fraction(0)
+    return {
+        "spent": mandate.spent + amount,
+        "period": period,
+        "period_spent": before + amount,
+        "exploration_spent": mandate.exploration_spent + loss,
+    }
+
+
+def _used(session: Session, mandate: MandateRow, at: datetime) -> Fraction:
+    if mandate.renewal == "fixed":
+        return mandate.period_spent if period_of(mandate, at) == mandate.period else Fraction(0)
+    if mandate.renewal == "rolling":
+        since = at - timedelta(days=mandate.renewal_days or 1)
+        query = select(func.sum(ChargeRow.debit)).where(
+            ChargeRow.mandate_id == mandate.id,
+            col(ChargeRow.charged_at) > since,
+            col(ChargeRow.refunded_at).is_(None),
+        )
+        return session.exec(query).one() or Fraction(0)
+    return mandate.spent
+
+
+def _too_much(mandate: MandateRow, loss: Fraction) -> ExplorationExhaustedError:
+    members: dict[str, Any] = {
+        "limit": str(as_decimal(mandate.exploration_limit)),
+        "spent": str(as_decimal(mandate.exploration_spent)),
+        "asked": str(as_decimal(loss)),
+        "remaining": str(as_decimal(explorable(mandate))),
+        "mandate_id": mandate.id,
+    }
+    return ExplorationExhaustedError(
+        f"people may lose {members['asked']} of reward by this; the mandate allows "
+        f"{members['limit']}, of which {members['remaining']} is left. Nothing was charged: ask "
+        f"for fewer targets or steps, for a smaller alpha, or your regulator for a mandate with a "
+        f"larger exploration_limit.",
+        **members,
+    )
+
+
+def _refusal(
+    mandate: MandateRow, amount: Fraction, left: Fraction
+) -> BudgetExhaustedError | EpsilonAboveMandateError:
+    members: dict[str, Any] = {
+        "currency": mandate.currency,
+        "limit": str(as_decimal(mandate.limit)),
+        "spent": str(as_decimal(mandate.spent)),
+        "asked": str(as_decimal(amount)),
+        "remaining": str(as_decimal(left)),
+        "mandate_id": mandate.id,
+    }
+    refusal = EpsilonAboveMandateError if amount > mandate.limit else BudgetExhaustedError
+    return refusal(
+        f"this asks for {members['asked']} of {mandate.currency}; {members['spent']} of "
+        f"{members['limit']} were spent before, {members['remaining']} is left. Nothing was "
+        f"charged: ask for less, or ask your regulator for a new mandate.",
+        **members,
+    )

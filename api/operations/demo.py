@@ -1,0 +1,205 @@
+"""The demo's hosts: two simulated platforms, each behind a service in a process of its own.
+
+The service has the platform in its own process, or reaches it as a real one is reached: by HTTP, or
+as files (`Through`). What the study finds is the same.
+
+The study itself is `auditor_client.demo`, in another process: it knows addresses and keys, and what
+researchers hold. `truth` is written beside them so that the reader can judge the verdicts.
+
+Left running, there is a third platform, for the notebooks of docs/examples: nobody put a bias into
+it, but it learned from people whose homes, tastes and work differ by group.
+"""
+
+import base64
+import json
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.request import urlopen
+
+import pyarrow.csv
+from joserfc.jwk import OKPKey
+
+from api.app.compose import demo_participants, demo_volunteers, exported, simulated
+from api.db import Store
+from api.db.schema import migrate
+from api.kernel.settings import load_settings
+from api.operations import setup
+from api.platforms.interfaces import Platform
+
+
+class Through(StrEnum):
+    """How the services reach the platforms."""
+
+    PROCESS = "process"
+    HTTP = "http"
+    ONNX = "onnx"
+
+
+def run(folder: Path, *, keep: bool, people: int, through: Through = Through.PROCESS) -> None:
+    """Host both platforms, run the study on them, and keep serving if asked to."""
+    # Told to stop, it stops what it started; also where a shell had it ignore Ctrl-C.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    folder = folder / time.strftime("%Y%m%d-%H%M%S")
+    folder.mkdir(mode=0o700, parents=True)
+    names = ("fair", "biased", "learned") if keep else ("fair", "biased")
+    with hosting(folder, people, names, through) as hosts:
+        (folder / "demo.json").write_text(json.dumps(hosts, indent=2))
+        command = [sys.executable, "-m", "auditor_client.demo", str(folder)]
+        done = subprocess.run([*command, *(["--stay"] if keep else [])], check=False)
+        if done.returncode:
+            raise SystemExit(done.returncode)
+        if keep:
+            _wait_for_interrupt()
+
+
+@contextmanager
+def hosting(
+    folder: Path, people: int, names: Sequence[str], through: Through = Through.PROCESS
+) -> Iterator[list[dict[str, Any]]]:
+    """The services, started together, stopped when the block ends."""
+    with ExitStack() as started:
+        hosts = [_prepare(folder / name, name, people, through, started) for name in names]
+        processes = [started.enter_context(_running(_serve(host))) for host in hosts]
+        for host, process in zip(hosts, processes, strict=True):
+            _await_ready(host["url"] + "/readyz", process)
+        yield hosts
+
+
+@contextmanager
+def _running(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _prepare(
+    folder: Path, name: str, people: int, through: Through, started: ExitStack
+) -> dict[str, Any]:
+    """Settings, database, a regulator and an operator with their keys, and lists of volunteers."""
+    folder.mkdir(mode=0o700)
+    url = f"http://127.0.0.1:{_free_port()}"
+    config = folder / "platform-auditor.toml"
+    database = f"sqlite:///{(folder / 'service.sqlite').resolve()}"
+    key = base64.urlsafe_b64encode(secrets.token_bytes(32))
+    options: dict[str, Any] = {"bias": name == "biased", "people": people}
+    if name == "learned":
+        options["correlation"] = 1.0
+    platform = simulated(**options)
+    reached, reached_by = _reached(folder.resolve(), platform, options, through, started)
+    setup.write_settings(config, database, url, key, reached_by, reached)
+    store = Store(load_settings(config).database_url)
+    migrate(store)
+    staff = _staff(store, folder)
+    store.close()
+    return {
+        "name": name,
+        "url": url,
+        "config": str(config),
+        **staff,
+        **_recruit(folder, platform, name),
+    }
+
+
+def _reached(
+    folder: Path,
+    platform: Platform,
+    options: Mapping[str, Any],
+    through: Through,
+    started: ExitStack,
+) -> tuple[str, Mapping[str, Any]]:
+    """The settings `platform` and `platform_options` of the service."""
+    match through:
+        case Through.PROCESS:
+            return "simulated", options
+        case Through.ONNX:
+            return "onnx", exported(platform, folder)
+        case Through.HTTP:
+            url, token = f"http://127.0.0.1:{_free_port()}", folder / "adapter.token"
+            setup.write_private(token, secrets.token_urlsafe(32))
+            (folder / "adapter.toml").write_text(setup.toml(options))
+            adapter = started.enter_context(_running(_serve_adapter(folder, url, token)))
+            _await_ready(url, adapter)
+            return "http", {"url": url, "token_file": str(token)}
+
+
+def _staff(store: Store, folder: Path) -> dict[str, str]:
+    """The first regulator and operator: their ids, and where their keys are."""
+    found = {}
+    for role in ("regulator", "operator"):
+        key, path = OKPKey.generate_key("Ed25519"), folder / f"{role}.jwk"
+        setup.write_private(path, json.dumps(key.as_dict(private=True)))
+        found[f"{role}_id"] = setup.register_first(store, role, key.as_dict(private=False))
+        found[f"{role}_key"] = str(path)
+    return found
+
+
+def _recruit(folder: Path, platform: Platform, name: str) -> dict[str, Any]:
+    """Write what researchers hold: the demo's participants, or the volunteers of the notebooks."""
+    if name == "learned":
+        for study, volunteers in demo_volunteers(platform).items():
+            pyarrow.csv.write_csv(volunteers, folder / f"{study}.csv")
+        return {}
+    participants, truth = demo_participants(platform)
+    pyarrow.csv.write_csv(participants, folder / "participants.csv")
+    return {"participants": str(folder / "participants.csv"), "truth": truth}
+
+
+def _serve(host: dict[str, Any]) -> subprocess.Popen[bytes]:
+    config = Path(host["config"])
+    arguments = ["serve", "--config", str(config), "--port", host["url"].rpartition(":")[2]]
+    return _start(arguments, config.parent / "service.log")
+
+
+def _serve_adapter(folder: Path, url: str, token: Path) -> subprocess.Popen[bytes]:
+    options = ["--options", str(folder / "adapter.toml"), "--token-file", str(token)]
+    arguments = ["adapter", "simulated", *options, "--port", url.rpartition(":")[2]]
+    return _start(arguments, folder / "adapter.log")
+
+
+def _start(arguments: list[str], log: Path) -> subprocess.Popen[bytes]:
+    with log.open("wb") as file:
+        command = [sys.executable, "-m", "api.operations.cli", *arguments]
+        return subprocess.Popen(command, stdout=file, stderr=file)
+
+
+def _await_ready(url: str, process: subprocess.Popen[bytes]) -> None:
+    """Until it answers, whatever it is: an adapter refuses whoever brings no token."""
+    while process.poll() is None:
+        try:
+            with urlopen(url):  # noqa: S310  (an address we made)
+                return
+        except HTTPError as error:
+            if error.code < 500:
+                return
+            time.sleep(0.1)
+        except URLError:
+            time.sleep(0.1)
+    raise SystemExit(f"{url} does not answer: its process ended. Read its log.")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _wait_for_interrupt() -> None:
+    try:
+        while True:
+            time.sleep(3600)
+    except KeyboardInterrupt:
+        return

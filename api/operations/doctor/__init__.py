@@ -1,0 +1,26 @@
+"""The checks of `platform-auditor doctor`, which changes nothing."""
+
+from collections.abc import Iterator
+
+from api.kernel.checks import Check, Finding
+from api.operations.doctor.database import DATABASE
+from api.operations.doctor.files import FILES
+from api.operations.doctor.host import MACHINE
+from api.operations.doctor.keys import KEYS
+from api.operations.doctor.subject import Patient
+from api.operations.doctor.switches import SETTINGS
+
+# The database first: the others ask it.
+CHECKS: tuple[Check[Patient], ...] = (*DATABASE, *FILES, *KEYS, *SETTINGS, *MACHINE)
+
+
+def diagnose(patient: Patient) -> Iterator[Finding]:
+    """Run every check; only the first one where there is no database."""
+    for check in CHECKS:
+        found = check(patient)
+        yield found
+        if check is CHECKS[0] and found.outcome == "failed":
+            return
+
+
+__all__ = ["CHECKS", "Patient", "diagnose"]

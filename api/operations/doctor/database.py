@@ -1,0 +1,198 @@
+"""Checks of the database: there, durable, of the right schema, and with the whole ledger in it."""
+
+from alembic.migration import MigrationContext
+from joserfc.jwk import OKPKey
+from sqlalchemy import inspect, text
+from sqlmodel import Session, col, func, select
+
+from api.app.capacity import Capacity
+from api.audits.queue.heartbeats import SILENCE
+from api.db import EntryRow, HeadRow, ProcessRow, SigningKeyRow
+from api.db.schema import revisions
+from api.kernel.checks import Checks, NotApplicableError, WarnedError
+from api.kernel.clock import now
+from api.kernel.settings import ledger_origin
+from api.ledger.checkpoints import latest
+from api.ledger.tree import tree
+from api.operations.doctor.subject import Patient
+from privacy.errors import NoteError
+from privacy.ledger.merkle import Frontier
+from privacy.ledger.notes import Checkpoint, VerifierKey, open_checkpoint
+
+DATABASE = Checks[Patient]()
+# What a committed charge needs so that no crash undoes it (R3).
+_DURABLE = ("fsync", "full_page_writes", "synchronous_commit")
+# FULL is 2, EXTRA is 3.
+_PRAGMAS = {"journal_mode": ("wal",), "synchronous": ("2", "3")}
+
+
+@DATABASE.check("start it, or mend database_url")
+def database_answers(patient: Patient) -> str | None:
+    if patient.is_sqlite and not patient.file.exists():
+        return "there is no such file"
+    with patient.store.read() as session:
+        return None if session.execute(text("SELECT 1")).scalar_one() == 1 else "it does not count"
+
+
+@DATABASE.check("take back what makes it faster and forgetful: a charge must survive any crash")
+def commits_are_durable(patient: Patient) -> str | None:
+    if patient.is_sqlite:
+        return _weak_pragmas(patient)
+    with patient.store.read() as session:
+        found = {name: session.execute(text(f"SHOW {name}")).scalar_one() for name in _DURABLE}
+    # More than `on`, such as remote_apply, waits for more.
+    weak = [f"{name} is {value}" for name, value in found.items() if value in ("off", "local")]
+    return ", ".join(weak) or None
+
+
+@DATABASE.check(
+    "raise max_connections of PostgreSQL, or start fewer processes: those without a connection"
+    " answer 503"
+)
+def connections_are_enough(patient: Patient) -> str | None:
+    """What the processes that run now may open, against what PostgreSQL accepts."""
+    if patient.is_sqlite:
+        raise NotApplicableError("SQLite does not count connections")
+    each = Capacity.of(patient.settings).connections
+    with patient.store.read() as session:
+        accepted = _accepted_connections(session)
+        running = max(1, _running_processes(session))
+    if each > accepted:
+        return f"one process may open {each}, PostgreSQL accepts {accepted}"
+    if each * running > accepted:
+        raise WarnedError(
+            f"{running} processes may open {each} each, PostgreSQL accepts {accepted} in all"
+        )
+    return None
+
+
+@DATABASE.check("connect to the primary: a copy cannot be written to")
+def database_can_be_written(patient: Patient) -> str | None:
+    with patient.store.write() as session:
+        if not patient.is_sqlite and session.execute(text("SELECT pg_is_in_recovery()")).scalar():
+            return "it is a copy of another one"
+        session.execute(text("UPDATE ledger_head SET size = size"))
+        session.rollback()
+    return None
+
+
+@DATABASE.check("restore a back-up: the file is damaged")
+def database_is_whole(patient: Patient) -> str | None:
+    if not patient.is_sqlite:
+        raise NotApplicableError("PostgreSQL has pg_amcheck for it")
+    with patient.store.read() as session:
+        found = session.execute(text("PRAGMA quick_check(1)")).scalar_one()
+    return None if found == "ok" else "SQLite finds errors in it"
+
+
+@DATABASE.check("start a version that knows it, or restore a back-up that this one knows")
+def schema_is_known(patient: Patient) -> str | None:
+    found = _revision(patient)
+    return (
+        None if found in revisions() else f"it is at {found or 'none'}: not one of this version's"
+    )
+
+
+@DATABASE.check("start a process of this version: it migrates", warns=True)
+def schema_is_the_newest(patient: Patient) -> str | None:
+    found, newest = _revision(patient), revisions()[-1]
+    return None if found == newest else f"it is at {found or 'none'}, this version needs {newest}"
+
+
+@DATABASE.check("restore all tables of one back-up, of one moment")
+def ledger_is_whole(patient: Patient) -> str | None:
+    """Compare the number of entries, and hash all that the newest signed head covers."""
+    with patient.store.snapshot() as session:
+        size = session.exec(select(HeadRow)).one().size
+        entries = session.exec(select(func.count()).select_from(EntryRow)).one()
+        signed = latest(session)
+        if entries != size:
+            return f"it says that it has {size} entries, and has {entries}"
+        if signed is None:
+            raise WarnedError("no head is signed yet: only the number of entries was compared")
+        head = _opened(patient, signed.note)
+        if head is None:
+            return "no key of this ledger signed its newest head"
+        if head.size > size or _root(session, head.size) != head.root:
+            return "its newest signed head is not of these entries"
+        if tree(session).root(head.size) != head.root:
+            return "the hashes that are kept with the entries are not theirs"
+    return None
+
+
+@DATABASE.check(
+    "do not serve from it: budget that was spent would come back. Recover what is newer, or stop"
+    " every mandate and tell the regulator (docs/operations.md)"
+)
+def ledger_continues_the_head(patient: Patient) -> str | None:
+    if patient.head is None:
+        raise NotApplicableError(
+            "bring a signed head from outside with --head, after a restore above all"
+        )
+    head = _opened(patient, patient.head)
+    if head is None:
+        return "no key of this ledger signed that head"
+    with patient.store.snapshot() as session:
+        size = session.exec(select(HeadRow)).one().size
+        if size < head.size:
+            return f"the database is old: a head of {head.size} entries was signed, it has {size}"
+        if tree(session).root(head.size) != head.root:
+            return "other entries were signed at that size: this is another ledger's history"
+    return None
+
+
+def _weak_pragmas(patient: Patient) -> str | None:
+    """Ask a connection of SQLite what it does with a commit."""
+    with patient.store.read() as session:
+        found = {
+            name: str(session.execute(text(f"PRAGMA {name}")).scalar_one()) for name in _PRAGMAS
+        }
+    weak = [f"{name} is {value}" for name, value in found.items() if value not in _PRAGMAS[name]]
+    return ", ".join(weak) or None
+
+
+def _accepted_connections(session: Session) -> int:
+    """Return how many connections PostgreSQL accepts from roles without privileges."""
+    query = text(
+        "SELECT sum(CASE WHEN name = 'max_connections' THEN 1 ELSE -1 END * setting::int)"
+        " FROM pg_settings WHERE name IN"
+        " ('max_connections', 'superuser_reserved_connections', 'reserved_connections')"
+    )
+    return int(session.execute(query).scalar_one())
+
+
+def _running_processes(session: Session) -> int:
+    """Return how many processes of this deployment were heard of lately."""
+    if not inspect(session.connection()).has_table("processes"):  # a schema before 0010
+        return 0
+    lately = col(ProcessRow.seen_at) > now() - SILENCE
+    return session.exec(select(func.count()).select_from(ProcessRow).where(lately)).one()
+
+
+def _opened(patient: Patient, note: str) -> Checkpoint | None:
+    """Return the checkpoint if a ledger key of this deployment signed it."""
+    origin = ledger_origin(patient.settings)
+    with patient.store.read() as session:
+        ledger = select(SigningKeyRow).where(SigningKeyRow.purpose == "ledger")
+        jwks = [row.public_jwk for row in session.exec(ledger)]
+    keys = [VerifierKey.of(origin, OKPKey.import_key(jwk)) for jwk in jwks]
+    try:
+        return open_checkpoint(note, keys).checkpoint
+    except NoteError:
+        return None
+
+
+def _root(session: Session, size: int) -> bytes:
+    """Return the root over the texts of the first entries, not over hashes that are kept."""
+    number = col(EntryRow.number)
+    texts = session.exec(
+        select(EntryRow.text).where(number < size).order_by(number).execution_options(yield_per=500)
+    )
+    frontier = Frontier()
+    frontier.extend(each.encode() for each in texts)
+    return frontier.root()
+
+
+def _revision(patient: Patient) -> str | None:
+    with patient.store.engine.connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision()

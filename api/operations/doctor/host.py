@@ -1,0 +1,90 @@
+"""Checks of the machine: its clock, its chance, its disk, its memory."""
+
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from sqlalchemy import text
+from sqlmodel import select
+
+from api.db import HeadRow
+from api.kernel.checks import Checks, NotApplicableError
+from api.operations.doctor.subject import GIB, Patient
+
+MACHINE = Checks[Patient]()
+_SKEW_SECONDS = 5.0
+_PAUSE = 0.05
+_DRAWN = 4096
+
+
+@MACHINE.check("let a time service correct the clock slowly (chrony, systemd-timesyncd)")
+def clock_runs_evenly(patient: Patient) -> str | None:
+    began, ticked = patient.now(), patient.monotonic()
+    time.sleep(_PAUSE)
+    drift = (patient.now() - began).total_seconds() - (patient.monotonic() - ticked)
+    return f"it jumped by {drift:.1f} s within {_PAUSE} s" if abs(drift) > 0.5 else None
+
+
+@MACHINE.check("set the clock: entries are dated, and tokens expire, by it")
+def clock_agrees_with_the_database(patient: Patient) -> str | None:
+    if patient.is_sqlite:
+        raise NotApplicableError("SQLite has no clock of its own")
+    with patient.store.read() as session:
+        told = session.execute(text("SELECT clock_timestamp()")).scalar_one()
+    apart = (patient.now() - told).total_seconds()
+    return f"they are {apart:.1f} s apart" if abs(apart) > _SKEW_SECONDS else None
+
+
+@MACHINE.check("set the clock; the ledger waits for no clock, and dates on from its newest entry")
+def clock_is_not_behind_the_ledger(patient: Patient) -> str | None:
+    with patient.store.read() as session:
+        latest = session.exec(select(HeadRow)).one().latest
+    behind = (latest - patient.now()).total_seconds()
+    return f"the ledger is {behind:.0f} s ahead of it" if behind > _SKEW_SECONDS else None
+
+
+@MACHINE.check("give the machine a source of randomness; run no audit without")
+def chance_is_random(patient: Patient) -> str | None:
+    if hasattr(os, "getrandom"):
+        try:
+            os.getrandom(1, os.GRND_NONBLOCK)
+        except BlockingIOError:
+            return "the system has not gathered enough of it yet"
+    first, second = patient.draw(_DRAWN), patient.draw(_DRAWN)
+    ones = sum(byte.bit_count() for byte in first)
+    # Ones of n = 32,768 fair bits: mean n/2, standard deviation √n/2 = 90.5; 8 of them, 1e-15.
+    if first == second or abs(ones - 4 * _DRAWN) > 8 * 90.5:
+        return "what the system draws is not random"
+    return None
+
+
+@MACHINE.check("make room: a database that cannot write answers nobody")
+def disk_has_room(patient: Patient) -> str | None:
+    if not patient.is_sqlite:
+        raise NotApplicableError("the disk of PostgreSQL is not visible from here: watch it there")
+    return _little_room(patient, patient.file.parent)
+
+
+@MACHINE.check("make room for uploads that are being read")
+def temporary_files_have_room(patient: Patient) -> str | None:
+    return _little_room(patient, Path(tempfile.gettempdir()))
+
+
+def _little_room(patient: Patient, folder: Path) -> str | None:
+    free = shutil.disk_usage(folder).free
+    return f"{free / GIB:.1f} GiB are free" if free < patient.free_bytes else None
+
+
+@MACHINE.check(
+    "set audit_memory_bytes to half of it at most, or give more: an audit that was charged would be"
+    " killed with its worker, again and again",
+    warns=True,
+)
+def memory_is_enough(patient: Patient) -> str | None:
+    """The other half is for the program, requests and two-party runs."""
+    allowed, one = patient.memory(), patient.settings.audit_memory_bytes
+    if 2 * one <= allowed:
+        return None
+    return f"one audit may take {one / GIB:.1f} GiB, this process {allowed / GIB:.1f} GiB in all"

@@ -1,0 +1,76 @@
+"""Checks of keys: whether they open what they should, how old they are, and the issuer's https."""
+
+import json
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+from sqlmodel import select
+
+from api.db import EntryRow, SigningKeyRow
+from api.identity.key_encryption import Seal, decode
+from api.kernel.checks import Checks, NotApplicableError, WarnedError
+from api.kernel.errors import UnavailableError
+from api.operations.doctor.subject import Patient
+from api.operations.doctor.switches import LOOPBACK
+
+KEYS = Checks[Patient]()
+_OLD = timedelta(days=365)
+# 32 random bytes have fewer different ones than this with a probability below 1e-15.
+_DIFFERENT = 16
+
+
+@KEYS.check("make a new one by `platform-auditor init`, for a new deployment")
+def sealing_key_is_random(patient: Patient) -> str | None:
+    key = decode(patient.settings.key_encryption_key)
+    return "it is not random" if len(set(key)) < _DIFFERENT else None
+
+
+@KEYS.check("restore the settings and the database of the same moment, together")
+def signing_keys_open(patient: Patient) -> str | None:
+    seal, rows = Seal(patient.settings.key_encryption_key), _rows(patient)
+    if not rows:
+        raise NotApplicableError("none was made yet: the service makes them when it starts")
+    for row in rows:
+        try:
+            seal.open(row.sealed_jwk, row.kid)
+        except UnavailableError:
+            return f"the key for {row.purpose} does not open with key_encryption_key"
+    return None
+
+
+@KEYS.check("restore all tables of one back-up: receipts are checked by every key that ever was")
+def signing_keys_are_there(patient: Patient) -> str | None:
+    with patient.store.read() as session:
+        made = session.exec(select(EntryRow.text).where(EntryRow.kind == "signing-key"))
+        named = {json.loads(each)["facts"]["kid"] for each in made}
+    if not named:
+        raise NotApplicableError("the ledger names none yet: the service makes them when it starts")
+    missing = named - {row.kid for row in _rows(patient)}
+    return f"{len(missing)} that the ledger names are missing" if missing else None
+
+
+@KEYS.check("rotate it: POST /v1/operator/keys/rotate, as an operator", warns=True)
+def signing_keys_are_young(patient: Patient) -> str | None:
+    rows = [row for row in _rows(patient) if row.retired_at is None]
+    if not rows:
+        raise NotApplicableError("none is in use yet: the service makes them when it starts")
+    for row in rows:
+        age = patient.now() - row.created_at
+        if age > _OLD:
+            return f"the key for {row.purpose} is {age.days} days old"
+    return None
+
+
+@KEYS.check("serve the public address by https, and set it as issuer in a new deployment")
+def issuer_is_https(patient: Patient) -> str | None:
+    address = urlsplit(patient.settings.issuer)
+    if address.scheme == "https":
+        return None
+    if address.hostname in LOOPBACK:
+        raise WarnedError("the address is plain http on this machine: enough for a trial only")
+    return "anybody on the way reads tokens and uploads"
+
+
+def _rows(patient: Patient) -> list[SigningKeyRow]:
+    with patient.store.read() as session:
+        return list(session.exec(select(SigningKeyRow)))

@@ -1,0 +1,31 @@
+"""All that is unusual in a stretch of time."""
+
+from sqlmodel import Session
+
+from api.oversight.flags.similar_audiences import near_identical
+from api.oversight.flags.spending_spikes import spending_bursts
+from api.oversight.flags.tiny_groups import tiny_audiences
+from api.oversight.thresholds import THRESHOLDS
+from api.oversight.time_range import Period
+from openapi.resources import Flag, Flags
+
+
+def flags(session: Session, period: Period, auditor_id: str | None = None) -> Flags:
+    """Newest first; of one auditor, those that name it."""
+    found = [
+        flag
+        for pattern in (tiny_audiences, near_identical, spending_bursts)
+        for flag in pattern(session, period)
+        if auditor_id is None or auditor_id in flag.auditor_ids
+    ]
+    found.sort(key=lambda flag: (flag.at, flag.audience_ids, flag.mandate_id or ""), reverse=True)
+    return Flags(since=period.since, until=period.until, thresholds=THRESHOLDS, flags=found)
+
+
+def figures_in_words(flag: Flag) -> str:
+    """The figures on one line: `similarity 0.9961 (threshold 0.9); …`."""
+    return "; ".join(
+        f"{figure.name} {figure.value}"
+        + (f" (threshold {figure.threshold})" if figure.threshold is not None else "")
+        for figure in flag.figures
+    )

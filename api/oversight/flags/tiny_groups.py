@@ -1,0 +1,82 @@
+"""Many audiences with a tiny group: counted is what was uploaded, never who was found."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import NamedTuple
+
+from sqlmodel import Session, col, func, select
+
+from api.db import AudienceRow, GroupRow
+from api.oversight.thresholds import THRESHOLDS
+from api.oversight.time_range import Period
+from openapi.resources import Figure, Flag
+
+_DAYS = timedelta(days=THRESHOLDS.tiny_days)
+
+
+class Tiny(NamedTuple):
+    """An audience, and the fewest identifiers that were uploaded for a group of it."""
+
+    at: datetime
+    audience_id: str
+    members: int
+
+
+def tiny_audiences(session: Session, period: Period) -> Iterator[Flag]:
+    """For each auditor who had too many, the stretch of days that has the most."""
+    by_auditor: dict[str, list[Tiny]] = {}
+    fewest = func.min(GroupRow.members)
+    query = (
+        select(AudienceRow.auditor_id, AudienceRow.sealed_at, AudienceRow.id, fewest)
+        .join(GroupRow, col(GroupRow.audience_id) == AudienceRow.id)
+        .where(AudienceRow.source == "upload")
+        .where(*Period(period.since - _DAYS, period.until).holds(AudienceRow.sealed_at))
+        .group_by(col(AudienceRow.auditor_id), col(AudienceRow.sealed_at), col(AudienceRow.id))
+        .having(fewest < THRESHOLDS.tiny_group)
+        .order_by(col(AudienceRow.sealed_at), col(AudienceRow.id))
+    )
+    for auditor_id, at, audience_id, members in session.exec(query):
+        if at is not None:
+            by_auditor.setdefault(auditor_id, []).append(Tiny(at, audience_id, members))
+    for auditor_id, found in by_auditor.items():
+        most = densest(found, period)
+        if len(most) >= THRESHOLDS.tiny_audiences:
+            yield _flag(auditor_id, most)
+
+
+def densest(found: list[Tiny], period: Period) -> list[Tiny]:
+    """The most of them within so many days, the last of them in the period."""
+    best: list[Tiny] = []
+    first = 0
+    for last, tiny in enumerate(found):
+        while found[first].at <= tiny.at - _DAYS:
+            first += 1
+        if tiny.at in period and last + 1 - first > len(best):
+            best = found[first : last + 1]
+    return best
+
+
+def _flag(auditor_id: str, found: list[Tiny]) -> Flag:
+    fewest = min(tiny.members for tiny in found)
+    return Flag(
+        pattern="tiny-audiences",
+        at=found[-1].at,
+        explanation=(
+            f"{len(found)} audiences that were sealed within {THRESHOLDS.tiny_days} days have a "
+            f"group of fewer than {THRESHOLDS.tiny_group} uploaded identifiers; the smallest has "
+            f"{fewest}. Trying out software, a pilot study, or people who are few by nature look "
+            "like this. The noise on a small group is as wide as on a large one, so that it hides "
+            "each person as well. How many of the identifiers found somebody is not known here."
+        ),
+        figures=[
+            _figure("audiences with a tiny group", len(found), THRESHOLDS.tiny_audiences),
+            _figure("identifiers in the smallest group", fewest, THRESHOLDS.tiny_group),
+        ],
+        auditor_ids=[auditor_id],
+        audience_ids=[tiny.audience_id for tiny in found],
+    )
+
+
+def _figure(name: str, value: int, threshold: int) -> Figure:
+    return Figure(name=name, value=Decimal(value), threshold=Decimal(threshold))

@@ -1,0 +1,46 @@
+"""What was refused and why, from the ledger."""
+
+import json
+from collections import Counter
+
+from sqlmodel import Session, col, select
+from sqlmodel.sql.expression import SelectOfScalar
+
+from api.db import EntryRow
+from api.oversight.time_range import Period
+from openapi.resources import Refusal, RefusalCount, RefusalCounts
+
+
+def refused(period: Period, auditor_id: str | None) -> SelectOfScalar[EntryRow]:
+    query = select(EntryRow).where(EntryRow.kind == "refusal", *period.holds(EntryRow.at))
+    return query if auditor_id is None else query.where(EntryRow.auditor_id == auditor_id)
+
+
+def view(row: EntryRow) -> Refusal:
+    facts = json.loads(row.text)["facts"]
+    return Refusal(
+        number=row.number,
+        at=row.at,
+        auditor_id=row.auditor_id,
+        researcher_id=facts["by"],
+        code=facts["code"],
+        audit_kind=facts["audit_kind"],
+        request=facts["request"],
+    )
+
+
+def counts(session: Session, period: Period, auditor_id: str | None) -> RefusalCounts:
+    """How many, by auditor and reason, the most frequent first."""
+    rows = session.exec(refused(period, auditor_id).execution_options(yield_per=1_000))
+    found = Counter((row.auditor_id, json.loads(row.text)["facts"]["code"]) for row in rows)
+    listed = sorted(found.items(), key=lambda each: (-each[1], each[0][0] or "", each[0][1]))
+    return RefusalCounts(
+        counts=[
+            RefusalCount(auditor_id=auditor, code=code, count=count)
+            for (auditor, code), count in listed
+        ]
+    )
+
+
+def newest_first(query: SelectOfScalar[EntryRow]) -> SelectOfScalar[EntryRow]:
+    return query.order_by(col(EntryRow.number).desc())

@@ -1,0 +1,127 @@
+"""`/v1/regulator`, at a glance: who has what, what was refused and why, what is unusual."""
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import Annotated
+
+from fastapi import Depends, Query
+from fastapi.responses import StreamingResponse
+from pydantic import AwareDatetime
+
+from api.db import EntryRow
+from api.identity.roles import RegulatorDep
+from api.kernel.errors import ForbiddenError, RateLimitedError, UnauthenticatedError
+from api.oversight import exports, refusals
+from api.oversight.flags import flags
+from api.oversight.overview import overview
+from api.oversight.time_range import DEFAULT_DAYS, Period
+from api.web.dependencies import ReadDep, SettingsDep, StoreDep
+from api.web.pagination import page
+from api.web.parameters import LimitQuery
+from api.web.problem_responses import responses
+from api.web.routing import router as new_router
+from openapi.resources import (
+    ExportFormat,
+    ExportName,
+    Flags,
+    Overview,
+    Page,
+    Refusal,
+    RefusalCounts,
+)
+
+router = new_router(
+    prefix="/v1/regulator",
+    tags=["insight"],
+    responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
+)
+_MEDIA_TYPES: dict[ExportFormat, str] = {
+    "csv": "text/csv",
+    "parquet": "application/vnd.apache.parquet",
+}
+_FILE = {"schema": {"type": "string", "format": "binary"}}
+AuditorQuery = Annotated[str | None, Query(max_length=64, description="Of this auditor alone.")]
+SinceQuery = Annotated[
+    AwareDatetime | None,
+    Query(description=f"From this instant on; {DEFAULT_DAYS} days before `until` unless told."),
+]
+UntilQuery = Annotated[
+    AwareDatetime | None, Query(description="Before this instant; until now unless told.")
+]
+NumberCursor = Annotated[int | None, Query(ge=0, le=2**62)]
+
+
+def _period(since: SinceQuery = None, until: UntilQuery = None) -> Period:
+    return Period.of(since, until)
+
+
+PeriodDep = Annotated[Period, Depends(_period)]
+
+
+@router.get("/overview")
+def get_overview(
+    _: RegulatorDep, session: ReadDep, settings: SettingsDep, auditor_id: AuditorQuery = None
+) -> Overview:
+    """Who has what, who spends how fast and until when, and what the platform has left."""
+    return overview(session, settings, auditor_id)
+
+
+@router.get("/refusals")
+def list_refusals(
+    _: RegulatorDep,
+    session: ReadDep,
+    period: PeriodDep,
+    auditor_id: AuditorQuery = None,
+    cursor: NumberCursor = None,
+    limit: LimitQuery = 50,
+) -> Page[Refusal]:
+    """What was refused and why, newest first."""
+    query = refusals.refused(period, auditor_id)
+    return page(session, query, EntryRow.number, refusals.view, cursor, limit)
+
+
+@router.get("/refusals/counts")
+def count_refusals(
+    _: RegulatorDep, session: ReadDep, period: PeriodDep, auditor_id: AuditorQuery = None
+) -> RefusalCounts:
+    """How many requests were refused, by auditor and reason."""
+    return refusals.counts(session, period, auditor_id)
+
+
+@router.get("/flags")
+def list_flags(
+    _: RegulatorDep, session: ReadDep, period: PeriodDep, auditor_id: AuditorQuery = None
+) -> Flags:
+    """Unusual patterns, each with what raised it. A flag is a question, not an accusation."""
+    return flags(session, period, auditor_id)
+
+
+@router.get(
+    "/exports/{name}",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "The table, as a file.",
+            "content": dict.fromkeys(_MEDIA_TYPES.values(), _FILE),
+        }
+    },
+)
+def export_table(
+    name: ExportName,
+    _: RegulatorDep,
+    store: StoreDep,
+    settings: SettingsDep,
+    period: PeriodDep,
+    written_as: Annotated[ExportFormat, Query(alias="format")] = "csv",
+    auditor_id: AuditorQuery = None,
+) -> StreamingResponse:
+    """Overview, charges, refusals or flags as CSV or Parquet, streamed."""
+    asked = exports.Asked(settings, period, auditor_id)
+    pieces = exports.export(store, name, written_as, asked)
+    headers = {"Content-Disposition": f'attachment; filename="{name}.{written_as}"'}
+    return StreamingResponse(_begun(pieces), media_type=_MEDIA_TYPES[written_as], headers=headers)
+
+
+def _begun(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """With the first piece made, so that what fails at once is answered with a problem."""
+    return chain([next(pieces)], pieces)

@@ -1,0 +1,47 @@
+"""A stretch of time that a question is about."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement
+from sqlmodel import col
+
+from api.kernel.clock import EPOCH, now
+from api.kernel.errors import InvalidRequestError
+
+DEFAULT_DAYS = 90
+# The books' time may be ahead of the clock: it never runs backwards, and may be whole seconds.
+_AHEAD = timedelta(days=1)
+_LAST = datetime(9000, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Period:
+    """From `since` up to `until`, which is not in it."""
+
+    since: datetime
+    until: datetime
+
+    @classmethod
+    def of(cls, since: datetime | None, until: datetime | None) -> "Period":
+        """As asked for; unless told, the last so many days with all that is in the books."""
+        end = _within(until) if until else now() + _AHEAD
+        begin = _within(since) if since else end - timedelta(days=DEFAULT_DAYS)
+        if begin >= end:
+            raise InvalidRequestError("`since` must be before `until`")
+        return cls(begin, end)
+
+    def holds(self, instant: Any) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+        """That a column of instants is in it."""
+        return col(instant) >= self.since, col(instant) < self.until
+
+    def __contains__(self, instant: datetime) -> bool:
+        return self.since <= instant < self.until
+
+
+def _within(instant: datetime) -> datetime:
+    """An instant that can be counted from."""
+    if not EPOCH <= instant <= _LAST:
+        raise InvalidRequestError("`since` and `until` must be years 1970 to 8999")
+    return instant.astimezone(UTC)

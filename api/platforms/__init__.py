@@ -1,0 +1,1 @@
+"""Platforms: the interfaces that adapters implement, and ways to reach adapters."""

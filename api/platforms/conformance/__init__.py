@@ -1,0 +1,32 @@
+"""What an adapter gets wrong, told to the platform in plain words.
+
+Every check calls the adapter as the service would, on people it knows. Nothing of what it answers
+is printed, beside counts: the report may be sent to whoever mends it.
+"""
+
+from collections.abc import Iterator
+
+from api.kernel.checks import Check, Finding
+from api.platforms.conformance.http_transport import LINE
+from api.platforms.conformance.logs import LOGS
+from api.platforms.conformance.people import PEOPLE
+from api.platforms.conformance.policies import POLICIES
+from api.platforms.conformance.scores import SCORES
+from api.platforms.conformance.subject import Subject, subject_of
+
+CHECKS: tuple[Check[Subject], ...] = (
+    *PEOPLE,
+    *SCORES,
+    *LOGS,
+    *POLICIES,
+    *LINE,
+)
+
+
+def examine(subject: Subject) -> Iterator[Finding]:
+    """What every check finds, in turn."""
+    for check in CHECKS:
+        yield check(subject)
+
+
+__all__ = ["CHECKS", "Subject", "examine", "subject_of"]

@@ -1,0 +1,74 @@
+"""Checks of the line: who may call, and what becomes of bytes that are none of ours."""
+
+from io import BytesIO
+
+import httpx2
+import pyarrow as pa
+
+from api.kernel.checks import Checks, NotApplicableError
+from api.platforms.conformance.subject import TRIAL, Subject
+from api.platforms.http import messages
+from api.platforms.http.client import LineOptions
+from api.platforms.http.content_json import packed_content
+from api.platforms.http.public_facts import DIGEST
+
+LINE = Checks[Subject]()
+_ALONE = 20
+_REFUSED = (httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN)
+
+
+@LINE.check("refuse every call without the right token or certificate, with 401 or 403")
+def strangers_are_refused(subject: Subject) -> str | None:
+    line = _line(subject)
+    stranger = line.model_copy(update={"certificate": None, "certificate_key": None})
+    with _client(stranger) as http:
+        for headers in ({}, {"Authorization": "Bearer conformance"}):
+            try:
+                status = http.get(messages.FACTS, headers=headers).status_code
+            except httpx2.TransportError:
+                continue  # refused before a word was said, as mutual TLS does
+            if status not in _REFUSED:
+                return f"a stranger got the status {status}"
+    return None
+
+
+@LINE.check("refuse a body that is no Arrow stream, with a status from 400 on")
+def garbage_is_refused(subject: Subject) -> str | None:
+    line = _line(subject)
+    headers = {**line.authorization(), "Content-Type": messages.MEDIA_TYPE}
+    with _client(line) as http:
+        answer = http.post(messages.CALLS + "match", content=b"conformance", headers=headers)
+    status = answer.status_code
+    return f"it got the status {status}" if status < httpx2.codes.BAD_REQUEST else None
+
+
+@LINE.check("say in every answer of `score` which model it is of, whoever it is about")
+def scores_say_their_model(subject: Subject) -> str | None:
+    line, scores = _line(subject), subject.platform.scores
+    if scores is None:
+        raise NotApplicableError("there are no scores")
+    ask = {"content": packed_content(TRIAL), "context": subject.context}
+    persons, digest = subject.people(), scores.model_digest
+    alone = [persons[place : place + 1] for place in range(min(_ALONE, len(persons)))]
+    headers = {**line.authorization(), "Content-Type": messages.MEDIA_TYPE}
+    with _client(line) as http:
+        for some in (persons[:0], persons, *alone):
+            body = b"".join(messages.write(messages.Message(pa.table({"person": some}), ask)))
+            answer = http.post(messages.CALLS + "score", content=body, headers=headers)
+            said = messages.read(BytesIO(answer.content)).model_digest or ""
+            if not DIGEST.fullmatch(said):
+                return f"an answer about {len(some)} people has no model_digest"
+            if said != digest:
+                return f"an answer about {len(some)} people is of another model"
+    return None
+
+
+def _line(subject: Subject) -> LineOptions:
+    if subject.line is None:
+        raise NotApplicableError("it is not reached by HTTP")
+    return subject.line
+
+
+def _client(line: LineOptions) -> httpx2.Client:
+    timeout = httpx2.Timeout(line.call_seconds, connect=line.connect_seconds)
+    return httpx2.Client(base_url=line.url, verify=line.tls(), timeout=timeout, trust_env=False)

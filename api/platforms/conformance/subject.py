@@ -1,0 +1,108 @@
+"""What is examined: an adapter, and people it knows."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from api.kernel.checks import NotApplicableError
+from api.platforms.http.client import LineOptions
+from api.platforms.http.platform import HttpDirectory
+from api.platforms.interfaces import Persons, Platform
+
+# So many are asked about in a check.
+_FEW, _PEOPLE = 200, 2_000
+_TYPES = {"username": pa.string(), "email_sha256": pa.binary(32), "phone_sha256": pa.binary(32)}
+KINDS = tuple(_TYPES)
+TRIAL: Mapping[str, Any] = {
+    "kind": "job",
+    "title": "Software engineer",
+    "text": "Build and run data pipelines.",
+    "attributes": {"occupation": "software"},
+    "image": None,
+}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """`known` are identifiers of real accounts by their kind, `persons` numbers of real people.
+
+    Recommendations are shown to people only if one may `explore`. A call about n people may take
+    call_seconds + n · person_seconds.
+    """
+
+    platform: Platform
+    known: Mapping[str, pa.Array]
+    persons: Persons
+    explore: bool = False
+    call_seconds: float = 10.0
+    person_seconds: float = 0.001
+    # Where it is reached by HTTP.
+    line: LineOptions | None = None
+
+    def people(self, most: int = _PEOPLE) -> Persons:
+        """Some who are known, sorted."""
+        if not len(self.persons):
+            raise NotApplicableError("no people are known: bring some with --identifiers")
+        return self.persons[:most]
+
+    @property
+    def context(self) -> dict[str, str | float]:
+        """The default of every variable."""
+        scores = self.platform.scores
+        return {name: values[0] for name, values in scores.context.items()} if scores else {}
+
+
+def subject_of(
+    platform: Platform, identifiers: Mapping[str, pa.Array] | None = None, **limits: Any
+) -> Subject:
+    """With the people of the identifiers, of the directory, and of samples, where there are any."""
+    known = {**_listed(platform), **(identifiers or {})}
+    found = [_matched(platform, kind, some) for kind, some in known.items()]
+    persons = np.unique(np.concatenate([*found, _sampled(platform), np.empty(0, np.int64)]))
+    return Subject(platform, known, persons[persons >= 0][:_PEOPLE], **limits)
+
+
+def array_of(kind: str, identifiers: list[Any]) -> pa.Array:
+    return pa.array(identifiers, _TYPES[kind])
+
+
+def held_by_some(platform: Platform, kind: str, most: int) -> tuple[Persons, pa.Array]:
+    """Whom the directory lists; of a large one on the other end of a line, no more are sent."""
+    if platform.directory is None:
+        raise NotApplicableError("there is no directory")
+    if isinstance(platform.directory, HttpDirectory):
+        return platform.directory.held(kind, most)
+    return platform.directory.held(kind)
+
+
+def _listed(platform: Platform) -> dict[str, pa.Array]:
+    """Identifiers of a few people of the directory, where there is one."""
+    listed = {}
+    for kind in KINDS:
+        with suppress(Exception):  # a check of its own says so
+            listed[kind] = held_by_some(platform, kind, _FEW)[1][:_FEW]
+    return {kind: some for kind, some in listed.items() if len(some)}
+
+
+def _matched(platform: Platform, kind: str, identifiers: pa.Array) -> Persons:
+    try:
+        return np.asarray(platform.people.match(kind, identifiers), np.int64)
+    except Exception:  # a check of its own says so
+        return np.empty(0, np.int64)
+
+
+def _sampled(platform: Platform) -> Persons:
+    found: list[Persons] = []
+    offered: Mapping[str, Mapping[str, int]] = {}
+    with suppress(Exception):  # here and below, a check of its own says so
+        offered = platform.people.offers()
+    for attribute, values in offered.items():
+        with suppress(Exception):
+            sizes = {value: min(most, _FEW) for value, most in values.items()}
+            drawn = platform.people.sample(attribute, sizes, np.random.default_rng())
+            found += [np.asarray(persons, np.int64) for persons in drawn.values()]
+    return np.concatenate([*found, np.empty(0, np.int64)])

@@ -1,0 +1,28 @@
+"""Who is listed in a platform's directory, without whoever's number or identifier cannot be used.
+
+One person who is listed without a name must not end the run of an audit for all (R2).
+"""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from api.platforms.interfaces import Persons
+
+_HASH = 32
+
+
+def usable(kind: str, persons: Persons, identifiers: pa.Array) -> tuple[Persons, pa.Array]:
+    """In the types that `match` takes."""
+    identifiers = _typed(kind, identifiers)
+    there = (persons >= 0) & np.asarray(identifiers.is_valid())
+    return persons[there], identifiers.filter(pa.array(there))
+
+
+def _typed(kind: str, identifiers: pa.Array) -> pa.Array:
+    """Null where there is none of the kind."""
+    if kind == "username":
+        return identifiers.cast(pa.string())
+    hashes = identifiers.cast(pa.large_binary())
+    whole = pc.equal(pc.binary_length(hashes), _HASH)
+    return pc.if_else(whole, hashes, None).cast(pa.binary(_HASH))

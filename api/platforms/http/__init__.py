@@ -1,0 +1,7 @@
+"""Platforms as they are hosted: behind HTTP, or as a model and a table on disk."""
+
+from api.platforms.files.onnx_platform import OnnxPlatform, digest_of
+from api.platforms.http.platform import HttpPlatform
+from api.platforms.http.server import served
+
+__all__ = ["HttpPlatform", "OnnxPlatform", "digest_of", "served"]

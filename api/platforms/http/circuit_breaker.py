@@ -1,0 +1,54 @@
+"""A circuit breaker that people's data cannot open (R2).
+
+Only calls that concern nobody are counted. Were failures about people counted too, somebody for
+whom the adapter fails could make it look down, and an audit would fail because of who is in it.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from api.platforms.fault_isolation import PlatformDownError
+
+Found = TypeVar("Found")
+
+
+@dataclass
+class Breaker:
+    """Asks whether the platform is up: `attempts` times with growing pauses, then not for a while.
+
+    After `rest_seconds` one attempt decides.
+    """
+
+    attempts: int
+    first_pause: float
+    rest_seconds: float
+    sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+    _opened_at: float | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def is_open(self) -> bool:
+        return self._opened_at is not None
+
+    def require_up(self, probe: Callable[[], Found], failure: type[Exception]) -> Found:
+        """What the probe finds. Threads take turns: what one finds out, all know."""
+        with self._lock:
+            if self._opened_at is not None and self.clock() - self._opened_at < self.rest_seconds:
+                raise PlatformDownError("the platform does not answer, and is left alone a while")
+            cause = None
+            for turn in range(1 if self.is_open else self.attempts):
+                if turn:
+                    self.sleep(self.first_pause * 2 ** (turn - 1))
+                try:
+                    found = probe()
+                except failure as error:
+                    cause = error
+                    continue
+                self._opened_at = None
+                return found
+            self._opened_at = self.clock()
+            raise PlatformDownError("the platform does not answer") from cause

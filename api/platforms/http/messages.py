@@ -1,0 +1,121 @@
+"""What goes over the line between the service and a platform's adapter: docs/adapters.md.
+
+Every call is an Arrow stream each way. What is asked beside columns is JSON in the metadata of the
+schema, under `ask`; an answer may have metadata of its own.
+"""
+
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, Literal
+
+import pyarrow as pa
+
+from api.kernel.arrow_ipc import compressed
+
+PROTOCOL: Literal[1] = 1
+MEDIA_TYPE = "application/vnd.apache.arrow.stream"
+# The address of the public facts, and what the addresses of all calls begin with.
+FACTS = "/v1/platform"
+CALLS = "/v1/"
+ROWS = 65_536
+# How a stream ends [Arrow columnar format, IPC streaming format]; without it, some is missing.
+END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+_ASK = b"ask"
+_MODEL = b"model_digest"
+
+
+class WireError(ValueError):
+    """Bytes that are not what they should be; the message names no value."""
+
+
+class TooLargeError(WireError):
+    """There are more of them than there should be."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """One way of a call: columns, and what is said beside them."""
+
+    columns: pa.Table
+    ask: Mapping[str, Any] = field(default_factory=dict)
+    model_digest: str | None = None
+
+
+def write(message: Message, batches: Iterable[pa.RecordBatch] | None = None) -> Iterator[bytes]:
+    """The bytes of a message, a batch of rows at a time; `batches` in place of its own rows."""
+    said: dict[bytes, bytes] = {_ASK: json.dumps(message.ask).encode()}
+    if message.model_digest is not None:
+        said[_MODEL] = message.model_digest.encode()
+    schema = message.columns.schema.with_metadata(said)
+    rows = message.columns.to_batches(ROWS) if batches is None else batches
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, schema) as writer:
+        for batch in rows:
+            writer.write_batch(batch)
+            yield _taken(sink)
+    yield _taken(sink)
+
+
+def read(source: BinaryIO, limit: int | None = None, rows: int | None = None) -> Message:
+    """A message from its bytes, checked: Arrow itself believes the offsets that it is sent.
+
+    No more than `limit` bytes of columns are held, and no batches read beyond so many `rows`.
+    """
+    try:
+        with pa.ipc.open_stream(io.BufferedReader(_Uncompressed(source))) as reader:
+            schema, batches = reader.schema, list(_bounded(reader, limit, rows))
+        said = schema.metadata or {}
+        model = said.get(_MODEL)
+        columns = pa.Table.from_batches(batches, schema.remove_metadata())
+        ask = json.loads(said.get(_ASK, b"{}"))
+        return Message(columns, ask, model.decode() if model is not None else None)
+    except WireError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        raise WireError("not an Arrow stream with what belongs in it") from error
+
+
+def _bounded(
+    reader: Iterable[pa.RecordBatch], limit: int | None, rows: int | None
+) -> Iterator[pa.RecordBatch]:
+    """Batches as they come. Rows of nothing take nothing until they are read as numbers."""
+    size = seen = 0
+    for batch in reader:
+        size, seen = size + max(batch.nbytes, 8 * len(batch)), seen + len(batch)
+        if limit is not None and size > limit:
+            raise TooLargeError("more than may be held")
+        batch.validate(full=True)
+        yield batch
+        if rows is not None and seen >= rows:
+            return
+
+
+class _Uncompressed(io.RawIOBase):
+    """A stream message by message, of which one that is compressed is refused before it is read."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        super().__init__()
+        self._messages = iter(pa.ipc.MessageReader.open_stream(source))
+        self._message = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        if not self._message and (message := next(self._messages, None)):
+            if compressed(message):
+                raise WireError("compressed: it is to be sent without compression")
+            self._message = memoryview(message.serialize()).cast("B")
+        size = min(len(buffer), len(self._message))
+        buffer[:size] = self._message[:size]
+        self._message = self._message[size:]
+        return size
+
+
+def _taken(sink: io.BytesIO) -> bytes:
+    written = sink.getvalue()
+    sink.seek(0)
+    sink.truncate()
+    return written

@@ -1,0 +1,246 @@
+"""A platform that is reached by HTTP: its own scoring service has an adapter, in any language.
+
+What the adapter gets wrong about some people is cut as it would be in process (`api.platforms.fault_isolation`): a
+missing score is NaN, a missing person NOBODY, and an answer that cannot be read is one that failed.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from api.platforms.directory import usable
+from api.platforms.fault_isolation import PlatformDownError
+from api.platforms.http.client import CallFailedError, Line, LineOptions
+from api.platforms.http.content_json import packed_content
+from api.platforms.http.messages import Message
+from api.platforms.http.model_version import AnsweringModel
+from api.platforms.http.public_facts import DIGEST, PoliciesFacts, ScoresFacts
+from api.platforms.interfaces import NOBODY, Log, Persons, Platform
+
+_SEED_BYTES = 32
+Told = TypeVar("Told")
+
+
+@dataclass(frozen=True)
+class HttpPlatform(Platform):
+    """With the capabilities that the adapter says it has."""
+
+    @classmethod
+    def at(cls, url: str, **options: Any) -> "HttpPlatform":
+        """Connect; `options` are those of `LineOptions`."""
+        line = Line(LineOptions(url=url, **options))
+        try:
+            facts = line.facts()
+        except PlatformDownError:
+            line.close()
+            raise
+        return cls(
+            name=facts.name,
+            people=HttpPeople(line),
+            scores=HttpScores(line) if facts.scores else None,
+            logs=HttpLogs(line) if facts.logs is not None else None,
+            policies=HttpPolicies(line) if facts.policies else None,
+            directory=HttpDirectory(line) if facts.directory else None,
+        )
+
+    def close(self) -> None:
+        cast("HttpPeople", self.people).close()
+
+
+class HttpPeople:
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def close(self) -> None:
+        self._line.close()
+
+    def match(self, kind: str, identifiers: pa.Array) -> Persons:
+        columns = pa.table({"identifier": identifiers})
+        answers = _asked(self._line, "match", columns, {"kind": kind})
+        found = _joined([_whole(each, "person") for each in list(answers)], np.int64)
+        return np.where(found < 0, NOBODY, found)
+
+    def offers(self) -> Mapping[str, Mapping[str, int]]:
+        return self._line.facts().offers
+
+    def sample(
+        self, attribute: str, sizes: Mapping[str, int], rng: np.random.Generator
+    ) -> Mapping[str, Persons]:
+        seed = rng.bytes(_SEED_BYTES).hex()
+        ask = {"attribute": attribute, "sizes": dict(sizes), "seed": seed}
+        found = self._line.ask("sample", Message(_nothing(), ask), sum(sizes.values())).columns
+        values, persons = _column(found, "value").cast(pa.string()), _whole(found, "person")
+        return {value: persons[np.asarray(pc.equal(values, value))] for value in sizes}
+
+    def confirmed(self, code: str) -> Persons:
+        found = self._line.ask("confirmed", Message(_nothing(), {"code": code}), None).columns
+        return np.unique(_whole(found, "person"))
+
+
+class HttpScores:
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        self._model = AnsweringModel(self._facts.model_digest)
+
+    @property
+    def model_digest(self) -> str:
+        return self._model.current(self._facts.model_digest)
+
+    @property
+    def score_range(self) -> tuple[float, float]:
+        return self._facts.score_range
+
+    @property
+    def context(self) -> Mapping[str, Sequence[str | float]]:
+        return self._facts.context
+
+    def score(
+        self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
+    ) -> NDArray[np.float64]:
+        ask = {"content": packed_content(content), "context": dict(context)}
+        columns = pa.table({"person": persons})
+        answers = _answers(self._line, "score", columns, ask)
+        return _joined([self._of_the_model(each, ask) for each in list(answers)], np.float64)
+
+    def _of_the_model(self, answer: Message, ask: Mapping[str, Any]) -> NDArray[np.float64]:
+        if not self._model.is_of(_model_of(answer)):
+            nobody = pa.table({"person": np.empty(0, np.int64)})
+            self._model.require(_model_of(self._line.ask("score", Message(nobody, ask), 0)))
+            raise CallFailedError("score", "the answer is of another model than that about nobody")
+        return _numbers(answer.columns, "score")
+
+    @property
+    def _facts(self) -> ScoresFacts:
+        return _there(self._line.facts().scores, "scores")
+
+
+class HttpLogs:
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def logs(self) -> Mapping[str, Log]:
+        described = self._line.facts().logs or {}
+        return {name: log.log() for name, log in described.items()}
+
+    def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
+        ask = {"log": log, "columns": list(columns)}
+        sent = pa.table({"person": persons})
+        for rows in _asked(self._line, "read", sent, ask, one_each=False):
+            yield from rows.select(["person", *columns]).to_batches()
+
+
+class HttpPolicies:
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    @property
+    def policies_digest(self) -> str:
+        return self._facts.policies_digest
+
+    @property
+    def step_seconds(self) -> float:
+        return self._facts.step_seconds
+
+    def consenting(self, persons: Persons) -> NDArray[np.bool_]:
+        answers = _asked(self._line, "consenting", pa.table({"person": persons}), {})
+        agreed = [_column(each, "consents").cast(pa.bool_()) for each in list(answers)]
+        return _joined([np.asarray(each.fill_null(False)) for each in agreed], np.bool_)
+
+    def rewards(
+        self, course: str, targets: Persons, arms: Persons, steps: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        columns = pa.table({"target": targets, "arm": arms, "step": steps})
+        answers = _asked(self._line, "rewards", columns, {"course": course})
+        return _joined([_numbers(each, "reward") for each in list(answers)], np.float64)
+
+    @property
+    def _facts(self) -> PoliciesFacts:
+        return _there(self._line.facts().policies, "policies")
+
+
+class HttpDirectory:
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def held(self, kind: str, most: int | None = None) -> tuple[Persons, pa.Array]:
+        """Everybody, or `most` people, without the rest being sent."""
+        asked = Message(_nothing(), {"kind": kind})
+        found = self._line.ask("held", asked, None, most).columns[:most]
+        return usable(kind, _whole(found, "person"), _column(found, "identifier"))
+
+
+def _asked(
+    line: Line, call: str, columns: pa.Table, ask: Mapping[str, Any], *, one_each: bool = True
+) -> Iterator[pa.Table]:
+    for answer in _answers(line, call, columns, ask, one_each=one_each):
+        yield answer.columns
+
+
+def _answers(
+    line: Line, call: str, columns: pa.Table, ask: Mapping[str, Any], *, one_each: bool = True
+) -> Iterator[Message]:
+    """The answers about all rows, some rows a call; about none there is one call too.
+
+    After a call that failed the others are made as well, so that their number does not tell which
+    one it was.
+    """
+    size, failure = line.options.people_per_call, None
+    for start in range(0, max(1, len(columns)), size):
+        part = columns.slice(start, size)
+        try:
+            answer = line.ask(call, Message(part, ask), len(part))
+        except CallFailedError as error:
+            failure = error
+            continue
+        if one_each and len(answer.columns) != len(part):
+            failure = CallFailedError(call, "the answer has not one row for each that was sent")
+        if failure is None:
+            yield answer
+    if failure is not None:
+        raise failure
+
+
+def _model_of(answer: Message) -> str:
+    if answer.model_digest is None or not DIGEST.fullmatch(answer.model_digest):
+        raise CallFailedError("score", "the answer does not say which model it is of")
+    return answer.model_digest
+
+
+def _column(table: pa.Table, name: str) -> pa.Array:
+    if name not in table.column_names:
+        raise CallFailedError("answer", f"there is no column {name}")
+    return table[name].combine_chunks()
+
+
+def _whole(table: pa.Table, name: str) -> Persons:
+    """Numbers of people, NOBODY where there is none."""
+    column = _column(table, name)
+    if not pa.types.is_integer(column.type):
+        raise CallFailedError("answer", f"{name} is not of whole numbers")
+    return np.asarray(column.cast(pa.int64()).fill_null(NOBODY), np.int64)
+
+
+def _numbers(table: pa.Table, name: str) -> NDArray[np.float64]:
+    column = _column(table, name)
+    if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
+        raise CallFailedError("answer", f"{name} is not of numbers")
+    return np.asarray(column.cast(pa.float64(), safe=False).fill_null(np.nan), np.float64)
+
+
+def _joined(parts: list[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:
+    return np.concatenate([*parts, np.empty(0, kind)])
+
+
+def _nothing() -> pa.Table:
+    return pa.table({})
+
+
+def _there(facts: Told | None, capability: str) -> Told:
+    if facts is None:
+        raise CallFailedError("platform", f"it has no {capability} any more: restart the service")
+    return facts

@@ -1,0 +1,298 @@
+"""What a platform must be able to do, as small capabilities.
+
+A platform implements the ones it has, with standard-library, NumPy and Arrow types only, and the
+catalogue offers the kinds of audit they carry. Everything `match`, `sample`, `confirmed`, `score`,
+`read`, `scan`, `consenting` and `rewards` return is private: only the waist lets a function of it
+out.
+
+A person number is stable for the life of an account. An identifier resolves to at most one person,
+by a rule that does not depend on who else is asked for.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from privacy.tables.bounded_table import Table
+from privacy.tables.membership import Membership
+
+Persons = NDArray[np.int64]
+# Columns of rows, by name and all of one length.
+Columns = Mapping[str, NDArray[Any]]
+NOBODY = -1
+# The role of people whose lists or feeds the rows of a log are.
+VIEWER = "viewer"
+
+
+class People(Protocol):
+    """Who is there."""
+
+    def match(self, kind: str, identifiers: pa.Array) -> Persons:
+        """The person behind each identifier, in order, NOBODY where there is none.
+
+        `kind` is `username` (an array of strings), `email_sha256` or `phone_sha256` (arrays of
+        32 bytes, `fixed_size_binary(32)`).
+        """
+        ...
+
+    def offers(self) -> Mapping[str, Mapping[str, int]]:
+        """attribute → value → how many people may be sampled among those who declared it.
+
+        Public figures, not live counts. The values of one attribute are disjoint.
+        """
+        ...
+
+    def sample(
+        self, attribute: str, sizes: Mapping[str, int], rng: np.random.Generator
+    ) -> Mapping[str, Persons]:
+        """For each value, exactly so many distinct people who declared it, drawn uniformly."""
+        ...
+
+    def confirmed(self, code: str) -> Persons:
+        """The people who confirmed on the platform that they take part under this code, sorted."""
+        ...
+
+
+class Scores(Protocol):
+    """What the model thinks."""
+
+    @property
+    def model_digest(self) -> str:
+        """`sha256:…` of the model that scores; it changes when the model does."""
+        ...
+
+    @property
+    def score_range(self) -> tuple[float, float]:
+        """The public range of scores."""
+        ...
+
+    @property
+    def context(self) -> Mapping[str, Sequence[str | float]]:
+        """Temporal variables an audit freezes, and their public values, the default first."""
+        ...
+
+    def score(
+        self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
+    ) -> NDArray[np.float64]:
+        """The relevance of the content to each person, in order.
+
+        `content` has `kind`, `title`, `text` (strings), `attributes` (strings by name) and `image`
+        (bytes or None). `context` has a value for every variable.
+        """
+        ...
+
+
+class Directory(Protocol):
+    """Everybody who could be in an audience that the platform is not shown."""
+
+    def held(self, kind: str) -> tuple[Persons, pa.Array]:
+        """All people with an identifier of this kind, and their identifiers.
+
+        Normalised as the catalogue's codebook says, of the types that `match` takes. Of several
+        identifiers of a person the first counts.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What is public about a log of recommendations: which of its columns say what.
+
+    `strategy` is the column of words that says by which strategy a row was shown, and `random` its
+    word for uniformly random items, None where there are none. `signals` are columns of numbers, 0
+    or 1; `creators` are columns of words that say of which group the item's creator is; `day` is
+    the column of days.
+    """
+
+    strategy: str
+    random: str | None
+    signals: tuple[str, ...]
+    creators: tuple[str, ...]
+    day: str | None = None
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What is public about a log of ranked lists: which of its columns say what.
+
+    `query` has a whole number that tells lists apart, `place` the place in one, from 1 on. In a log
+    of viewers, whose lists these are, `candidate` has the person number of who is listed, null for
+    nobody; where items are listed it is None, as in a log of candidates, whose lists are nobody's.
+    A viewer's rows are there whoever is listed in them. No auditor can ask for these columns.
+    """
+
+    query: str
+    place: str
+    candidate: str | None = None
+
+
+@dataclass(frozen=True)
+class Log:
+    """What is public about a log.
+
+    `person` is the role of the people whose rows they are, and whose privacy is counted:
+    `candidate`, `viewer`. `numbers` are columns with their range, `words` columns with their
+    values. `model_digest` is that of the model that scored the rows.
+    """
+
+    person: str
+    numbers: Mapping[str, tuple[float, float]]
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    model_digest: str | None = None
+    traffic: Traffic | None = None
+    ranking: Ranking | None = None
+
+
+class Logs(Protocol):
+    """What happened: rows by person."""
+
+    def logs(self) -> Mapping[str, Log]:
+        """The logs by name. Public, and as stable as a schema."""
+        ...
+
+    def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
+        """All rows of these people, who are distinct and sorted, and may be nobody.
+
+        Columns: `person` (the number), and those asked for: numbers of any numeric type, null where
+        there is none, and words as strings or as a dictionary of strings. Rows that are ordered by
+        person are read faster.
+        """
+        ...
+
+
+class Pieces(Protocol):
+    """Logs as they lie, on many machines: a person's rows may be in any number of pieces."""
+
+    def pieces(self, log: str) -> Sequence[str]:
+        """The names of the pieces of a log, in an order that stays."""
+        ...
+
+    def scan(self, log: str, piece: str, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
+        """All rows of a piece, of whomever, with the columns that `Logs.read` has.
+
+        An odd row should not make it fail: everybody's rows are read by `Logs.read` then, which
+        takes longer, and whoever that fails for is cut. A piece that is not there is an outage.
+        """
+        ...
+
+
+class Policies(Protocol):
+    """What people are recommended, and what they would get from what others are."""
+
+    @property
+    def policies_digest(self) -> str:
+        """`sha256:…` of the model and everybody's recommendations; it changes when they do."""
+        ...
+
+    @property
+    def step_seconds(self) -> float:
+        """How long a step lasts, whoever takes it: public, above 0."""
+        ...
+
+    def consenting(self, persons: Persons) -> NDArray[np.bool_]:
+        """Who of these people agrees, at this moment, to be shown other recommendations."""
+        ...
+
+    def rewards(
+        self, course: str, targets: Persons, arms: Persons, steps: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Show each target what is recommended to the arm, and tell what it was worth to them.
+
+        Rewards are in [0, 1]; where the arm is the target, it is shown its own. A step of a target
+        has a number, from 0, within the course. Asked for again, as after a crash, it is not taken
+        again: the answer is that of the first time.
+        """
+        ...
+
+
+class Journal(Protocol):
+    """What an audit that goes on for a while has done so far, durably. No adapter has it: the
+    service keeps it and hands it to the worker's platform.
+    """
+
+    @property
+    def course(self) -> str:
+        """The name of the audit, under which steps are taken."""
+        ...
+
+    def read(self) -> bytes | None:
+        """What was written last, None at the beginning."""
+        ...
+
+    def write(self, state: bytes) -> None:
+        """Commit, unless the audit was stopped or is another worker's by now."""
+        ...
+
+    def wait_until(self, seconds: float, state: Callable[[], bytes]) -> None:
+        """Go on so many seconds after the beginning; the state is written before a long wait."""
+        ...
+
+
+class Balances(Protocol):
+    """What people have borne. No adapter has it: the service keeps it and hands it to the worker's
+    platform.
+    """
+
+    def shares(self, persons: Persons) -> NDArray[np.float64]:
+        """Of each person, in order, which share of the lifetime cap other audits have taken."""
+        ...
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The columns that are read of a log."""
+
+    log: str
+    columns: tuple[str, ...]
+
+
+class Engine(Protocol):
+    """Where people's values are read and reduced. No adapter has it: the service hands it over.
+
+    People are exchanged into partitions by their number. Everybody is in one partition, with all of
+    their groups and all of their rows, so that what is cut per person is cut once; a reduction is a
+    function of a platform and of the people of a partition, and the tables of partitions add.
+    """
+
+    def total(
+        self,
+        membership: Membership,
+        reduce: "Callable[[Platform, Membership], Table]",
+        wanted: Wanted | None = None,
+    ) -> Table:
+        """The tables of all partitions together; `wanted` is what they read of a log."""
+        ...
+
+    def compared(
+        self,
+        membership: Membership,
+        read: "Callable[[Platform, Membership], Columns]",
+        key: str,
+        reduce: Callable[[Columns], Table],
+        wanted: Wanted | None = None,
+    ) -> Table:
+        """The same where rows of different people are compared: those of one `key`, a number.
+
+        Rows are read by person, and exchanged once more by their key before they are reduced.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A platform by name, with the capabilities it has."""
+
+    name: str
+    people: People
+    scores: Scores | None = None
+    balances: Balances | None = None
+    logs: Logs | None = None
+    pieces: Pieces | None = None
+    policies: Policies | None = None
+    journal: Journal | None = None
+    directory: Directory | None = None
+    engine: Engine | None = None

@@ -1,0 +1,66 @@
+"""Partitions: where people and rows go.
+
+Where rows are exchanged, the partition of a person is a function of the person's number: all that
+is known of somebody comes together in one, from wherever it lay. Where people are only read by
+number, neighbours stay together, which costs nothing.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.kernel.splitmix64 import mixed
+from api.platforms.interfaces import Columns, Persons
+from privacy.tables.membership import Membership
+
+Numbers = NDArray[np.intp]
+# People who are looked at to cut a membership into parts of one size.
+_SAMPLE = 4_096
+
+
+def of_persons(persons: Persons, partitions: int) -> Numbers:
+    """The number of each person's partition."""
+    return (mixed(persons.astype(np.uint64)) % np.uint64(partitions)).astype(np.intp)
+
+
+def of_keys(keys: NDArray[np.float64], partitions: int) -> Numbers:
+    """The number of the partition of each key: the same for numbers that are equal."""
+    # 0 and −0 are equal and have different bits.
+    return of_persons((np.asarray(keys, np.float64) + 0.0).view(np.int64), partitions)
+
+
+def parts(membership: Membership, partitions: int) -> list[Membership]:
+    """The people of each partition, in the groups they are in: cut before, and cut alike."""
+    groups = [_apart(group, partitions) for group in membership.groups]
+    k = membership.groups_per_person
+    return [Membership(tuple(each), k) for each in zip(*groups, strict=True)]
+
+
+def ranges(membership: Membership, partitions: int) -> list[Membership]:
+    """The people of each range of numbers, in the groups they are in: slices, of about one size.
+
+    As many as asked for, whoever was found.
+    """
+    step = 1 + sum(map(len, membership.groups)) // _SAMPLE
+    some = np.sort(np.concatenate([*(group[::step] for group in membership.groups), [0]]))
+    cuts = some[np.arange(1, partitions) * len(some) // partitions]
+    groups = [np.split(group, np.searchsorted(group, cuts)) for group in membership.groups]
+    k = membership.groups_per_person
+    return [Membership(tuple(each), k) for each in zip(*groups, strict=True)]
+
+
+def columns_apart(columns: Columns, where: Numbers, partitions: int) -> list[Columns]:
+    """The rows that go to each partition, in the order in which they are."""
+    order, ends = ordered(where, partitions)
+    apart = {name: np.split(column[order], ends) for name, column in columns.items()}
+    return [dict(zip(apart, each, strict=True)) for each in zip(*apart.values(), strict=True)]
+
+
+def ordered(where: Numbers, partitions: int) -> tuple[Numbers, Numbers]:
+    """The order by partition, that within each as it is, and where all but the first begin."""
+    order = np.argsort(where.astype(np.uint16), kind="stable")  # by radix, as they are few
+    return order, np.cumsum(np.bincount(where, minlength=partitions))[:-1]
+
+
+def _apart(persons: Persons, partitions: int) -> list[Persons]:
+    order, ends = ordered(of_persons(persons, partitions), partitions)
+    return np.split(persons[order], ends)

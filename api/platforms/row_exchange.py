@@ -1,0 +1,145 @@
+"""Rows of logs exchanged by person: out of the pieces in which they lie, into partitions.
+
+A person's rows may be in every piece. They are in one partition afterwards, in the order of the
+pieces, so that at most `rows_per_person` of them are drawn from all, and not from each piece.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from api.platforms.fault_isolation import answers_or_cut
+from api.platforms.interfaces import NOBODY, Log, Persons, Pieces, Wanted
+from api.platforms.partitions import of_persons, ordered
+from privacy.tables.membership import among
+
+PERSON = "person"
+# Whole numbers beyond are not told apart as floats.
+_EXACT = 2.0**53
+CODES = pa.dictionary(pa.int32(), pa.string())
+
+
+def scattered(
+    pieces: Pieces, log: Log, wanted: Wanted, piece: str, everyone: Persons, partitions: int
+) -> list[pa.Table]:
+    """The rows of a piece that are of these people, who are sorted, for each partition."""
+    found = [
+        rows
+        for batch in pieces.scan(wanted.log, piece, wanted.columns)
+        for rows in _converted(batch, log, wanted.columns, everyone)
+    ]
+    table = _together([nothing(wanted.columns), *found])
+    order, ends = ordered(of_persons(_persons(table), partitions), partitions)
+    table = table.take(order)
+    return [table.slice(start, stop - start) for start, stop in pairwise([0, *ends, len(table)])]
+
+
+def _converted(
+    batch: pa.RecordBatch, log: Log, columns: Sequence[str], everyone: Persons
+) -> Iterator[pa.Table]:
+    """What of a batch can be used, row by row: one that cannot takes nobody else's along (R2)."""
+
+    def some(start: int, stop: int) -> pa.Table:
+        return _typed(batch.slice(start, stop - start), log, columns, everyone)
+
+    try:
+        some(0, 0)
+    except Exception:  # it lacks a column, or is of a type that is never read: so is every row
+        return
+    for _, _, rows in answers_or_cut(some, len(batch)):
+        yield rows
+
+
+def _typed(batch: pa.RecordBatch, log: Log, columns: Sequence[str], everyone: Persons) -> pa.Table:
+    """Rows of these people, in types in which those of other batches and pieces are too."""
+    person = persons_of(pa.chunked_array([batch[PERSON]]))
+    mine = np.flatnonzero(among(person, everyone))
+    rows = pa.Table.from_batches([batch]).select(columns).take(mine)
+    typed = {name: (_number if name in log.numbers else _coded)(rows[name]) for name in columns}
+    return pa.table({PERSON: person[mine]} | typed)
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """The rows of one partition as logs that are read by person."""
+
+    described: Mapping[str, Log]
+    rows: pa.Table
+    person: Persons
+
+    @classmethod
+    def of(
+        cls, described: Mapping[str, Log], wanted: Wanted, shares: Sequence[pa.Table]
+    ) -> "Gathered":
+        """What came from all pieces, in their order."""
+        rows = _together([nothing(wanted.columns), *shares])
+        person = _persons(rows)
+        order = np.argsort(person, kind="stable")
+        return cls(described, rows.take(order), person[order])
+
+    def logs(self) -> Mapping[str, Log]:
+        return self.described
+
+    def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
+        ends = [persons[0], persons[-1] + 1] if len(persons) else [0, 0]
+        first, last = np.searchsorted(self.person, ends)
+        rows = self.rows.slice(first, last - first).select([PERSON, *columns])
+        batches: list[pa.RecordBatch] = rows.to_batches()
+        return batches
+
+
+def nothing(columns: Iterable[str]) -> pa.Table:
+    """No rows of these columns, of no type."""
+    return pa.table({name: pa.nulls(0) for name in (PERSON, *columns)})
+
+
+def with_codes(table: pa.Table) -> pa.Table:
+    """Words as codes of one type, whatever they were: pieces differ, and words repeat."""
+    for place, column in enumerate(table.columns):
+        kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary)
+        if any(is_one(column.type) for is_one in kinds):
+            table = table.set_column(place, table.column_names[place], _coded(column))
+    return table
+
+
+def persons_of(column: pa.ChunkedArray) -> Persons:
+    """The numbers of people: one below 0 where there is none, or it is not whole, or too large."""
+    if pa.types.is_floating(column.type):
+        numbers = np.asarray(column.cast(pa.float64()))  # NaN where there is none
+        whole = (np.floor(numbers) == numbers) & (np.abs(numbers) < _EXACT)
+        return np.where(whole, numbers, NOBODY).astype(np.int64)
+    # What is beyond the largest number wraps round, and is below 0.
+    found = column.cast(pa.int64(), safe=not pa.types.is_integer(column.type))
+    return np.asarray(pc.fill_null(found, NOBODY), np.int64)
+
+
+def _together(tables: Sequence[pa.Table]) -> pa.Table:
+    """Dictionaries are made one before rows of them are mixed."""
+    some = [table for table in tables if len(table)] or [*tables[:1]]
+    return pa.concat_tables(some, promote_options="permissive").unify_dictionaries()
+
+
+def _number(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Flags stay as small as they are."""
+    if pa.types.is_uint8(column.type):
+        return column
+    return column.cast(pa.uint8() if pa.types.is_boolean(column.type) else pa.float64())
+
+
+def _coded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_dictionary(column.type):
+        return pa.chunked_array([_recoded(each) for each in column.chunks], CODES)
+    return column.cast(pa.string()).dictionary_encode()
+
+
+def _recoded(chunk: pa.DictionaryArray) -> pa.DictionaryArray:
+    codes, words = chunk.indices.cast(pa.int32()), chunk.dictionary.cast(pa.string())
+    return pa.DictionaryArray.from_arrays(codes, words)
+
+
+def _persons(table: pa.Table) -> Persons:
+    return persons_of(table[PERSON])

@@ -1,0 +1,57 @@
+"""Drawing a few rows of each person, uniformly and without replacement.
+
+Which rows are drawn is a function of a secret, the person's number and how many rows they have: a
+keyed mixing of bits stands for chance. So nobody's draw depends on anybody else, and a person who
+is in two groups has the same rows drawn in both.
+
+[F87] Bentley, Floyd, A Sample of Brilliance, CACM 30(9), 1987 (sampling without replacement).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.kernel.splitmix64 import GOLDEN, mixed, word
+from api.platforms.interfaces import Persons
+
+Places = NDArray[np.intp]
+
+
+def runs_of(person: Persons) -> tuple[Places, Places]:
+    """Where each person's rows begin, and how many they are, of rows ordered by person."""
+    if not len(person):
+        return np.empty(0, np.intp), np.empty(0, np.intp)
+    first = np.concatenate([[0], np.flatnonzero(person[1:] != person[:-1]) + 1])
+    return first, np.diff(first, append=len(person))
+
+
+def drawn_rows(person: Persons, first: Places, rows: Places, most: int, secret: int) -> Places:
+    """At most so many rows of each person, in order; `first` and `rows` are the runs of them."""
+    many = rows > most
+    sampled = distinct_below(rows[many], person[first[many]], most, secret)
+    drawn = (first[many][:, None] + sampled).ravel()
+    if many.all():
+        return np.sort(drawn)
+    return np.sort(np.concatenate([np.flatnonzero(np.repeat(~many, rows)), drawn]))
+
+
+def distinct_below(
+    ends: Places, person: Persons, most: int, secret: int, *, first_step: int = 0
+) -> Places:
+    """Draw `most` different numbers below each person's end, every set equally likely.   [F87]
+
+    The draw uses the steps from `first_step` on; `below` with another step is independent of it.
+    """
+    chosen = np.full((len(person), most), -1, np.intp)
+    for step in range(most):
+        last = ends - most + step
+        number = below(last + 1, person, first_step + step, secret)
+        taken = (chosen[:, :step] == number[:, None]).any(axis=1)
+        chosen[:, step] = np.where(taken, last, number)
+    return chosen
+
+
+def below(ends: Places, person: Persons, step: int, secret: int) -> Places:
+    """A number from 0 below each end. An end e favours some numbers by at most e / 2⁵³."""
+    bits = mixed(mixed(person.astype(np.uint64) + word(secret)) + word((step + 1) * GOLDEN))
+    share = (bits >> np.uint64(11)).astype(np.float64) / 2**53
+    return np.minimum((share * ends).astype(np.intp), ends - 1)

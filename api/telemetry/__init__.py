@@ -1,0 +1,1 @@
+"""Telemetry: metrics, traces and logs."""

@@ -1,0 +1,141 @@
+"""What one process has done, read from its own counters, so that processes can be added up."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from prometheus_client.metrics import MetricWrapperBase
+from pydantic import BaseModel, ConfigDict
+
+from api.telemetry.metrics import (
+    ADAPTER_CALLS,
+    ADAPTER_FAILURES,
+    AUDITS,
+    ENDS,
+    IN_PROGRESS,
+    LATE_AUDITS,
+    LATE_PARTS,
+    LATENCY,
+    LEFT_OUT,
+    MENDED_REWARDS,
+    REQUESTS,
+    SHED,
+    STEPS,
+)
+
+# They last as long as somebody listens: their time says nothing.
+_STREAMS = "/events"
+
+
+class Traffic(BaseModel):
+    """Requests: how many, refused (4xx), failed (5xx), and how many took up to each of `ENDS`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    requests: int = 0
+    refused: int = 0
+    failed: int = 0
+    timed: tuple[int, ...] = (0,) * len(ENDS)
+
+    def __add__(self, other: "Traffic") -> "Traffic":
+        return self._with(other, 1)
+
+    def __sub__(self, other: "Traffic") -> "Traffic":
+        return self._with(other, -1)
+
+    def _with(self, other: "Traffic", sign: int) -> "Traffic":
+        return Traffic(
+            requests=self.requests + sign * other.requests,
+            refused=self.refused + sign * other.refused,
+            failed=self.failed + sign * other.failed,
+            timed=tuple(a + sign * b for a, b in zip(self.timed, other.timed, strict=True)),
+        )
+
+    def within(self, share: float) -> float | None:
+        """The first of `ENDS` within which this share of requests was answered."""
+        most = self.timed[-1]
+        if not most:
+            return None
+        ends = zip(ENDS, self.timed, strict=True)
+        return next(end for end, up_to in ends if up_to >= share * most)
+
+
+class Figures(BaseModel):
+    """What a process tells: `routes` of the last minutes, everything else since it started."""
+
+    model_config = ConfigDict(frozen=True)
+
+    total: Traffic = Traffic()
+    routes: dict[str, Traffic] = {}
+    audits: dict[str, int] = {}
+    steps: int = 0
+    mended: int = 0
+    left_out: int = 0
+    late: int = 0
+    # Requests in progress when the figures were written.
+    in_progress: int = 0
+    shed: int = 0
+    adapter_calls: int = 0
+    adapter_failures: int = 0
+
+
+def routes() -> dict[str, Traffic]:
+    """Every route that was asked for, since this process started."""
+    numbers: dict[str, dict[str, Any]] = defaultdict(lambda: defaultdict(int))
+    for labels, count in _counted(REQUESTS):
+        found = numbers[_name(labels)]
+        found["requests"] += count
+        found[{"4": "refused", "5": "failed"}.get(labels["status"][0], "served")] += count
+    timed: dict[str, dict[float, int]] = defaultdict(dict)
+    for labels, count in _counted(LATENCY, "_bucket"):
+        if not labels["route"].endswith(_STREAMS):
+            timed[_name(labels)][float(labels["le"])] = count
+    return {
+        name: Traffic(
+            requests=found["requests"],
+            refused=found["refused"],
+            failed=found["failed"],
+            timed=tuple(timed[name].get(end, 0) for end in ENDS),
+        )
+        for name, found in numbers.items()
+    }
+
+
+def figures(now: dict[str, Traffic], before: dict[str, Traffic]) -> Figures:
+    """What to tell, from the routes as they are and as they were some minutes ago."""
+    recent = {name: each - before.get(name, Traffic()) for name, each in now.items()}
+    return Figures(
+        total=added(now.values()),
+        routes={name: each for name, each in recent.items() if each.requests},
+        audits={labels["state"]: count for labels, count in _counted(AUDITS)},
+        steps=_sum(STEPS),
+        mended=_sum(MENDED_REWARDS),
+        left_out=_sum(LEFT_OUT),
+        late=_sum(LATE_PARTS) + _sum(LATE_AUDITS),
+        in_progress=_sum(IN_PROGRESS, "requests_in_progress"),
+        shed=_sum(SHED),
+        adapter_calls=_sum(ADAPTER_CALLS),
+        adapter_failures=_sum(ADAPTER_FAILURES),
+    )
+
+
+def added(traffic: Iterable[Traffic]) -> Traffic:
+    return sum(traffic, start=Traffic())
+
+
+def _name(labels: dict[str, str]) -> str:
+    return f"{labels['method']} {labels['route']}"
+
+
+def _sum(metric: MetricWrapperBase, suffix: str = "_total") -> int:
+    return sum(count for _, count in _counted(metric, suffix))
+
+
+def _counted(metric: MetricWrapperBase, suffix: str = "_total") -> list[tuple[dict[str, str], int]]:
+    """Labels and numbers of a metric of this process."""
+    return [
+        (sample.labels, int(sample.value))
+        for family in metric.collect()
+        for sample in family.samples
+        if sample.name.endswith(suffix)
+    ]

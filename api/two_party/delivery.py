@@ -1,0 +1,107 @@
+"""What was answered is delivered once nothing stands in the way: a draw, and maybe an opening.
+
+The share of runs that the mandate has opened is drawn by the head of the ledger that ends with the
+answer, and is signed with it (`privacy.ledger.two_party_runs.drawn`). Until a regulator has opened a run that
+was drawn, nothing of it leaves. Then the bytes are the same for everybody who asks, for ever.
+"""
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from sqlmodel import Session, col, select
+
+from api import ledger
+from api.audits.publication import Made, deliver
+from api.audits.release import scoring_model, signed
+from api.db import AuditRow, CheckpointRow, MandateRow, RunRow, Store
+from api.identity.signing_keys import SigningKeys
+from api.kernel.clock import next_second, now, whole_second
+from api.kernel.errors import ConflictError
+from api.kernel.settings import Settings
+from api.kinds.two_party import KIND
+from api.platforms.interfaces import Platform
+from api.telemetry.metrics import AUDITS
+from privacy.ledger import notes
+from privacy.ledger.two_party_runs import drawn
+
+Awaited = Literal["opening"]
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What a run waits for, and the head by which that was drawn, if one did."""
+
+    awaited: Awaited | None
+    head: CheckpointRow | None = None
+
+    def facts(self) -> dict[str, Any]:
+        if self.head is None:
+            return {}
+        return {"draw": {"size": self.head.size, "root": root_of(self.head).hex()}}
+
+
+def settle(
+    store: Store, platform: Platform, keys: SigningKeys, settings: Settings, audit_id: str
+) -> Awaited | None:
+    """Release what can be released; what the run waits for otherwise."""
+    key = keys.current("receipt")  # before the transaction: the first one is written down
+    with store.write() as session:
+        written = next_second(ledger.lock(session))
+        audit, run = locked(session, audit_id)
+        if audit.state == "released":
+            return None
+        if audit.state != "running":
+            raise ConflictError(f"the audit is {audit.state}", state=audit.state)
+        draw = draw_of(session, audit, run)
+        if draw.awaited is None:
+            fields = json.loads(run.release or "{}")
+            body = signed(fields, whole_second(now()), key)
+            facts = {"transcript": run.transcript, **draw.facts()}
+            model = fields["model_digest"]
+            made = Made(audit, body, model, scoring_model(model, platform), facts)
+            deliver(session, [made], settings, written)
+    if draw.awaited is None:
+        AUDITS.labels(state="released").inc()
+    return draw.awaited
+
+
+def settle_all(store: Store, platform: Platform, keys: SigningKeys, settings: Settings) -> None:
+    """Release what was answered and waits for nothing, though its auditor may never come back."""
+    answered = col(RunRow.answered_at).is_not(None)
+    query = select(AuditRow.id).join(RunRow, col(RunRow.audit_id) == col(AuditRow.id))
+    with store.read() as session:
+        found = session.exec(query.where(AuditRow.state == "running", answered)).all()
+    for audit_id in found:
+        with suppress(ConflictError):  # it ended meanwhile
+            settle(store, platform, keys, settings, audit_id)
+
+
+def locked(session: Session, audit_id: str) -> tuple[AuditRow, RunRow]:
+    """A two-party audit that was answered."""
+    audit = session.exec(select(AuditRow).where(AuditRow.id == audit_id).with_for_update()).first()
+    run = session.get(RunRow, audit_id, with_for_update=True)
+    if audit is None or audit.kind != KIND or run is None or run.answered_at is None:
+        raise ConflictError("no run of this audit was answered yet")
+    return audit, run
+
+
+def draw_of(session: Session, audit: AuditRow, run: RunRow) -> Draw:
+    """Whether the run has to be opened, and by which head that was drawn."""
+    share = session.get_one(MandateRow, audit.mandate_id).opened_share
+    if not draws(share):
+        return Draw("opening" if share == 1 and not run.opened else None)
+    head = session.get_one(CheckpointRow, (run.entry or 0) + 1)
+    waits = drawn(share, root_of(head), audit.id) and not run.opened
+    return Draw("opening" if waits else None, head)
+
+
+def draws(share: Fraction) -> bool:
+    """Whether it is drawn which runs are opened: not if all are, nor if none is."""
+    return 0 < share < 1
+
+
+def root_of(head: CheckpointRow) -> bytes:
+    return notes.Checkpoint.parse(notes.Note.parse(head.note).text).root

@@ -1,0 +1,169 @@
+"""The platform's half of one run: whom rows are, what is read of people, and the noise on it.
+
+Everything here happens inside the party's first ASK, and once, in this order:
+
+1. Of a hidden audience, one transaction records whom the run found, debits them and drops those
+   above the cap. The audit is still `charged`: nothing was read on it. A later run may replace the
+   set, which gives back to exactly the people of the old one; so does a cancellation.
+2. One transaction turns the audit from `charged` to `running`: reading begins. From then on it
+   cannot be cancelled, its set of people is final, and only the run under way may read (R3).
+3. The run reads nobody but the people whom the charge debits, by its digest (R4). A later run is
+   compared with the recorded people alone.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlmodel import Session, select
+
+from api.accounting.charge import bearers, bound_people, record_people
+from api.accounting.people_digest import UnboundPeopleError
+from api.audits.pricing import exact_price, facts_of
+from api.contents.service import Shown, shown
+from api.db import AudienceRow, AuditRow, ChargeRow, OrderRow, Store
+from api.kernel import failpoints
+from api.kernel.errors import BeginAgainError, ConflictError
+from api.kernel.failpoints import Boundary
+from api.kernel.settings import Settings
+from api.kinds.protocol import AudienceFacts
+from api.kinds.registry import KINDS
+from api.kinds.two_party import SUMS, Integers, values_of
+from api.ledger import lock
+from api.platforms.fault_isolation import PlatformDownError
+from api.platforms.interfaces import NOBODY, Persons, Platform
+from api.two_party.candidates import candidates
+from api.two_party.failures import INTERNAL, fail_run, finish_failed, under_way
+from openapi.resources import REQUEST, Price, TwoPartyRequest
+from privacy import waist
+from privacy.two_party import Candidates, EncryptedTable, NoisySums, Uploaded
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Half:
+    """What a `PlatformParty` is given, for one audit and one run of it."""
+
+    store: Store
+    settings: Settings
+    platform: Platform
+    audit: AuditRow
+    run: str
+    request: TwoPartyRequest
+    facts: AudienceFacts
+    contents: Sequence[Shown]
+    join: Uploaded | Candidates
+    # Whether the set of people was final when this run began: an earlier one had begun to read.
+    final: bool = False
+    model: str | None = field(default=None)
+    # Whether noise may have been drawn: from then on a failure is final (`failures`).
+    drawn: bool = field(default=False)
+
+    @classmethod
+    def of(
+        cls, store: Store, settings: Settings, platform: Platform, audit: AuditRow, run: str
+    ) -> "Half":
+        request = REQUEST.validate_json(audit.request)
+        if not isinstance(request, TwoPartyRequest):
+            raise TypeError(f"{audit.id} is no two-party audit")
+        with store.read() as session:
+            audience = session.get_one(AudienceRow, audit.audience_id)
+            contents = shown(session, request.content_ids)
+            facts = facts_of(session, audience)
+            final = session.get_one(AuditRow, audit.id).state == "running"
+            if facts.candidates is None:
+                join: Uploaded | Candidates = Uploaded(_rows(session, audit, audience))
+            else:
+                recorded = bearers(session, audit.id, audience).everyone() if final else None
+                join = candidates(
+                    platform,
+                    audience.identifiers or "",
+                    facts.candidates,
+                    audit.id,
+                    settings,
+                    recorded,
+                )
+        return cls(store, settings, platform, audit, run, request, facts, contents, join, final)
+
+    def values(self, persons: Persons) -> Integers:
+        """Values of these people, once the store says that this run may read."""
+        if isinstance(self.join, Candidates):
+            self._record(persons)
+            failpoints.reached(Boundary.PEOPLE_RECORDED)
+        bearing = self._begin(persons)
+        failpoints.reached(Boundary.CLAIMED)
+        self.model = self._model()
+        fields = [content.fields for content in self.contents]
+        read = values_of(self.request, fields, self.platform)(persons[bearing])
+        if self._model() != self.model:
+            raise PlatformDownError("the model changed while it was read")
+        failpoints.reached(Boundary.REDUCED)
+        found = np.zeros((len(persons), read.shape[1]), np.int64)
+        found[bearing] = read
+        return found
+
+    def release(self, table: EncryptedTable) -> NoisySums:
+        """Through the waist, like everything (R1)."""
+        question = KINDS[self.audit.kind].question(self.request, self.facts)
+        paid = exact_price(Price.model_validate_json(self.audit.price))
+        finish_failed(self.audit.id)
+        self.drawn = True
+        noisy = waist.release(question, {SUMS: table}, paid=paid)[SUMS]
+        failpoints.reached(Boundary.NOISED)
+        if not isinstance(noisy, NoisySums):
+            raise TypeError("encrypted sums are expected")
+        return noisy
+
+    def _record(self, persons: Persons) -> None:
+        """Record and debit whom this run found, as long as no run has begun to read."""
+        with self.store.write() as session:
+            lock(session)
+            audit = locked(session, self.audit.id, self.run)
+            if audit.state == "charged":
+                charge, audience = _charge_of(session, audit)
+                record_people(session, charge, audience, persons, self.settings)
+            elif not self.final:
+                raise BeginAgainError("another run has begun to read since this one began")
+
+    def _begin(self, persons: Persons) -> NDArray[np.bool_]:
+        """Record that reading begins; return who of these people is debited, and may be read."""
+        try:
+            with self.store.write() as session:
+                lock(session)
+                audit = locked(session, self.audit.id, self.run)
+                audit.state = "running"
+                session.add(audit)
+                debited, _ = bound_people(session, *_charge_of(session, audit), self.settings)
+        except UnboundPeopleError as error:
+            log.exception("charge.unbound", extra={"audit": self.audit.id})
+            fail_run(self.store, self.audit.id, self.run, INTERNAL)
+            raise ConflictError("the audit has failed", state="failed") from error
+        return np.isin(persons, debited.everyone())
+
+    def _model(self) -> str | None:
+        return KINDS[self.audit.kind].model_digest(self.request, self.platform)
+
+
+def locked(session: Session, audit_id: str, run: str) -> AuditRow:
+    """Return the audit, locked, if this run of it may still read."""
+    row = under_way(session, audit_id, run)
+    audit = session.exec(select(AuditRow).where(AuditRow.id == audit_id).with_for_update()).one()
+    if row is None or audit.state not in ("charged", "running") or audit.stopped:
+        raise BeginAgainError("another run took the place of this one, or the audit has ended")
+    return audit
+
+
+def _charge_of(session: Session, audit: AuditRow) -> tuple[ChargeRow, AudienceRow]:
+    charge = session.exec(select(ChargeRow).where(ChargeRow.audit_id == audit.id)).one()
+    return charge, session.get_one(AudienceRow, audit.audience_id)
+
+
+def _rows(session: Session, audit: AuditRow, audience: AudienceRow) -> Persons:
+    """The person of each row who bears the audit; nobody where there is none."""
+    order = session.get_one(OrderRow, audience.id)
+    persons = np.frombuffer(order.persons, "<i8")
+    able = np.isin(persons, bearers(session, audit.id, audience).everyone())
+    return np.where(able, persons, NOBODY).astype(np.int64)

@@ -1,0 +1,18 @@
+"""Whom the keys of two-party runs are sealed to: the regulator who granted the mandate."""
+
+from sqlmodel import Session
+
+from api.db import MandateRow, ResearcherRow
+from api.kernel.errors import NoMandateError
+
+
+def regulator_key(session: Session, mandate: MandateRow) -> dict[str, str]:
+    """The public key that runs under this mandate are sealed to: that of who granted it."""
+    regulator = session.get_one(ResearcherRow, mandate.granted_by)
+    jwk = regulator.jwk or {}
+    if (jwk.get("kty"), jwk.get("crv")) != ("OKP", "Ed25519"):
+        raise NoMandateError(
+            "two-party runs are sealed to the regulator who granted the mandate, who has no Ed25519"
+            " key. Nothing was charged: ask for a mandate by one who has."
+        )
+    return {name: str(jwk[name]) for name in ("kty", "crv", "x")}

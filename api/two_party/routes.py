@@ -1,0 +1,124 @@
+"""`/v1/audits/{id}/exchange`: the messages of a two-party audit; and what regulators open."""
+
+from fastapi import Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import StreamingResponse
+
+from api.identity.roles import AuditorDep, RegulatorDep
+from api.kernel.errors import (
+    BeginAgainError,
+    ConflictError,
+    ForbiddenError,
+    MandateSuspendedError,
+    MessageRefusedError,
+    NotFoundError,
+    NotReleasedError,
+    RateLimitedError,
+    TooLargeError,
+    UnauthenticatedError,
+    UnavailableError,
+    UnsupportedMediaTypeError,
+)
+from api.ledger.signed_requests import REFUSALS, SignedDep
+from api.two_party.dependencies import TwoPartyDep
+from api.web.dependencies import ReadDep, StoreDep
+from api.web.problem_responses import responses
+from api.web.routing import router as new_router
+from api.web.waiting import place
+from openapi.resources import OpeningDraft, StoredRun, TwoPartyRun
+
+BYTES = "application/octet-stream"
+_BINARY = {"schema": {"type": "string", "format": "binary"}}
+_COMMON = responses(UnauthenticatedError, ForbiddenError, RateLimitedError)
+router = new_router(prefix="/v1/audits", tags=["two-party"], responses=_COMMON)
+regulator = new_router(prefix="/v1/regulator", tags=["regulator"], responses=_COMMON)
+
+
+@router.get("/{audit_id}/exchange", responses=responses(NotFoundError, ConflictError))
+def get_exchange(audit_id: str, caller: AuditorDep, parts: TwoPartyDep) -> TwoPartyRun:
+    """The terms of a two-party audit, whom its key is sealed to, and how far it is."""
+    from api.two_party import exchange, views  # they need the extra `two-party`
+
+    with parts.store.read() as session:
+        audit = exchange.two_party(session, caller, audit_id)
+    return views.view(parts, audit)
+
+
+@router.post(
+    "/{audit_id}/exchange",
+    response_class=Response,
+    openapi_extra={"requestBody": {"required": True, "content": {BYTES: _BINARY}}},
+    responses=responses(
+        NotFoundError,
+        ConflictError,
+        BeginAgainError,
+        MandateSuspendedError,
+        MessageRefusedError,
+        NotReleasedError,
+        TooLargeError,
+        UnavailableError,
+        UnsupportedMediaTypeError,
+    )
+    | {200: {"content": {BYTES: _BINARY}}},
+)
+async def exchange_message(
+    audit_id: str, request: Request, caller: AuditorDep, parts: TwoPartyDep
+) -> Response:
+    """The next message of a run, for the next one of the platform's. Sending it again is harmless.
+
+    A first message begins a new run on the same charge, until one run was answered.
+    """
+    from api.two_party import exchange
+
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != BYTES:
+        raise UnsupportedMediaTypeError(f"send a body of {BYTES}; the run is as it was")
+    message = await request.body()
+    async with place(parts.slots):
+        reply = await run_in_threadpool(exchange.exchange, parts, caller, audit_id, message)
+    return Response(reply, media_type=BYTES)
+
+
+@regulator.get("/two-party-runs")
+def list_waiting_runs(_: RegulatorDep, session: ReadDep) -> list[StoredRun]:
+    """Runs that were answered and not delivered yet, the oldest first."""
+    from api.two_party import openings
+
+    return openings.waiting(session)
+
+
+@regulator.get("/two-party-runs/{audit_id}", responses=responses(NotFoundError))
+def get_stored_run(audit_id: str, _: RegulatorDep, session: ReadDep) -> StoredRun:
+    """One run that was answered."""
+    from api.two_party import openings
+
+    return openings.stored(session, audit_id)
+
+
+@regulator.get(
+    "/two-party-runs/{audit_id}/messages",
+    response_class=StreamingResponse,
+    responses=responses(NotFoundError) | {200: {"content": {BYTES: _BINARY}}},
+)
+def get_stored_messages(audit_id: str, _: RegulatorDep, store: StoreDep) -> Response:
+    """All messages of a run, each after its length in four bytes: what `open_transcript` takes."""
+    from api.two_party import openings
+
+    with store.read() as session:
+        openings.stored(session, audit_id)
+    return StreamingResponse(openings.messages(store, audit_id), media_type=BYTES)
+
+
+@regulator.post(
+    "/openings",
+    status_code=201,
+    responses=responses(*REFUSALS, NotFoundError, ConflictError, body=True),
+)
+def state_opening(
+    draft: OpeningDraft, caller: RegulatorDep, store: StoreDep, signed: SignedDep
+) -> StoredRun:
+    """What a regulator found in a run. Without findings it can be delivered; with one, never."""
+    from api.two_party import openings
+
+    with store.write() as session:
+        statement = signed.statement(session, caller, "opening", draft)
+        return openings.state_opening(session, draft, statement)

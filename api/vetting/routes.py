@@ -1,0 +1,130 @@
+"""`/v1/applications`: apply without being known, then see, change and withdraw one's own."""
+
+from typing import Annotated
+
+from fastapi import Query, Request
+from sqlmodel import col, select
+from sqlmodel.sql.expression import SelectOfScalar
+
+from api.db import ApplicationRow, IndividualRow
+from api.identity.caller import Caller
+from api.identity.roles import CallerDep
+from api.kernel.errors import (
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    RateLimitedError,
+    UnauthenticatedError,
+)
+from api.ledger.signed_requests import REFUSALS, SignedDep
+from api.ledger.visibility import HIDDEN_FROM_OPERATORS
+from api.vetting import applications
+from api.vetting.applications import statement_of
+from api.vetting.dependencies import CalendarDep, StrangersDep
+from api.vetting.views import as_submitted, view
+from api.web.dependencies import ReadDep, SettingsDep, StoreDep
+from api.web.networks import network_of
+from api.web.pagination import page
+from api.web.parameters import CursorQuery, LimitQuery
+from api.web.problem_responses import responses
+from api.web.routing import router as new_router
+from openapi.resources import Application, ApplicationDraft, ApplicationState, Page, WithdrawalDraft
+
+router = new_router(prefix="/v1/applications", tags=["applications"])
+_ROLE = responses(UnauthenticatedError, ForbiddenError, RateLimitedError)
+_SIGNED = _ROLE | responses(*REFUSALS, NotFoundError, ConflictError, body=True)
+StateQuery = Annotated[ApplicationState | None, Query(description="Only those in this state.")]
+
+
+@router.post(
+    "",
+    status_code=201,
+    responses=responses(*REFUSALS, ConflictError, RateLimitedError, body=True),
+)
+def send_application(
+    draft: ApplicationDraft,
+    request: Request,
+    store: StoreDep,
+    settings: SettingsDep,
+    calendar: CalendarDep,
+    strangers: StrangersDep,
+    signed: SignedDep,
+) -> Application:
+    """Apply for access. No token is needed: the application is signed with the key it holds."""
+    strangers.take(network_of(request.client.host if request.client else "unknown"))
+    statement = statement_of(draft, signed.key, signed.signature, signed.origin)
+    with store.write() as session:
+        row = applications.submit(session, draft, statement, calendar, settings)
+        return view(session, row)
+
+
+@router.get("", responses=_ROLE)
+def list_applications(
+    caller: CallerDep,
+    session: ReadDep,
+    state: StateQuery = None,
+    cursor: CursorQuery = None,
+    limit: LimitQuery = 50,
+) -> Page[Application]:
+    """The applications you may see, newest first: your own; a regulator sees all."""
+    query = _visible(caller)
+    if state is not None:
+        query = query.where(ApplicationRow.state == state)
+    shown = page(session, query, ApplicationRow.id, lambda row: view(session, row), cursor, limit)
+    return Page[Application](items=shown.items, next=shown.next)
+
+
+@router.get("/{application_id}", responses=_ROLE | responses(NotFoundError))
+def get_application(application_id: str, caller: CallerDep, session: ReadDep) -> Application:
+    """An application as it stands, with its history and its deadline."""
+    return view(session, applications.seen(session, caller, application_id))
+
+
+@router.get("/{application_id}/draft", responses=_ROLE | responses(NotFoundError, ConflictError))
+def get_application_draft(
+    application_id: str, caller: CallerDep, session: ReadDep
+) -> ApplicationDraft:
+    """The newest version as it was submitted, salts included: what a decision is about."""
+    return as_submitted(session, applications.seen(session, caller, application_id))
+
+
+@router.post("/{application_id}/versions", status_code=201, responses=_SIGNED)
+def answer_application(
+    application_id: str,
+    draft: ApplicationDraft,
+    caller: CallerDep,
+    store: StoreDep,
+    calendar: CalendarDep,
+    signed: SignedDep,
+) -> Application:
+    """A new version, after the regulator asked for changes. Signed by the principal applicant."""
+    statement = statement_of(draft, signed.key, signed.signature, signed.origin)
+    with store.write() as session:
+        row = applications.answer(session, caller, application_id, draft, statement, calendar)
+        return view(session, row)
+
+
+@router.post("/withdrawals", status_code=201, responses=_SIGNED)
+def withdraw_application(
+    draft: WithdrawalDraft,
+    caller: CallerDep,
+    store: StoreDep,
+    calendar: CalendarDep,
+    signed: SignedDep,
+) -> Application:
+    """Withdraw an application that is not decided. Signed by the principal applicant."""
+    statement = statement_of(draft, signed.key, signed.signature, signed.origin)
+    with store.write() as session:
+        row = applications.withdraw(session, caller, draft, statement, calendar)
+        return view(session, row)
+
+
+def _visible(caller: Caller) -> SelectOfScalar[ApplicationRow]:
+    if caller.role == "regulator":
+        return select(ApplicationRow)
+    if caller.role == "operator":
+        return select(ApplicationRow).where(col(ApplicationRow.state).not_in(HIDDEN_FROM_OPERATORS))
+    mine = select(IndividualRow.application_id).where(
+        IndividualRow.researcher_id == caller.researcher_id
+    )
+    return select(ApplicationRow).where(col(ApplicationRow.id).in_(mine))

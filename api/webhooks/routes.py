@@ -1,0 +1,53 @@
+"""`/v1/webhooks`: have your entries pushed (Standard Webhooks). The feed can be polled instead."""
+
+from api.identity.roles import CallerDep
+from api.kernel.errors import (
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    RateLimitedError,
+    UnauthenticatedError,
+)
+from api.web.dependencies import ReadDep, SettingsDep, SigningKeysDep, StoreDep
+from api.web.problem_responses import responses
+from api.web.routing import router as new_router
+from api.webhooks import registration
+from openapi.resources import Page, Webhook, WebhookDraft
+
+router = new_router(
+    prefix="/v1/webhooks",
+    tags=["webhooks"],
+    responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
+)
+
+
+@router.post("", status_code=201, responses=responses(ConflictError, body=True))
+def register_webhook(
+    draft: WebhookDraft,
+    caller: CallerDep,
+    store: StoreDep,
+    settings: SettingsDep,
+    signing_keys: SigningKeysDep,
+) -> Webhook:
+    """Push the entries you may see to this URL, signed with the key that signs receipts."""
+    registration.check(draft, private=settings.webhook_private_hosts)
+    with store.write() as session:
+        row = registration.register(session, caller, draft)
+    return registration.view(row, signing_keys.current("receipt"))
+
+
+@router.get("")
+def list_webhooks(
+    caller: CallerDep, session: ReadDep, signing_keys: SigningKeysDep
+) -> Page[Webhook]:
+    """Your webhooks, and how far each of them got."""
+    key = signing_keys.current("receipt")
+    rows = registration.of(session, caller)
+    return Page[Webhook](items=[registration.view(row, key) for row in rows])
+
+
+@router.delete("/{webhook_id}", status_code=204, responses=responses(NotFoundError))
+def delete_webhook(webhook_id: str, caller: CallerDep, store: StoreDep) -> None:
+    """Push no more to it."""
+    with store.write() as session:
+        registration.delete(session, caller, webhook_id)

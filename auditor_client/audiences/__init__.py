@@ -1,0 +1,1 @@
+"""Audiences: reading, labelling, hashing and uploading people."""

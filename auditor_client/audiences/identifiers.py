@@ -1,0 +1,100 @@
+"""Identifiers, normalised and hashed as the custom-audience products do, before they leave.
+
+    e-mail     strip, lower-case                                    → SHA-256 of its UTF-8
+    phone      E.164: "+", country code, number, no separators      → SHA-256 of its UTF-8
+    user name  NFKC, strip, one leading "@" dropped, case-folded    → sent as it is
+
+An error names the row, never the value.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Literal, get_args
+
+from auditor_client.audiences.phone_numbers import e164
+from auditor_client.errors import InputError
+from openapi.resources import IdentifierKind
+
+# What a column may hold; the hashed kinds and user names are also what is sent.
+ColumnKind = Literal["email", "phone", "username", "email_sha256", "phone_sha256"]
+Normalise = Callable[[object], str | bytes | None]
+
+HEX = re.compile(r"[0-9a-f]{64}")
+
+
+def column_kind(column: str, chosen: str | None = None) -> ColumnKind:
+    """What a column holds: as chosen, else by its name."""
+    name = chosen or column.strip().lower().replace("-", "").replace(" ", "_")
+    aliases = {"mail": "email", "e_mail": "email", "telephone": "phone", "user_name": "username"}
+    kind = aliases.get(name, name)
+    for known in get_args(ColumnKind):
+        if kind == known:
+            return known  # type: ignore[no-any-return]
+    kinds = ", ".join(get_args(ColumnKind))
+    raise InputError(f"Column {column!r} does not say what it holds: give id_kind= ({kinds}).")
+
+
+def wire_kind(kind: ColumnKind) -> IdentifierKind:
+    """The kind that is sent: e-mail addresses and phone numbers leave only as hashes."""
+    if kind == "username":
+        return "username"
+    return "email_sha256" if kind.startswith("email") else "phone_sha256"
+
+
+def normaliser(kind: ColumnKind, country: str | None = None) -> Normalise:
+    """The function from a value of the column to what is sent; None where there is no value."""
+    if kind == "phone":
+        return lambda value: _phone(value, country)
+    by_kind: dict[str, Normalise] = {"email": _email, "username": _username}
+    return by_kind.get(kind, _hashed)
+
+
+def _email(value: object) -> bytes | None:
+    text = _text(value)
+    if text is None:
+        return None
+    address = text.lower()
+    name, at, host = address.rpartition("@")
+    if not (name and at and host) or len(address.split()) > 1:
+        raise InputError("not an e-mail address")
+    return sha256(address.encode()).digest()
+
+
+def _phone(value: object, country: str | None) -> bytes | None:
+    text = _text(value)
+    return None if text is None else sha256(e164(text, country).encode()).digest()
+
+
+def _username(value: object) -> str | None:
+    text = _text(value)
+    if text is None:
+        return None
+    name = unicodedata.normalize("NFKC", text).strip().removeprefix("@").casefold()
+    if len(name.split()) != 1:
+        raise InputError("not a user name")
+    return name
+
+
+def _hashed(value: object) -> bytes | None:
+    if isinstance(value, bytes):
+        if len(value) != sha256().digest_size:
+            raise InputError("not a SHA-256 of 32 bytes")
+        return value
+    text = _text(value)
+    if text is None:
+        return None
+    if not HEX.fullmatch(text.lower()):
+        raise InputError("not a SHA-256 in 64 hexadecimal digits")
+    return bytes.fromhex(text)
+
+
+def _text(value: object) -> str | None:
+    """The value as stripped text, None where there is none."""
+    if isinstance(value, float):
+        if value != value:
+            return None
+        raise InputError("a number with a fraction; read the column as text")
+    text = "" if value is None else str(value).strip()
+    return text or None

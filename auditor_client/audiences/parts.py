@@ -1,0 +1,83 @@
+"""An upload cut into parts: Arrow streams of one column, each with its digest.
+
+The cut depends on the members and the service's limit only, so that a resumed upload finds the
+parts that arrived. How many rows are in a part is kept with the salt: a commitment is to the parts.
+"""
+
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from openapi.resources import IdentifierKind
+from privacy.commitment import commit, group_digest, part_digest, username_tokens
+
+MEDIA_TYPE = "application/vnd.apache.arrow.stream"
+ROWS_PER_PART = 100_000
+FRAMING_BYTES = 4_096
+SALT_BYTES = 32
+
+
+@dataclass(frozen=True)
+class PartBody:
+    """One part, ready to send."""
+
+    number: int
+    rows: int
+    body: bytes
+
+    @property
+    def digest(self) -> str:
+        """As the service lists it."""
+        return f"sha256:{sha256(self.body).hexdigest()}"
+
+    @property
+    def content_digest(self) -> str:
+        """As the header says it (RFC 9530 §2)."""
+        return f"sha-256=:{b64encode(sha256(self.body).digest()).decode()}:"
+
+
+def rows_per_part(members: pa.Array, bytes_per_part: int) -> int:
+    """As many rows as fit for certain, at most `ROWS_PER_PART`."""
+    widest = pc.max(pc.binary_length(members)).as_py() or 1
+    # Arrow pads buffers to 64 bytes and keeps a 4-byte offset per string.
+    return max(1, min(ROWS_PER_PART, (bytes_per_part - FRAMING_BYTES) // (widest + 8)))
+
+
+def pieces(members: pa.Array, rows: int) -> list[pa.Array]:
+    """The members of each part of one group, in order."""
+    return [members.slice(start, rows) for start in range(0, len(members), rows)]
+
+
+def cut(kind: IdentifierKind, members: pa.Array, rows: int) -> Iterator[PartBody]:
+    """The parts of one group, in order, of so many rows each but the last."""
+    for number, piece in enumerate(pieces(members, rows)):
+        yield PartBody(number, len(piece), _stream(kind, piece))
+
+
+def commitment(salt: bytes, kind: IdentifierKind, groups: Mapping[str, Sequence[pa.Array]]) -> str:
+    """What the service must answer when it seals these groups, given in parts by label."""
+    digests = {
+        label: group_digest(part_digest(tokens_of(kind, part)) for part in parts)
+        for label, parts in groups.items()
+    }
+    return commit(salt, digests)
+
+
+def _stream(kind: IdentifierKind, piece: pa.Array) -> bytes:
+    # A fresh array: a slice would carry its parent's buffers and other bytes.
+    batch = pa.record_batch([pa.concat_arrays([piece])], names=[kind])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+def tokens_of(kind: IdentifierKind, members: pa.Array) -> Iterator[bytes]:
+    """The members as a commitment takes them, 32 bytes each, some at a time."""
+    for start in range(0, len(members), ROWS_PER_PART):
+        values = members.slice(start, ROWS_PER_PART).to_pylist()
+        yield username_tokens(values) if kind == "username" else b"".join(values)

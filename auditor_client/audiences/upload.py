@@ -1,0 +1,131 @@
+"""Send the members of an audience in parts, skipping those that arrived already."""
+
+import secrets
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from auditor_client.audiences.parts import (
+    MEDIA_TYPE,
+    SALT_BYTES,
+    PartBody,
+    commitment,
+    cut,
+    pieces,
+    rows_per_part,
+)
+from auditor_client.audiences.tables import Members
+from auditor_client.errors import AuditorError, InputError
+from auditor_client.local.audience_records import Record, load_record, save_record
+from auditor_client.local.progress import Bar, bar
+from auditor_client.transport.http_client import Transport
+from openapi.resources import Audience, AudienceDraft, Catalogue, Group
+
+PATH = "/v1/audiences"
+# While one part is on its way, the service keeps another.
+PARTS_AT_ONCE = 2
+
+
+@dataclass(frozen=True)
+class Upload:
+    """Members on their way to one audience. `names` gives the name of the group of each label."""
+
+    transport: Transport
+    names: dict[str, str]
+    members: Members
+
+    def begin(self, body: AudienceDraft) -> str:
+        """Make the audience, and keep its salt before a single member is sent."""
+        catalogue = self._catalogue()
+        self._check(catalogue)
+        record = self._cut(Record(self.names, secrets.token_bytes(SALT_BYTES)), catalogue)
+        audience = self.transport.post(PATH, body, Audience)
+        save_record(audience.id, record)
+        return audience.id
+
+    def resume(self, audience_id: str) -> str:
+        """Go on with an audience that was begun on this machine."""
+        record = self._begun(audience_id)
+        if record.names != self.names:
+            raise InputError(f"The groups are not those with which {audience_id} was begun.")
+        if self._audience(audience_id).state == "open":
+            save_record(audience_id, self._cut(record, self._catalogue()))
+        elif record.rows is not None:
+            save_record(audience_id, self._committed(record, record.rows))
+        return audience_id
+
+    def send(self, audience_id: str, *, progress: bool = True) -> None:
+        """Send every part the service does not have; after a break say how to go on."""
+        audience, rows = self._audience(audience_id), self._begun(audience_id).rows
+        if audience.state != "open" or rows is None:
+            return
+        try:
+            with bar("Uploading members", self.members.total, show=progress) as line:
+                for group in audience.groups:
+                    path = f"{PATH}/{audience_id}/groups/{group.label}"
+                    self._send_group(path, group, rows[group.label], line)
+        except AuditorError as error:
+            error.add_note(f"Go on later with upload(..., resume={audience_id!r}).")
+            raise
+
+    def _send_group(self, path: str, group: Group, rows: int, line: Bar) -> None:
+        array = self._array(group.label)
+        parts = list(cut(self.members.kind, array, rows))
+        arrived = {part.number: part.digest for part in group.parts}
+        if arrived and max(arrived) >= len(parts):  # of another frame, or cut in another way
+            self.transport.send("DELETE", path)
+            arrived = {}
+        missing = [part for part in parts if arrived.get(part.number) != part.digest]
+        line.advance(len(array) - sum(part.rows for part in missing))
+        with ThreadPoolExecutor(PARTS_AT_ONCE) as pool:
+            sending = [(part, pool.submit(self._put, path, part)) for part in missing]
+            try:
+                for part, sent in sending:
+                    sent.result()
+                    line.advance(part.rows)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    def _put(self, path: str, part: PartBody) -> None:
+        headers = {"content-type": MEDIA_TYPE, "content-digest": part.content_digest}
+        params = {"part": str(part.number)}
+        self.transport.send(
+            "PUT", f"{path}/members", params=params, content=part.body, headers=headers
+        )
+
+    def _array(self, label: str) -> pa.Array:
+        return self.members.groups[self.names[label]]
+
+    def _begun(self, audience_id: str) -> Record:
+        record = load_record(audience_id)
+        if record is None or not record.salt:
+            raise InputError(f"The upload of {audience_id} was not begun on this machine.")
+        return record
+
+    def _cut(self, record: Record, catalogue: Catalogue) -> Record:
+        """Into parts as large as the service takes them now."""
+        limit = catalogue.limits.bytes_per_part
+        rows = {label: rows_per_part(self._array(label), limit) for label in self.names}
+        return self._committed(record, rows)
+
+    def _committed(self, record: Record, rows: dict[str, int]) -> Record:
+        parts = {label: pieces(self._array(label), rows[label]) for label in self.names}
+        committed = commitment(record.salt, self.members.kind, parts)
+        return replace(record, rows=rows, commitment=committed)
+
+    def _audience(self, audience_id: str) -> Audience:
+        return self.transport.get(f"{PATH}/{audience_id}", Audience)
+
+    def _catalogue(self) -> Catalogue:
+        return self.transport.get("/v1/catalogue", Catalogue)
+
+    def _check(self, catalogue: Catalogue) -> None:
+        """Refuse what the service would refuse, before anything is made."""
+        kind, limit = self.members.kind, catalogue.limits.members_per_audience
+        if kind not in catalogue.identifiers:
+            offered = ", ".join(catalogue.identifiers)
+            raise InputError(f"{catalogue.platform} does not match {kind}; use {offered}.")
+        if self.members.total > limit:
+            raise InputError(f"{self.members.total} members are over the limit of {limit}.")

@@ -1,0 +1,1 @@
+"""Audits: submitting, following and checking releases."""

@@ -1,0 +1,312 @@
+"""Audits: price, run, wait, and read again later."""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Unpack
+
+from pydantic import RootModel
+
+from auditor_client.audiences.client import NamedAudience
+from auditor_client.audits.polling import follow
+from auditor_client.audits.release_check import hold_to
+from auditor_client.audits.request_builder import BALANCE_BINS, Context, Requests
+from auditor_client.errors import ConnectionBrokenError, InputError, NotSignedError
+from auditor_client.kinds.balance_histogram.result import BalanceHistogram
+from auditor_client.kinds.building_blocks.log_audits import Kind, LogAudits, Running
+from auditor_client.kinds.envy_freeness.request import EnvyAudits
+from auditor_client.kinds.match_count.result import MatchCount
+from auditor_client.kinds.most_skewed.result import MostSkewed
+from auditor_client.kinds.options import DEFAULT_BINS, Bins, Number, Options
+from auditor_client.kinds.registry import KINDS as KINDS
+from auditor_client.kinds.registry import AnyResult as AnyResult
+from auditor_client.kinds.score_cdf.result import ScoreCdf
+from auditor_client.kinds.score_histogram.result import FinishedAudit
+from auditor_client.kinds.two_party.request import TwoPartyAudits
+from auditor_client.local.audience_records import load_record
+from auditor_client.local.pending_audits import PendingAudits
+from auditor_client.local.pending_claims import Claim
+from auditor_client.local.saved_receipt import verify_release
+from auditor_client.transport.signed_requests import Statements
+from auditor_client.transport.validation import draft
+from openapi.resources import (
+    Audit,
+    AuditRequest,
+    BatchQuote,
+    Budget,
+    Content,
+    InclusionProof,
+    Quote,
+    ScoreHistogramRequest,
+)
+
+PATH = "/v1/audits"
+
+
+class Batch(RootModel[list[AuditRequest]]):
+    """Several requests in one body."""
+
+
+class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
+    """The audits of this auditor."""
+
+    def __init__(
+        self, statements: Statements, keys: Callable[[], dict[str, Any]], pending: PendingAudits
+    ) -> None:
+        self._statements = statements
+        self._transport = statements.transport
+        self._keys = keys
+        self._pending = pending
+
+    def until_saved(self) -> AbstractContextManager[None]:
+        """Count results of this block as delivered only when it ends without an error.
+
+        with auditor.audits.until_saved():
+            audit = auditor.audits.run(content, audience)
+            audit.save_receipt("receipt.json")
+
+        Elsewhere a result is delivered as soon as the call returns it. Needs a folder of pending
+        audits, which `Auditor.from_profile` has.
+        """
+        return self._pending.until_saved()
+
+    @property
+    def requests(self) -> Requests:
+        """What `submit` and `price_all` take, of every kind."""
+        return Requests(self._transport)
+
+    def run(
+        self,
+        content: Content | str,
+        audience: NamedAudience | str,
+        *,
+        idempotency_key: str | None = None,
+        new: bool = False,
+        progress: bool = True,
+        **options: Unpack[Options],
+    ) -> FinishedAudit:
+        """Pay for an audit, wait for its release, and verify its receipt.
+
+        `options` are `bins=100` (a number, or edges), `levels=`, `epsilon=1`, `size_epsilon=`,
+        `context=` and `mandate_id=`, and for Gaussian noise `mechanism="discrete-gaussian"`, `rho=`
+        and `size_rho=`: see `auditor_client.kinds.options.Options`.
+
+        A run that was interrupted is continued by the same call, and charged once; `new` starts
+        another audit. That needs a folder of pending audits, which `Auditor.from_profile` has.
+        Without one, give each audit an `idempotency_key`, and give it again to continue.
+        """
+        request = self.request(content, audience, **options)
+        running = Running(idempotency_key=idempotency_key, new=new, progress=progress)
+        return self._run(request, FinishedAudit, running)
+
+    def cdf(
+        self,
+        content: Content | str,
+        audience: NamedAudience | str,
+        *,
+        bins: Bins = DEFAULT_BINS,
+        epsilon: Number = 1,
+        context: Context | None = None,
+        mandate_id: str | None = None,
+        **running: Unpack[Running],
+    ) -> ScoreCdf:
+        """How many people of each group score up to each edge, by a tree of noisy counts."""
+        request = self.requests.cdf(
+            content, audience, bins=bins, epsilon=epsilon, context=context, mandate_id=mandate_id
+        )
+        return self._run(request, ScoreCdf, running)
+
+    def match_count(
+        self,
+        audience: NamedAudience | str,
+        epsilon: Number = 1,
+        *,
+        mandate_id: str | None = None,
+        **running: Unpack[Running],
+    ) -> MatchCount:
+        """How many people of each group the platform found, with noise of scale 1 / epsilon."""
+        request = self.requests.match_count(audience, epsilon, mandate_id=mandate_id)
+        return self._run(request, MatchCount, running)
+
+    def most_skewed(
+        self,
+        contents: Sequence[Content | str],
+        audience: NamedAudience | str,
+        *,
+        bins: Bins = DEFAULT_BINS,
+        levels: Sequence[float] | None = None,
+        epsilon: Number = 1,
+        weights: tuple[int, int] = (1, 1),
+        context: Context | None = None,
+        mandate_id: str | None = None,
+        **running: Unpack[Running],
+    ) -> MostSkewed:
+        """Which of the contents is scored most differently between two groups, at one price.
+
+        `weights` make up for groups of unequal size: (2, 1) where the second is twice as large.
+        """
+        request = self.requests.most_skewed(
+            contents,
+            audience,
+            bins=bins,
+            levels=levels,
+            epsilon=epsilon,
+            weights=weights,
+            context=context,
+            mandate_id=mandate_id,
+        )
+        return self._run(request, MostSkewed, running)
+
+    def balances(
+        self,
+        audience: NamedAudience | str,
+        *,
+        bins: Bins = BALANCE_BINS,
+        epsilon: Number = 1,
+        mandate_id: str | None = None,
+        **running: Unpack[Running],
+    ) -> BalanceHistogram:
+        """How many people of each group have borne which share of the lifetime cap, with noise.
+
+        `bins` is a number of equal bins from 0 to 1, or edges within them. For oversight: a
+        mandate must name the kind.
+        """
+        request = self.requests.balances(
+            audience, bins=bins, epsilon=epsilon, mandate_id=mandate_id
+        )
+        return self._run(request, BalanceHistogram, running)
+
+    def price(
+        self, content: Content | str, audience: NamedAudience | str, **options: Unpack[Options]
+    ) -> Quote:
+        """What such an audit would cost, how large its error would be; asking spends nothing."""
+        return self.quote(self.request(content, audience, **options))
+
+    def quote(self, request: AuditRequest) -> Quote:
+        """What an audit of any kind would cost; asking spends nothing."""
+        return self._transport.post(f"{PATH}/price", request, Quote, again=True)
+
+    def price_all(self, requests: Sequence[AuditRequest]) -> BatchQuote:
+        """What several audits would cost together, paid in this order; asking spends nothing.
+
+        Requests of every kind are made by `request` and by `requests`.
+        """
+        body = draft(Batch, root=list(requests))
+        return self._transport.post(f"{PATH}/prices", body, BatchQuote, again=True)
+
+    def request(
+        self, content: Content | str, audience: NamedAudience | str, **options: Unpack[Options]
+    ) -> ScoreHistogramRequest:
+        """The request that `run` would submit."""
+        return self.requests.score_histogram(content, audience, **options)
+
+    def submit(
+        self, request: AuditRequest, idempotency_key: str | None = None, *, new: bool = False
+    ) -> Audit:
+        """Pay for an audit and return at once. The same key never pays twice.
+
+        A submission that was interrupted before the answer came is continued by the same call.
+        """
+        with self._claimed(request, Running(idempotency_key=idempotency_key, new=new)) as claim:
+            return self._submit(request, claim)
+
+    def finish(self, audit_id: str, *, progress: bool = True) -> AnyResult:
+        """A submitted audit of any kind, as soon as it is released."""
+        audit = follow(self._transport, audit_id, progress=progress)
+        return self._finished(audit, KINDS[audit.kind])
+
+    def wait(self, audit_id: str, *, progress: bool = True) -> FinishedAudit:
+        """The finished score histogram, as soon as it is released."""
+        return self._finished(follow(self._transport, audit_id, progress=progress), FinishedAudit)
+
+    def get(self, audit_id: str) -> FinishedAudit:
+        """A score histogram that is released; `NotReleasedError` until then."""
+        return self._finished(self.state(audit_id), FinishedAudit)
+
+    def result(self, audit_id: str) -> AnyResult:
+        """A released audit of any kind; `NotReleasedError` until then."""
+        audit = self.state(audit_id)
+        return self._finished(audit, KINDS[audit.kind])
+
+    def state(self, audit_id: str) -> Audit:
+        """How far an audit is."""
+        return self._transport.get(f"{PATH}/{audit_id}", Audit)
+
+    def proof(self, audit_id: str, *, patience: float = 60) -> InclusionProof | None:
+        """That a release is in the ledger; None if no signed head covers it for so many seconds."""
+        until = time.monotonic() + patience
+        while True:
+            try:
+                return self._transport.get(f"{PATH}/{audit_id}/proof", InclusionProof)
+            except NotSignedError:
+                if time.monotonic() > until:
+                    return None
+                time.sleep(0.5)
+
+    def cancel(self, audit_id: str) -> Audit:
+        """Cancel and refund an audit that has not read anything yet."""
+        return self._transport.post(f"{PATH}/{audit_id}/cancel", None, Audit)
+
+    def list(self) -> list[Audit]:
+        """All audits of this auditor."""
+        return list(self._transport.items(PATH, Audit))
+
+    def _run(self, request: AuditRequest, kind: type[Kind], running: Running) -> Kind:
+        with self._claimed(request, running) as claim:
+            audit = self._submit(request, claim)
+            progress = running.get("progress", True)
+            return self._finished(follow(self._transport, audit.id, progress=progress), kind)
+
+    def _claimed(self, request: AuditRequest, running: Running) -> AbstractContextManager[Claim]:
+        """Claim the request: its record is what continues it after an interruption."""
+        key, new = running.get("idempotency_key"), running.get("new", False)
+        return self._pending.claimed(request.model_dump(mode="json"), key=key, new=new)
+
+    def _submit(self, request: AuditRequest, claim: Claim) -> Audit:
+        """Record the signed request, send it, and record the audit that was charged."""
+        if claim.record.audit_id is not None:
+            return self.state(claim.record.audit_id)
+        key = claim.record.key
+        headers = self._statements.headers("charge", request, key, claim.record.signature)
+        signature = headers["statement-signature"]
+        claim.save(request=request.model_dump(mode="json"), signature=signature)
+        try:
+            audit = self._transport.post(PATH, request, Audit, again=True, headers=headers)
+        except ConnectionBrokenError as error:
+            error.add_note(_repeat(claim))
+            raise
+        claim.save(audit_id=audit.id, price=f"{audit.price.debit} {audit.price.currency}")
+        return audit
+
+    def _finished(self, audit: Audit, kind: type[Kind]) -> Kind:
+        if audit.kind != kind.kind:
+            raise InputError(f"{audit.id} is a {audit.kind}: read it with `audits.result`.")
+        keys = self._keys()
+        stored = self._transport.send("GET", f"{PATH}/{audit.id}/release").content
+        contents = tuple(self._content(name) for name in audit.request.content_ids)
+        record = load_record(audit.request.audience_id)
+        names = record.names if record else {}
+        release = verify_release(stored, keys)
+        hold_to(release, audit, contents, record.commitment if record else None, tuple(names))
+        mandates = self._transport.get("/v1/budget", Budget).mandates
+        return kind(
+            release=release,
+            keys=keys,
+            names=names,
+            audit=audit,
+            contents=contents,
+            mandate=next((item for item in mandates if item.id == audit.mandate_id), None),
+            url=self._transport.url,
+            prove=lambda: self.proof(audit.id),
+        )
+
+    def _content(self, content_id: str) -> Content:
+        return self._transport.get(f"/v1/contents/{content_id}", Content)
+
+
+def _repeat(claim: Claim) -> str:
+    """Say how to continue a request whose answer was lost."""
+    if claim.slot is not None:
+        return "It may have been charged. Run the same again: it continues, and is charged once."
+    key = claim.record.key
+    return f"It may have been charged. Repeat it with idempotency_key={key!r}: charged once."

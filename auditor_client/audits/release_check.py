@@ -1,0 +1,67 @@
+"""Hold the platform to what was asked for and paid: a release must be of that.
+
+What every release has is compared here; what is a kind's own, by the class that reads it.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from auditor_client.errors import ReceiptError
+from auditor_client.kinds.protocol import Result
+from auditor_client.kinds.registry import KINDS
+from auditor_client.local.saved_receipt import AnyRelease, same_contents
+from openapi.resources import Audit, Content
+
+
+def hold_to(
+    release: AnyRelease,
+    audit: Audit,
+    contents: Sequence[Content],
+    commitment: str | None,
+    labels: Sequence[str] = (),
+) -> None:
+    """Refuse a release that is signed, but not of what was asked for and paid.
+
+    Where this machine knows the audience's `commitment` and the `labels` of its groups, they count.
+    """
+    wrong = [
+        *_differing(release, audit, contents, commitment),
+        *_of_kind(release, audit),
+        *_groups(release, labels),
+    ]
+    if wrong:
+        raise ReceiptError(
+            f"The receipt is signed, but of another {' and '.join(wrong)} than {audit.id} asked"
+            " for. Keep it and tell the regulator."
+        )
+
+
+def _differing(
+    release: AnyRelease, audit: Audit, contents: Sequence[Content], commitment: str | None
+) -> Iterator[str]:
+    if release.audit_id != audit.id:
+        yield "audit"
+    digests = [content.digest for content in contents]
+    if digests != release.content_digests or not same_contents(release, contents):
+        yield "content"
+    if commitment is not None and release.audience_commitment != commitment:
+        yield "audience"
+    if release.price != audit.price:
+        yield "price"
+
+
+def _of_kind(release: AnyRelease, audit: Audit) -> Iterator[str]:
+    if release.kind != audit.request.kind:
+        yield "kind"
+    else:
+        reader: type[Result[Any]] = KINDS[release.kind]
+        yield from reader.differing(audit.request, release)
+
+
+def _groups(release: AnyRelease, labels: Sequence[str]) -> Iterator[str]:
+    """Every group once, in any order."""
+    if not hasattr(release, "groups"):
+        return
+    found = [group.label for group in release.groups]
+    if len(set(found)) != len(found) or (labels and set(found) != set(labels)):
+        yield "set of groups"

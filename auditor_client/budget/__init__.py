@@ -1,0 +1,1 @@
+"""Budgets: charts and forecasts of what is left."""

@@ -1,0 +1,80 @@
+"""`auditor me` and `auditor webhook`: who you are, your key, and where entries are pushed."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from auditor_client.cli.keys import key_path
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
+from auditor_client.cli.output import show_row, show_rows
+from auditor_client.errors import AuditorError
+from auditor_client.local.keys import new_key
+from auditor_client.local.profiles import load_profile, save_profile
+from auditor_client.transport.session import Connection
+
+app = typer.Typer(help="Who you are to the service.", invoke_without_command=True)
+key_app = typer.Typer(help="Your own key.", no_args_is_help=True)
+app.add_typer(key_app, name="key")
+webhook_app = typer.Typer(help="Have entries pushed to you.", no_args_is_help=True)
+
+
+@app.callback()
+def show_me(
+    context: typer.Context, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
+) -> None:
+    """Show it, or change your `key`."""
+    if context.invoked_subcommand is None:
+        with Connection.from_profile(profile) as connection:
+            show_row(connection.me().model_dump(), as_json=as_json)
+
+
+@key_app.command("rotate")
+def rotate(
+    file: Annotated[Path | None, typer.Argument(help="Where the new private key goes.")] = None,
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Make a new key, have the service know you by it, and keep it in the profile."""
+    saved = load_profile(profile)
+    path = file or key_path(f"{profile}-{datetime.now(UTC):%Y%m%d%H%M%S}")
+    new_key(path)
+    try:
+        with Connection.from_profile(profile) as connection:
+            changed = connection.change_key(path)
+    except AuditorError as error:
+        error.add_note(f"The new key is in {path}; the profile still has the old one.")
+        raise
+    save_profile(profile, saved.url, saved.researcher, path)
+    show_row({**changed.model_dump(), "key_file": str(path)}, as_json=as_json)
+
+
+@webhook_app.command("add")
+def add_webhook(
+    url: Annotated[str, typer.Argument(help="An https URL of yours.")],
+    after: Annotated[int | None, typer.Option(help="Entries after this number.")] = None,
+    profile: ProfileName = DEFAULT_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """Push the entries you may see to this URL; prints the key that signs them."""
+    with Connection.from_profile(profile) as connection:
+        show_row(connection.webhooks.add(url, after=after).model_dump(), as_json=as_json)
+
+
+@webhook_app.command("list")
+def list_webhooks(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
+    """Your webhooks, and how far each of them got."""
+    with Connection.from_profile(profile) as connection:
+        rows = [webhook.model_dump() for webhook in connection.webhooks.list()]
+    show_rows(rows, ["id", "url", "state", "after", "failures"], as_json=as_json)
+
+
+@webhook_app.command("delete")
+def delete_webhook(
+    webhook: Annotated[str, typer.Argument(metavar="WEBHOOK")],
+    profile: ProfileName = DEFAULT_PROFILE,
+) -> None:
+    """Push no more to it."""
+    with Connection.from_profile(profile) as connection:
+        connection.webhooks.delete(webhook)

@@ -1,0 +1,159 @@
+"""`auditor analyse`: what receipts say, computed again from them alone. Offline."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.console import Console
+
+from auditor_client.cli.metric_options import (
+    Metrics,
+    Qualified,
+    Quantiles,
+    Thresholds,
+    selection_of,
+)
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
+from auditor_client.cli.output import printable, show_row, show_rows
+from auditor_client.cli.reports import Alpha, Delta
+from auditor_client.errors import InputError
+from auditor_client.ledger import read_trust, verify_receipt
+from auditor_client.local.progress import bar
+from auditor_client.local.saved_receipt import SavedReceipt
+from auditor_client.reporting.results_document import AuditFound, ConsistencyFound, Gap, Results
+
+Receipts = Annotated[
+    list[Path], typer.Argument(metavar="RECEIPT...", help="Files written by save_receipt.")
+]
+FalseAlarm = Annotated[
+    float, typer.Option(help="How often an honest platform may be accused.", min=0, max=1)
+]
+
+
+def analyse(
+    receipts: Receipts,
+    alpha: Alpha = 0.2,
+    delta: Delta = 0.05,
+    metric: Metrics = None,
+    threshold: Thresholds = None,
+    quantile: Quantiles = None,
+    qualified: Qualified = None,
+    consistency: Annotated[
+        Literal["repeat", "edited", "halves"] | None,
+        typer.Option(help="Can one model have made these releases? How they are related."),
+    ] = None,
+    false_alarm: FalseAlarm = 0.001,
+    keys: Annotated[
+        Path | None, typer.Option("--keys", help="Also check each receipt's place in the ledger.")
+    ] = None,
+    latex: Annotated[Path | None, typer.Option(help="Write a LaTeX table here.")] = None,
+    json_out: Annotated[Path | None, typer.Option(help="Write results.json here.")] = None,
+    profile: ProfileName = DEFAULT_PROFILE,  # noqa: ARG001  (every command takes it)
+    as_json: AsJson = False,
+) -> None:
+    """Gap, verdict, pairs, drivers, metrics and assumptions, from receipts alone."""
+    from auditor_client.kinds.score_histogram import analysis  # SciPy takes seconds to import
+
+    names = _names(receipts)
+    selection = selection_of(metric, threshold, quantile, qualified)
+    _check_ledger(receipts, keys)
+    audits = {name: analysis.read_receipt(path) for name, path in names.items()}
+    with bar("Analysing", show=not as_json):
+        found = [
+            analysis.analyse(
+                audit,
+                alpha=alpha,
+                delta=delta,
+                selection=selection,
+                name=name,
+                checked=keys is not None,
+            )
+            for name, audit in audits.items()
+        ]
+        compared = analysis.compare(audits, consistency, false_alarm) if consistency else None
+    results = analysis.results_of(found, compared)
+    if json_out:
+        results.save(json_out)
+    if latex:
+        latex.write_text(results.to_latex(), encoding="utf-8")
+    if as_json:
+        print(results.to_json(), end="")
+    else:
+        _show(results)
+
+
+def _names(receipts: list[Path]) -> dict[str, Path]:
+    """Each receipt by the name of its file, or by its path where names are alike."""
+    stems = [path.stem for path in receipts]
+    named = stems if len(set(stems)) == len(stems) else [str(path) for path in receipts]
+    if len(set(named)) < len(named):
+        raise InputError("A receipt is given twice.")
+    return dict(zip(named, receipts, strict=True))
+
+
+def _check_ledger(receipts: list[Path], keys: Path | None) -> None:
+    if keys is not None:
+        trust = read_trust(keys)
+        for path in receipts:
+            verify_receipt(SavedReceipt.load(path), trust)
+
+
+def _show(results: Results) -> None:
+    for found in results.audits:
+        _show_audit(found)
+    if results.consistency:
+        _show_consistency(results.consistency)
+
+
+def _show_audit(found: AuditFound) -> None:
+    head: dict[str, Any] = {
+        "receipt": found.name,
+        "audit": found.audit,
+        "kind": found.kind,
+        "released_at": found.released_at,
+        "verdict": found.verdict,
+        "words": found.words,
+        **found.numbers,
+    }
+    show_row({name: value for name, value in head.items() if value}, as_json=False)
+    if len(found.pairs) > 1:
+        _table("Gap of each pair", [_pair(pair) for pair in found.pairs])
+    _table("Where the gap comes from", [one.model_dump() for one in found.drivers])
+    _table(
+        "Metrics",
+        [
+            one.model_dump(exclude={"fair", "rounding", "four_fifths", "words"})
+            for one in found.metrics
+        ],
+    )
+    held = {True: "holds", False: "does not hold", None: "no release can tell"}
+    rows = [one.model_dump() | {"holds": held[one.holds]} for one in found.assumptions]
+    _table("Assumptions", rows)
+
+
+def _pair(pair: Gap) -> dict[str, Any]:
+    return pair.model_dump(exclude={"at_least", "at_most"})
+
+
+def _table(title: str, rows: list[dict[str, Any]]) -> None:
+    if rows:
+        Console().print(f"[bold]{title}[/]")
+        shown = [{name: shown_number(name, row[name]) for name in row} for row in rows]
+        show_rows(shown, list(rows[0]), as_json=False)
+
+
+def shown_number(name: str, value: Any) -> Any:
+    """A number of a column, rounded outwards where it is a limit."""
+    from auditor_client.reporting.metric_sentences import down, up
+
+    if name in ("low", "high") and value is None:
+        return "none"
+    if not isinstance(value, float):
+        return value
+    return {"low": down, "high": up}.get(name, lambda number: f"{number:.3f}")(value)
+
+
+def _show_consistency(found: ConsistencyFound) -> None:
+    Console().print("[bold]Can one model have made these releases?[/]")
+    Console().print(printable(found.words))
+    Console().print(f"An honest platform is accused in at most {found.false_alarm:.2%} of tests.")

@@ -1,0 +1,1 @@
+"""Consistency checks: repeats, canaries and comparisons of releases."""

@@ -1,0 +1,115 @@
+"""How often a canary finds a platform that treats audits specially, by seeded simulation.
+
+The platform simulated has two groups whose scores spread evenly over all bins. Where it recognises
+an audit it moves a share of one group from the upper half of the bins to the lower, or hides that
+it does so elsewhere: either way two of its answers differ by that share.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from auditor_client.consistency.canary import compare
+from auditor_client.consistency.model_test import halves_differ
+from auditor_client.consistency.repeat_test import Cell, same_counts
+from auditor_client.fairness.bin_tests import Group
+from auditor_client.fairness.metrics import HistogramSide
+from auditor_client.stats.group_size import GroupSize
+from auditor_client.stats.noise import AnyNoise, Floats, Integers, difference, law
+
+Design = Literal["repeat", "halves", "field"]
+
+
+def canary_power(
+    special: float,
+    people: int,
+    *,
+    design: Design = "repeat",
+    bins: int = 20,
+    noise: AnyNoise = 1.0,
+    canaries: int = 0,
+    false_alarm: float = 0.001,
+    runs: int = 200,
+    seed: int = 0,
+) -> float:
+    """The share of simulated checks that end in `irreconcilable`.
+
+    `special` is the share of one group (of `people`) that is moved in recognised audits only.
+    `repeat` and `halves` set a recognised audit against one that is not; `field` sets it against
+    `canaries` in each group, who were treated as everybody and shown what scores above the middle.
+    """
+    if not 0 <= special <= 0.5 or people < 1 or (design == "field" and canaries < 1):
+        raise ValueError("special must lie between 0 and 0.5; people and canaries be positive")
+    platform = _Platform(special, people, bins, noise, np.random.default_rng(seed))
+    found = 0
+    for _ in range(runs):
+        if design == "repeat":
+            found += platform.repeat(false_alarm)
+        elif design == "halves":
+            found += platform.halves(false_alarm)
+        else:
+            found += platform.field(canaries, false_alarm)
+    return found / runs
+
+
+@dataclass(frozen=True)
+class _Platform:
+    special: float
+    people: int
+    bins: int
+    noise: AnyNoise
+    generator: np.random.Generator
+
+    def repeat(self, false_alarm: float) -> bool:
+        """The same people twice: those who are moved are moved one by one."""
+        plain = self._counts(self._plain)
+        moved = np.append(plain, 0)
+        upper = self.bins - self.bins // 2
+        leaving = self.generator.binomial(plain[upper:], min(2 * self.special, 1.0))
+        moved[upper : self.bins] -= leaving
+        moved[: self.bins // 2] += leaving
+        law_of = difference(self.noise, self.noise)
+        pairs = zip(self._noisy(np.append(plain, 0)), self._noisy(moved), strict=True)
+        cells = [Cell("", one, other, law_of) for one, other in pairs]
+        return 2 * same_counts(cells).differ <= false_alarm
+
+    def halves(self, false_alarm: float) -> bool:
+        one, other = self._group(self._plain), self._group(self._moved)
+        middles = tuple((np.arange(self.bins) + 0.5) / self.bins)
+        return halves_differ(one, other, middles, false_alarm)
+
+    def field(self, canaries: int, false_alarm: float) -> bool:
+        """The audit shows two groups alike; in the field, one of them is moved."""
+        middles = tuple((np.arange(self.bins) + 0.5) / self.bins)
+        more, less = (HistogramSide(n, self._group(self._plain), middles) for n in ("a", "b"))
+        seen = [
+            int(self.generator.binomial(canaries, shares[self.bins - self.bins // 2 :].sum()))
+            for shares in (self._plain, self._moved)
+        ]
+        level = false_alarm / 2  # two directions, as `field_check` has for two groups
+        low, high = compare(more, less, (seen[0], canaries), (seen[1], canaries), level)
+        return low > high
+
+    @property
+    def _plain(self) -> Floats:
+        return np.full(self.bins, 1 / self.bins)
+
+    @property
+    def _moved(self) -> Floats:
+        half, shares = self.bins // 2, self._plain
+        shares[self.bins - half :] -= self.special / half
+        shares[:half] += self.special / half
+        return np.maximum(shares, 0.0)
+
+    def _counts(self, shares: Floats) -> Integers:
+        return np.asarray(self.generator.multinomial(self.people, shares / shares.sum()))
+
+    def _noisy(self, counts: Integers) -> tuple[int, ...]:
+        drawn = law(self.noise).simulated(self.generator, len(counts))
+        return tuple(int(count) for count in counts + drawn)
+
+    def _group(self, shares: Floats) -> Group:
+        table = self._noisy(np.append(self._counts(shares), 0))
+        size = GroupSize(sum(table), len(table), self.noise, known=self.people)
+        return Group(table, size, self.noise)

@@ -1,0 +1,74 @@
+"""Can two releases be of the same counts? What differs is then noise alone, whose law is known.
+
+Each cell has an exact p-value, that so large a difference of two noises occurs. Cells are
+independent, so p-values combine in two ways that share the error equally: the smallest of them
+(one cell that is far off) and Fisher's sum of logarithms (many that are a little off). Numbers that
+are equal too often count as well: a service that recognises a question and repeats its answer adds
+no noise. How many are equal has an exact law too.
+
+[F32] Fisher, Statistical Methods for Research Workers, 4th ed., 1932, §21.1: under the null
+      -2 Σ log p follows chi-squared with 2m degrees of freedom. P-values of discrete variables
+      are stochastically larger than uniform ones, hence the sum is smaller and the test safe.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from auditor_client.stats.noise import Floats, Noise
+
+_LEAST = 1e-300
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Two noisy numbers that would be equal without noise, and the law of their difference."""
+
+    name: str
+    first: int
+    second: int
+    noise: Noise
+
+
+@dataclass(frozen=True, slots=True)
+class SameCounts:
+    """P-values: that they differ so much, that they differ so little; and the cell most off."""
+
+    differ: float
+    alike: float
+    worst: str
+
+
+def same_counts(cells: Sequence[Cell]) -> SameCounts:
+    """The exact test over all cells."""
+    far = p_values(cells)
+    smallest = float(far.min())
+    # P(min p <= x) <= 1 - (1 - x)^m for independent p-values
+    single = -np.expm1(len(cells) * np.log1p(-min(smallest, 1 - 1e-16)))
+    differ = min(1.0, 2 * min(float(single), _fisher(far)))
+    return SameCounts(differ, _equal(cells), cells[int(np.argmin(far))].name)
+
+
+def p_values(cells: Sequence[Cell]) -> Floats:
+    """P(|D| >= observed) of each cell."""
+    sizes = [abs(cell.first - cell.second) for cell in cells]
+    tails = [float(cell.noise.tail(np.array([k]))[0]) for cell, k in zip(cells, sizes, strict=True)]
+    found = [min(2 * tail, 1.0) if k else 1.0 for tail, k in zip(tails, sizes, strict=True)]
+    return np.maximum(found, _LEAST)
+
+
+def _equal(cells: Sequence[Cell]) -> float:
+    """P(at least as many cells are equal), from the chance of each."""
+    law = np.ones(1)
+    for cell in cells:
+        chance = min(float(cell.noise.mass(np.zeros(1, np.int64))[0]) + 1e-10, 1.0)
+        law = np.convolve(law, [1 - chance, chance])
+    equal = sum(cell.first == cell.second for cell in cells)
+    return min(float(law[equal:].sum()) + 1e-15, 1.0)
+
+
+def _fisher(found: Floats) -> float:
+    # P(chi-squared with 2m degrees of freedom >= -2 Σ log p) = Q(m, -Σ log p)   [F32]
+    return float(special.gammaincc(len(found), -np.log(found).sum()))

@@ -1,0 +1,168 @@
+"""When noisy counts certify envy-freeness, or that somebody envies: both errors at most delta.
+
+Every target ends in `envy`, in `no-envy`, or in neither. Who is not certified `no-envy` counts as
+uncertified, whatever the reason. The rules read a noisy number of the uncertified and one of those
+in envy; what of delta the bandits leave pays for the noise, and for the draw of targets. Proofs are
+in docs/envy.md.
+
+[DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Definitions 3.1 and 3.2, §4.5, Theorem 2.
+[H56] Hoeffding, On the distribution of the number of successes in independent trials, Ann. Math.
+    Statist. 27(3), 1956 (lower tails of sums of unlike coins are below the binomial ones).
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from auditor_client.errors import InputError
+from auditor_client.stats.noise_distributions import AnyNoise, Floats, law
+from auditor_client.stats.noise_sums import sum_quantile
+
+_HALVINGS = 50
+
+
+@dataclass(frozen=True)
+class Rule(ABC):
+    """So many targets of so many arms, each audited at `level`, and noise on the two counts.
+
+    `uncertified_noise` and `envy_noise` are laws, or rates of discrete Laplace noise.
+    """
+
+    targets: int
+    arms: int
+    level: float
+    delta: float
+    uncertified_noise: AnyNoise = math.inf
+    envy_noise: AnyNoise = math.inf
+
+    def __post_init__(self) -> None:
+        between(self.delta, "delta", 0.5)
+        if self.targets < 1 or self.arms < 1:
+            raise InputError("Envy needs at least one target and one arm beside its own.")
+        if not self.left > 0:
+            raise InputError(
+                f"{self.targets} targets with {self.arms} arms at level {self.level:.3g} leave"
+                f" nothing of delta {self.delta:g} for noise: lower the level, or take more arms."
+            )
+
+    @property
+    @abstractmethod
+    def left(self) -> float:
+        """What of delta is left for the draw of targets and the noise of a certificate."""
+
+    @abstractmethod
+    def wrong_up_to(self, count: int) -> float:
+        """How likely a noisy number of uncertified is at most `count` though the claim is false."""
+
+    @property
+    def certify_up_to(self) -> int:
+        """The certificate is given for a noisy number of uncertified up to this; may be below 0."""
+        # Noise alone, P(Z <= -q) <= what is left; and nobody has more than all uncertified.
+        low = -sum_quantile(((1, self.uncertified_noise, 1),), self.left)
+        high = self.targets + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.wrong_up_to(middle) <= self.left else (low, middle)
+        return low
+
+    @property
+    def envy_from(self) -> int:
+        """Somebody envies if the noisy number of targets in envy is at least this."""
+        return sum_quantile(((1, self.envy_noise, 1),), self._left_for_envy)
+
+    def envious_at_least(self, count: int) -> int:
+        """So many targets surely envy somebody, from the noisy number of those in envy."""
+        return min(max(count - self.envy_from + 1, 0), self.targets)
+
+    def chance(self, uncertified: float = 0.0) -> float:
+        """How likely the certificate is, if each target stays uncertified with this chance."""
+        masses = _binomial(self.targets, uncertified)
+        beyond = self.certify_up_to + 1 - np.arange(self.targets + 1)
+        return float(1 - masses @ law(self.uncertified_noise).tail(beyond))
+
+    @property
+    def _left_for_envy(self) -> float:
+        # Where nobody envies, no target ends in envy but with probability Σ level   [DCAU22, §4.5]
+        return self.delta - self.targets * self.level
+
+
+@dataclass(frozen=True)
+class SampleRule(Rule):
+    """(ε, γ, λ)-envy-freeness: at most a share `lam` of people has more than a share `gamma` of
+    others whose recommendations suit them better by more than ε.
+    """
+
+    gamma: float = 0.1
+    lam: float = 0.1
+
+    def __post_init__(self) -> None:
+        between(self.gamma, "gamma", 1)
+        between(self.lam, "lam", 1)
+        super().__post_init__()
+
+    @property
+    def left(self) -> float:
+        # An (ε, γ)-envious target is certified if no arm shows it, or the bandit errs.
+        return self._left_for_envy - self.targets * self._unshown
+
+    @property
+    def _unshown(self) -> float:
+        """How likely an envious target has no more arms to envy than may withdraw: (1-γ)^K where
+        none may, and below the level of a target in any case that a service allows.
+        """
+        up_to = np.cumsum(_binomial(self.arms, self.gamma))
+        return float(max(up_to[0], *up_to[up_to <= self.level], 0.0))
+
+    def wrong_up_to(self, count: int) -> float:
+        return self._wrong(count, self.lam)
+
+    def share_at_most(self, uncertified: int) -> float:
+        """At most this share of people is (ε, γ)-envious, with probability 1 - delta."""
+        low, high = 0.0, 1.0
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            refuted = self._wrong(uncertified, middle) <= self.left
+            low, high = (low, middle) if refuted else (middle, high)
+        return high
+
+    def _wrong(self, count: int, lam: float) -> float:
+        """P(A + Z <= count) at most, A of the targets drawn being envious, of people over lam."""
+        # P(A <= k) is at most the binomial one up to k = mλ - 1, and 1 beyond   [H56]
+        most = math.floor(self.targets * lam)
+        masses = _binomial(self.targets, lam)
+        masses = np.append(masses[:most], masses[most:].sum())
+        return float(masses @ law(self.uncertified_noise).tail(np.arange(most + 1) - count))
+
+
+@dataclass(frozen=True)
+class EverybodyRule(Rule):
+    """ε-envy-freeness: all people are targets, all others their arms, and nobody envies."""
+
+    @property
+    def left(self) -> float:
+        return self._left_for_envy
+
+    def wrong_up_to(self, count: int) -> float:
+        # If anybody envies, at least one is uncertified: P(1 + Z <= count)
+        return float(law(self.uncertified_noise).tail(np.array([1 - count]))[0])
+
+    def people_at_most(self, uncertified: int) -> int:
+        """At most so many people envy somebody by more than ε, with probability 1 - delta."""
+        beyond = sum_quantile(((1, self.uncertified_noise, 1),), self.left)
+        return min(max(uncertified + beyond - 1, 0), self.targets)
+
+
+def between(value: float, name: str, high: float) -> None:
+    """Refuse what is not above 0 and below `high`."""
+    if not 0 < value < high:
+        raise InputError(f"{name} must be above 0 and below {high:g}, not {value!r}.")
+
+
+def _binomial(n: int, p: float) -> Floats:
+    """Masses of a binomial number at 0 … n."""
+    k = np.arange(n + 1)
+    logs = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+    return np.asarray(np.exp(logs + special.xlogy(k, p) + special.xlog1py(n - k, -p)))

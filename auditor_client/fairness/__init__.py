@@ -1,0 +1,1 @@
+"""Fairness of score distributions: gap, intervals, drivers and metrics."""

@@ -1,0 +1,141 @@
+"""What the paper assumes of an audit, checked afterwards and said in words.
+
+"The auditor may verify, post-audit, that the assumptions about n_{a,q} were met" [IKH23, §5.1.2].
+What no release can show is listed too, as open. The interval of `gap` rests on fewer assumptions:
+it holds for any number of people and any balance of groups.
+
+[IKH23] Imana, Korolova, Heidemann, CSCW 2023, §4.3.2, §5.1.2 and Theorem 1 (eq. 6).
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from auditor_client.fairness.bin_tests import Group
+from auditor_client.fairness.gap import check_delta
+from auditor_client.fairness.metrics.event_shares import surely_below
+from auditor_client.kinds.score_histogram.result import FinishedAudit
+
+# Groups whose sizes differ by more than this factor are called out of balance: the smaller one
+# then decides the width of every limit, and a few of its people weigh as much as many others.
+_BALANCE = 4.0
+# A share of people outside of all bins that no longer goes without saying.
+_OUTSIDE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """One assumption: whether it holds (None: no release can tell), and that in words."""
+
+    name: str
+    holds: bool | None
+    words: str
+
+
+def check(audit: FinishedAudit, alpha: float = 0.2, delta: float = 0.05) -> list[Assumption]:
+    """The assumptions of the paper, for the gap that is tolerated and the probability of error."""
+    check_delta(delta)
+    groups = audit.groups()
+    level = delta / len(groups)
+    return [
+        _somebody(groups, level),
+        _enough(audit, groups, alpha, delta),
+        _noise(audit, alpha),
+        _balance(groups, level),
+        *_inside(groups, level),
+        *_open(),
+    ]
+
+
+def _somebody(groups: dict[str, Group], level: float) -> Assumption:
+    empty = [name for name, group in groups.items() if group.size.tells_nothing(level)]
+    words = (
+        f"Of {', '.join(empty)} it cannot be told that anybody was scored, or the counts contradict"
+        " the number of people stated: nothing can be said about them."
+        if empty
+        else "Every group has people who were scored (n > 0 in the paper's eq. 2)."
+    )
+    return Assumption("people in every group", not empty, words)
+
+
+def _enough(
+    audit: FinishedAudit, groups: dict[str, Group], alpha: float, delta: float
+) -> Assumption:
+    # min n >= 8/α² · ln(3|A||Y|/δ)   [IKH23, eq. 6]
+    bins = len(audit.bin_names())
+    needed = math.ceil(8 / alpha**2 * math.log(3 * len(groups) * bins / delta))
+    least = {name: max(g.size.limits(delta / len(groups))[0], 0) for name, g in groups.items()}
+    smallest = min(least, key=lambda name: least[name])
+    holds = least[smallest] >= needed
+    words = (
+        f"{smallest} has at least {least[smallest]} scored people (confidence {1 - delta:.0%});"
+        f" Theorem 1 asks for {needed} in every group for its promise, a measured gap within"
+        f" {alpha:g} of the true one. "
+    )
+    words += "That is met." if holds else "That is not met; the interval above holds all the same."
+    return Assumption("enough people for Theorem 1", holds, words)
+
+
+def _noise(audit: FinishedAudit, alpha: float) -> Assumption:
+    stated = audit.part("bins")
+    holds = stated.mechanism == "discrete-laplace" and 1 / stated.noise_scale > alpha / 2
+    words = (
+        f"Theorem 1 assumes Laplace noise with epsilon above {alpha / 2:g} (half the tolerated"
+        f" gap). This audit has {stated.mechanism.replace('-', ' ')} noise of scale"
+        f" {stated.noise_scale:g}."
+    )
+    return Assumption("noise as in Theorem 1", holds, words)
+
+
+def _balance(groups: dict[str, Group], level: float) -> Assumption:
+    limits = {name: group.size.limits(level / 2) for name, group in groups.items()}
+    fewest, most = (pick(limits, key=lambda n: limits[n][0]) for pick in (min, max))
+    factor = max(limits[most][1], 1) / max(limits[fewest][0], 1)
+    holds = factor <= _BALANCE
+    words = f"The largest group ({most}) is at most {factor:.1f} times as large as {fewest}."
+    if not holds:
+        words += f" The limits are as wide as {fewest} makes them: more people there help most."
+    return Assumption("groups in balance", holds, words)
+
+
+def _inside(groups: dict[str, Group], level: float) -> Iterator[Assumption]:
+    missing = [name for name, group in groups.items() if group.size.missing(level) > 0]
+    words = (
+        f"The bins of {', '.join(missing)} hold fewer people than were stated: the number of people"
+        " scored is wanted, not that of people uploaded. The limits allow for it."
+        if missing
+        else "The bins account for all people, as far as the noise lets one see."
+    )
+    yield Assumption("everybody is in a bin", not missing, words)
+    few = all(
+        surely_below(Group(group.table[-1:], group.size, group.rate), _OUTSIDE, level)
+        for group in groups.values()
+    )
+    words = (
+        f"Fewer than {_OUTSIDE:.0%} of the people of every group score outside of all bins."
+        if few
+        else f"It cannot be ruled out that {_OUTSIDE:.0%} or more score outside of all bins; there"
+        " they count as one more bin. Wider bins would tell scores apart."
+    )
+    yield Assumption("scores inside of the bins", few, words)
+
+
+def _open() -> Iterator[Assumption]:
+    yield Assumption(
+        "independent people",
+        None,
+        "People of a group are taken for independent draws from those about whom the verdict"
+        " speaks; recruiting by snowball, household or place breaks that, and no release shows it.",
+    )
+    yield Assumption(
+        "the same moment for everybody",
+        None,
+        "What changes with time of day or session was to be frozen for the whole audience"
+        " (paper, §4.3.2). The platform's word for it is in the receipt's rules.",
+    )
+    yield Assumption(
+        "the model of every day",
+        None,
+        "The platform scored with the model it uses for everybody. `auditor_client.consistency.model_test`"
+        " tests whether several releases can come from one model; docs/canary.md plans such tests.",
+    )

@@ -1,0 +1,200 @@
+"""The fairness gap of a release: estimate, interval, verdict.
+
+    FG = max over pairs of groups and bins of |p_a,y - p_b,y|        [IKH23, def. 5.2]
+
+`fairness_gap` turns noisy counts into the empirical gap (EFG) and limits that hold together with
+probability at least 1 - delta, for any number of people and any shares, FG = 0 included:
+P(FG < low) <= delta/2 and P(FG > high) <= delta/2. Sampling, noise and, where it was not known,
+the number of scored people all count. The paper's promise is |EFG - FG| <= alpha (see `plan`); a
+verdict needs more, and `inconclusive` is an honest one.
+
+A verdict at an alpha that was fixed beforehand rests on one limit at a time: only a platform with
+FG > alpha can be called fair wrongly, only one with FG <= alpha unfair. So each limit may have all
+of delta (`at_least`, `at_most`), and the verdict is wrong with probability at most delta.
+
+[IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1. The proof of the interval: docs/intervals.md.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from auditor_client.fairness import gap_bounds
+from auditor_client.fairness.bin_tests import Group
+from auditor_client.stats.group_size import GroupSize
+from auditor_client.stats.noise import Epsilon, Noise, Nothing, as_rate, law
+
+if TYPE_CHECKING:
+    from auditor_client.charts.chart import Chart
+
+Verdict = Literal["fair", "unfair", "inconclusive"]
+
+
+@dataclass(frozen=True, slots=True)
+class FairnessGap:
+    """The gap as measured, its limits at confidence 1 - delta, and the cell that drives it.
+
+    `groups` names the pair with the largest measured gap, the group with the larger share of `bin`
+    first. `efg` is the raw estimate: noise may take it above `high`, or above 1, where `high` knows
+    that shares lie between 0 and 1. `at_least` and `at_most` are limits at confidence 1 - delta
+    each, taken alone, inside of `low` and `high`, which hold together.
+    """
+
+    efg: float
+    low: float
+    high: float
+    groups: tuple[str, str]
+    bin: int
+    delta: float
+    at_least: float
+    at_most: float
+
+    def verdict(self, alpha: float) -> Verdict:
+        """`fair` within alpha, `unfair` beyond it, or neither; wrong in at most delta.
+
+        That is for an alpha fixed before the audit. Verdicts at many alphas, picked afterwards,
+        are all right at once in 1 - 2·delta; `low` and `high` answer for all of them in 1 - delta.
+        """
+        _check_alpha(alpha)
+        if self.at_most <= alpha:
+            return "fair"
+        return "unfair" if self.at_least > alpha else "inconclusive"
+
+    def chart(self, alpha: float) -> "Chart":
+        """The interval against the gap that is tolerated. It shows itself in a notebook."""
+        from auditor_client.charts.chart import verdict_chart  # Altair takes a second to import
+
+        return verdict_chart(self, alpha)
+
+    def explain(self, alpha: float, bins: Sequence[str] | None = None) -> str:
+        """The verdict in one plain sentence; `bins` are names for them (`audit.bin_names()`)."""
+        more, less = self.groups
+        sure = f"(confidence {100 * (1 - self.delta):.3g} %)"
+        where = f"in bin {self.bin}" if bins is None else f"among scores {bins[self.bin]}"
+        cell = f"most {where}, where {more} has the larger share and {less} the smaller"
+        said = {
+            "fair": f"Fair within {alpha:g}: the gap is at most {_up(self.at_most)} {sure}",
+            "unfair": f"Unfair beyond {alpha:g}: the gap is at least {_down(self.at_least)} {sure}",
+            "inconclusive": f"Inconclusive at {alpha:g}: the gap may be anywhere between"
+            f" {_down(self.low)} and {_up(self.high)} {sure}",
+        }[self.verdict(alpha)]
+        return f"{said}, {cell}."
+
+
+def fairness_gap(
+    counts: Mapping[str, Sequence[int]],
+    sizes: Mapping[str, int] | None = None,
+    epsilon: Epsilon | None = 1.0,
+    delta: float = 0.05,
+    *,
+    noisy_sizes: Mapping[str, int] | None = None,
+    size_epsilon: Epsilon | None = None,
+    noise: Noise | None = None,
+    size_noise: Noise | None = None,
+) -> FairnessGap:
+    """The fairness gap from counts noised at `epsilon` per bin (discrete Laplace, scale 1/epsilon).
+
+    For another law give `noise`, and `size_noise`, in place of the epsilons: `Gaussian(sigma2)` or
+    `gaussian_at(rho)` of `auditor_client.stats.noise`.
+
+    `counts` hold every scored person once: pass the out-of-range count as one more bin. `sizes` are
+    exact numbers of scored people; `noisy_sizes` were bought at `size_epsilon`. A group in neither
+    is measured by the sum of its own bins. Never pass the number of people *uploaded*: if the bins
+    account for only part of a size, the rest could be in any bin and `high` grows by that much.
+    """
+    one = law(as_rate(epsilon)) if noise is None else noise
+    if size_noise is None and noisy_sizes and size_epsilon is None:
+        raise ValueError("noisy_sizes need the size_epsilon they were bought at")
+    own = law(as_rate(size_epsilon, "size_epsilon")) if size_noise is None else size_noise
+    groups = measured_groups(counts, one, sizes or {}, noisy_sizes or {}, own)
+    return gap_of(groups, delta)
+
+
+def gap_of(groups: Mapping[str, Group], delta: float) -> FairnessGap:
+    """The fairness gap of groups that are put together already."""
+    if len(groups) < 2:
+        raise ValueError(f"a gap needs at least two groups, not {len(groups)}")
+    check_delta(delta)
+    known = list(groups.values())
+    efg, names, at = _largest(groups)
+    alone = gap_bounds.one_sided(delta)
+    most = gap_bounds.above(known, alone)
+    least = min(gap_bounds.below(known, alone), most)
+    # Limits that hold together lie outside of those that hold alone: the search starts there.
+    high = gap_bounds.above(known, delta, floor=most)
+    low = min(gap_bounds.below(known, delta), least) if least > 0 else 0.0
+    return FairnessGap(efg, low, high, names, at, delta, least, most)
+
+
+def measured_groups(
+    counts: Mapping[str, Sequence[int]],
+    noise: Noise,
+    sizes: Mapping[str, int],
+    noisy_sizes: Mapping[str, int],
+    size_noise: Noise,
+) -> dict[str, Group]:
+    """The groups of a release, checked, by name."""
+    tables = _checked_counts(counts)
+    if strangers := (sizes.keys() | noisy_sizes.keys()) - tables.keys():
+        raise ValueError(f"sizes name groups without counts: {', '.join(sorted(strangers))}")
+    found = {}
+    for name, table in tables.items():
+        known = None if name not in sizes else _integer(sizes[name], f"size of {name}")
+        if known is None and isinstance(noise, Nothing):
+            known = sum(table)
+        noisy = None if name not in noisy_sizes else _integer(noisy_sizes[name], f"size of {name}")
+        size = GroupSize(sum(table), len(table), noise, known, noisy, size_noise)
+        found[name] = Group(table, size, noise)
+    return found
+
+
+def _largest(groups: Mapping[str, Group]) -> tuple[float, tuple[str, str], int]:
+    best: tuple[float, tuple[str, str], int] | None = None
+    for y in range(len(next(iter(groups.values())).table)):
+        shares = {name: group.table[y] / group.size.estimate for name, group in groups.items()}
+        more, less = max(shares, key=lambda k: shares[k]), min(shares, key=lambda k: shares[k])
+        if best is None or shares[more] - shares[less] > best[0]:
+            names = (more, less) if more != less else (more, next(n for n in groups if n != more))
+            best = shares[more] - shares[less], names, y
+    assert best is not None  # noqa: S101 - there is at least one bin
+    return best
+
+
+def _checked_counts(counts: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
+    tables = {
+        name: tuple(_integer(value, f"count of {name}") for value in values)
+        for name, values in counts.items()
+    }
+    lengths = {name: len(table) for name, table in tables.items()}
+    if len(set(lengths.values())) > 1 or not all(lengths.values()):
+        raise ValueError(f"every group needs the same number of bins, at least one: {lengths}")
+    return tables
+
+
+def _integer(value: object, what: str) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ValueError(f"the {what} must be a whole number, not {value!r}")
+    number = int(value.__index__())
+    if abs(number) > 10**12:
+        raise ValueError(f"the {what} is too large: {number}")
+    return number
+
+
+def check_delta(delta: float) -> None:
+    if not 0 < delta < 1:
+        raise ValueError(f"delta must lie between 0 and 1, not {delta}")
+
+
+def _up(limit: float) -> str:
+    """Rounded outwards, so that what is printed holds too."""
+    return f"{math.ceil(limit * 1000 - 1e-9) / 1000:.3f}"
+
+
+def _down(limit: float) -> str:
+    return f"{math.floor(limit * 1000 + 1e-9) / 1000:.3f}"
+
+
+def _check_alpha(alpha: float) -> None:
+    if not 0 <= alpha <= 1:
+        raise ValueError(f"alpha must lie between 0 and 1, not {alpha}")

@@ -1,0 +1,139 @@
+"""Limits of the fairness gap over all pairs of groups and all bins, from tests of one bin each.
+
+Above (intersection-union): FG is the difference in one bin of one ordered pair. If that one limit
+holds, so does the largest of all, hence each is used at the full level. Below (union): all limits
+must hold at once, hence the level is shared, by a rule that lets bins with more people have more
+of it: shares are tested at level·(θ·p + (1 - θ)/bins), p the smaller one, and these add up to at
+most the level because the shares of a group add up to one. The proof is in docs/intervals.md.
+"""
+
+from collections.abc import Sequence
+from itertools import permutations
+
+import numpy as np
+
+from auditor_client.fairness.bin_tests import Group, Tests, tests_above, tests_below
+from auditor_client.stats.difference_test import Contrast, Level, constant, surely_rejects, worst
+from auditor_client.stats.noise import Floats
+from auditor_client.stats.upper_limit import upper_limit
+
+# Parts of the level below: for claims of the right sign, and for claims of the wrong sign.
+_RIGHT, _WRONG = 0.8, 0.1
+_THETA = 0.8
+
+
+def one_sided(delta: float) -> float:
+    """The delta of an interval each of whose limits, taken alone, misses in at most `delta`."""
+    # Levels are probabilities, so there is nothing to double from one half on.
+    return 2 * delta if delta < 0.5 else delta
+
+
+def above(groups: Sequence[Group], delta: float, floor: float = 0.0) -> float:
+    """An upper limit of FG, missed with probability at most delta/2; not searched below `floor`."""
+    found = [tests_above(more, less, delta) for more, less in permutations(groups, 2)]
+    return highest(found, floor)
+
+
+def highest(found: Sequence[Tests], floor: float = 0.0) -> float:
+    """A limit that no difference exceeds of which any of these tests speaks; at most one.
+
+    Missed by the largest difference with no more than the level of its own test.
+    """
+    if not all(tests.by_ratio for tests in found):
+        return 1.0
+    limit = floor
+    for tests, cell in sorted(_flat(found), key=_hardest_first):
+        # The people in no bin could all be in this one.
+        rest = max(limit - tests.missing, 0.0)
+        if limit < 1 and not surely_rejects(cell, rest, tests.level):
+            limit = upper_limit(cell, constant(tests.level), rest, 1.0) + tests.missing
+        limit = max(limit, tests.missing)
+    return min(limit, 1.0)
+
+
+def below(groups: Sequence[Group], delta: float) -> float:
+    """A lower limit of FG, missed with probability at most delta/2."""
+    return max(_below(tests) for tests in _all_below(groups, delta))
+
+
+def within(groups: Sequence[Group], delta: float, alpha: float) -> bool:
+    """Whether `above` is at most alpha, without searching for it."""
+    return all(
+        _within(tests_above(more, less, delta), alpha) for more, less in permutations(groups, 2)
+    )
+
+
+def beyond(groups: Sequence[Group], delta: float, alpha: float) -> bool:
+    """Whether `below` is more than alpha, without searching for it."""
+    return any(_beyond(tests, alpha) for tests in _all_below(groups, delta))
+
+
+def _all_below(groups: Sequence[Group], delta: float) -> list[Tests]:
+    pairs = len(groups) * (len(groups) - 1) // 2
+    return [tests_below(more, less, delta, pairs) for more, less in permutations(groups, 2)]
+
+
+def _flat(found: Sequence[Tests]) -> list[tuple[Tests, Contrast]]:
+    return [(tests, cell) for tests in found for cells in tests.by_ratio for cell in cells]
+
+
+def _hardest_first(item: tuple[Tests, Contrast]) -> tuple[float, ...]:
+    tests, cell = item
+    guess = cell.approximate(tests.level) + tests.missing
+    # The rest only makes the order, and so the limit, independent of the order of groups.
+    return -guess, cell.first.value, cell.second.value, cell.ratio
+
+
+def _within(tests: Tests, alpha: float) -> bool:
+    limit = alpha - tests.missing
+    if not tests.by_ratio or limit < 0:
+        return alpha >= 1
+    return all(
+        surely_rejects(cell, limit, tests.level)
+        or worst(cell, limit, constant(tests.level)).rejected
+        for cells in tests.by_ratio
+        for cell in cells
+    )
+
+
+def _below(tests: Tests) -> float:
+    limit = 1.0 if tests.by_ratio else 0.0
+    for cells in tests.by_ratio:
+        limit = max(_bin_below(cell, tests, limit) for cell in cells)
+    return max(limit - tests.missing, 0.0)
+
+
+def _bin_below(cell: Contrast, tests: Tests, most: float) -> float:
+    """The lower limit from one bin, or `most` if it is that high."""
+    if most <= 0 or not _positive(cell, tests):
+        return 0.0
+    level = shared(tests.level * _RIGHT, tests.bins)
+    if most < 1 and worst(cell, -most, level).rejected:
+        return most
+    return -upper_limit(cell, level, max(cell.observed, -1.0), 0.0)
+
+
+def _beyond(tests: Tests, alpha: float) -> bool:
+    limit = min(alpha + tests.missing, 1.0)
+    level = shared(tests.level * _RIGHT, tests.bins)
+    return bool(tests.by_ratio) and all(
+        any(_positive(cell, tests) and worst(cell, -limit, level).rejected for cell in cells)
+        for cells in tests.by_ratio
+    )
+
+
+def _positive(cell: Contrast, tests: Tests) -> bool:
+    """Whether this bin shows a gap of the claimed sign at all."""
+    # Not worth the work where the normal approximation already finds none.
+    if cell.approximate(tests.level / 2) >= 0:
+        return False
+    return worst(cell, 0.0, shared(tests.level * _WRONG, tests.bins)).rejected
+
+
+def shared(level: float, bins: int) -> Level:
+    """A level for every bin, given the share there: over all bins they add up to `level`."""
+
+    def allowed(p: Floats) -> Floats:
+        return np.asarray(level * (_THETA * p + (1 - _THETA) / bins))
+
+    return allowed

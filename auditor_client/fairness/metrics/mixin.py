@@ -1,0 +1,133 @@
+"""What a release says beyond its fairness gap, at no further budget: other measures of disparity.
+
+All pairs of groups are compared, and share delta: the limits of one measure hold for all pairs at
+once with probability 1 - delta. Different measures do not share it: of twenty, at delta = .05, one
+may be expected to miss. docs/metrics.md says what each measures and proves the limits.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from auditor_client.audiences.labels import JOIN
+from auditor_client.errors import InputError
+
+if TYPE_CHECKING:
+    from auditor_client.fairness.metrics import Estimate, Side
+
+Pair = Callable[["Side", "Side", float], "Estimate"]
+
+
+class Measures:
+    """Measures of all pairs of groups; a release says what its sides and bins are."""
+
+    def sides(self) -> "list[Side]":
+        """The groups as the measures see them."""
+        raise NotImplementedError
+
+    def limits(self) -> list[tuple[float, float]]:
+        """Low and high end of each bin; of a level, the level twice."""
+        raise NotImplementedError
+
+    def parity(self, threshold: float, delta: float = 0.05) -> "list[Estimate]":
+        """Demographic parity: differences of the shares who score at or above the threshold."""
+        from auditor_client.fairness.metrics.parity import parity
+
+        k, name = self._below(threshold), f"demographic parity at {threshold:g}"
+        return self._pairs(delta, lambda a, b, level: parity(a, b, k, level, name))
+
+    def impact_ratio(self, threshold: float, delta: float = 0.05) -> "list[Estimate]":
+        """Ratios of these shares. The four-fifths rule: 0.8 to 1.25 (`passes_four_fifths`)."""
+        from auditor_client.fairness.metrics.parity import impact_ratio
+
+        k, name = self._below(threshold), f"impact ratio at {threshold:g}"
+        return self._pairs(delta, lambda a, b, level: impact_ratio(a, b, k, level, name))
+
+    def mean_difference(self, delta: float = 0.05) -> "list[Estimate]":
+        """Differences of mean scores, each score taken for the middle of its bin."""
+        from auditor_client.fairness.metrics.means import mean_difference
+
+        rounding = self._rounding()
+        return self._pairs(delta, lambda a, b, level: mean_difference(a, b, level, rounding))
+
+    def kolmogorov_smirnov(self, delta: float = 0.05) -> "list[Estimate]":
+        """The largest differences of running shares, over the ends of bins."""
+        from auditor_client.fairness.metrics.ks import kolmogorov_smirnov
+
+        return self._pairs(delta, kolmogorov_smirnov)
+
+    def wasserstein(self, delta: float = 0.05) -> "list[Estimate]":
+        """How far scores must be moved on average to make two groups alike."""
+        from auditor_client.fairness.metrics.wasserstein import wasserstein
+
+        rounding = self._rounding()
+        return self._pairs(delta, lambda a, b, level: wasserstein(a, b, level, rounding))
+
+    def quantile_gap(self, q: float = 0.5, delta: float = 0.05) -> "list[Estimate]":
+        """Differences of the q-quantiles of scores (the median unless told)."""
+        from auditor_client.fairness.metrics.quantiles import quantile_gap
+
+        if not 0 < q < 1:
+            raise InputError(f"A quantile lies between 0 and 1, and {q} does not.")
+        bins = self.limits()
+        return self._pairs(delta, lambda a, b, level: quantile_gap(a, b, bins, q, level))
+
+    def equal_opportunity(
+        self, threshold: float, qualified: str | None = None, delta: float = 0.05
+    ) -> "list[Estimate]":
+        """Parity among the qualified: who of them scores at or above the threshold.
+
+        If the audience was crossed with qualification (`by=["gender", "qualified"]`), `qualified`
+        is the value that says so, and only groups with it are compared. Without it, all people of
+        the audience must be qualified (`where=` at upload): that is the auditor's word, which no
+        release can confirm. [Paper 1, definition 5.1, asks it of every bin of scores: on such an
+        audience that is `fairness_gap`.]
+        """
+        from auditor_client.fairness.metrics.parity import parity
+
+        k, name = self._below(threshold), f"equality of opportunity at {threshold:g}"
+        chosen = [
+            side
+            for side in self.sides()
+            if qualified is None or side.name.split(JOIN)[-1] == qualified
+        ]
+        if len(chosen) < 2:
+            raise InputError(f"Fewer than two groups end in {qualified!r}: there is no pair.")
+        return _over_pairs(chosen, delta, lambda a, b, level: parity(a, b, k, level, name))
+
+    def metrics(self, threshold: float | None = None, delta: float = 0.05) -> "list[Estimate]":
+        """All measures, each with its own delta; those of a threshold if one is given."""
+        at = [] if threshold is None else [self.parity, self.impact_ratio]
+        found = [estimate for measure in at for estimate in measure(threshold or 0.0, delta)]
+        for measure in (self.mean_difference, self.kolmogorov_smirnov, self.wasserstein):
+            found += measure(delta)
+        return [*found, *self.quantile_gap(0.5, delta)]
+
+    def _pairs(self, delta: float, measure: Pair) -> "list[Estimate]":
+        return _over_pairs(self.sides(), delta, measure)
+
+    def _below(self, threshold: float) -> int:
+        return bins_below(self.limits(), threshold)
+
+    def _rounding(self) -> float:
+        """Each score may be half a bin off: twice that for two groups."""
+        return max(high - low for low, high in self.limits())
+
+
+def bins_below(bins: Sequence[tuple[float, float]], threshold: float) -> int:
+    """How many bins lie below the threshold, which must be between two of them."""
+    levels = all(low == high for low, high in bins)
+    k = sum(high < threshold if levels else high <= threshold for _, high in bins)
+    if not 0 < k < len(bins) or not (levels or bins[k][0] == threshold):
+        ends = ", ".join(f"{low:g}" for low, _ in bins[1:])
+        raise InputError(f"The threshold {threshold:g} divides no bins. There are: {ends}.")
+    return k
+
+
+def _over_pairs(sides: "Sequence[Side]", delta: float, measure: Pair) -> "list[Estimate]":
+    pairs = list(combinations(sides, 2))
+    if not pairs:
+        raise InputError("A comparison needs at least two groups.")
+    if not 0 < delta < 1:
+        raise InputError(f"delta must lie between 0 and 1, not {delta}.")
+    return [measure(first, second, delta / len(pairs)) for first, second in pairs]

@@ -1,0 +1,1 @@
+"""Kinds of audit: the auditor half of each."""

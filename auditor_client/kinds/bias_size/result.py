@@ -1,0 +1,180 @@
+"""The size of a bias (paper 3, §4.1 and §4.2): how opportunities would move without it.
+
+[CKS20] Canonne, Kamath, Steinke, The Discrete Gaussian for Differential Privacy, NeurIPS 2020.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from auditor_client.errors import InputError
+from auditor_client.kinds.protocol import Result
+from auditor_client.stats.outcome_moments import Moments
+from openapi.resources import AuditKind, BiasSizeRelease, BiasSizeRequest
+
+_ASKED = (
+    "log",
+    "bins",
+    "corrections",
+    "slopes",
+    "outcome_range",
+    "places",
+    "rows_per_person",
+)
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """Corrected scores of each group: `slopes` of the bin times the score, plus `add` of it."""
+
+    edges: tuple[float, ...]
+    add: Mapping[str, Sequence[float]]
+    slopes: Sequence[float]
+
+    @classmethod
+    def none(cls, edges: Sequence[float], groups: Sequence[str]) -> "Corrections":
+        """Scores stay as they are."""
+        bins = len(edges) - 1
+        return cls(tuple(edges), {name: [0.0] * bins for name in groups}, [1.0] * bins)
+
+    @classmethod
+    def of(cls, moments: Moments, *, binary: bool = False) -> "Corrections":
+        """The outcomes that the regression of each bin predicts, as the paper corrects scores."""
+        from auditor_client.outcome.scored_rows import (
+            regression_of,  # SciPy takes seconds to import
+        )
+
+        add = {name: list[float]() for name in moments.groups}
+        slopes = []
+        for number in range(len(moments.edges) - 1):
+            low, high = moments.limits(number)
+            level, slope = regression_of(moments, number, binary)
+            # The scaled score is (2s - low - high) / (high - low).
+            middle = level - slope * (low + high) / (high - low)
+            slopes.append(moments.outcome_scale * slope * 2 / (high - low))
+            for name, value in zip(moments.groups, middle.tolist(), strict=True):
+                add[name].append(float(moments.outcome(value)))
+        return cls(moments.edges, add, slopes)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A number as it was, what it would be, and the change, with limits."""
+
+    before: float
+    after: float
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class BiasSize(Result[BiasSizeRelease]):
+    """Noisy numbers of opportunities by group, as they were and corrected at the same number.
+
+    What is said is of the rows that were drawn: limits count the noise, and nothing else.
+    """
+
+    kind: ClassVar[AuditKind] = "bias-size"
+
+    @classmethod
+    def differing(cls, asked: BiasSizeRequest, made: BiasSizeRelease) -> Iterator[str]:
+        yield from (
+            name.replace("_", " ") for name in _ASKED if getattr(asked, name) != getattr(made, name)
+        )
+        ranked = asked.places is not None
+        if any((group.given_ranks is not None) != ranked for group in made.groups):
+            yield "number of sums"
+        if any(part.mechanism != asked.mechanism for part in made.price.parts):
+            yield "mechanism"
+
+    def notifications(self, delta: float = 0.05) -> dict[str, Change]:
+        """N%Δ by group: the change, in percent, of how many of its rows have an opportunity."""
+        error = self._error(delta, 2 * len(self.release.groups))
+        found = {each.label: (each.given, each.corrected) for each in self.release.groups}
+        return self.by_name(
+            {label: _percent(*self._ones(*pair), error) for label, pair in found.items()}
+        )
+
+    def outcome(self, delta: float = 0.05) -> Change:
+        """Y%Δ: the change, in percent, of what comes of all opportunities together."""
+        low, high = self.release.outcome_range.low, self.release.outcome_range.high
+        counts = [sum(column) for column in zip(*self._counts(), strict=True)]
+        sums = self._ones(self.release.outcome, self.release.corrected_outcome)
+        before, after = (low * n + (high - low) * y for n, y in zip(counts, sums, strict=True))
+        # Both sums and, where outcomes do not start at 0, the counts of all groups err.
+        error = self._error(delta, 2 + 2 * len(self.release.groups))
+        groups = len(self.release.groups)
+        return _percent(before, after, ((high - low) + abs(low) * groups) * error)
+
+    def ranks(self, delta: float = 0.05) -> dict[str, Change]:
+        """The average rank of each group, 1 the highest, as it was and corrected."""
+        places = self.release.places
+        if places is None:
+            raise InputError("Ranks were not asked for: give `places` to have them.")
+        error = self._error(delta, 4 * len(self.release.groups))
+        found = {}
+        for each in self.release.groups:
+            counts = self._ones(each.given, each.corrected)
+            sums = self._ones(each.given_ranks or 0, each.corrected_ranks or 0)
+            was, will = (
+                _mean(places * total, count, places * error, error, places)
+                for total, count in zip(sums, counts, strict=True)
+            )
+            found[each.label] = Change(
+                was[0], will[0], will[0] - was[0], will[1] - was[2], will[2] - was[1]
+            )
+        return self.by_name(found)
+
+    def numbers(self) -> dict[str, Any]:
+        moved = {
+            name: f"{change.value:+.1f} % ({change.low:+.1f} to {change.high:+.1f})"
+            for name, change in self.notifications().items()
+        }
+        return {"opportunities": moved, "error_95": self.error_95}
+
+    @property
+    def error_95(self) -> float:
+        """Each number of rows alone is off by more than this with a probability of at most 5 %."""
+        return self.part("sums").error_95 / self.release.unit
+
+    def _counts(self) -> list[tuple[float, float]]:
+        return [self._ones(each.given, each.corrected) for each in self.release.groups]
+
+    def _ones(self, before: float, after: float) -> tuple[float, float]:
+        return before / self.release.unit, after / self.release.unit
+
+    def _error(self, delta: float, sums: int) -> float:
+        """What so many sums are off by at most, all at once, with probability 1 - delta."""
+        if not 0 < delta < 1:
+            raise InputError(f"delta must lie between 0 and 1, not {delta}.")
+        stated, each = self.part("sums"), delta / sums
+        if stated.mechanism == "discrete-gaussian":
+            # The discrete Gaussian is σ²-sub-Gaussian: P(|Z| ≥ t) ≤ 2 exp(-t² / 2σ²).   [CKS20]
+            units = math.ceil(stated.noise_scale * math.sqrt(2 * math.log(2 / each)))
+        else:
+            # P(|Z| > t) = 2 q^(t+1) / (1 + q) ≤ 2 q^t / (1 + q), q = exp(-1 / scale)
+            q = math.exp(-1 / stated.noise_scale)
+            units = math.ceil(math.log(2 / (each * (1 + q))) * stated.noise_scale)
+        return units / self.release.unit
+
+
+def _percent(before: float, after: float, error: float) -> Change:
+    """The change in percent, where both are off by at most `error`; both are at least 0."""
+    least, most = max(before - error, 0.0), before + error
+    value = 100 * (after / before - 1) if before > 0 else math.nan
+    low = 100 * (max(after - error, 0.0) / most - 1) if most > 0 else -100.0
+    high = 100 * ((after + error) / least - 1) if least > 0 else math.inf
+    return Change(before, after, value, low, high)
+
+
+def _mean(
+    total: float, count: float, error: float, count_error: float, places: int
+) -> tuple[float, float, float]:
+    """A mean of ranks from 1 to `places`, and limits of it."""
+    value = total / count if count > 0 else math.nan
+    least, most = count - count_error, count + count_error
+    low = (total - error) / most if most > 0 else 1.0
+    high = (total + error) / least if least > 0 else math.inf
+    return value, max(low, 1.0), min(high, float(places))

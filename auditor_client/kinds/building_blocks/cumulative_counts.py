@@ -1,0 +1,44 @@
+"""What kinds have in common that release running counts: up to each edge, at last all there is."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+from auditor_client.kinds.protocol import Result
+from openapi.resources import LogCdfRelease, ScoreCdfRelease
+
+R = TypeVar("R", ScoreCdfRelease, LogCdfRelease)
+
+
+@dataclass(frozen=True)
+class RunningCounts(Result[R]):
+    """Noisy running counts. Noise may make them negative, or let them fall."""
+
+    # What the last count is of.
+    all_there_is: ClassVar[str]
+
+    @classmethod
+    def differing(cls, asked: Any, made: R) -> Iterator[str]:
+        # One running count for each bin, and one for all there is.
+        fits = all(len(group.cumulative) == len(asked.bins.edges) for group in made.groups)
+        if made.bins != asked.bins or not fits:
+            yield "bins"
+
+    def numbers(self) -> dict[str, Any]:
+        running = {"up_to": [*self.edges, self.all_there_is], **self.cumulative}
+        return {**running, "error_95": self.error_95}
+
+    @property
+    def edges(self) -> list[float]:
+        """The ends of the bins: one running count each, the last one included."""
+        return self.release.bins.edges[1:]
+
+    @property
+    def cumulative(self) -> dict[str, list[float]]:
+        """By name of group: counts in the bins up to each edge, and at last all there is."""
+        return self.by_name({group.label: group.cumulative for group in self.release.groups})
+
+    @property
+    def error_95(self) -> int:
+        """Each running count alone is off by more than this with a probability of at most 5 %."""
+        return self.part("cdf").error_95

@@ -1,0 +1,91 @@
+"""What a reader needs to check a report: what was signed, what to type, the proof, the numbers.
+
+Whatever an outsider may have written passes `escape`.
+"""
+
+import shlex
+from html import escape
+
+from auditor_client.fairness.metric_selection import Selection
+from auditor_client.kinds.registry import AnyResult
+from auditor_client.kinds.score_histogram.result import FinishedAudit
+from auditor_client.reporting.html_page import table
+from auditor_client.reporting.results_document import AuditFound
+from openapi.resources import InclusionProof
+from privacy.receipts import ALGORITHM
+
+RECEIPT = "receipt.json"
+
+
+def signed(audit: AnyResult, found: AuditFound) -> str:
+    release = audit.release
+    facts = [
+        ("audit", release.audit_id),
+        ("released", f"{release.released_at:%Y-%m-%d %H:%M:%S} UTC"),
+        ("service", audit.url or "unknown"),
+        *(("content", digest) for digest in release.content_digests),
+        ("audience (commitment)", release.audience_commitment),
+        ("model", release.model_digest or "not stated"),
+        ("signing keys", ", ".join(str(key.get("kid")) for key in audit.keys["keys"])),
+        ("α and δ", f"{found.alpha:g} and {found.delta:g}"),
+    ]
+    return table("What the platform signed, and how it was judged", ("", ""), facts)
+
+
+def reproduce(found: AuditFound, selection: Selection, *, study: bool) -> str:
+    file = f"receipts/{found.name}.json" if study else RECEIPT
+    options = ["--alpha", repr(found.alpha), "--delta", repr(found.delta), *arguments(selection)]
+    verbs = ["analyse"] if study else ["analyse", "report"]
+    commands = [shlex.join(["auditor", verb, file, *options]) for verb in verbs]
+    lines = "\n".join(["pip install platform-auditor", *commands])
+    return (
+        "<p>The receipt below is the platform’s signed statement of everything above (a compact"
+        f" JWS, {ALGORITHM}, over canonical JSON). To verify it and to compute all of this again,"
+        " offline, from the receipt alone:</p>"
+        f"<pre>{escape(lines)}</pre>"
+        "<p>with the receipt file that <code>save_receipt</code> wrote. To be sure that the keys"
+        " are the platform’s, compare them with those it publishes at its"
+        " <code>jwks_uri</code>.</p>"
+    )
+
+
+def arguments(selection: Selection) -> list[str]:
+    """The options of a command that select the same."""
+    words = [word for name in selection.only for word in ("--metric", name)]
+    words += [word for at in selection.thresholds for word in ("--threshold", repr(at))]
+    if selection.quantiles != Selection().quantiles:
+        words += [word for at in selection.quantiles for word in ("--quantile", repr(at))]
+    if selection.qualified is not None:
+        words += ["--qualified", selection.qualified]
+    return words
+
+
+def ledger(proof: InclusionProof | None) -> str:
+    if proof is None:
+        return (
+            "<p>The receipt file that <code>save_receipt</code> writes also holds the proof that"
+            " the release is in the platform’s ledger; <code>auditor receipt verify</code> checks"
+            " it.</p>"
+        )
+    words = (
+        f"The release is entry {proof.number} of the platform’s ledger. The proof leads from it to"
+        " a head that the platform signed, so that it cannot be taken back; the command"
+        " auditor receipt verify checks it against keys that you trust."
+    )
+    steps = "\n".join([proof.entry, "", *proof.path, "", proof.checkpoint])
+    return (
+        f"<p>{escape(words)}</p><details><summary>Entry, path and signed head</summary>"
+        f"<pre>{escape(steps)}</pre></details>"
+    )
+
+
+def receipt(audit: AnyResult) -> str:
+    return f"<details><summary>Receipt</summary><pre>{escape(audit.receipt)}</pre></details>"
+
+
+def counts(audit: FinishedAudit) -> str:
+    names = list(audit.counts)
+    columns = zip(audit.bin_names(), *audit.counts.values(), strict=True)
+    rows = [tuple(str(cell) for cell in row) for row in columns]
+    shown = table("Noisy counts", ("scores", *names), rows)
+    return f"<details><summary>All noisy counts</summary>{shown}</details>"

@@ -1,0 +1,1 @@
+"""Envy-freeness audits."""

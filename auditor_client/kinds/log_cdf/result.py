@@ -1,0 +1,47 @@
+"""Cumulative counts of logged rows by one of their numbers, and the quantiles they give."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from auditor_client.errors import InputError
+from auditor_client.kinds.building_blocks.cumulative_counts import RunningCounts
+from openapi.resources import AuditKind, LogCdfRelease, LogCdfRequest
+
+
+@dataclass(frozen=True)
+class LogCdf(RunningCounts[LogCdfRelease]):
+    """Noisy running counts of logged rows."""
+
+    kind: ClassVar[AuditKind] = "log-cdf"
+    all_there_is: ClassVar[str] = "everything"
+
+    @classmethod
+    def differing(cls, asked: LogCdfRequest, made: LogCdfRelease) -> Iterator[str]:
+        if (made.log, made.column) != (asked.log, asked.column):
+            yield "log"
+        if made.rows_per_person != asked.rows_per_person:
+            yield "number of rows a person"
+        yield from super().differing(asked, made)
+
+    def quantile_edges(self, bins: int) -> list[float]:
+        """Edges, among those asked for, of about equally full bins of all groups together.
+
+        Which edges they are is all that an analysis takes from here: it is valid for any edges, so
+        that a bad choice costs power and nothing else.
+        """
+        if bins < 1:
+            raise InputError("At least one bin is needed.")
+        running = np.sum([counts[:-1] for counts in self.cumulative.values()], axis=0)
+        # Running counts rise; noise that lets them fall is smoothed away.
+        running = np.maximum.accumulate(np.maximum(running, 0.0))
+        ends = running[-1] * np.arange(1, bins) / bins
+        chosen = np.searchsorted(running, ends)
+        inner = [self.edges[place] for place in chosen.tolist()]
+        return _distinct([self.release.bins.edges[0], *inner, self.edges[-1]])
+
+
+def _distinct(edges: Sequence[float]) -> list[float]:
+    return sorted(set(edges))

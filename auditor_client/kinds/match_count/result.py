@@ -1,0 +1,27 @@
+"""Match counts: how many people of each group the platform found, with noise."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from auditor_client.kinds.protocol import Result
+from openapi.resources import AuditKind, MatchCountRelease
+
+
+@dataclass(frozen=True)
+class MatchCount(Result[MatchCountRelease]):
+    """Noisy numbers of people found; they may be below 0 or above what was uploaded."""
+
+    kind: ClassVar[AuditKind] = "match-count"
+
+    def numbers(self) -> dict[str, Any]:
+        return {"found": self.counts, "error_95": self.error_95}
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """People found, by name of group."""
+        return self.by_name({group.label: group.count for group in self.release.groups})
+
+    @property
+    def error_95(self) -> int:
+        """Each count alone is off by more than this with a probability of at most 5 %."""
+        return self.part("matched").error_95

@@ -1,0 +1,1 @@
+"""Most skewed content."""

@@ -1,0 +1,44 @@
+"""The most skewed of several contents: which one it is, and nothing else."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from auditor_client.errors import InputError
+from auditor_client.kinds.protocol import Result
+from openapi.resources import AuditKind, Content, MostSkewedRelease, MostSkewedRequest
+
+
+@dataclass(frozen=True)
+class MostSkewed(Result[MostSkewedRelease]):
+    """The content whose scores differ (about) most between the two groups."""
+
+    kind: ClassVar[AuditKind] = "most-skewed"
+
+    @classmethod
+    def differing(cls, asked: MostSkewedRequest, made: MostSkewedRelease) -> Iterator[str]:
+        digests = made.content_digests
+        one_of_them = 0 <= made.chosen < len(asked.contents) == len(digests)
+        if not one_of_them or made.chosen_digest != digests[made.chosen]:
+            yield "choice"
+
+    def numbers(self) -> dict[str, Any]:
+        chosen = {"content": self.chosen.id, "title": self.chosen.title}
+        return {"position": self.position, **chosen, "error_95": self.error_95}
+
+    @property
+    def position(self) -> int:
+        """The number, from 0, of the chosen content among those that were asked about."""
+        return self.release.chosen
+
+    @property
+    def chosen(self) -> Content:
+        """The chosen content."""
+        if not 0 <= self.position < len(self.contents):
+            raise InputError("The contents are not known here: there is only their `position`.")
+        return self.contents[self.position]
+
+    @property
+    def error_95(self) -> int:
+        """Its skew is further than this below the largest with a probability of at most 5 %."""
+        return self.part("skew").error_95

@@ -1,0 +1,1 @@
+"""Ranking-based equal opportunity (REO)."""

@@ -1,0 +1,56 @@
+"""Cumulative score counts: how many people of each group score up to each edge, with noise."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar
+
+import pyarrow as pa
+
+from auditor_client.fairness.metrics.mixin import Measures
+from auditor_client.kinds.building_blocks.cumulative_counts import RunningCounts
+from auditor_client.stats.noise_distributions import Laplace
+from openapi.resources import AuditKind, ScoreCdfRelease
+
+if TYPE_CHECKING:
+    from auditor_client.fairness.metrics import Side
+
+
+@dataclass(frozen=True)
+class ScoreCdf(Measures, RunningCounts[ScoreCdfRelease]):
+    """Noisy running counts of people.
+
+    [Paper 1, eq. 5] calls the tail 1{R > y} a CDF, and noise on each cumulative count would not be
+    private at that price. Here the counts come from a tree; measures rest on what can be proved of
+    its error (docs/metrics.md), and there is no fairness gap: that needs a histogram.
+    """
+
+    kind: ClassVar[AuditKind] = "score-cdf"
+    all_there_is: ClassVar[str] = "everybody"
+
+    def limits(self) -> list[tuple[float, float]]:
+        """Low and high end of each bin."""
+        return list(pairwise(self.release.bins.edges))
+
+    def sides(self) -> "list[Side]":
+        """The groups as the measures see them."""
+        from auditor_client.fairness.metrics import CdfSide
+
+        stated = self.part("cdf")
+        node = Laplace(1 / stated.noise_scale)
+        # The stated deviation is that of the worst running count; nodes have this law.
+        copies = stated.standard_deviation**2 / node.variance
+        middles = tuple((low + high) / 2 for low, high in self.limits())
+        return [
+            CdfSide(name, tuple(counts), node.rate, copies, middles)
+            for name, counts in self.cumulative.items()
+        ]
+
+    def frame(self) -> pa.Table:
+        """Group, edge and running count, one row each; everybody has no edge."""
+        rows = [
+            {"group": name, "up_to": edge, "cumulative": count}
+            for name, counts in self.cumulative.items()
+            for edge, count in zip([*self.edges, None], counts, strict=True)
+        ]
+        types = {"group": pa.string(), "up_to": pa.float64(), "cumulative": pa.float64()}
+        return pa.Table.from_pylist(rows, pa.schema(types))

@@ -1,0 +1,159 @@
+"""The result in words that a journalist can read and a statistician can check."""
+
+from auditor_client.fairness.gap import FairnessGap
+from auditor_client.kinds.score_histogram.result import OUTSIDE, FinishedAudit
+from auditor_client.reporting.metric_sentences import down, limits, up
+from auditor_client.reporting.results_document import StudyFound
+from openapi.resources import Price
+
+
+def question(audit: FinishedAudit) -> str:
+    """What the audit asked."""
+    title = f"“{audit.content.title}”" if audit.content else "this content"
+    return f"Does the platform find {title} alike relevant to {_listed(list(audit.counts))}?"
+
+
+def headline(gap: FairnessGap, alpha: float) -> str:
+    return {
+        "fair": f"Fair: the gap is at most {alpha:g}",
+        "unfair": f"Unfair: the gap is larger than {alpha:g}",
+        "inconclusive": f"Inconclusive: the gap may be smaller or larger than {alpha:g}",
+    }[gap.verdict(alpha)]
+
+
+def explanation(gap: FairnessGap, alpha: float) -> str:
+    """The verdict with its probability."""
+    between = limits(gap.low, gap.high)
+    interval = (
+        f"The fairness gap lies {between}; an interval made in this way holds the true gap with a"
+        f" probability of at least {percent(1 - gap.delta)}."
+    )
+    verdict = gap.verdict(alpha)
+    if verdict == "inconclusive":
+        return (
+            f"{interval} Whether the gap is within the tolerated {alpha:g} or beyond it, this audit"
+            " cannot tell. More people, fewer bins or more epsilon would."
+        )
+    one = f"at most {up(gap.at_most)}" if verdict == "fair" else f"at least {down(gap.at_least)}"
+    return (
+        f"{interval} For a verdict one limit is enough, and alone it is tighter: the gap is {one}."
+        f" The verdict “{verdict}”, at a tolerated gap that was fixed beforehand, is wrong with a"
+        f" probability of at most {percent(gap.delta)}."
+    )
+
+
+def driver(audit: FinishedAudit, gap: FairnessGap) -> str:
+    """Where the measured gap is largest."""
+    more, less = gap.groups
+    name = audit.bin_names()[gap.bin]
+    where = "outside of all bins" if name == OUTSIDE else f"of {name}"
+    return (
+        f"The measured gap is {gap.efg:.3f}. It is largest for scores {where}, where the share"
+        f" of {more} is above that of {less}."
+    )
+
+
+def registration(study: StudyFound) -> str:
+    """Whether, and when, the study was written down before it was run."""
+    entered = study.registration
+    if entered is None:
+        return "The study was not registered in the platform’s ledger before it was run."
+    when = {
+        True: "Every release came after it: the question and the analysis were fixed before any"
+        " answer was known.",
+        False: "Not every release came after it, so part of the answer was known by then.",
+        None: "A receipt has no proof of its place in the ledger, so it is not shown here that all"
+        " releases came after it.",
+    }[entered.first]
+    return (
+        f"The study was registered on {entered.at:%Y-%m-%d at %H:%M:%S} UTC, as entry"
+        f" {entered.entry} of the platform’s ledger, signed by {entered.by}. {when} Audits outside"
+        " of this study would not show here; the ledger names them all."
+    )
+
+
+def together(study: StudyFound, verdicts: int) -> str:
+    """What the verdicts of a study promise together."""
+    shared = f" {verdicts} audits share that probability equally." if verdicts > 1 else ""
+    return (
+        f"The study tolerates a gap of {study.alpha:g}. The probability that any of its verdicts is"
+        f" wrong is at most {percent(study.delta)}.{shared}"
+    )
+
+
+def measures_together(measures: int, delta: float, *, pairs: bool) -> str:
+    """What limits of different measures promise together."""
+    pair = " Told is the pair of groups that was measured furthest apart." if pairs else ""
+    return (
+        f"The limits of one measure hold for all pairs of groups at once with a probability of at"
+        f" least {percent(1 - delta)}; measures do not share it, so that of many a few may miss"
+        f" ({measures} are shown).{pair} None of this cost further privacy."
+    )
+
+
+def definition() -> str:
+    return (
+        "The fairness gap is the largest difference, over all bins of scores and all pairs of"
+        " groups, between the shares of two groups whose scores fall into that bin. It is 0 when"
+        " scores are distributed alike in all groups, and 1 when they have nothing in common."
+    )
+
+
+def privacy(audit: FinishedAudit) -> list[str]:
+    """What the platform promised to everybody in the audience."""
+    price = audit.release.price
+    noise = [
+        f"Noise on the {part.name}: scale {part.noise_scale:g}, off by at most {part.error_95} in"
+        " 95 of 100 numbers."
+        for part in price.parts
+    ]
+    kinds = " and ".join(sorted({part.mechanism.replace("-", " ") for part in price.parts}))
+    return [
+        "Everything above was computed from counts to which the platform added random noise"
+        f" ({kinds}) before they left it. The promise is differential privacy: whatever is"
+        " done with these numbers, it is almost as likely with or without any one person.",
+        both_relations(price),
+        *noise,
+    ]
+
+
+def both_relations(price: Price) -> str:
+    """What one person has at stake, under both relations."""
+    letter, both = ("ρ", price.rho) if price.epsilon is None else ("ε", price.epsilon)
+    return (
+        f"If one person is added or removed: {letter} = {both.add_remove}. If one person’s data"
+        f" change in any way: {letter} = {both.change_one}."
+    )
+
+
+def assumptions(audit: FinishedAudit) -> list[str]:
+    """What has to be true for the verdict to hold."""
+    return [
+        *audit.release.rules,
+        "The people of each group are a fair sample of those about whom the verdict speaks: how"
+        " they were recruited is not something that this computation can check.",
+        "Groups are comparable apart from what is asked about, for instance all qualified for the"
+        " job, if they were chosen so.",
+        "The platform scored the audience with the model it uses for everybody. Its signature"
+        " makes it answerable for that; it does not prove it.",
+        *_about_sizes(audit),
+    ]
+
+
+def _about_sizes(audit: FinishedAudit) -> list[str]:
+    words = {
+        "known": "The numbers of scored people are exact: they were public from the start.",
+        "noisy": "How many people were scored is private too; a noisy number was bought, and its"
+        " error is in the interval.",
+        "bins": "How many people were scored was estimated from the bins, and the error of that"
+        " is in the interval.",
+    }
+    return [words[kind] for kind in sorted({group.size.kind for group in audit.release.groups})]
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:g} %"

@@ -1,0 +1,230 @@
+"""A finished audit: the release, its receipt, and what they say about fairness."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import pyarrow as pa
+
+from auditor_client.errors import InputError
+from auditor_client.fairness.metrics.mixin import Measures
+from auditor_client.kinds.protocol import Result
+from auditor_client.stats.noise_distributions import Gaussian, Laplace, Noise, Nothing
+from auditor_client.stats.nonnegative_projection import consistent
+from openapi.resources import (
+    AuditKind,
+    Content,
+    Edges,
+    Levels,
+    ScoreHistogramRelease,
+    ScoreHistogramRequest,
+)
+
+if TYPE_CHECKING:
+    from auditor_client.charts.chart import Chart
+    from auditor_client.fairness.assumption_checks import Assumption
+    from auditor_client.fairness.bin_tests import Group
+    from auditor_client.fairness.gap import FairnessGap
+    from auditor_client.fairness.gap_drivers import Driver
+    from auditor_client.fairness.metric_selection import Selection
+    from auditor_client.fairness.metrics import Side
+    from auditor_client.reporting.results_document import Results
+
+OUTSIDE = "outside"
+
+
+@dataclass(frozen=True)
+class FinishedAudit(Measures, Result[ScoreHistogramRelease]):
+    """A score histogram whose receipt was verified. Read from a receipt, it has no `audit`."""
+
+    kind: ClassVar[AuditKind] = "score-histogram"
+
+    @classmethod
+    def differing(cls, asked: ScoreHistogramRequest, made: ScoreHistogramRelease) -> Iterator[str]:
+        bins = asked.bins
+        number = len(bins.levels) if isinstance(bins, Levels) else len(bins.edges) - 1
+        if made.bins != bins or any(len(group.counts) != number for group in made.groups):
+            yield "bins"
+        if any(part.mechanism != asked.mechanism for part in made.price.parts):
+            yield "mechanism"
+
+    @property
+    def content(self) -> Content | None:
+        """The content that was scored, where it is known."""
+        return self.contents[0] if self.contents else None
+
+    @property
+    def counts(self) -> dict[str, list[int]]:
+        """Noisy counts by name of group; the last one is of scores outside of all bins."""
+        groups = self.release.groups
+        return self.by_name({group.label: [*group.counts, group.outside] for group in groups})
+
+    @property
+    def known_sizes(self) -> dict[str, int]:
+        """Exact numbers of scored people, where they are known."""
+        return self._sizes("known")
+
+    @property
+    def noisy_sizes(self) -> dict[str, int]:
+        """Noisy numbers of scored people, where they were bought."""
+        return self._sizes("noisy")
+
+    def epsilon(self, part: str = "bins") -> Fraction:
+        """How much noise there is on one number of a part of the release: 1 / scale.
+
+        A person in up to k groups moves k cells: the scale is k / epsilon, and it is the scale that
+        says how large the noise is.
+        """
+        stated = self.part(part)
+        if stated.mechanism != "discrete-laplace":
+            raise InputError(f"The noise of the {part} is {stated.mechanism}: see `noise`.")
+        return 1 / Fraction(stated.noise_scale)
+
+    def noise(self, part: str = "bins") -> Noise:
+        """The law of the noise on one number of a part of the release."""
+        stated = self.part(part)
+        if stated.mechanism == "discrete-gaussian":
+            return Gaussian(stated.noise_scale**2)
+        return Laplace(float(self.epsilon(part)))
+
+    def groups(self) -> "dict[str, Group]":
+        """The groups as the analysis takes them: counts, their noise, what is known of sizes."""
+        noise = self.noise("bins")
+        size_noise = self.noise("sizes") if self.noisy_sizes else Nothing()
+        from auditor_client.fairness.gap import measured_groups  # SciPy takes seconds to import
+
+        return measured_groups(self.counts, noise, self.known_sizes, self.noisy_sizes, size_noise)
+
+    def fairness_gap(self, delta: float = 0.05) -> "FairnessGap":
+        """The empirical fairness gap with an interval that holds with probability 1 - delta."""
+        from auditor_client.fairness.gap import gap_of
+
+        try:
+            return gap_of(self.groups(), delta)
+        except ValueError as error:
+            raise InputError(f"There is no gap to compute: {error}.") from error
+
+    def pair_gaps(self, delta: float = 0.05) -> "list[FairnessGap]":
+        """The gap of each pair of groups; all hold at once with probability 1 - delta."""
+        from auditor_client.fairness.gap_drivers import pair_gaps
+
+        return pair_gaps(self.groups(), delta)
+
+    def drivers(self, delta: float = 0.05, most: int | None = None) -> "list[Driver]":
+        """The difference of each pair in each bin, what shows most first; all hold at once.
+
+        With `most`, only so many bins of each pair are worked out: those measured furthest apart.
+        """
+        from auditor_client.fairness.gap_drivers import drivers
+
+        return drivers(self.groups(), delta, most)
+
+    def marginal_gap(self, attribute: int, delta: float = 0.05) -> "FairnessGap":
+        """The gap by one attribute of a crossed audience; 0 is the first column of `by`."""
+        from auditor_client.fairness.gap import gap_of
+        from auditor_client.fairness.marginal_groups import merged
+
+        return gap_of(merged(self.groups(), attribute), delta)
+
+    def assumptions(self, alpha: float = 0.2, delta: float = 0.05) -> "list[Assumption]":
+        """What the paper assumes, checked after the audit as far as that is possible."""
+        from auditor_client.fairness.assumption_checks import check
+
+        return check(self, alpha, delta)
+
+    def sides(self) -> "list[Side]":
+        """The groups as the measures see them."""
+        from auditor_client.fairness.metrics import HistogramSide
+
+        middles = tuple((low + high) / 2 for low, high in self.limits())
+        return [HistogramSide(name, group, middles) for name, group in self.groups().items()]
+
+    def limits(self) -> list[tuple[float, float]]:
+        """Low and high end of each bin; of a level, the level twice."""
+        return bin_limits(self.release.bins)
+
+    def bin_names(self) -> list[str]:
+        """One name per count, in words: an interval, a level, or outside."""
+        return [*(_words(low, high) for low, high in self.limits()), OUTSIDE]
+
+    def frame(self, *, consistent: bool = False) -> pa.Table:
+        """Group, bin and noisy count, one row each; the bin `outside` has no limits.
+
+        With `consistent`, counts are made non-negative and to add up to the number of scored people
+        as far as it is known (else to the sum of the bins), at no further price; see
+        `auditor_client.stats.nonnegative_projection`. Verdicts rest on the counts as they are.
+        """
+        limits: list[tuple[float | None, float | None]] = [*self.limits(), (None, None)]
+        rows = [
+            {"group": name, "low": low, "high": high, "count": count}
+            for name, counts in (self._projected() if consistent else self.counts).items()
+            for (low, high), count in zip(limits, counts, strict=True)
+        ]
+        types = {"group": pa.string(), "low": pa.float64(), "high": pa.float64()}
+        number = pa.float64() if consistent else pa.int64()
+        return pa.Table.from_pylist(rows, pa.schema({**types, "count": number}))
+
+    def share_chart(self) -> "Chart":
+        """Noisy shares per bin and group with their limits. It shows itself in a notebook."""
+        from auditor_client.charts.chart import share_chart
+        from auditor_client.fairness.bin_intervals import measured_shares
+
+        return share_chart(self, measured_shares(self))
+
+    def gap_chart(self, alpha: float = 0.2) -> "Chart":
+        """The measured gap of each bin beside the gap that is tolerated."""
+        from auditor_client.charts.chart import gap_chart
+        from auditor_client.fairness.bin_intervals import measured_shares
+
+        return gap_chart(self, measured_shares(self), alpha)
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        alpha: float = 0.2,
+        delta: float = 0.05,
+        selection: "Selection | None" = None,
+    ) -> Path:
+        """Write the report: one HTML file that needs no network. `selection` is of its metrics."""
+        from auditor_client.kinds.score_histogram.report import (
+            render,  # charts take a second to import
+        )
+
+        text = render(self, alpha=alpha, delta=delta, selection=selection)
+        Path(path).write_text(text, encoding="utf-8")
+        return Path(path)
+
+    def results(
+        self, *, alpha: float = 0.2, delta: float = 0.05, selection: "Selection | None" = None
+    ) -> "Results":
+        """All that the release says, to be written by `to_json`, `to_latex` or `save`."""
+        from auditor_client.kinds.score_histogram.analysis import analyse, results_of
+
+        return results_of([analyse(self, alpha=alpha, delta=delta, selection=selection)])
+
+    def _projected(self) -> Mapping[str, Sequence[float]]:
+        sizes = self.noisy_sizes | self.known_sizes
+        return {
+            name: [float(count) for count in consistent(counts, sizes.get(name, sum(counts)))]
+            for name, counts in self.counts.items()
+        }
+
+    def _sizes(self, kind: str) -> dict[str, int]:
+        found = {group.label: group.size for group in self.release.groups}
+        named = self.by_name(found).items()
+        return {n: size.value for n, size in named if size.kind == kind and size.value is not None}
+
+
+def bin_limits(bins: Edges | Levels) -> list[tuple[float, float]]:
+    """Low and high end of each bin; of a level, the level twice."""
+    if isinstance(bins, Edges):
+        return list(pairwise(bins.edges))
+    return [(level, level) for level in bins.levels]
+
+
+def _words(low: float, high: float) -> str:
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"

@@ -1,0 +1,147 @@
+"""The auditor's side of an exchange: one message after the other, until the sums are there.
+
+The key lives in this process and nowhere else. A connection that breaks is taken up again by
+sending the last message once more; a run that the service lost is begun anew, on the same charge,
+with a new key. Once a run is answered there is no other: until it is delivered this process must
+live.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from auditor_client.errors import BeginAgainError, ContractError, NotReleasedError, ProfileError
+from auditor_client.local.audience_records import IDENTIFIER
+from auditor_client.local.private_files import home, write_private
+from auditor_client.local.progress import Bar, bar
+from auditor_client.transport.http_client import Transport
+
+if TYPE_CHECKING:
+    from privacy.two_party import AuditorParty
+
+PATH = "/v1/audits/{}/exchange"
+BYTES = {"content-type": "application/octet-stream"}
+RUNS = 5
+SHORTEST_WAIT, LONGEST_WAIT = 0.5, 30.0
+
+
+@dataclass(frozen=True)
+class KeptSums:
+    """The integers that came out, by group and cell, and of which transcript. Only here."""
+
+    groups: tuple[str, ...]
+    sums: list[list[int]]
+    transcript: str
+
+    def save(self, audit_id: str) -> None:
+        content = {
+            "groups": list(self.groups),
+            "sums": [[str(cell) for cell in row] for row in self.sums],
+            "transcript": self.transcript,
+        }
+        write_private(_path(audit_id), json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+
+
+def load_sums(audit_id: str) -> KeptSums | None:
+    """The sums of an audit, None where it was not run on this machine."""
+    path = _path(audit_id)
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        sums = [[int(cell) for cell in row] for row in content["sums"]]
+        return KeptSums(tuple(content["groups"]), sums, content["transcript"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ProfileError(f"The sums in {path} cannot be read.") from error
+
+
+def converse(
+    transport: Transport,
+    audit_id: str,
+    begin: Callable[[], "AuditorParty"],
+    *,
+    awaited: Callable[[], str] = lambda: "the regulator",
+    progress: bool = True,
+    patience: float | None = None,
+) -> "AuditorParty":
+    """Run the protocol to its end; `begin` makes a party with fresh keys.
+
+    `awaited` says who has to open a run that was drawn for it.
+    """
+    host = urlsplit(transport.url).netloc
+    with bar(f"Exchanging encrypted messages with {host} for {audit_id}", show=progress) as line:
+        for run in range(RUNS):
+            party = begin()
+            try:
+                return _converse(_Exchange(transport, audit_id, line, awaited, patience), party)
+            except BeginAgainError:
+                if run == RUNS - 1:
+                    raise
+    raise AssertionError("the last run returns or raises")
+
+
+@dataclass(frozen=True)
+class _Exchange:
+    """One audit's way to the service, and what is shown meanwhile."""
+
+    transport: Transport
+    audit_id: str
+    line: Bar
+    awaited: Callable[[], str]
+    patience: float | None
+
+    def deliver(self, message: bytes) -> bytes:
+        """Return the answer to a message; ask again while a regulator has to open the run."""
+        until = None if self.patience is None else time.monotonic() + self.patience
+        pause = SHORTEST_WAIT
+        while True:
+            try:
+                return self._post(message)
+            except NotReleasedError:
+                self._say_awaited()
+                if until is not None and time.monotonic() + pause > until:
+                    raise
+                time.sleep(pause)
+                pause = min(2 * pause, LONGEST_WAIT)
+
+    def _post(self, message: bytes) -> bytes:
+        path = PATH.format(self.audit_id)
+        answer = self.transport.send("POST", path, again=True, content=message, headers=BYTES)
+        content: bytes = answer.content
+        return content
+
+    def _say_awaited(self) -> None:
+        self.line.say(
+            f"Waiting for {self.awaited()} to open {self.audit_id}, with: auditor regulator open"
+            f" {self.audit_id}. Keep this running: the key of the run is in its memory alone, and"
+            " without it nobody can read the sums"
+        )
+
+
+def _converse(exchange: _Exchange, party: "AuditorParty") -> "AuditorParty":
+    host = urlsplit(exchange.transport.url).netloc
+    message: bytes | None = party.start()
+    while message is not None:
+        exchange.line.say(
+            f"Exchanging encrypted messages with {host} for {exchange.audit_id}",
+            f": {party.number} of {party.messages_expected}",
+        )
+        message = party.receive(exchange.deliver(message))
+    return party
+
+
+def integers(party: "AuditorParty") -> list[list[int]]:
+    """The sums of a party that has ended."""
+    table: Any = party.sums
+    if table is None:
+        raise ContractError("The run has not ended.")
+    return [[int(cell) for cell in row] for row in table]
+
+
+def _path(audit_id: str) -> Any:
+    if not IDENTIFIER.fullmatch(audit_id):
+        raise ProfileError(f"{audit_id!r} is not an identifier of an audit.")
+    return home() / "sums" / f"{audit_id}.json"

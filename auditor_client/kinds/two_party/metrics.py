@@ -1,0 +1,144 @@
+"""What a two-party audit can measure: metrics for `audits.run_two_party`.
+
+Each is a wire model with numbers that both sides must agree on beforehand; see
+docs/two-party-metrics.md for what is computed of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from auditor_client.kinds.options import id_of
+from auditor_client.transport.validation import draft
+from openapi.resources import (
+    Content,
+    Edges,
+    Range,
+    SoftAuc,
+    SoftFalsePositives,
+    SoftHistogram,
+    SoftLot,
+    SoftNdcg,
+    SoftOutcomes,
+    SoftPot,
+)
+
+Where = Mapping[str, Sequence[str]]
+
+
+def histogram(
+    content: Content | str, edges: Sequence[float], context: Mapping[str, str | float] | None = None
+) -> SoftHistogram:
+    """How the scores of a content are distributed in each group (paper 1, with soft groups)."""
+    return draft(
+        SoftHistogram,
+        name="score-histogram",
+        content_id=id_of(content),
+        bins=draft(Edges, edges=list(edges)),
+        context=dict(context or {}),
+    )
+
+
+def false_positives(log: str, predicted: str, actual: str, **rows: Any) -> SoftFalsePositives:
+    """Who was flagged without reason: `predicted` and `actual` are columns, 1 above one half.
+
+    `rows` are `where=` (columns and their words) and `rows_per_person=`, as with every metric here.
+    """
+    return draft(
+        SoftFalsePositives,
+        name="false-positives",
+        log=log,
+        predicted=predicted,
+        actual=actual,
+        **rows,
+    )
+
+
+def outcomes(
+    log: str,
+    outcome: str,
+    limits: tuple[float, float],
+    *,
+    squares: bool = False,
+    **rows: Any,
+) -> SoftOutcomes:
+    """Average outcomes; with `squares` the spread is measured, and costs a cell more."""
+    return draft(
+        SoftOutcomes,
+        name="outcomes",
+        log=log,
+        outcome=outcome,
+        outcome_range=_range(limits),
+        squares=squares,
+        **rows,
+    )
+
+
+def auc(log: str, score: str, actual: str, edges: Sequence[float], **rows: Any) -> SoftAuc:
+    """How well scores tell those with an outcome from those without, in each group."""
+    return draft(
+        SoftAuc, name="auc", log=log, score=score, actual=actual, edges=list(edges), **rows
+    )
+
+
+def ndcg(log: str, relevance: str, length: int = 10, **caps: Any) -> SoftNdcg:
+    """How good the lists are that each group is shown: NDCG of their first places.
+
+    `caps` are `per_viewer=` and `per_candidate=`, how many lists of a person and places in lists
+    count, for those sides that are people: see the log's `ranking` in the catalogue.
+    """
+    return draft(SoftNdcg, name="ndcg", log=log, relevance=relevance, length=length, **caps)
+
+
+def lot(
+    log: str,
+    relevance: str,
+    limits: tuple[float, float],
+    ranks: int = 10,
+    side: Literal["above", "below"] = "above",
+    **caps: Any,
+) -> SoftLot:
+    """What each group is worth more than whoever is next to it, at each rank, on one side.
+
+    `caps` as for `ndcg`.
+    """
+    return draft(
+        SoftLot,
+        name="lot",
+        log=log,
+        relevance=relevance,
+        relevance_range=_range(limits),
+        ranks=ranks,
+        side=side,
+        **caps,
+    )
+
+
+def pot(
+    log: str,
+    score: str,
+    outcome: str,
+    limits: tuple[float, float],
+    points: Sequence[float],
+    bandwidth: float,
+    **caps: Any,
+) -> SoftPot:
+    """Outcomes of equally scored people, near each of the reference points of the score.
+
+    `caps` as for `ndcg`.
+    """
+    return draft(
+        SoftPot,
+        name="pot",
+        log=log,
+        score=score,
+        outcome=outcome,
+        outcome_range=_range(limits),
+        points=list(points),
+        bandwidth=bandwidth,
+        **caps,
+    )
+
+
+def _range(limits: tuple[float, float]) -> Range:
+    low, high = limits
+    return draft(Range, low=low, high=high)

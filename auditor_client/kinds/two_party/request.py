@@ -1,0 +1,189 @@
+"""Two-party audits: requests, prices, runs. Groups never leave this machine in the clear."""
+
+from abc import ABC, abstractmethod
+from base64 import urlsafe_b64decode
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from auditor_client.audiences.weighted import WeightedAudience
+from auditor_client.errors import AuditFailedError, InputError, TrustError
+from auditor_client.kinds.building_blocks.log_audits import Running
+from auditor_client.kinds.options import Number, exact, id_of
+from auditor_client.kinds.protocol import Result
+from auditor_client.kinds.two_party.exchange import KeptSums, converse, integers, load_sums
+from auditor_client.kinds.two_party.result import TwoParty
+from auditor_client.local.keys import read_public
+from auditor_client.local.pending_claims import Claim
+from auditor_client.transport.http_client import Transport
+from auditor_client.transport.validation import draft
+from openapi.resources import Audit, AuditRequest, Quote, SoftMetric, TwoPartyRequest, TwoPartyRun
+from privacy.metric_values.from_request import metric_of
+
+if TYPE_CHECKING:
+    from privacy.two_party import AuditorParty, Terms
+
+Kind = TypeVar("Kind", bound=Result[Any])
+RegulatorKey = Mapping[str, Any] | str | Path
+WEIGHT_SCALE = 1_000
+
+
+class TwoPartyRequests:
+    """What can be asked without showing a group."""
+
+    def two_party(
+        self,
+        metric: SoftMetric,
+        people: WeightedAudience,
+        *,
+        epsilon: Number = 1,
+        weight_scale: int = WEIGHT_SCALE,
+        mandate_id: str | None = None,
+    ) -> TwoPartyRequest:
+        """The request of `audits.run_two_party`."""
+        return draft(
+            TwoPartyRequest,
+            kind="two-party",
+            audience_id=id_of(people.audience),
+            metric=metric,
+            hidden_groups=len(people.groups),
+            weight_scale=weight_scale,
+            epsilon=exact(epsilon),
+            mandate_id=mandate_id,
+        )
+
+
+class TwoPartyAudits(ABC):
+    """What an auditor and a platform compute together."""
+
+    _transport: Transport
+
+    @property
+    @abstractmethod
+    def requests(self) -> TwoPartyRequests: ...
+
+    @abstractmethod
+    def quote(self, request: AuditRequest) -> Quote: ...
+
+    @abstractmethod
+    def _claimed(
+        self, request: AuditRequest, running: Running
+    ) -> AbstractContextManager[Claim]: ...
+
+    @abstractmethod
+    def _submit(self, request: AuditRequest, claim: Claim) -> Audit: ...
+
+    @abstractmethod
+    def state(self, audit_id: str) -> Audit: ...
+
+    @abstractmethod
+    def _finished(self, audit: Audit, kind: type[Kind]) -> Kind: ...
+
+    def run_two_party(
+        self,
+        metric: SoftMetric,
+        people: WeightedAudience,
+        *,
+        regulator_key: RegulatorKey,
+        epsilon: Number = 1,
+        weight_scale: int = WEIGHT_SCALE,
+        mandate_id: str | None = None,
+        idempotency_key: str | None = None,
+        new: bool = False,
+        claim: Claim | None = None,
+        progress: bool = True,
+        patience: float | None = None,
+    ) -> TwoParty:
+        """A metric by groups that the platform does not learn, of values that you do not (paper 5).
+
+        `metric` is made by `auditor_client.kinds.two_party.metrics`, `people` by `audiences.upload_weighted`.
+        The key of the run is sealed to `regulator_key`, the public Ed25519 JWK of the regulator who
+        granted the mandate, or its file: have it from the regulator, not from the platform. Weights
+        are rounded to parts of `weight_scale`. Where the run is drawn to be opened, this waits for
+        the regulator, for `patience` seconds or without limit.
+
+        A run that was interrupted is continued by the same call, of the same audience. The key of
+        a run is in this process alone: after the platform has answered, only this process can read
+        the sums. `claim` is one that `auditor.pending.claimed` gave before the upload.
+        """
+        request = self.requests.two_party(
+            metric, people, epsilon=epsilon, weight_scale=weight_scale, mandate_id=mandate_id
+        )
+        key = public_bytes(regulator_key)
+        running = Running(idempotency_key=idempotency_key, new=new)
+        with nullcontext(claim) if claim else self._claimed(request, running) as held:
+            audit = self._submit(request, held)
+            if load_sums(audit.id) is None:
+                party = converse(
+                    self._transport,
+                    audit.id,
+                    lambda: self._party(audit, request, people, key),
+                    awaited=lambda: f"regulator {self._run_of(audit).regulator_id}",
+                    progress=progress,
+                    patience=patience,
+                )
+                KeptSums(people.groups, integers(party), party.transcript).save(audit.id)
+            return self._finished(self.state(audit.id), TwoParty)
+
+    def price_two_party(self, metric: SoftMetric, people: WeightedAudience, **asked: Any) -> Quote:
+        """What such an audit would cost; asking spends nothing."""
+        return self.quote(self.requests.two_party(metric, people, **asked))
+
+    def _run_of(self, audit: Audit) -> TwoPartyRun:
+        return self._transport.get(f"/v1/audits/{audit.id}/exchange", TwoPartyRun)
+
+    def _party(
+        self, audit: Audit, request: TwoPartyRequest, people: WeightedAudience, key: bytes
+    ) -> "AuditorParty":
+        """A party with fresh keys, once the service says that it means the same."""
+        from privacy.two_party import AuditorParty, sealing_key_of, weights_of
+
+        stated = self._run_of(audit)
+        if stated.answered:
+            raise AuditFailedError(
+                f"{audit.id} was answered in a run whose key is lost: it was in the memory of a"
+                " process that ended. Its charge stays, and nobody can read its sums."
+            )
+        candidates = people.audience.wire.candidates
+        terms = terms_of(audit.id, request, len(people.weights.shares), candidates)
+        if stated.terms.encode() != terms.to_json():
+            raise TrustError("The service would compute by other terms than were asked for.")
+        if public_bytes(stated.regulator_jwk) != key:
+            raise TrustError(
+                f"The service names another key of {stated.regulator_id} than you trust: whoever"
+                " holds it could read your weights. Ask the regulator; nothing was sent."
+            )
+        weights = weights_of(people.weights.shares, request.weight_scale)
+        sealing_key = sealing_key_of(key)
+        return AuditorParty(terms, weights, regulator_key=sealing_key, tokens=people.tokens)
+
+
+def terms_of(
+    audit_id: str, request: TwoPartyRequest, rows: int, candidates: int | None = None
+) -> "Terms":
+    """What both parties compute by, as it follows from the request."""
+    try:
+        from privacy.two_party.service_terms import service_terms
+    except ImportError as error:
+        raise InputError(
+            "Two-party audits need more: pip install 'platform-auditor[two-party]'."
+        ) from error
+    return service_terms(
+        audit_id,
+        rows=rows,
+        groups=request.hidden_groups,
+        layout=metric_of(request.metric.model_dump()).layout,
+        weight_scale=request.weight_scale,
+        epsilon=Fraction(request.epsilon),
+        candidates=candidates,
+    )
+
+
+def public_bytes(key: RegulatorKey) -> bytes:
+    """The 32 bytes of a public Ed25519 key, from its JWK or the file of it."""
+    jwk = read_public(Path(key)) if isinstance(key, str | Path) else dict(key)
+    if (jwk.get("kty"), jwk.get("crv")) != ("OKP", "Ed25519"):
+        raise InputError("The regulator's key must be an Ed25519 key (a public JWK).")
+    return urlsafe_b64decode(str(jwk["x"]) + "==")

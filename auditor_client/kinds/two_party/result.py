@@ -1,0 +1,148 @@
+"""A two-party audit: a receipt for what was computed, and sums that only this machine holds."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pyarrow as pa
+
+from auditor_client.errors import InputError, ReceiptError
+from auditor_client.kinds.protocol import Result
+from auditor_client.kinds.two_party.exchange import KeptSums, load_sums
+from auditor_client.stats.noise_distributions import Laplace, Noise
+from openapi.resources import AuditKind, TwoPartyRelease, TwoPartyRequest
+from privacy.metric_values.from_request import Metric, metric_of
+
+if TYPE_CHECKING:
+    from auditor_client.two_party import Average, Decision, Ratios, Sums
+
+_ASKED = ("metric", "hidden_groups", "weight_scale")
+
+
+@dataclass(frozen=True)
+class TwoParty(Result[TwoPartyRelease]):
+    """Sums of a metric by groups that the platform never saw, and the receipt of the run.
+
+    `sums` are those of `auditor_client.two_party`, which has the readings, intervals and decisions.
+    """
+
+    kind: ClassVar[AuditKind] = "two-party"
+
+    @classmethod
+    def differing(cls, asked: TwoPartyRequest, made: TwoPartyRelease) -> Iterator[str]:
+        yield from (
+            name.replace("_", " ") for name in _ASKED if getattr(asked, name) != getattr(made, name)
+        )
+        if made.cells != list(metric_of(asked.metric.model_dump()).layout.cells):
+            yield "cells"
+
+    @property
+    def metric(self) -> Metric:
+        return metric_of(self.release.metric.model_dump())
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        return self._kept.groups
+
+    @property
+    def noise(self) -> Noise:
+        """The law of the noise on each integer sum."""
+        return Laplace(1 / self.part("sums").noise_scale)
+
+    @property
+    def sums(self) -> "Sums":
+        """By group and cell, in numbers of people, with what is known of their noise."""
+        from auditor_client.two_party import Sums  # SciPy takes a second to import
+
+        return Sums.of(
+            self.groups,
+            self.metric.layout,
+            self._kept.sums,
+            self.release.weight_scale,
+            self.noise,
+            self.metric.events,
+        )
+
+    def ratios(self, part: int = 0) -> "Ratios":
+        """The metric of each group as a ratio: of a bin, rank or point where there are several.
+
+        Of an AUC there is none: see `two_party.aucs(sums)`.
+        """
+        from auditor_client import two_party
+
+        name = self.release.metric.name
+        if name == "score-histogram":
+            return two_party.bin_shares(self.sums, part)
+        if name == "pot":
+            return two_party.kernel_averages(self.sums, part)
+        if name == "lot":
+            return two_party.rank_gaps(self.sums, part)
+        if name == "auc":
+            raise InputError("An AUC is no ratio of sums: use `two_party.aucs(audit.sums)`.")
+        read = {
+            "false-positives": two_party.false_flags,
+            "outcomes": two_party.outcomes,
+            "ndcg": two_party.ndcg,
+        }
+        return read[name](self.sums)
+
+    def decide(self, tolerance: float, delta: float = 0.05) -> "Decision":
+        """The metric's own rule at this tolerance, wrong with probability at most delta.
+
+        For groups of too few people, of whom nothing can be told, it is inconclusive.
+        """
+        from auditor_client import two_party
+
+        sums = self.sums
+        match self.release.metric.name:
+            case "score-histogram":
+                return two_party.gap_beyond(sums, tolerance, delta)
+            case "auc":
+                return two_party.auc_below(sums, tolerance, delta)
+            case "ndcg":
+                return two_party.service_below(self.ratios(), tolerance, delta)
+            case "lot":
+                return two_party.misranked(sums, tolerance, delta)
+            case "pot":
+                return two_party.impact_beyond(sums, tolerance, delta)
+            case "outcomes":
+                return two_party.spread_beyond(self.ratios(), tolerance, delta, rule="outcomes")
+        return two_party.spread_beyond(self.ratios(), tolerance, delta)
+
+    def averages(self, part: int = 0, delta: float = 0.05) -> "list[Average]":
+        """The metric of each group between limits: of a bin, rank or point where there are several.
+
+        Those of an AUC have everybody's at the end.
+        """
+        from auditor_client import two_party
+
+        if self.release.metric.name == "auc":
+            return two_party.aucs(self.sums, delta)
+        return self.ratios(part).averages(delta)
+
+    def frame(self) -> pa.Table:
+        """Group, cell and noisy sum in numbers of people, one row each."""
+        sums = self.sums
+        rows = [
+            {"group": group, "cell": cell, "sum": float(value)}
+            for group, values in zip(sums.groups, sums.values, strict=True)
+            for cell, value in zip(sums.layout.cells, values, strict=True)
+        ]
+        return pa.Table.from_pylist(rows)
+
+    def numbers(self) -> dict[str, Any]:
+        unit = self.release.weight_scale * self.metric.layout.scale
+        error = self.part("sums").error_95 / unit
+        return {**self.frame().to_pydict(), "error_95": error}
+
+    @cached_property
+    def _kept(self) -> KeptSums:
+        kept = load_sums(self.id)
+        if kept is None:
+            raise InputError(
+                f"The sums of {self.id} were decrypted on another machine: nobody else has them."
+            )
+        if kept.transcript != self.release.transcript:
+            raise ReceiptError(f"The receipt of {self.id} is of another run than its sums.")
+        return kept

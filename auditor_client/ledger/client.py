@@ -1,0 +1,110 @@
+"""The ledger of a service: its entries, its signed heads, and a witness's part in them."""
+
+import base64
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from joserfc.jwk import OKPKey
+
+from auditor_client.errors import LedgerError
+from auditor_client.ledger.seen_checkpoints import remember, seen, size_of
+from auditor_client.transport.http_client import Transport
+from openapi.resources import (
+    ConsistencyProof,
+    Cosignature,
+    Entry,
+    InclusionProof,
+    LedgerKeys,
+    SignedHead,
+)
+from privacy.errors import EvidenceError
+from privacy.ledger import merkle, notes
+from privacy.ledger.notes import Checkpoint
+from privacy.ledger.trust import Trust
+
+PATH = "/v1/ledger"
+
+
+class Ledger:
+    """The append-only ledger, as far as you may see it."""
+
+    def __init__(self, transport: Transport, public: Transport, maker: str, key: OKPKey) -> None:
+        self._transport = transport
+        self._public = public
+        self._maker = maker
+        self._key = key
+
+    def keys(self) -> LedgerKeys:
+        """The platform's public keys, as it states them now."""
+        return self._public.get(f"{PATH}/keys", LedgerKeys)
+
+    def entries(self, kind: str | None = None) -> Iterator[Entry]:
+        """The entries you may see, newest first."""
+        return self._transport.items(f"{PATH}/entries", Entry, kind=kind)
+
+    def proof(self, number: int) -> InclusionProof:
+        """That an entry is in the newest signed head."""
+        return self._transport.get(f"{PATH}/entries/{number}/proof", InclusionProof)
+
+    def export(self, path: str | Path) -> Path:
+        """Write what verifies offline: JSON lines, or Parquet for a name that ends so.
+
+        It proves that it continues what was seen of this ledger on this machine.
+        """
+        path = Path(path)
+        written_as = "parquet" if path.suffix == ".parquet" else "jsonl"
+        sizes = [str(size_of(note)) for note in seen(self.keys().origin)]
+        draft = path.with_name(f".{path.name}.part")
+        with draft.open("wb") as file:
+            for piece in self._transport.pieces(f"{PATH}/export", format=written_as, seen=sizes):
+                file.write(piece)
+        return draft.replace(path)
+
+    def head(self, trust: Trust, witnessed: Iterable[str] = ()) -> Checkpoint:
+        """The newest head, if it continues all that was seen here and all that witnesses signed."""
+        note = self._transport.get(f"{PATH}/checkpoint", SignedHead).note
+        head = _opened(note, trust)
+        for earlier in seen(trust.origin):
+            self._continues(head, _opened(earlier, trust))
+        for cosigned in witnessed:
+            self._continues(head, _opened(cosigned, trust, witnessed=True))
+        remember(trust.origin, note)
+        return head
+
+    def cosign(self, trust: Trust) -> SignedHead:
+        """As a witness: check that the head continues what was seen here, and sign it."""
+        self.head(trust)
+        [note] = seen(trust.origin)
+        cosigned = notes.cosign(note, self._maker, self._key, int(time.time()))
+        body = Cosignature(note=cosigned)
+        return self._transport.post(f"{PATH}/cosignatures", body, SignedHead, again=True)
+
+    def _continues(self, head: Checkpoint, earlier: Checkpoint) -> None:
+        if head.size < earlier.size:
+            raise LedgerError(
+                f"The service shows a head of {head.size} entries; one of {earlier.size} was "
+                "signed before. It hides entries: keep both and tell the regulator."
+            )
+        if earlier.size == 0:
+            return
+        params = {"old": str(earlier.size), "new": str(head.size)}
+        proof = self._transport.get(f"{PATH}/consistency", ConsistencyProof, **params)
+        path = [base64.b64decode(each) for each in proof.path]
+        try:
+            merkle.verify_consistency(earlier.size, head.size, earlier.root, head.root, path)
+        except EvidenceError as error:
+            raise LedgerError(
+                f"The head of {head.size} entries does not continue the one of {earlier.size} "
+                f"({error}): the past was rewritten, or others are shown another ledger."
+            ) from error
+
+
+def _opened(note: str, trust: Trust, *, witnessed: bool = False) -> Checkpoint:
+    try:
+        opened = notes.open_checkpoint(note, [*trust.ledger, *trust.witnesses])
+    except EvidenceError as error:
+        raise LedgerError(f"A signed head does not verify: {error}.") from error
+    if witnessed and not opened.witnesses:
+        raise LedgerError("No witness that you trust cosigned this head.")
+    return opened.checkpoint

@@ -1,0 +1,36 @@
+"""What this machine has seen of each ledger: a head that is behind it, or aside from it, is a lie.
+
+One note per ledger is enough: a head is kept only after it was shown to continue the one before.
+"""
+
+from hashlib import sha256
+from pathlib import Path
+
+from auditor_client.errors import LedgerError
+from auditor_client.local.private_files import home, write_private
+from privacy.errors import NoteError
+from privacy.ledger.notes import Checkpoint, Note
+
+
+def seen(origin: str) -> list[str]:
+    """The newest head of this ledger that was verified here, if any."""
+    path = _path(origin)
+    return [path.read_text(encoding="utf-8")] if path.exists() else []
+
+
+def size_of(note: str) -> int:
+    """How many entries a head is of."""
+    try:
+        return Checkpoint.parse(Note.parse(note).text).size
+    except NoteError as error:
+        raise LedgerError(
+            f"A head that was kept on this machine cannot be read: {error}."
+        ) from error
+
+
+def remember(origin: str, note: str) -> None:
+    write_private(_path(origin), note)
+
+
+def _path(origin: str) -> Path:
+    return home() / "ledgers" / f"{sha256(origin.encode()).hexdigest()[:32]}.note"

@@ -1,0 +1,148 @@
+"""One bin of an outcome test, its sums by powers, and how noise enters them.
+
+Rows of a group have coordinates u (score) and v (outcome). All that a regression of degree d needs
+is T_k = Σu^k, U_k = Σu^k v and, for its residuals, W_k = Σu^k v².
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor_client.errors import InputError
+from auditor_client.stats.noise_distributions import Floats, Laplace, Noise
+from auditor_client.stats.outcome_moments import Moments
+
+# The columns of `Moments.sums`, as products of u and v.
+NAMES = ("n", "v", "u", "uu", "uv", "vv")
+# What a variance needs that is robust to heteroskedasticity, beside `NAMES`.
+HIGHER = ("uuu", "uuuu", "uuv", "uuuv", "uvv", "uuvv")
+# What one person's rows add up to; products of these make a variance robust to clusters.
+PERSONAL = ("n", "v", "u", "uv", "uu")
+
+
+@dataclass(frozen=True, eq=False)
+class Personal:
+    """Sums over persons. A person may have rows in several groups: a viewer of many candidates.
+
+    `products` is Σ_p x_p x_pᵀ, x_p what the rows of person p add up to: bin by bin, group by group,
+    in the order of `PERSONAL`; so it has four axes, bin and column twice. `people[group, bin]` have
+    rows there, `clusters[bin]` in any group.
+    """
+
+    products: Floats
+    people: NDArray[np.int64]
+    clusters: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class FrameMoments(Moments):
+    """Exact sums with those that releases leave out: for variances without a bound.
+
+    `higher[group, bin]` are sums in the order of `HIGHER`. `left_out` rows lay outside of all bins.
+    """
+
+    binary: bool = False
+    higher: Floats | None = field(default=None, repr=False)
+    personal: Personal | None = field(default=None, repr=False)
+    left_out: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class BinSums:
+    """The sums of one bin, one row per group. If v is ±1, v² is 1, and no column is needed for it.
+
+    `columns` are those of the release, `to_names` makes `NAMES` of them.
+    """
+
+    columns: Floats
+    to_names: Floats
+    variance: Floats
+    fourth: Floats
+    rows_per_person: int
+    higher: Floats | None = None
+    products: Floats | None = None
+    people: Floats | None = None
+    clusters: int = 0
+
+    @property
+    def sums(self) -> Floats:
+        return np.asarray(self.columns @ self.to_names.T)
+
+    @property
+    def exact(self) -> bool:
+        return not self.variance.any()
+
+    @property
+    def rows(self) -> Floats:
+        """How many rows each group has, as far as noise lets see."""
+        return self.sums[:, 0]
+
+    def of_scores(self, degree: int) -> Floats:
+        """T_0 … T_degree, a row per group."""
+        return self._powers(("n", "u", "uu"), ("uuu", "uuuu"), degree)
+
+    def of_outcomes(self, degree: int) -> Floats:
+        """U_0 … U_degree."""
+        return self._powers(("v", "uv"), ("uuv", "uuuv"), degree)
+
+    def of_squares(self, degree: int) -> Floats:
+        """W_0 … W_degree."""
+        return self._powers(("vv",), ("uvv", "uuvv"), degree)
+
+    def _powers(self, low: tuple[str, ...], high: tuple[str, ...], degree: int) -> Floats:
+        found = self.sums[:, [NAMES.index(name) for name in low]]
+        if degree >= len(low):
+            if self.higher is None:
+                raise InputError("These sums have no higher powers: use rows of your own.")
+            more = self.higher[:, [HIGHER.index(name) for name in high]]
+            found = np.concatenate([found, more], axis=1)
+        return found[:, : degree + 1]
+
+    def only(self, groups: list[int]) -> "BinSums":
+        """Of these groups alone, in this order."""
+        found = replace(self, columns=self.columns[groups])
+        if self.higher is not None:
+            found = replace(found, higher=self.higher[groups])
+        if self.products is not None and self.people is not None:
+            places = np.add.outer(np.array(groups) * len(PERSONAL), np.arange(len(PERSONAL)))
+            products = self.products[np.ix_(places.ravel(), places.ravel())]
+            found = replace(found, products=products, people=self.people[groups])
+        return found
+
+    def spread(self, weights: Floats) -> Floats:
+        """The standard deviation of the noise in a weighted sum of `NAMES`, or of several."""
+        return np.sqrt((weights @ self.to_names) ** 2 @ self.variance)
+
+
+def bin_sums(moments: Moments, number: int, binary: bool) -> BinSums:
+    to_names = np.eye(len(NAMES))
+    if binary:
+        to_names[NAMES.index("vv")] = to_names[NAMES.index("n")]
+    variance = moments.noise_variance
+    found = BinSums(
+        moments.sums[:, number],
+        to_names,
+        variance,
+        _excess_kurtosis(moments.noise) * variance**2,
+        moments.rows_per_person,
+    )
+    if isinstance(moments, FrameMoments) and moments.higher is not None:
+        found = replace(found, higher=moments.higher[:, number])
+    if isinstance(moments, FrameMoments) and moments.personal is not None:
+        found = replace(
+            found,
+            products=moments.personal.products[number, :, number],
+            people=moments.personal.people[:, number].astype(np.float64),
+            clusters=int(moments.personal.clusters[number]),
+        )
+    return found
+
+
+def _excess_kurtosis(law: Noise) -> float:
+    """Of discrete Laplace noise; a discrete Gaussian has tails no heavier than the normal."""
+    if not isinstance(law, Laplace):
+        return 0.0
+    # κ₄/κ₂² = (1 + 4ρ + ρ²)/2ρ = 2 + cosh(rate), ρ = exp(-rate): Z is a difference of two
+    # geometrics, each with κ₂ = ρ/(1-ρ)² and κ₄ = ρ(1 + 4ρ + ρ²)/(1-ρ)⁴
+    return float(2 + np.cosh(min(law.rate, 500.0)))

@@ -1,0 +1,97 @@
+"""An outcome test in sentences that a journalist can read and a statistician can check."""
+
+import math
+
+from auditor_client.outcome.effects import Effect
+from auditor_client.outcome.outcome_test import Tested
+
+
+def sentences(tested: Tested, tolerance: float) -> list[str]:
+    """The verdict, where it comes from, and what has to be kept in mind."""
+    return [
+        headline(tested, tolerance),
+        *_findings(tested, tolerance),
+        *_jointly(tested),
+        *_left_open(tested),
+        *caveats(tested),
+    ]
+
+
+def headline(tested: Tested, tolerance: float) -> str:
+    where = "" if tested.threshold is None else " just above the threshold"
+    beyond = f"by more than {tolerance:g}" if tolerance else "at all"
+    return {
+        "fair": f"Fair within {tolerance:g}: people with equal scores{where} turn out equally well,"
+        " whatever their group.",
+        "unfair": f"Unfair: people with equal scores{where} turn out differently, {beyond}.",
+        "inconclusive": f"Inconclusive: whether people with equal scores{where} turn out"
+        f" differently {beyond} cannot be told.",
+    }[tested.verdict(tolerance)]
+
+
+def _findings(tested: Tested, tolerance: float) -> list[str]:
+    """Who is under-predicted: of each pair and direction the clearest bin, and in how many more."""
+    found: dict[tuple[str, str], list[Effect]] = {}
+    for each in tested.family():
+        if each.defined and max(each.low_all, -each.high_all) > tolerance:
+            pair = (each.group, each.relative_to)
+            found.setdefault(pair if each.estimate > 0 else pair[::-1], []).append(each)
+    return [_finding(tested, *pair, effects) for pair, effects in found.items()]
+
+
+def _finding(tested: Tested, better: str, worse: str, effects: list[Effect]) -> str:
+    clearest = max(effects, key=lambda each: max(each.low_all, -each.high_all))
+    limits = sorted((abs(clearest.low_all), abs(clearest.high_all)))
+    low, high = tested.bins[clearest.bin]
+    more = f", and likewise in {len(effects) - 1} more bins" if len(effects) > 1 else ""
+    # Rounded outwards: the limits that are printed must hold as well.
+    return (
+        f"Scores under-predict {better} relative to {worse}: with equal scores from {low:.3g} to"
+        f" {high:.3g}, {better} achieve {abs(clearest.estimate):.3f} more (between"
+        f" {math.floor(limits[0] * 1000) / 1000:.3f} and {math.ceil(limits[1] * 1000) / 1000:.3f},"
+        f" with all bins and pairs held to {100 * (1 - tested.delta):g} % at once){more}."
+    )
+
+
+def _jointly(tested: Tested) -> list[str]:
+    if tested.wald is None:
+        return []
+    chance = tested.wald.p_value
+    shown = "below .0001" if chance < 1e-4 else f"{chance:.4f}"
+    return [
+        f"Over all tested bins together: χ² = {tested.wald.statistic:.1f} with"
+        f" {tested.wald.freedom} degrees of freedom, p-value {shown}."
+    ]
+
+
+def _left_open(tested: Tested) -> list[str]:
+    lines: dict[tuple[str, str, str], list[str]] = {}
+    for each in tested.family():
+        if not each.defined:
+            low, high = tested.bins[each.bin]
+            place = f"{low:.3g} to {high:.3g}"
+            lines.setdefault((each.group, each.relative_to, each.why), []).append(place)
+    return [
+        f"Undefined for {group} and {other} with scores from {', '.join(places)}: {why}."
+        for (group, other, why), places in lines.items()
+    ]
+
+
+def caveats(tested: Tested) -> list[str]:
+    """What the numbers rest on."""
+    moments = tested.moments
+    found = [
+        "Bias is relative to what the score is meant to predict: people's own choices and other"
+        " people's prejudice are part of the outcome, not of this verdict."
+    ]
+    if moments.noise.variance:
+        most = moments.rows_per_person
+        found.append(
+            f"At most {most} row{'s' * (most > 1)} of each person count{'s' * (most == 1)}, drawn"
+            " at random, so averages are over people rather than over opportunities."
+        )
+    elif moments.rows_per_person == 1:
+        found.append("All rows count as independent; name the column of persons if they are not.")
+    if tested.control == "none":
+        found.append("Differences of scores within a bin are not controlled for.")
+    return found

@@ -1,0 +1,107 @@
+"""Limits of the size of a bias, by resampling queries and, if they are told, persons.
+
+Queries (jobs, lists) are drawn anew with replacement. So are persons, each with all of their rows,
+and independently: rows of one person in several lists are then no surprise. Where both matter this
+overstates the variance a little, and never understates it in the limit [Owe07, §5].
+
+Numbers after a correction are of those who *seem* best, and so lean to one side by about what they
+lean by once more when resampled; and they are bent, for no group can lose more than it has. No one
+kind of bootstrap limits is right for all of that. Ours hold four: percentiles of the replicates,
+the same reflected at the estimate (2θ̂ - θ*), and the estimate ± t·sd(θ*), less the bias or not.
+docs/outcome-test.md says how often they held.
+
+[Owe07] Owen, The pigeonhole bootstrap, Annals of Applied Statistics 1, 2007.
+[DH97]  Davison, Hinkley, Bootstrap methods and their application, 1997, §5.2 and §5.3.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from auditor_client.errors import InputError
+from auditor_client.outcome.scored_rows import Codes, Scored
+from auditor_client.stats.noise_distributions import Floats
+
+REPLICATES = 200
+_LEAST_QUERIES = 10
+Counted = Callable[["Copies"], Floats]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits that hold with probability 1 - delta, and by how much the estimate leans."""
+
+    low: float
+    high: float
+    se: float
+    bias: float
+
+
+@dataclass(frozen=True, eq=False)
+class Copies:
+    """How often each row is there: so often `within` its list, and its list so many `times`."""
+
+    within: Floats
+    times: Floats
+
+    @classmethod
+    def of(cls, rows: Scored) -> "Copies":
+        """As they are."""
+        return cls(np.ones(len(rows.scores)), np.ones(len(rows.scores)))
+
+    @property
+    def of_rows(self) -> Floats:
+        return np.asarray(self.within * self.times)
+
+
+def limits_of(
+    rows: Scored,
+    counted: Counted,
+    change: Callable[[Floats, Floats], Floats],
+    delta: float,
+    replicates: int,
+    seed: int,
+) -> list[Limits | None]:
+    """Limits of every change between the two rows of what is counted; none where undefined."""
+    if not 0 < delta < 1:
+        raise InputError(f"delta must lie between 0 and 1, not {delta}.")
+    value = change(*counted(Copies.of(rows)))
+    if not replicates:
+        return [None] * len(value)
+    if replicates < 2 or rows.queries < _LEAST_QUERIES:
+        raise InputError(
+            f"Limits need at least 2 replicates and {_LEAST_QUERIES} queries, and there are"
+            f" {replicates} and {rows.queries}; 0 replicates give none."
+        )
+    found = np.array([change(*counted(copies)) for copies in drawn(rows, replicates, seed)])
+    t = float(special.stdtrit(rows.queries - 1, 1 - delta / 2))
+    return [_limits(one, each, delta, t) for one, each in zip(value, found.T, strict=True)]
+
+
+def _limits(value: float, found: Floats, delta: float, t: float) -> Limits | None:
+    if not (np.isfinite(found).all() and np.isfinite(value)):
+        return None
+    bias, se = float(found.mean() - value), float(found.std(ddof=1))
+    low, high = np.quantile(found, (delta / 2, 1 - delta / 2)).tolist()
+    lows = low, 2 * value - high, value - t * se, value - bias - t * se
+    highs = high, 2 * value - low, value + t * se, value - bias + t * se
+    return Limits(min(lows), max(highs), se, bias)
+
+
+def drawn(rows: Scored, replicates: int, seed: int) -> Iterator[Copies]:
+    """So many replicates, the same ones for the same seed."""
+    rng = np.random.default_rng(seed)
+    for _ in range(replicates):
+        times = _resampled(rows.queries, rows.query, rng)
+        within = np.ones(len(times))
+        if rows.person is not None:
+            within = _resampled(int(rows.person.max()) + 1, rows.person, rng)
+        yield Copies(within, times)
+
+
+def _resampled(number: int, codes: Codes, rng: np.random.Generator) -> Floats:
+    """How often each of so many things is drawn in as many draws, for every row."""
+    times = np.bincount(rng.integers(0, number, number), minlength=number)
+    return np.asarray(times[codes], np.float64)

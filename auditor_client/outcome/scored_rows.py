@@ -1,0 +1,174 @@
+"""Rows of a researcher's own log, with and without an outcome, and what regression makes of them.
+
+Rows are kept by query, the highest score first: a place in a list is a place in here.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor_client.audiences.tables import open_columns
+from auditor_client.errors import InputError
+from auditor_client.outcome.bin_sums import NAMES, FrameMoments, bin_sums
+from auditor_client.outcome.effects import LEAST_ROWS
+from auditor_client.outcome.log_reader import codes, from_frame, group_codes, numbers
+from auditor_client.outcome.regression import fit
+from auditor_client.stats.noise_distributions import Floats
+from auditor_client.stats.outcome_moments import Moments
+
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class RowNames:
+    """Which columns say what."""
+
+    score: str
+    outcome: str
+    group: str
+    query: str
+    person: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Rows with and without an outcome (NaN). Without persons, each row is one of its own."""
+
+    scores: Floats
+    outcomes: Floats
+    groups: Codes
+    query: Codes
+    names: list[str]
+    person: Codes | None = None
+
+    @classmethod
+    def of(cls, frame: Any, columns: RowNames) -> "Scored":
+        person = columns.person
+        wanted = [columns.score, columns.outcome, columns.group, columns.query]
+        table = open_columns(frame, [*wanted, *([person] if person else [])])
+        if not len(table):
+            raise InputError("There are no rows.")
+        names, groups = group_codes(table, columns.group)
+        scores, query = numbers(table, columns.score), codes(table[columns.query])
+        outcomes = numbers(table, columns.outcome, missing=True)
+        order = np.lexsort((-scores, query))
+        whose = codes(table[person])[order] if person else None
+        return cls(scores[order], outcomes[order], groups[order], query[order], names, whose)
+
+    @property
+    def queries(self) -> int:
+        return int(self.query[-1]) + 1
+
+    @property
+    def seen(self) -> NDArray[np.bool_]:
+        return ~np.isnan(self.outcomes)
+
+    def by_group(self, weights: Floats) -> Floats:
+        return np.asarray(np.bincount(self.groups, weights, len(self.names)), np.float64)
+
+    def by_query(self, weights: Floats) -> Floats:
+        return np.asarray(np.bincount(self.query, weights, self.queries), np.float64)
+
+    def ahead(self, values: Floats, copies: Floats) -> Floats:
+        """How many copies of rows of the same query have a larger value, or a larger score."""
+        order = np.lexsort((-values, self.query))
+        running = np.cumsum(copies[order]) - copies[order]
+        found = np.empty(len(values))
+        found[order] = running - running[self._first]
+        return found
+
+    @cached_property
+    def _first(self) -> Codes:
+        """Where the query of each row begins."""
+        return np.searchsorted(self.query, self.query, side="left")
+
+
+@dataclass(frozen=True, eq=False)
+class Corrected:
+    """Rows placed in bins, whose regression predicts their outcome: the corrected score."""
+
+    rows: Scored
+    edges: Floats
+    outcome_range: tuple[float, float]
+    binary: bool
+
+    @classmethod
+    def of(cls, rows: Scored, frame: Any, columns: RowNames, edges: Floats) -> "Corrected":
+        moments = from_frame(
+            frame,
+            score=columns.score,
+            outcome=columns.outcome,
+            group=columns.group,
+            bins=edges.tolist(),
+        )
+        if silent := [name for name in rows.names if name not in moments.groups]:
+            raise InputError(f"No row of {', '.join(silent)} has an outcome: leave the group out.")
+        return cls(rows, edges, moments.outcome_range, moments.binary)
+
+    def predicted(self, weights: Floats) -> Floats:
+        """Ŷ of every row by the regression of its bin, the nearest one beyond all bins.
+
+        Rows count in the regression by their weights.
+        """
+        place, u = self._placed
+        moments = self._moments(weights)
+        fitted = [regression_of(moments, k, self.binary) for k in range(len(self.edges) - 1)]
+        level, slope = np.array([one for one, _ in fitted]), np.array([one for _, one in fitted])
+        return np.asarray(moments.outcome(level[place, self.rows.groups] + slope[place] * u))
+
+    def slope(self, number: int, weights: Floats) -> float:
+        """By how much the outcome that a bin's regression predicts rises over the bin, halved."""
+        return regression_of(self._moments(weights), number, self.binary)[1]
+
+    @cached_property
+    def _placed(self) -> tuple[Codes, Floats]:
+        """The bin of each row, and its place in it."""
+        edges = self.edges
+        place = np.searchsorted(edges, self.rows.scores, side="right") - 1
+        place = np.clip(place, 0, len(edges) - 2)
+        low, high = edges[place], edges[place + 1]
+        return place, (2 * self.rows.scores - low - high) / (high - low)
+
+    @cached_property
+    def _products(self) -> tuple[NDArray[np.bool_], Codes, list[Floats]]:
+        """The rows that a regression sees, the cell of each, and products of their u and v."""
+        rows, (low, high) = self.rows, self.outcome_range
+        inside = rows.seen & (rows.scores >= self.edges[0]) & (rows.scores <= self.edges[-1])
+        place, u = (one[inside] for one in self._placed)
+        v = (2 * rows.outcomes[inside] - low - high) / (high - low)
+        products = [np.asarray(u ** name.count("u") * v ** name.count("v")) for name in NAMES]
+        return inside, rows.groups[inside] * (len(self.edges) - 1) + place, products
+
+    def _moments(self, weights: Floats) -> Moments:
+        inside, cells, products = self._products
+        shape = len(self.rows.names), len(self.edges) - 1
+        there, size = weights[inside], shape[0] * shape[1]
+        sums = np.stack([np.bincount(cells, there * one, size) for one in products], axis=1)
+        return FrameMoments(
+            tuple(self.rows.names),
+            tuple(self.edges.tolist()),
+            self.outcome_range,
+            sums.astype(np.float64).reshape(*shape, len(NAMES)),
+            binary=self.binary,
+        )
+
+
+def regression_of(moments: Moments, number: int, binary: bool) -> tuple[Floats, float]:
+    """Level by group, at the middle of a bin, and slope of the scaled outcome in the score.
+
+    A group of next to nobody gets no effect.
+    """
+    sums = bin_sums(moments, number, binary)
+    able = [g for g in range(len(moments.groups)) if sums.rows[g] >= LEAST_ROWS]
+    fitted = fit(sums.only(able), "linear") if able else None
+    if fitted is None:
+        raise InputError(
+            f"Bin {number} has too few outcomes to correct its scores: ask for fewer bins."
+        )
+    mean = sum(fitted.own(i)[0] * sums.rows[g] for i, g in enumerate(able)) / sums.rows[able].sum()
+    level = np.full(len(moments.groups), mean)
+    level[able] = [fitted.own(i)[0] for i in range(len(able))]
+    return level, float(fitted.own(0)[1]) if fitted.degree else 0.0

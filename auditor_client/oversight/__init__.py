@@ -1,0 +1,1 @@
+"""A regulator's view of audits: overview, reports, and opened runs."""

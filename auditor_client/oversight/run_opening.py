@@ -1,0 +1,68 @@
+"""Opening a two-party run: the regulator decrypts the weights, looks at each, and says what it is.
+
+Nothing of the weights is kept or sent: only whether they are as declared.
+"""
+
+from base64 import urlsafe_b64decode
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from joserfc.jwk import OKPKey
+
+from auditor_client.errors import ContractError, InputError
+from auditor_client.transport.http_client import Transport
+from auditor_client.transport.signed_requests import Statements
+from auditor_client.transport.validation import draft
+from openapi.resources import OpeningDraft, StoredRun
+
+if TYPE_CHECKING:
+    from privacy.two_party import Opening
+
+PATH = "/v1/regulator/two-party-runs"
+
+
+def waiting(transport: Transport) -> list[StoredRun]:
+    """Runs that were answered and not delivered yet."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(list[StoredRun]).validate_json(transport.send("GET", PATH).content)
+
+
+def look_into(transport: Transport, audit_id: str, key: OKPKey) -> tuple[StoredRun, "Opening"]:
+    """The stored run, and what is found in it with the regulator's key."""
+    try:
+        from privacy.two_party import Terms, open_transcript, opening_key_of
+    except ImportError as error:
+        raise InputError(
+            "To open runs install more: pip install 'platform-auditor[two-party]'."
+        ) from error
+    run = transport.get(f"{PATH}/{audit_id}", StoredRun)
+    if run.sealed_to != key.as_dict(private=False)["x"]:
+        raise InputError(
+            f"{audit_id} is sealed to another key, which {run.regulator_id} had when it was run:"
+            " only that key opens it."
+        )
+    stored = transport.send("GET", f"{PATH}/{audit_id}/messages").content
+    terms = Terms.from_json(run.terms.encode())
+    seed = urlsafe_b64decode(str(key.as_dict(private=True)["d"]) + "==")
+    messages = list(_messages(stored))
+    return run, open_transcript(terms, messages, run.transcript, opening_key_of(seed))
+
+
+def state(statements: Statements, run: StoredRun, opening: "Opening") -> StoredRun:
+    """Say, signed and for the ledger, what was found: without findings it can be delivered."""
+    codes = list(dict.fromkeys(finding.code for finding in opening.findings))
+    body = draft(OpeningDraft, audit_id=run.audit_id, transcript=run.transcript, findings=codes)
+    return statements.post("/v1/regulator/openings", "opening", body, StoredRun)
+
+
+def _messages(stored: bytes) -> Iterator[bytes]:
+    """Each after its length in four bytes."""
+    place = 0
+    while place < len(stored):
+        length = int.from_bytes(stored[place : place + 4], "big")
+        message = stored[place + 4 : place + 4 + length]
+        if len(message) != length:
+            raise ContractError("The stored messages break off.")
+        yield message
+        place += 4 + length

@@ -1,0 +1,1 @@
+"""Planning: people, power and noise before an audit is paid for."""

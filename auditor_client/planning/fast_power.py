@@ -1,0 +1,187 @@
+"""How often audits of a given size reach a verdict: many rehearsed at once, quickly.
+
+Releases are drawn as in `power`, from the same hard platform. Whether `bounds` would call one fair
+or unfair is then decided by `saddlepoint` in place of exact sums, so the answer is an approximation
+(`bench.planning` compares the two), within the binomial error of AUDITS draws. Seeds are fixed.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from auditor_client.fairness.bin_tests import _RATIO_STEP, _SHARES, _SIZES
+from auditor_client.fairness.gap_bounds import _RIGHT, _THETA, one_sided
+from auditor_client.planning.power_simulation import Design, Outcome
+from auditor_client.planning.simulated_releases import Releases, draw
+from auditor_client.stats.chernoff import tilts
+from auditor_client.stats.difference_test import _CELL, _MOST_CELLS, _PARTS
+from auditor_client.stats.noise import Floats, Integers, Noise
+from auditor_client.stats.saddlepoint import Lots
+
+_LOOKS = 7
+# So far from its level, in logarithms, a normal tail is on the side that the exact one is on.
+_CLEAR = 1.0
+
+
+@lru_cache(maxsize=1024)
+def chance(design: Design, people: int, gap: float, verdict: Outcome) -> float:
+    """About how likely an audit of a platform with this gap is to end in the verdict."""
+    return float(np.mean(decisions(design, people, gap, verdict)))
+
+
+def decisions(design: Design, people: int, gap: float, verdict: Outcome) -> NDArray[np.bool_]:
+    """Which of the drawn audits end in the verdict, about."""
+    level = one_sided(design.delta) / 2 / (1 if verdict == "fair" else design.pairs)
+    drawn = draw(design, people, gap, level if design.exact else level * _SIZES / 4)
+    level *= 1.0 if design.exact else 1 - _SIZES
+    found = [
+        _Pair(design, drawn, first, second, verdict, level).excess()
+        for first, second in permutations(range(design.groups), 2)
+    ]
+    worst = np.max(found, axis=0) if verdict == "fair" else np.min(found, axis=0)
+    return np.asarray((worst <= 0) & ~drawn.silent)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Pair:
+    """The tests of `contrasts` for one ordered pair of groups, in all audits at once."""
+
+    design: Design
+    drawn: Releases
+    first: int
+    second: int
+    verdict: Outcome
+    level: float
+
+    def excess(self) -> Floats:
+        """log(probability / level) of the test that decides, one for each audit; wanted: <= 0."""
+        return np.asarray(np.max([self._at(*ratio) for ratio in self._ratios()], axis=0))
+
+    def _ratios(self) -> Iterator[tuple[Floats, NDArray[np.bool_]]]:
+        """As `contrasts._ratios`: weights of the second count, and which audits ask for each."""
+        drawn, a, b = self.drawn, self.first, self.second
+        if self.design.sizes != "estimated" or self.design.exact:
+            yield drawn.stated[:, a] / drawn.stated[:, b], np.ones(len(drawn.stated), dtype=bool)
+            return
+        start = np.round(np.log(drawn.low[:, a] / drawn.high[:, b]) / _RATIO_STEP)
+        stop = np.round(np.log(drawn.high[:, a] / drawn.low[:, b]) / _RATIO_STEP)
+        for step in range(int(start.min()), int(stop.max()) + 1):
+            ratio = np.full(len(start), math.exp(_RATIO_STEP * step))
+            yield ratio, (start <= step) & (step <= stop)
+
+    def _at(self, ratio: Floats, asked: NDArray[np.bool_]) -> Floats:
+        sign = 1 if self.verdict == "fair" else -1
+        first, second = self.drawn.cells(self.first, self.second, ratio, sign)
+        lots = Lots(
+            first,
+            second,
+            self.drawn.low[:, self.first, None],
+            self.drawn.high[:, self.second, None],
+            ratio[:, None],
+            self.design.rate,
+            self.design.releases,
+        )
+        excess = self._of_cells(lots)
+        one = excess.max(axis=1) if self.verdict == "fair" else excess.min(axis=1)
+        return np.where(asked, one, -np.inf)
+
+    def _of_cells(self, lots: Lots) -> Floats:
+        """log(probability / level) for each audit and cell, where that is largest."""
+        missing = self.drawn.missing[:, self.first, None]
+        fair = self.verdict == "fair"
+        apart = self.design.alpha - missing if fair else -np.minimum(self.design.alpha + missing, 1)
+        low, high, other = self._plausible(lots, apart)
+        v = low[..., None] + np.maximum(high - low, 0.0)[..., None] * np.linspace(0, 1, _LOOKS)
+        v, middle = np.minimum(v, 1.0), np.minimum((low + high) / 2, 1.0)
+        spread = lots.spread(middle, np.clip(middle - apart, 0, 1))
+        cell = np.maximum(_CELL * spread / lots.people, (high - low) / (_MOST_CELLS * _PARTS))
+        w = np.clip(v + (cell - apart)[..., None], 0.0, other[..., None])
+        best, excess = self._quickly(_each(lots), v, w)
+        # Far from the level the normal tail decides; where noise rules, small tails are heavier.
+        doubtful = (low <= high) & (excess < _CLEAR) & ((excess > -_CLEAR) | (not fair))
+        excess[doubtful] = self._closely(lots, doubtful, best[doubtful], v[doubtful], w[doubtful])
+        excess = np.where(low > high, -np.inf, excess)
+        return np.where(fair & (apart < 0), np.inf, excess)
+
+    def _quickly(self, lots: Lots, v: Floats, w: Floats) -> tuple[Integers, Floats]:
+        """The share with the largest log(probability / level), and that, by normal tails."""
+        if self.verdict == "fair":  # at one level for all shares, the largest deviation decides
+            far = lots.deviations(v, w)
+            most = special.log_ndtr(far.max(axis=2)) - np.log(self._allowed(v[..., 0]))
+            return far.argmax(axis=2), np.asarray(most)
+        quick = lots.quick_log_tail(v, w) - np.log(self._allowed(v))
+        return quick.argmax(axis=2), quick.max(axis=2)
+
+    def _closely(
+        self, lots: Lots, cells: NDArray[np.bool_], best: Integers, v: Floats, w: Floats
+    ) -> Floats:
+        """The same by the saddlepoint formula, for some cells, at the best of the shares looked at.
+
+        Where noise rules, tails are heavier than normal ones at small shares: looked at too.
+        """
+        at = np.stack([best, np.zeros_like(best), np.ones_like(best)], axis=1)
+        v, w = (np.take_along_axis(x, at, axis=1) for x in (v, w))
+        found = _each(_only(lots, cells)).log_tail(v, w) - np.log(self._allowed(v))
+        return np.asarray(found.max(axis=1))
+
+    def _allowed(self, p: Floats) -> Floats:
+        level, bins = self.level * (1 - _SHARES), self.design.bins
+        if self.verdict == "fair":
+            return np.full_like(p, level)
+        return level * _RIGHT * (_THETA * p + (1 - _THETA) / bins)
+
+    def _plausible(self, lots: Lots, apart: Floats) -> tuple[Floats, Floats, Floats]:
+        """Least and largest first share, and the largest second one, as `shares.limits` has it."""
+        level = self.level * _SHARES / (4 if self.verdict == "fair" else 4 * self.design.bins)
+        drawn, a, b = self.drawn, self.first, self.second
+        most, fewest = drawn.high[:, a, None], drawn.low[:, b, None]
+        ours = 1 - _share_above(most - lots.first, most, self.design.law, level)
+        theirs = 1 - _share_above(lots.others - lots.second, lots.others, self.design.law, level)
+        low = np.maximum(np.maximum(ours, theirs + apart), np.maximum(apart, 0.0))
+        high = _share_above(lots.first, lots.people, self.design.law, level)
+        return low, high, _share_above(lots.second, fewest, self.design.law, level)
+
+
+def _only(lots: Lots, wanted: NDArray[np.bool_]) -> Lots:
+    """Some of them, in one row."""
+    first, second, people, others, ratio = (
+        np.broadcast_to(of, wanted.shape)[wanted]
+        for of in (lots.first, lots.second, lots.people, lots.others, lots.ratio)
+    )
+    return Lots(first, second, people, others, ratio, lots.rate, lots.times)
+
+
+def _each(lots: Lots) -> Lots:
+    """The same with one more axis, for several shares each."""
+    return Lots(
+        lots.first[..., None],
+        lots.second[..., None],
+        lots.people[..., None],
+        lots.others[..., None],
+        lots.ratio[..., None],
+        lots.rate,
+        lots.times,
+    )
+
+
+def _share_above(counts: Floats, people: Floats, law: Noise, level: float) -> Floats:
+    if np.all(people == people.flat[0]):
+        # Counts are whole: there are few of them.
+        least = counts.min()
+        table = _solved(np.arange(least, counts.max() + 1), people.flat[:1], law, level)
+        return np.asarray(table[(counts - least).astype(np.int64)])
+    return _solved(counts, people, law, level)
+
+
+def _solved(counts: Floats, people: Floats, law: Noise, level: float) -> Floats:
+    s = tilts(law.most_tilt)[::6]
+    # As in `shares`: Chernoff's bound, solved for the share
+    room = (math.log(level) - law.log_mgf(s) - s * counts[..., None]) / people[..., None]
+    above = np.expm1(np.minimum(room, 0.0)) / np.expm1(-s)
+    return np.asarray(np.clip(above.min(axis=-1), 0.0, 1.0))

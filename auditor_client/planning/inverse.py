@@ -1,0 +1,278 @@
+"""Planning the other way round: what can be had with the people, or the epsilon, that there are.
+
+Each function solves `plan.verdict_size` for another variable. All answers are forecasts of the same
+kind: rehearsed audits of the hardest platform we know, good to about three in a hundred.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from auditor_client.planning.fast_power import chance
+from auditor_client.planning.noise import Mechanism, planned_noise
+from auditor_client.planning.power_simulation import Design, SizeKind
+from auditor_client.planning.root_finding import deviation, least
+from auditor_client.planning.sample_size import (
+    check_power,
+    make_design,
+    rehearsed_size,
+    unfair_gap,
+    verdict_size,
+)
+from auditor_client.stats.noise import Epsilon, Floats, Gaussian, as_rate, variance
+
+# A gap of 2·alpha must be possible.
+_ALPHAS = 0.002, 0.5
+# The noise that 0.002 to 20 epsilon buy, and rho of the same variance: about epsilon²/4.
+_EPSILONS = 0.002, 20.0
+_RHOS = 1e-6, 100.0
+_USUAL = 0.5
+_LOOKS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """How likely each verdict is."""
+
+    fair: float
+    unfair: float
+
+    @property
+    def inconclusive(self) -> float:
+        return max(1.0 - self.fair - self.unfair, 0.0)
+
+
+def power_at(
+    people: int,
+    true_gap: float,
+    alpha: float = 0.2,
+    delta: float = 0.05,
+    groups: int = 2,
+    bins: int = 20,
+    epsilon: Epsilon | None = 1.0,
+    sizes: SizeKind = "known",
+    shape: Sequence[float] | None = None,
+    *,
+    mechanism: Mechanism = "discrete-laplace",
+    rho: Epsilon | None = None,
+) -> Forecast:
+    """What an audit of so many people per group will say of a platform with this gap."""
+    _check_people([people])
+    if not 0 <= true_gap <= 1:
+        raise ValueError(f"true_gap must lie between 0 and 1, not {true_gap}")
+    noise = planned_noise(mechanism, epsilon, rho)
+    design = make_design(alpha, delta, groups, bins, noise, sizes, shape)
+    return Forecast(
+        chance(design, people, true_gap, "fair"), chance(design, people, true_gap, "unfair")
+    )
+
+
+def resolvable_alpha(
+    people: int,
+    delta: float = 0.05,
+    groups: int = 2,
+    bins: int = 20,
+    epsilon: Epsilon | None = 1.0,
+    power: float = 0.8,
+    sizes: SizeKind = "known",
+    *,
+    mechanism: Mechanism = "discrete-laplace",
+    rho: Epsilon | None = None,
+) -> float:
+    """The least alpha at which gaps of 0 and of 2·alpha get their verdicts with the power."""
+    _check_people([people])
+    check_power(power)
+    noise = planned_noise(mechanism, epsilon, rho)
+    design = make_design(0.5, delta, groups, bins, noise, sizes)
+    # As `plan._guess`, solved for alpha
+    guess = 3.6 * math.sqrt(0.5 / people + 2 * variance(design.rate) / people**2)
+    found = least(lambda a: _reaches(replace(design, alpha=a), people, power), *_ALPHAS, guess)
+    if found is None:
+        raise ValueError(f"{people} people per group resolve no gap at all: recruit more")
+    return found
+
+
+def epsilon_needed(
+    people: int,
+    alpha: float = 0.2,
+    delta: float = 0.05,
+    groups: int = 2,
+    bins: int = 20,
+    power: float = 0.8,
+    sizes: SizeKind = "known",
+) -> float:
+    """The least epsilon per bin at which so many people per group reach both verdicts."""
+    noise = planned_noise("discrete-laplace", 1.0, None)
+    design = make_design(alpha, delta, groups, bins, noise, sizes)
+    return _needed(design, people, power, _EPSILONS, _USUAL, "epsilon")
+
+
+def rho_needed(
+    people: int,
+    alpha: float = 0.2,
+    delta: float = 0.05,
+    groups: int = 2,
+    bins: int = 20,
+    power: float = 0.8,
+    sizes: SizeKind = "known",
+) -> float:
+    """The same for Gaussian noise: the least rho per bin."""
+    noise = planned_noise("discrete-gaussian", None, 1.0)
+    design = make_design(alpha, delta, groups, bins, noise, sizes)
+    return _needed(design, people, power, _RHOS, _USUAL**2 / 4, "rho")
+
+
+def _needed(
+    design: Design,
+    people: int,
+    power: float,
+    between: tuple[float, float],
+    guess: float,
+    what: str,
+) -> float:
+    _check_people([people])
+    check_power(power)
+    found = least(lambda paid: _reaches(_at(design, paid), people, power), *between, guess)
+    if found is None:
+        needed = rehearsed_size(_at(design, between[1]), power, 0.0)
+        raise ValueError(
+            f"no {what} makes {people} people per group enough: even with next to no noise "
+            f"{needed} are needed"
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """An epsilon (or rho) for each content, and the least power among them."""
+
+    epsilons: tuple[float, ...]
+    power: float
+
+
+def split_budget(
+    budget: Epsilon,
+    people: Sequence[int],
+    alpha: float = 0.2,
+    delta: float = 0.05,
+    groups: int = 2,
+    bins: int = 20,
+    sizes: SizeKind = "known",
+    *,
+    mechanism: Mechanism = "discrete-laplace",
+) -> Split:
+    """How to share a budget among contents, or repeats, so that the least power is largest.
+
+    `people` has one number per group for each of them, and each gets a verdict of its own. To
+    repeat one audit of the same people just to average is never worth it: r releases at epsilon/r
+    have, put together, r times the variance of one at epsilon. For Gaussian noise the budget is in
+    rho, and repeats cost nothing but patience: r releases at rho/r are as good as one at rho.
+    """
+    _check_people(people)
+    total = as_rate(budget, "budget")
+    noise = planned_noise("discrete-laplace", total, None)
+    if mechanism == "discrete-gaussian":
+        noise = planned_noise(mechanism, None, total)
+    design = make_design(alpha, delta, groups, bins, noise, sizes)
+    parts = np.geomspace(0.02, 1.0, _LOOKS)
+    curves = {
+        n: np.maximum.accumulate(
+            [deviation(_least_power(_at(design, float(part * total)), n)) for part in parts]
+        )
+        for n in set(people)
+    }
+    shares = _even(np.log(parts), [curves[n] for n in people])
+    # Rounded down, so that the sum never exceeds the budget.
+    epsilons = tuple(math.floor(1e6 * total * share) / 1e6 for share in shares)
+    powers = [_least_power(_at(design, e), n) for e, n in zip(epsilons, people, strict=True)]
+    return Split(epsilons, min(powers))
+
+
+def _even(logs: Floats, curves: Sequence[Floats]) -> Floats:
+    """Parts of the whole at which all curves have the same, largest possible height."""
+    low, high = min(curve[0] for curve in curves), max(curve[-1] for curve in curves)
+    for _ in range(50):
+        height = (low + high) / 2
+        used = sum(math.exp(np.interp(height, _rising(curve), logs)) for curve in curves)
+        low, high = (height, high) if used <= 1 else (low, height)
+    parts = np.array([math.exp(np.interp(low, _rising(curve), logs)) for curve in curves])
+    return np.asarray(parts / parts.sum())
+
+
+def _rising(curve: Floats) -> Floats:
+    return np.asarray(curve + 1e-9 * np.arange(len(curve)))
+
+
+def after_pilot(
+    counts: Mapping[str, Sequence[int]],
+    alpha: float = 0.2,
+    delta: float = 0.05,
+    epsilon: Epsilon | None = 1.0,
+    power: float = 0.8,
+    sizes: SizeKind = "known",
+    *,
+    spent: float = 0.0,
+    mechanism: Mechanism = "discrete-laplace",
+    rho: Epsilon | None = None,
+) -> int:
+    """People per group for the main study, after a pilot that released these noisy counts.
+
+    The pilot tells where scores fall; scores in many bins need fewer people than the worst case.
+    The main study must be of fresh people and be judged alone, at delta less what the pilot's own
+    verdict `spent`: its size depends on the pilot, so the two may not be put together.
+    """
+    if not 0 <= spent < delta:
+        raise ValueError(f"the pilot spent {spent} of delta = {delta}: nothing is left")
+    shape = pilot_shape(counts)
+    return verdict_size(
+        alpha,
+        delta - spent,
+        groups=len(counts),
+        bins=len(shape),
+        epsilon=epsilon,
+        power=power,
+        sizes=sizes,
+        shape=shape,
+        mechanism=mechanism,
+        rho=rho,
+    )
+
+
+def pilot_shape(counts: Mapping[str, Sequence[int]]) -> tuple[float, ...]:
+    """The shares of the bins for all people together: the nearest to noisy counts that can be."""
+    table = np.asarray([list(row) for row in counts.values()], dtype=np.float64)
+    if table.ndim != 2 or table.sum() <= 0:
+        raise ValueError("the pilot's counts do not add up to anybody")
+    shares = table.sum(axis=0) / table.sum()
+    # The projection on the simplex: subtract a constant, cut at zero, so that the sum is one
+    ordered = np.sort(shares)[::-1]
+    over = (np.cumsum(ordered) - 1) / np.arange(1, len(ordered) + 1)
+    cut = over[np.flatnonzero(ordered > over)[-1]]
+    found = np.maximum(shares - cut, 0.0)
+    return tuple(float(share) for share in found / found.sum())
+
+
+def _at(design: Design, paid: float) -> Design:
+    """The same audit with the noise that so much epsilon, or rho, buys."""
+    if isinstance(design.rate, Gaussian):
+        noise = planned_noise("discrete-gaussian", None, paid)
+    else:
+        noise = planned_noise("discrete-laplace", paid, None)
+    return replace(design, rate=noise.bins, size_rate=noise.size)
+
+
+def _reaches(design: Design, people: int, power: float) -> bool:
+    fair = chance(design, people, 0.0, "fair") >= power
+    return fair and chance(design, people, unfair_gap(design), "unfair") >= power
+
+
+def _least_power(design: Design, people: int) -> float:
+    fair = chance(design, people, 0.0, "fair")
+    return min(fair, chance(design, people, unfair_gap(design), "unfair"))
+
+
+def _check_people(people: Sequence[int]) -> None:
+    if not people or min(people) < 2:
+        raise ValueError(f"every group needs at least two people, not {list(people)}")

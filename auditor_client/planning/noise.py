@@ -1,0 +1,48 @@
+"""The noise that an audit will have, from what is to be paid for it.
+
+As the service prices it: discrete Laplace noise of scale 1/epsilon, or discrete Gaussian noise of
+variance 1/(2·rho). A bought size has four times the scale of a bin unless told otherwise, hence a
+quarter of epsilon, or a sixteenth of rho.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from auditor_client.stats.noise import AnyNoise, Epsilon, as_rate, gaussian_at
+
+Mechanism = Literal["discrete-laplace", "discrete-gaussian"]
+
+_OF_EPSILON, _OF_RHO = 4, 16
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The noise of each bin, and that of a bought size."""
+
+    bins: AnyNoise
+    size: AnyNoise
+
+
+def planned_noise(
+    mechanism: Mechanism,
+    epsilon: Epsilon | None,
+    rho: Epsilon | None,
+    size_epsilon: Epsilon | None = None,
+    size_rho: Epsilon | None = None,
+) -> Planned:
+    """What `epsilon` buys of Laplace noise (None: no noise), or `rho` of Gaussian noise."""
+    if mechanism == "discrete-laplace":
+        if rho is not None or size_rho is not None:
+            raise ValueError('rho buys Gaussian noise: say mechanism="discrete-gaussian"')
+        rate = as_rate(epsilon)
+        own = rate / _OF_EPSILON
+        return Planned(rate, own if size_epsilon is None else as_rate(size_epsilon, "size_epsilon"))
+    if mechanism != "discrete-gaussian":
+        raise ValueError(
+            f'mechanism must be "discrete-laplace" or "discrete-gaussian", not {mechanism!r}'
+        )
+    if rho is None or size_epsilon is not None:
+        raise ValueError("Gaussian noise is bought by rho (and size_rho): epsilon does not say it")
+    per_bin = as_rate(rho, "rho")
+    size = per_bin / _OF_RHO if size_rho is None else as_rate(size_rho, "size_rho")
+    return Planned(gaussian_at(per_bin), gaussian_at(size))

@@ -1,0 +1,117 @@
+"""How often audits of a given size reach a verdict, by seeded simulation of whole audits.
+
+The platform simulated is the hardest fair one we know for a verdict: its scores fall evenly in
+three bins. (Two bins have more sampling error each but fewer chances to err; many bins have little
+error each. docs/intervals.md has the numbers.) A gap g moves that share of one group to the first
+bin and of all others to the second. Seeds are fixed: the same question has the same answer.
+
+`rehearsal` answers the same question faster and less exactly; this is what checks it.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor_client.fairness import gap_bounds
+from auditor_client.fairness.bin_tests import Group
+from auditor_client.stats import noise
+from auditor_client.stats.group_size import GroupSize
+from auditor_client.stats.noise import AnyNoise, Noise, Nothing
+
+SizeKind = Literal["known", "noisy", "estimated"]
+Outcome = Literal["fair", "unfair"]
+RUNS = 100
+_FILLED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """An audit to rehearse: all but the number of people.
+
+    `rate` is the noise of each count and `size_rate` that of a bought size: a law, or the rate of
+    discrete Laplace noise. `releases` put together add up their noise. `shape` holds the shares of
+    all people together, if they are known: the hardest platform is rehearsed otherwise.
+    """
+
+    alpha: float
+    delta: float
+    groups: int
+    bins: int
+    rate: AnyNoise
+    sizes: SizeKind
+    size_rate: AnyNoise
+    releases: int = 1
+    shape: tuple[float, ...] | None = None
+
+    @property
+    def pairs(self) -> int:
+        return self.groups * (self.groups - 1) // 2
+
+    @property
+    def exact(self) -> bool:
+        """Whether sizes are known; without noise the bins' sum tells them."""
+        return self.sizes == "known" or isinstance(noise.law(self.rate), Nothing)
+
+    @property
+    def law(self) -> Noise:
+        """The noise of a count."""
+        return noise.summed(self.rate, self.releases)
+
+    @property
+    def size_law(self) -> Noise:
+        """The noise of a bought size."""
+        return noise.summed(self.size_rate, self.releases)
+
+    def shares(self, gap: float) -> NDArray[np.float64]:
+        """One row of shares per group, with a fairness gap of exactly `gap`."""
+        filled = min(_FILLED, self.bins)
+        shape = np.repeat([1 / filled, 0.0], [filled, self.bins - filled])
+        if self.shape is not None:
+            shape = np.asarray(self.shape)
+        one, other = np.argsort(-shape, kind="stable")[[0, 1 % self.bins]]
+        base = np.tile((1 - gap) * shape, (self.groups, 1))
+        base[0, one] += gap
+        base[1:, other] += gap
+        return base
+
+
+@lru_cache(maxsize=512)
+def reaches(design: Design, people: int, gap: float, verdict: Outcome, power: float) -> bool:
+    """Whether at least a share `power` of simulated audits ends in the verdict."""
+    failures = 0
+    for seed in range(RUNS):
+        failures += not ends_in(design, audit(design, people, gap, seed), verdict)
+        if failures > RUNS * (1 - power):
+            return False
+    return True
+
+
+def ends_in(design: Design, groups: list[Group], verdict: Outcome) -> bool:
+    """Whether these groups' release gives the verdict, as `gap.FairnessGap` has it."""
+    ask = gap_bounds.within if verdict == "fair" else gap_bounds.beyond
+    return ask(groups, gap_bounds.one_sided(design.delta), design.alpha)
+
+
+def audit(design: Design, people: int, gap: float, seed: int) -> list[Group]:
+    """The release of one simulated audit."""
+    generator = np.random.default_rng((seed, people))
+    groups = []
+    for shares in design.shares(gap):
+        counts = generator.multinomial(people, shares)
+        counts = counts + design.law.simulated(generator, design.bins)
+        noisy = None
+        if design.sizes == "noisy" and not design.exact:
+            noisy = people + int(design.size_law.simulated(generator, 1)[0])
+        table = tuple(int(count) for count in counts)
+        known = people if design.exact else None
+        size = GroupSize(sum(table), len(table), design.law, known, noisy, design.size_law)
+        groups.append(Group(table, size, design.law))
+    return groups
+
+
+def discrete_laplace(generator: np.random.Generator, rate: float, count: int) -> NDArray[np.int64]:
+    """Simulated noise, never for release: the difference of two geometric variables."""
+    return noise.law(rate).simulated(generator, count)

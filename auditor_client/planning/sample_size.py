@@ -1,0 +1,246 @@
+"""How many people per group an audit needs, by several promises.
+
+    lemma-5.1   non-private                    n >= 2/α² · ln(2|A||Y|/δ)       [IKH23, eq. 7]
+    theorem-1   noise Lap(1/ε), ε > α/2        n >= 8/α² · ln(3|A||Y|/δ)       [IKH23, eqs. 6, 8]
+    exact       discrete Laplace or Gaussian   exact tails, certified          `promise`, `envelope`
+
+What these promise is |EFG - FG| <= α with probability 1 - δ. Appendix A of the paper reads them as
+FG <= α whenever EFG <= α, but sets t = α/2 where it needs t <= (α - EFG)/2: as printed, an EFG of
+α leaves FG <= 2α. `verdict_size` answers the question a study has instead: how many people until a
+fair platform is called fair, and one with a gap of 2α unfair; `inverse` turns it round.
+
+Noise is discrete Laplace noise of scale 1/`epsilon` (None: no noise at all), or, with
+`mechanism="discrete-gaussian"`, discrete Gaussian noise of variance 1/(2·`rho`); epsilon is then
+not looked at.
+
+[IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.2 and Appendix A.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Literal
+
+from auditor_client.planning import certified_error
+from auditor_client.planning.fast_power import chance
+from auditor_client.planning.monotone_tail_bound import Envelope
+from auditor_client.planning.noise import Mechanism, Planned, planned_noise
+from auditor_client.planning.power_simulation import Design, SizeKind, reaches
+from auditor_client.planning.root_finding import least_whole, people_for
+from auditor_client.stats.noise import Epsilon, as_rate, variance
+from auditor_client.stats.share_distribution import Estimator
+
+Method = Literal["lemma-5.1", "theorem-1", "exact"]
+
+# Sizes up to this many are certified one by one, as far as so many below the envelope.
+_FEW = 320
+_MOST_SINGLE = 64
+
+
+def sample_size(
+    alpha: float,
+    delta: float,
+    groups: int,
+    bins: int,
+    epsilon: Epsilon | None = 1.0,
+    method: Method = "exact",
+    sizes: SizeKind = "known",
+    match_rate: float = 1.0,
+    *,
+    mechanism: Mechanism = "discrete-laplace",
+    rho: Epsilon | None = None,
+) -> int:
+    """People per group so that |EFG - FG| <= alpha with probability at least 1 - delta.
+
+    "exact" is proved for the number returned and every larger one, groups being equally large; for
+    groups of other sizes ask `promise_holds`. With `match_rate` below one the answer is the number
+    to upload. The two printed bounds know nothing of noisy sizes: `sizes` matters to "exact" only.
+    """
+    check_question(alpha, delta, groups, bins, match_rate)
+    noise = planned_noise(mechanism, epsilon, rho)
+    if method == "lemma-5.1":
+        # min n >= 2/α² · ln(2|A||Y|/δ)   [IKH23, eq. 7]
+        people = 2 / alpha**2 * math.log(2 * groups * bins / delta)
+    elif method == "theorem-1":
+        _check_theorem(alpha, mechanism, as_rate(epsilon))
+        # min n >= 8/α² · ln(3|A||Y|/δ)   [IKH23, eq. 8]
+        people = 8 / alpha**2 * math.log(3 * groups * bins / delta)
+    elif method == "exact":
+        people = _exact(alpha, delta, groups, _estimator(bins, noise, sizes))
+    else:
+        raise ValueError(f'method must be "lemma-5.1", "theorem-1" or "exact", not {method!r}')
+    return math.ceil(math.ceil(people) / match_rate)
+
+
+def promise_holds(
+    alpha: float,
+    delta: float,
+    people: Sequence[int],
+    bins: int,
+    epsilon: Epsilon | None = 1.0,
+    sizes: SizeKind = "known",
+    *,
+    mechanism: Mechanism = "discrete-laplace",
+    rho: Epsilon | None = None,
+) -> bool:
+    """Whether |EFG - FG| <= alpha, up to delta, is certified for groups of just these sizes.
+
+    False means that we cannot prove it. Meant for hundreds of people: the time grows with them.
+    """
+    check_question(alpha, delta, len(people), bins, 1.0)
+    if min(people) < 1:
+        raise ValueError(f"every group needs people, not {list(people)}")
+    noise = planned_noise(mechanism, epsilon, rho)
+    return certified_error.holds(alpha, delta, _estimator(bins, noise, sizes), people)
+
+
+def verdict_size(
+    alpha: float,
+    delta: float = 0.05,
+    groups: int = 2,
+    bins: int = 20,
+    epsilon: Epsilon | None = 1.0,
+    power: float = 0.8,
+    true_gap: float = 0.0,
+    sizes: SizeKind = "known",
+    match_rate: float = 1.0,
+    *,
+    size_epsilon: Epsilon | None = None,
+    shape: Sequence[float] | None = None,
+    method: Literal["rehearsed", "simulated"] = "rehearsed",
+    mechanism: Mechanism = "discrete-laplace",
+    rho: Epsilon | None = None,
+    size_rho: Epsilon | None = None,
+) -> int:
+    """People per group (to upload, if not all match) until verdicts come with the given power.
+
+    A platform with `true_gap` is called fair within alpha, and one with a gap of 2·alpha unfair,
+    each in a share `power` of audits. That is a forecast, not a proof: of 600 seeded audits of the
+    hardest platform we know (`power` says which), each judged by a saddlepoint approximation of the
+    interval (`rehearsal`), so good to about three in a hundred people. "simulated" judges 100
+    audits by the interval itself and takes seconds. `shape`, the shares of the bins for all people
+    together, may replace the hardest platform. `size_epsilon` is a quarter of epsilon, `size_rho` a
+    sixteenth of rho, unless told.
+    """
+    check_question(alpha, delta, groups, bins, match_rate)
+    check_power(power)
+    if not 0 <= true_gap < alpha:
+        raise ValueError(
+            f"true_gap must lie between 0 and alpha, not {true_gap}: no power is enough"
+        )
+    noise = planned_noise(mechanism, epsilon, rho, size_epsilon, size_rho)
+    design = make_design(alpha, delta, groups, bins, noise, sizes, shape)
+    find = _simulated_size if method == "simulated" else rehearsed_size
+    return math.ceil(find(design, power, true_gap) / match_rate)
+
+
+def make_design(
+    alpha: float,
+    delta: float,
+    groups: int,
+    bins: int,
+    noise: Planned,
+    sizes: SizeKind,
+    shape: Sequence[float] | None = None,
+) -> Design:
+    """The audit to rehearse."""
+    check_question(alpha, delta, groups, bins)
+    known = None if shape is None else tuple(float(share) for share in shape)
+    if known and (len(known) != bins or min(known) < 0 or abs(sum(known) - 1) > 1e-6):
+        raise ValueError(f"shape must hold {bins} shares that add up to one")
+    return Design(alpha, delta, groups, bins, noise.bins, sizes, noise.size, shape=known)
+
+
+def rehearsed_size(design: Design, power: float, true_gap: float) -> int:
+    """The least number with that power for both verdicts."""
+    people = people_for(
+        lambda n: chance(design, n, true_gap, "fair"), power, _guess(design, true_gap)
+    )
+    if chance(design, people, unfair_gap(design), "unfair") >= power:
+        return people
+    found = people_for(lambda n: chance(design, n, unfair_gap(design), "unfair"), power, people)
+    return max(found, people)
+
+
+def unfair_gap(design: Design) -> float:
+    """The gap that is to be called unfair: twice the tolerated one."""
+    return min(2 * design.alpha, 1.0)
+
+
+def _simulated_size(design: Design, power: float, true_gap: float) -> int:
+    def share(people: int) -> float:
+        fair = reaches(design, people, true_gap, "fair", power)
+        return 1.0 if fair and reaches(design, people, unfair_gap(design), "unfair", power) else 0.0
+
+    low = rehearsed_size(design, power, true_gap)
+    while share(low):
+        low = math.floor(low / 1.04)
+    while not share(low):
+        low = math.ceil(low * 1.02)
+    return low
+
+
+@lru_cache(maxsize=256)
+def _exact(alpha: float, delta: float, groups: int, estimator: Estimator) -> int:
+    """The least number found such that it and every larger one is certified.
+
+    `Envelope` proves all numbers from some number on; below it `promise` proves them one by one.
+    """
+    envelope, pairs = Envelope(alpha, estimator), groups * (groups - 1) // 2
+
+    def level(people: int) -> float:
+        return (delta - groups * envelope.unsized(people)) / pairs
+
+    def spare(people: int) -> float:
+        room = envelope.room(people, level(people)) if level(people) > 0 else 0.0
+        return math.log(room) if room > 0 else -math.inf
+
+    # As Chernoff's bound has it for three even bins
+    guess = math.ceil(0.9 * math.log(6 * pairs / delta) / alpha**2)
+    least = people = least_whole(spare, guess)
+    if least <= _FEW:
+        # With room to spare few boxes are enough, and exact tails take the rest back.
+        people += math.ceil(least / 100)
+    while not envelope.holds(people, level(people)):
+        people += math.ceil(people / 200)
+    fewest = max(people - _MOST_SINGLE, 1) if least <= _FEW else people
+    return certified_error.least_held(alpha, delta, estimator, groups, range(fewest, people))
+
+
+def _estimator(bins: int, noise: Planned, sizes: SizeKind) -> Estimator:
+    return Estimator(bins, noise.bins, sizes, noise.size)
+
+
+def _guess(design: Design, true_gap: float) -> int:
+    # Two normal deviations of about 1.65 and 1.96 within alpha - true_gap, at share 1/2
+    room = (design.alpha - true_gap) / 3.6
+    spread = 2 * variance(design.rate)
+    return math.ceil((0.25 + math.sqrt(0.0625 + spread * room**2)) / room**2) + 5
+
+
+def _check_theorem(alpha: float, mechanism: Mechanism, rate: float) -> None:
+    if mechanism != "discrete-laplace":
+        raise ValueError('Theorem 1 is about Laplace noise: ask for method="exact"')
+    if rate <= alpha / 2:
+        raise ValueError(
+            f"Theorem 1 assumes epsilon > alpha/2 = {alpha / 2:g} (the noise must be smaller than "
+            f"the gap looked for), and epsilon is {rate:g}: use more epsilon or a larger alpha"
+        )
+
+
+def check_power(power: float) -> None:
+    """Refuse a power that nothing or everything has."""
+    if not 0 < power < 1:
+        raise ValueError(f"power must lie between 0 and 1, not {power}")
+
+
+def check_question(
+    alpha: float, delta: float, groups: int, bins: int, match_rate: float = 1.0
+) -> None:
+    """Refuse what has no answer."""
+    if not (0 < alpha <= 1 and 0 < delta < 1):
+        raise ValueError(f"alpha and delta must lie between 0 and 1, not {alpha} and {delta}")
+    if groups < 2 or bins < 1:
+        raise ValueError(f"at least two groups and one bin are needed, not {groups} and {bins}")
+    if not 0 < match_rate <= 1:
+        raise ValueError(f"match_rate must lie between 0 and 1, not {match_rate}")

@@ -1,0 +1,134 @@
+"""Releases of rehearsed audits, many at once: noisy counts and what is known of sizes."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor_client.fairness.bin_tests import Group
+from auditor_client.fairness.gap_bounds import one_sided
+from auditor_client.planning.power_simulation import Design
+from auditor_client.stats import noise
+from auditor_client.stats.group_size import PARTS, GroupSize
+from auditor_client.stats.noise import Floats, Noise
+
+AUDITS = 600
+_MOST_COUNTS = 4_000_000
+_SEED = 20230401
+_MOST_CELLS = 6
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Releases:
+    """Counts of the bins with people and of those without, and sizes, by audit and group."""
+
+    filled: Floats
+    empty: Floats
+    low: Floats
+    high: Floats
+    stated: Floats
+    missing: Floats
+    silent: NDArray[np.bool_]
+
+    def cells(self, first: int, second: int, ratio: Floats, sign: int) -> tuple[Floats, Floats]:
+        """Counts of the bins that matter: those where `first` has most, or least, of `second`."""
+        found = [
+            _extremes(counts[:, first], counts[:, second], ratio[:, None], sign, most)
+            for counts, most in ((self.filled, _MOST_CELLS), (self.empty, 1))
+        ]
+        return np.hstack([one for one, _ in found]), np.hstack([other for _, other in found])
+
+
+def _extremes(
+    ones: Floats, others: Floats, ratio: Floats, sign: int, most: int
+) -> tuple[Floats, Floats]:
+    if ones.shape[1] <= most:
+        return ones, others
+    apart = sign * (ratio * others - ones)
+    at = apart.argmin(axis=1)[:, None] if most == 1 else apart.argpartition(most - 1)[:, :most]
+    return np.take_along_axis(ones, at, axis=1), np.take_along_axis(others, at, axis=1)
+
+
+def draw(design: Design, people: int, gap: float, size_level: float) -> Releases:
+    """Releases of this many people per group; limits of sizes miss in at most `size_level`."""
+    shares = design.shares(gap)
+    noises, bought = _noises(design.law, design.size_law, design.groups, design.bins)
+    generator = np.random.default_rng(_SEED + 1)
+    drawn = [generator.multinomial(people, row[row > 0], len(noises)) for row in shares]
+    used = [np.flatnonzero(row) for row in shares]
+    counts = noises.copy()
+    for group, (columns, found) in enumerate(zip(used, drawn, strict=True)):
+        counts[:, group, columns] += found
+    filled = shares.max(axis=0) > 0
+    totals = people + noises.sum(axis=2)
+    low, high, stated = _sizes(design, people, totals, people + bought, size_level)
+    missing = _missing(design, stated, totals)
+    nobody = totals < noise.sum_quantile(((design.bins, design.law, 1),), one_sided(design.delta))
+    silent = ((low < 1) | (nobody & (missing > 0))).any(axis=1)
+    low = np.maximum(low, 1.0)
+    return Releases(
+        counts[:, :, filled],
+        counts[:, :, ~filled],
+        low,
+        np.maximum(high, low),
+        stated,
+        missing,
+        silent,
+    )
+
+
+def groups_of(design: Design, drawn: Releases, people: int, number: int) -> list[Group]:
+    """One of the releases as `bounds` takes it."""
+    groups = []
+    for i in range(design.groups):
+        table = tuple(int(c) for part in (drawn.filled, drawn.empty) for c in part[number, i])
+        noisy = design.sizes == "noisy" and not design.exact
+        size = GroupSize(
+            sum(table),
+            design.bins,
+            design.law,
+            people if design.exact else None,
+            int(drawn.stated[number, i]) if noisy else None,
+            design.size_law,
+        )
+        groups.append(Group(table, size, design.law))
+    return groups
+
+
+def _sizes(
+    design: Design, people: int, totals: Floats, bought: Floats, level: float
+) -> tuple[Floats, Floats, Floats]:
+    """Limits of the sizes and the numbers that set the ratio, as `sizes.GroupSize` has them."""
+    if design.exact:
+        same = np.full_like(totals, people)
+        return same, same, same
+    noisy = 0 if design.sizes == "noisy" else None
+    terms = GroupSize(0, design.bins, design.law, None, noisy, design.size_law).terms
+    own = terms[0][2]
+    value = own * totals + (PARTS - own) * bought
+    reach = noise.sum_quantile(terms, level) - 1
+    stated = np.maximum(bought if design.sizes == "noisy" else totals, 1.0)
+    return np.ceil((value - reach) / PARTS), np.floor((value + reach) / PARTS), stated
+
+
+def _missing(design: Design, stated: Floats, totals: Floats) -> Floats:
+    if design.sizes == "estimated" and not design.exact:
+        return np.zeros_like(totals)
+    law = noise.Nothing() if design.exact else design.size_law
+    terms = (design.bins, design.law, 1), (1, law, 1)
+    reach = noise.sum_quantile(terms, one_sided(design.delta))
+    return np.clip((stated - totals - (reach - 1)) / stated, 0.0, 1.0)
+
+
+@lru_cache(maxsize=4)
+def _noises(law: Noise, size_law: Noise, groups: int, bins: int) -> tuple[Floats, Floats]:
+    """The noises of all bins and of bought sizes: the same whatever the number of people."""
+    generator = np.random.default_rng(_SEED)
+    audits = max(min(AUDITS, _MOST_COUNTS // (groups * bins)), 100)
+    of_bins = law.simulated(generator, audits * groups * bins)
+    of_sizes = size_law.simulated(generator, audits * groups)
+    return (
+        of_bins.reshape(audits, groups, bins).astype(np.float64),
+        of_sizes.reshape(audits, groups).astype(np.float64),
+    )

@@ -1,0 +1,23 @@
+"""Limits of the penalty of two groups, by way of the logarithm of the ratio of their utilities.
+
+With θ = ln(U_1/U_2) the penalty is |U_1 - U_2| / (U_1 + U_2) = tanh(|θ|/2), which grows with |θ|.
+An interval of θ gives one of the penalty that holds at zero too, and errors of logarithms of counts
+are nearer to normal than those of ratios: where counts are small this is the better scale.
+"""
+
+import math
+
+import numpy as np
+
+from auditor_client.reo.utilities import Utilities
+from auditor_client.stats.critical_values import quantile
+
+
+def ratio_limits(made: Utilities, delta: float) -> tuple[float, float]:
+    """The limits of the penalty that belong to θ ± z·se."""
+    theta = abs(math.log(made.u[0] / made.u[1]))
+    slope = np.asarray([1 / made.u[0], -1 / made.u[1]])
+    variance = max(float(slope @ made.covariance @ slope), 0.0)
+    share = float(slope @ made.heavy @ slope) / variance if variance else 0.0
+    off = quantile(delta / 2, round(share, 4)) * math.sqrt(variance)
+    return math.tanh(max(theta - off, 0.0) / 2), math.tanh((theta + off) / 2)

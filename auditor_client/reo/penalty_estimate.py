@@ -1,0 +1,237 @@
+"""The penalty of ranking-based equal opportunity, from positives in default and random traffic.
+
+    Δ_REO = std(U) / mean(U): 0 if relevant content is shown as often whoever made it
+
+The interval holds at zero too, where the estimate is biased up and the delta method has no
+gradient: see `ratios` and `critical`. Where a count is too small for a normal law, limits come from
+each count by itself (`boxes`), and the estimate may be undefined while a bound on one side holds.
+
+[DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
+         labels, eq. 4 and Algorithm 1.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from auditor_client.errors import InputError
+from auditor_client.reo.confidence_box import penalty_over, relative_over, utilities_box
+from auditor_client.reo.counts import (
+    AnyLaw,
+    Counts,
+    Positives,
+    aligned,
+    counts_of,
+    refuse_without_random,
+)
+from auditor_client.reo.log_ratio_bounds import ratio_limits
+from auditor_client.reo.norm_bounds import Axes, length_limits
+from auditor_client.reo.utilities import Covariance, Utilities, utilities
+from auditor_client.stats.critical_values import quantile
+from auditor_client.stats.noise_distributions import Floats
+
+Verdict = Literal["fair", "unfair", "inconclusive"]
+
+# A count is taken for normal from so many of its standard deviations on.
+ENOUGH = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """A number between limits that hold with probability 1 - delta."""
+
+    value: float
+    se: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """The penalty between limits, and what it is made of, by name of group.
+
+    `u` are utilities up to a common factor, `relative` the paper's ΔU_k, and `delta_u` the same
+    with limits, each of which holds by itself. Where some count is too small for a normal law,
+    `defined` is false: limits hold, `se` is not a number, and neither is `penalty` where a
+    denominator is not positive.
+    """
+
+    penalty: float
+    se: float
+    low: float
+    high: float
+    delta: float
+    u: dict[str, float]
+    relative: dict[str, float]
+    delta_u: dict[str, Bounded]
+    small: tuple[str, ...] = ()
+    utilities: Utilities | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def defined(self) -> bool:
+        return not self.small
+
+    @property
+    def largest(self) -> float:
+        """The most any penalty of so many groups can be."""
+        return math.sqrt(len(self.u) - 1)
+
+    def verdict(self, tolerated: float) -> Verdict:
+        """`fair` if the penalty is surely at most what is tolerated, `unfair` if surely above."""
+        if not tolerated >= 0:
+            raise InputError(f"A penalty that is tolerated is not negative: {tolerated}.")
+        if self.high <= tolerated:
+            return "fair"
+        return "unfair" if self.low > tolerated else "inconclusive"
+
+    def explain(self) -> str:
+        """The penalty in words."""
+        sure = f"with confidence {1 - self.delta:.0%}"
+        if self.defined:
+            return (
+                f"The penalty is {self.penalty:.4f}, between {self.low:.4f} and {self.high:.4f}"
+                f" {sure}."
+            )
+        few = f"There are too few positives to estimate it: {', '.join(self.small)}."
+        if self.high < self.largest:
+            return f"{few} It lies between {self.low:.4f} and {self.high:.4f} {sure}."
+        if self.low > 0:
+            return f"{few} It is undefined, and at least {self.low:.4f} {sure}."
+        return f"{few} It is undefined, and these counts rule nothing out."
+
+
+def penalty(
+    recommended: Positives,
+    random: Positives | None,
+    n_recommended: float | None = None,
+    n_random: float | None = None,
+    delta: float = 0.05,
+    covariance: Covariance = "exact",
+    *,
+    noise_recommended: AnyLaw | None = None,
+    noise_random: AnyLaw | None = None,
+    rows_per_viewer: int = 1,
+) -> Penalty:
+    """The penalty from positives by group in default (`recommended`) and `random` traffic.
+
+    The numbers of rows only scale `u`, and may be left out unless `covariance="printed"`, which is
+    Algorithm 1 to the letter. Noise is given by its law (`auditor_client.stats.noise_distributions`) or its variance.
+    `rows_per_viewer` is the most rows that one viewer has in both traffics together.
+    """
+    refuse_without_random(random)
+    shown = counts_of(recommended, n_recommended, noise_recommended, "default traffic")
+    probed = counts_of(random or {}, n_random, noise_random, "random traffic")
+    check_delta(delta)
+    return penalty_of(shown, aligned(shown, probed), delta, covariance, rows_per_viewer)
+
+
+def penalty_of(
+    recommended: Counts,
+    random: Counts,
+    delta: float,
+    covariance: Covariance = "exact",
+    rows_per_viewer: int = 1,
+    found: Utilities | None = None,
+) -> Penalty:
+    """The same from checked counts, or from `found` utilities whose errors are known otherwise."""
+    traffics = [(recommended, "default"), (random, "random")]
+    small = too_small(traffics, rows_per_viewer)
+    if covariance == "exact" and small:
+        return bounded(recommended, random, delta, rows_per_viewer, small)
+    if (random.positives <= 0).any() or recommended.positives.sum() <= 0:
+        raise InputError("Algorithm 1 divides by zero here: use the exact covariance.")
+    made = found or utilities(recommended, random, covariance, rows_per_viewer)
+    return from_utilities(made, delta, printed=covariance == "printed")
+
+
+def too_small(traffics: Sequence[tuple[Counts, str]], rows_per_viewer: int = 1) -> tuple[str, ...]:
+    """Which counts no normal law describes, in words."""
+    words = []
+    for counts, traffic in traffics:
+        sampling = rows_per_viewer * np.maximum(counts.positives, 0.0)
+        errors = np.sqrt(np.maximum(sampling + counts.noise.variance, 1.0))
+        words += [
+            f"{name} in {traffic} traffic has {value:g} ± {error:.3g}"
+            for name, value, error in zip(counts.groups, counts.positives, errors, strict=True)
+            if value < ENOUGH * error
+        ]
+    return tuple(words)
+
+
+def from_utilities(made: Utilities, delta: float, *, printed: bool = False) -> Penalty:
+    """Limits from utilities with normal errors."""
+    covariance, heavy = made.of_relative(made.covariance), made.of_relative(made.heavy)
+    value, se = made.penalty, _standard_error(made, covariance)
+    if printed:
+        z = quantile(delta / 2)
+        # Δ_REO ± z(δ/2) SE   [DJHL25, Algorithm 1]
+        low, high = value - z * se, value + z * se
+    elif len(made.u) == 2:
+        low, high = ratio_limits(made, delta)
+    else:
+        low, high = length_limits(Axes.of(made.relative, covariance, heavy), delta)
+    return Penalty(
+        value, se, low, high, delta,
+        u=dict(zip(made.groups, made.u.tolist(), strict=True)),
+        relative=dict(zip(made.groups, made.relative.tolist(), strict=True)),
+        delta_u=_each(made, covariance, heavy, delta),
+        utilities=made,
+    )  # fmt: skip
+
+
+def _standard_error(made: Utilities, covariance: Floats) -> float:
+    """By the delta method; at zero, where it says nothing, the root of the mean square error."""
+    if made.penalty == 0:
+        return math.sqrt(max(float(np.trace(covariance)), 0.0) / len(made.u))
+    # Var(Δ_REO) = Hᵀ Σ H   [DJHL25, Algorithm 1]
+    return math.sqrt(max(float(made.direction() @ covariance @ made.direction()), 0.0))
+
+
+def _each(made: Utilities, covariance: Floats, heavy: Floats, delta: float) -> dict[str, Bounded]:
+    found = {}
+    for k, name in enumerate(made.groups):
+        value, variance = float(made.relative[k]), max(float(covariance[k, k]), 0.0)
+        se = math.sqrt(variance)
+        z = quantile(delta / 2, round(float(heavy[k, k]) / variance, 4) if variance else 0.0)
+        found[name] = Bounded(value, se, value - z * se, value + z * se)
+    return found
+
+
+def bounded(
+    recommended: Counts, random: Counts, delta: float, rows_per_viewer: int, small: tuple[str, ...]
+) -> Penalty:
+    """Limits of counts of which some are too `small` for a normal law."""
+    box = utilities_box(recommended, random, rows_per_viewer, delta)
+    low, high = penalty_over(box)
+    u, relative = _plain(recommended, random)
+    known = dict(zip(recommended.groups, relative.tolist(), strict=True))
+    ends = zip(*relative_over(box), strict=True)
+    each = {
+        name: Bounded(known[name], math.nan, float(left), float(right))
+        for name, (left, right) in zip(recommended.groups, ends, strict=True)
+    }
+    return Penalty(
+        float(np.sqrt(np.mean(relative**2))), math.nan, low, high, delta,
+        u=dict(zip(recommended.groups, u.tolist(), strict=True)),
+        relative=known,
+        delta_u=each,
+        small=small,
+    )  # fmt: skip
+
+
+def _plain(recommended: Counts, random: Counts) -> tuple[Floats, Floats]:
+    """Utilities and relative utilities as far as they can be written down."""
+    scale = (random.rows or 1.0) / (recommended.rows or 1.0)
+    there = random.positives > 0
+    above = np.maximum(recommended.positives, 0.0)
+    u = np.where(there, scale * above / np.where(there, random.positives, 1.0), np.nan)
+    mean = u.mean()
+    return u, u / mean - 1 if mean > 0 else np.full(len(u), np.nan)
+
+
+def check_delta(delta: float) -> None:
+    if not 0 < delta < 1:
+        raise InputError(f"delta must lie between 0 and 1, not {delta}.")

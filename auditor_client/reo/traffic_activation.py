@@ -1,0 +1,103 @@
+"""How much random traffic a platform must run, and what it costs in relevance.
+
+[DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
+         labels, Appendix I.2.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from auditor_client.errors import InputError
+from auditor_client.reo.counts import AnyLaw, Counts
+from auditor_client.reo.penalty_estimate import check_delta
+from auditor_client.reo.planning import Shares, error_of, least_rows, shares_of
+
+
+@dataclass(frozen=True)
+class RandomTraffic:
+    """What a platform must run, and what it costs.
+
+    `activation` is the share of requests that show random items, `lost` by how much the share of
+    relevant rows falls, relative to default traffic alone.
+    """
+
+    rows: int
+    activation: float
+    lost: float
+
+
+def random_traffic(
+    recommended: Shares,
+    random: Shares,
+    epsilon: float,
+    *,
+    n_recommended: int,
+    requests: float,
+    shown: int,
+    delta: float = 0.05,
+    noise: AnyLaw | None = None,
+    rows_per_viewer: int = 1,
+) -> RandomTraffic:
+    """How many of all `requests`, each showing `shown` items, must show random ones.
+
+    `n_recommended` rows of default traffic are there in any case.
+    """
+    one, other = shares_of(recommended, random)
+    check_delta(delta)
+    most = _most(n_recommended, requests, shown)
+
+    def error(rows: float) -> float:
+        return error_of(one, other, n_recommended, rows, delta, noise, rows_per_viewer)
+
+    rows = least_rows(error, epsilon)
+    if rows is None:
+        raise InputError(
+            f"{n_recommended} rows of default traffic leave a larger error than {epsilon:g},"
+            " whatever the random traffic: log more of them."
+        )
+    if rows > most:
+        raise InputError(f"{rows} rows of random traffic are more than all requests show.")
+    return RandomTraffic(rows, rows / most, rows / most * _loss(one, other))
+
+
+def tradeoff(
+    recommended: Shares,
+    random: Shares,
+    activations: Sequence[float],
+    *,
+    n_recommended: int,
+    requests: float,
+    shown: int,
+    delta: float = 0.05,
+    noise: AnyLaw | None = None,
+    rows_per_viewer: int = 1,
+) -> list[tuple[RandomTraffic, float]]:
+    """For each activation probability, its cost in relevance and the error of the penalty."""
+    one, other = shares_of(recommended, random)
+    check_delta(delta)
+    most = _most(n_recommended, requests, shown)
+    found = []
+    for activation in activations:
+        if not 0 <= activation <= 1:
+            raise InputError(f"An activation is a probability, and {activation:g} is none.")
+        rows = math.floor(activation * most)
+        error = math.inf
+        if rows:
+            error = error_of(one, other, n_recommended, rows, delta, noise, rows_per_viewer)
+        found.append((RandomTraffic(rows, activation, activation * _loss(one, other)), error))
+    return found
+
+
+def _most(n_recommended: int, requests: float, shown: int) -> float:
+    """The rows of all requests."""
+    if not (n_recommended > 0 and requests > 0 and shown > 0):
+        raise InputError(
+            "Rows of default traffic, requests, and items shown by each, are all positive."
+        )
+    return requests * shown
+
+
+def _loss(recommended: Counts, random: Counts) -> float:
+    """What a random row loses: U_rel falls from Σq to Σp   [DJHL25, I.2]."""
+    return 1 - float(random.positives.sum() / recommended.positives.sum())

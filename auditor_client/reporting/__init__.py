@@ -1,0 +1,1 @@
+"""Parts that all reports share."""

@@ -1,0 +1,116 @@
+"""Every metric in a sentence for people who are not statisticians, with its limits."""
+
+import math
+
+from auditor_client.fairness.metric_selection import Metric
+from auditor_client.fairness.metrics import Estimate
+from auditor_client.fairness.metrics.parity import passes_four_fifths
+
+NAMES: dict[Metric, str] = {
+    "parity": "Selected share (demographic parity)",
+    "impact-ratio": "Ratio of selected shares (four-fifths rule)",
+    "equal-opportunity": "Selected share of the qualified (equality of opportunity)",
+    "mean-difference": "Difference of mean scores",
+    "kolmogorov-smirnov": "Largest difference at any cut-off (Kolmogorov–Smirnov)",
+    "wasserstein": "How far scores are apart (Wasserstein)",
+    "quantile-gap": "Difference of quantiles",
+}
+
+
+def name_of(metric: Metric, at: float | None) -> str:
+    """The metric with the threshold or the quantile it is taken at."""
+    return NAMES[metric] if at is None else f"{NAMES[metric]} at {at:g}"
+
+
+def sentence(metric: Metric, at: float | None, found: Estimate) -> str:
+    """What was measured, and between which limits the truth lies."""
+    first, second = found.groups
+    point = "" if at is None else f"{at:g}"
+    value, between = found.value, limits(found.low, found.high)
+    match metric:
+        case "parity" | "equal-opportunity":
+            who = "qualified people of " if metric == "equal-opportunity" else ""
+            said = (
+                f"Of {who}{first}, {_points(abs(value))} {_more(value)} than of {second} score"
+                f" {point} or above. In percentage points, the difference lies"
+                f" {limits(100 * found.low, 100 * found.high, 1)}."
+            )
+        case "impact-ratio":
+            said = (
+                f"For every 100 people of {second} who score {point} or above there are, in groups"
+                f" of equal size, {_hundreds(value)} of {first}. The ratio lies {between}. By the"
+                f" four-fifths rule: {passes_four_fifths(found)}."
+            )
+        case "mean-difference":
+            said = (
+                f"On average, {first} scores {abs(value):.3f} {_higher(value)} than {second}. The"
+                f" difference lies {between}."
+            )
+        case "kolmogorov-smirnov":
+            said = (
+                f"Wherever one draws a line through the scores, the shares of {first} and {second}"
+                f" below it differ by {value:.3f} at most, as measured. The truth lies {between}."
+            )
+        case "wasserstein":
+            said = (
+                f"To make the scores of {first} and {second} alike, they would have to be moved by"
+                f" {value:.3f} on average. The truth lies {between}."
+            )
+        case "quantile-gap":
+            said = (
+                f"The score that a share of {point} of {first} does not exceed is"
+                f" {abs(value):.3f} {_higher(value)} than that of {second}. The difference lies"
+                f" {between}."
+            )
+    return f"{said} {_rounded(found)}".strip()
+
+
+def limits(low: float, high: float, places: int = 3) -> str:
+    """Limits in words, rounded outwards: what is printed must hold as well."""
+    if math.isinf(high) and math.isinf(low):
+        return "anywhere"
+    if math.isinf(high):
+        return f"above {down(low, places)}"
+    if math.isinf(low):
+        return f"below {up(high, places)}"
+    return f"between {down(low, places)} and {up(high, places)}"
+
+
+def down(number: float, places: int = 3) -> str:
+    return _plain(math.floor(_exactly(number, places)) / 10**places, places)
+
+
+def up(number: float, places: int = 3) -> str:
+    return _plain(math.ceil(_exactly(number, places)) / 10**places, places)
+
+
+def _exactly(number: float, places: int) -> float:
+    # 0.07 times a thousand is 70.00000000000001: what is whole but for its last bits stays so.
+    scaled = number * 10**places
+    return float(round(scaled)) if abs(scaled - round(scaled)) < 1e-9 else scaled
+
+
+def _plain(number: float, places: int) -> str:
+    return f"{number + 0.0:.{places}f}"  # no "-0.000"
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:.1f} percentage points"
+
+
+def _more(value: float) -> str:
+    return "more" if value >= 0 else "less"
+
+
+def _higher(value: float) -> str:
+    return "higher" if value >= 0 else "lower"
+
+
+def _hundreds(ratio: float) -> str:
+    return "any number" if math.isinf(ratio) else f"{100 * ratio:.0f}"
+
+
+def _rounded(found: Estimate) -> str:
+    if not found.rounding:
+        return ""
+    return f"Where scores lie inside of their bins may add up to {found.rounding:g} either way."

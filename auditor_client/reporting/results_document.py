@@ -1,0 +1,187 @@
+"""What an audit or a study found, as one document: `results.json`, of which tables are made too.
+
+The form has a version; docs/studies.md describes it. Numbers that are infinite, as an impact ratio
+may be, are null. Limits hold with probability 1 - delta: those of all pairs, of all drivers, and of
+all pairs of one metric at once, each of these families by itself.
+"""
+
+import math
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from auditor_client.errors import InputError
+from auditor_client.fairness.metric_selection import Metric
+from openapi.resources import AuditKind, Currency
+
+Format = Literal["platform-auditor/results/v1"]
+FORMAT: Format = "platform-auditor/results/v1"
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Gap(Part):
+    """A fairness gap: `low` and `high` hold together, `at_least` and `at_most` each alone."""
+
+    more: str
+    less: str
+    scores: str
+    value: float
+    low: float
+    high: float
+    at_least: float
+    at_most: float
+
+
+class DriverFound(Part):
+    """The share of the first group less that of the second, among people with these scores."""
+
+    first: str
+    second: str
+    scores: str
+    value: float
+    low: float
+    high: float
+
+
+class MetricFound(Part):
+    """One metric of one pair of groups, the first against the second; `fair` is equality.
+
+    Scores inside of their bins may add up to `rounding` on either side.
+    """
+
+    metric: Metric
+    at: float | None
+    first: str
+    second: str
+    value: float | None
+    low: float | None
+    high: float | None
+    fair: float
+    rounding: float
+    four_fifths: Literal["passes", "fails", "inconclusive"] | None
+    words: str
+
+
+class AssumptionFound(Part):
+    """Whether an assumption holds; null where no release can tell."""
+
+    name: str
+    holds: bool | None
+    words: str
+
+
+class People(Part):
+    """How many people of a group were scored, and how that is known."""
+
+    group: str
+    people: int
+    known: Literal["known", "noisy", "estimated"]
+
+
+class ContentFound(Part):
+    title: str | None
+    digest: str
+
+
+class AuditFound(Part):
+    """One audit. `gap`, `verdict`, `pairs`, `drivers` and `assumptions` are of score histograms.
+
+    `entry` is the number of its release in the ledger, as its receipt's proof has it; `checked`
+    says whether that proof was verified here. `numbers` is what other kinds of audit released.
+    """
+
+    name: str
+    audit: str
+    kind: AuditKind
+    released_at: datetime
+    service: str | None
+    contents: tuple[ContentFound, ...]
+    audience: str
+    model: str | None
+    entry: int | None
+    checked: bool
+    debit: str
+    currency: Currency
+    alpha: float
+    delta: float
+    verdict: Literal["fair", "unfair", "inconclusive"] | None = None
+    words: str = ""
+    gap: Gap | None = None
+    people: tuple[People, ...] = ()
+    pairs: tuple[Gap, ...] = ()
+    drivers: tuple[DriverFound, ...] = ()
+    metrics: tuple[MetricFound, ...] = ()
+    assumptions: tuple[AssumptionFound, ...] = ()
+    numbers: dict[str, Any] = {}
+
+
+class ConsistencyFound(Part):
+    """Whether releases can come from one model, and how often an honest one is called otherwise."""
+
+    audits: tuple[str, ...]
+    relation: Literal["repeat", "edited", "halves"]
+    verdict: Literal["consistent", "irreconcilable", "too alike"]
+    p_value: float
+    false_alarm: float
+    words: str
+
+
+class Registered(Part):
+    """The entry that names the study; `first`: whether nothing was released before it."""
+
+    entry: int
+    at: datetime
+    by: str
+    first: bool | None
+
+
+class StudyFound(Part):
+    """A study; its verdicts share `delta`, so that each audit has a `delta` of its own."""
+
+    title: str
+    question: str
+    digest: str
+    alpha: float
+    delta: float
+    registration: Registered | None = None
+
+
+class Results(Part):
+    """The whole document."""
+
+    format: Format = FORMAT
+    study: StudyFound | None = None
+    audits: tuple[AuditFound, ...]
+    consistency: ConsistencyFound | None = None
+
+    def to_json(self) -> str:
+        return self.model_dump_json(indent=1) + "\n"
+
+    def to_latex(self) -> str:
+        """A table of the gaps and metrics, in plain LaTeX."""
+        from auditor_client.reporting.latex import table
+
+        return table(self)
+
+    def save(self, path: str | Path) -> Path:
+        Path(path).write_text(self.to_json(), encoding="utf-8")
+        return Path(path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Results":
+        try:
+            return cls.model_validate_json(Path(path).read_bytes())
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+        except ValidationError as error:
+            raise InputError(f"{path} is not a file of results, format {FORMAT}.") from error
+
+
+def finite(number: float) -> float | None:
+    """The number, or nothing where it is infinite: JSON has no infinity."""
+    return number if math.isfinite(number) else None

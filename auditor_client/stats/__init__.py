@@ -1,0 +1,1 @@
+"""Statistics: noise distributions, tails, tests and limits."""

@@ -1,0 +1,80 @@
+"""The audiences of a study: a table of people, a file per group, or a sample by the platform."""
+
+from operator import not_
+from typing import Annotated, Any
+
+from pydantic import Discriminator, Field, Tag
+
+from auditor_client.studies.file_schema import Part, PinnedFile, Words
+
+GROUP = "group"
+
+
+# Members agreed to be shown other recommendations. Left out where it is false: the digests of
+# studies that were registered before stay what they were.
+Consented = Annotated[bool, Field(exclude_if=not_)]
+
+
+class Uploaded(Part):
+    """What all uploads say: which column identifies people, and whether they must confirm."""
+
+    id: Words
+    id_kind: Words | None = None
+    country: Words | None = None
+    where: Words | None = None
+    drop_missing: bool = False
+    groups_per_person: Annotated[int, Field(ge=1)] = 1
+    confirmed: bool = False
+    consented: Consented = False
+
+
+class TableAudience(Uploaded):
+    """One file, with a column that says the group, or several for crossed groups."""
+
+    file: PinnedFile
+    by: Annotated[list[Words], Field(min_length=1)]
+
+    @property
+    def files(self) -> list[PinnedFile]:
+        return [self.file]
+
+
+class GroupsAudience(Uploaded):
+    """One file for each group."""
+
+    groups: Annotated[dict[Words, PinnedFile], Field(min_length=1)]
+
+    @property
+    def files(self) -> list[PinnedFile]:
+        return list(self.groups.values())
+
+
+class SampleAudience(Part):
+    """People whom the platform draws among those who declared an attribute to it."""
+
+    attribute: Words
+    sizes: Annotated[dict[Words, Annotated[int, Field(ge=1)]], Field(min_length=1)]
+    consented: Consented = False
+
+    @property
+    def files(self) -> list[PinnedFile]:
+        return []
+
+
+TABLE, GROUPS, SAMPLE = FORMS = ("(one table)", "(a file per group)", "(a sample)")
+
+
+def _form(given: Any) -> str:
+    keys = set(given if isinstance(given, dict) else getattr(given, "model_fields_set", ()))
+    if keys & {"attribute", "sizes"}:
+        return SAMPLE
+    return GROUPS if "groups" in keys else TABLE
+
+
+AnyUploaded = TableAudience | GroupsAudience
+Audience = Annotated[
+    Annotated[TableAudience, Tag(TABLE)]
+    | Annotated[GroupsAudience, Tag(GROUPS)]
+    | Annotated[SampleAudience, Tag(SAMPLE)],
+    Discriminator(_form),
+]

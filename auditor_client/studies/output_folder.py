@@ -1,0 +1,107 @@
+"""What a study leaves behind: receipts, results, report and table, all made from the receipts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from auditor_client.kinds.registry import AnyResult
+from auditor_client.kinds.score_histogram.analysis import analyse, compare, read_receipt
+from auditor_client.kinds.score_histogram.report import render_study
+from auditor_client.ledger import verify_receipt
+from auditor_client.local.saved_receipt import SavedReceipt
+from auditor_client.reporting.results_document import AuditFound, Registered, Results, StudyFound
+from auditor_client.studies.registration_file import SavedRegistration
+from auditor_client.studies.study_model import Study
+from privacy.ledger.trust import Trust
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The output of one study."""
+
+    path: Path
+
+    def receipt(self, name: str) -> Path:
+        return self.path / "receipts" / f"{name}.json"
+
+    def keep(self, name: str, audit: AnyResult) -> None:
+        """Write the receipt of one audit, with the proof of its place in the ledger."""
+        self.receipt(name).parent.mkdir(parents=True, exist_ok=True)
+        audit.save_receipt(self.receipt(name))
+
+    def write(
+        self, study: Study, source: bytes, trust: Trust, saved: SavedRegistration | None
+    ) -> Results:
+        """Read the receipts again, verify them, and write what they say."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        audits = {name: read_receipt(self.receipt(name)) for name in study.audits}
+        results = analyse_study(study, audits, self._checked(study, trust), saved)
+        assert results.study is not None  # noqa: S101 - it is of a study
+        selection = study.metrics.selection()
+        page = render_study(audits, results, results.study, selection)
+        (self.path / "report.html").write_text(page, encoding="utf-8")
+        (self.path / "table.tex").write_text(results.to_latex(), encoding="utf-8")
+        (self.path / "study.yaml").write_bytes(source)
+        results.save(self.path / "results.json")
+        if saved is not None:
+            saved.save(self.path / "registration.json")
+        return results
+
+    def _checked(self, study: Study, trust: Trust) -> dict[str, bool]:
+        """Which receipts have a proof of their place in the ledger; one that is wrong raises."""
+        found = {name: SavedReceipt.load(self.receipt(name)) for name in study.audits}
+        for receipt in found.values():
+            if receipt.proof is not None:
+                verify_receipt(receipt, trust)
+        return {name: receipt.proof is not None for name, receipt in found.items()}
+
+
+def analyse_study(
+    study: Study,
+    audits: Mapping[str, AnyResult],
+    checked: Mapping[str, bool],
+    saved: SavedRegistration | None,
+) -> Results:
+    """What the study's receipts say."""
+    selection = study.metrics.selection()
+    found = tuple(
+        analyse(
+            audit,
+            alpha=study.alpha,
+            delta=study.delta_each,
+            selection=selection,
+            name=name,
+            checked=checked[name],
+        )
+        for name, audit in audits.items()
+    )
+    test = study.consistency
+    return Results(
+        study=StudyFound(
+            title=study.title,
+            question=study.question,
+            digest=study.digest,
+            alpha=study.alpha,
+            delta=study.delta,
+            registration=_registered(saved, found),
+        ),
+        audits=found,
+        consistency=None
+        if test is None
+        else compare({name: audits[name] for name in test.audits}, test.relation, test.false_alarm),
+    )
+
+
+def _registered(
+    saved: SavedRegistration | None, found: tuple[AuditFound, ...]
+) -> Registered | None:
+    if saved is None:
+        return None
+    entered = saved.registration
+    entries = [audit.entry for audit in found]
+    known = [entry for entry in entries if entry is not None]
+    first = all(entered.entry < entry for entry in known)
+    unknown = first and len(known) < len(entries)
+    return Registered(
+        entry=entered.entry, at=entered.at, by=entered.by, first=None if unknown else first
+    )

@@ -1,0 +1,247 @@
+"""Running a study: upload, price, register, pay, wait. Every step is remembered and done once."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from auditor_client.audiences.client import NamedAudience
+from auditor_client.auditor import Auditor
+from auditor_client.errors import (
+    AuditFailedError,
+    IdempotencyConflictError,
+    InputError,
+    NotSignedError,
+)
+from auditor_client.kinds.bias_size.result import Corrections
+from auditor_client.kinds.outcome_test.result import OutcomeTest
+from auditor_client.kinds.registry import AnyResult
+from auditor_client.ledger import make_trust
+from auditor_client.local.pending_audits import UNCHARGED
+from auditor_client.studies.audiences import AnyUploaded, SampleAudience
+from auditor_client.studies.audit_models import BiasSize
+from auditor_client.studies.pinned_files import check_files, people_of, read_pinned
+from auditor_client.studies.preflight import foresee
+from auditor_client.studies.registration_file import SavedRegistration
+from auditor_client.studies.requests import request_of
+from auditor_client.studies.state import Made, State
+from auditor_client.studies.study_model import Study
+from openapi.resources import AuditRequest, BatchQuote, InclusionProof, OutcomeTestRequest
+from privacy.ledger.trust import Trust
+
+# Seconds: how long a signed head of the ledger is waited for.
+PATIENCE = 60.0
+
+
+@dataclass
+class Run:
+    """A study on its way at one service. `folder` is where its file is: paths start there."""
+
+    study: Study
+    folder: Path
+    auditor: Auditor
+    progress: bool = True
+
+    def __post_init__(self) -> None:
+        if self.auditor.url != self.study.platform:
+            raise InputError(
+                f"The study is for {self.study.platform}, and this profile is of"
+                f" {self.auditor.url}: choose the profile with --profile."
+            )
+        check_files(self.study, self.folder)
+
+    @cached_property
+    def state(self) -> State:
+        return State.of(self.study.digest, self.auditor.url, self.auditor.researcher_id)
+
+    @property
+    def made(self) -> Made:
+        return self.state.made
+
+    @property
+    def unpaid(self) -> list[str]:
+        """The audits that were not submitted yet."""
+        return [name for name in self.study.audits if name not in self.made.audits]
+
+    def upload(self, *, seal: bool = False) -> dict[str, str]:
+        """Upload what is not there yet; this costs nothing, and nobody is scored.
+
+        Audiences of people who confirm stay open until `seal`: their participation codes.
+        """
+        for name in self.study.contents:
+            if name not in self.made.contents:
+                self._upload_content(name)
+        for name in self.study.audiences:
+            if name not in self.made.audiences:
+                self._upload_audience(name, seal)
+        return {
+            name: self.auditor.audiences.get(audience).participation_code or ""
+            for name, audience in self.made.open.items()
+        }
+
+    def continue_sent(self) -> None:
+        """Submit again what was sent and not answered: it was agreed to, and is charged once."""
+        for name in list(self.made.sending):
+            self._submit(name)
+
+    def price(self) -> BatchQuote | None:
+        """What the audits that are not paid yet would cost together; None if all are paid.
+
+        A study that could be paid but not analysed is refused here.
+        """
+        if not self.unpaid:
+            return None
+        requests = {name: self._request(name) for name in self.unpaid}
+        names = {
+            name: list(self.auditor.audiences.get(audience).names.values())
+            for name, audience in self.made.audiences.items()
+        }
+        foresee(self.study, requests, names)
+        return self.auditor.audits.price_all(list(requests.values()))
+
+    def register(self) -> SavedRegistration:
+        """Have the ledger name the study, and hold the platform to it."""
+        if self.made.registration is None:
+            self.made.registration = self.auditor.studies.register(self.study.digest)
+            self.state.save()
+        registration = self.made.registration
+        saved = SavedRegistration(
+            registration=registration, proof=self._registration_proof(registration.entry)
+        )
+        saved.check(self.study.digest, self.trust)
+        return saved
+
+    def pay(self) -> Iterator[tuple[str, AnyResult]]:
+        """Submit and follow every audit. What was paid before is not paid again."""
+        for name in self.study.audits:
+            yield name, self._finished(name)
+
+    @cached_property
+    def trust(self) -> Trust:
+        """The platform's keys as it states them now."""
+        return make_trust(self.auditor.ledger.keys(), {})
+
+    def _upload_content(self, name: str) -> None:
+        content = self.study.contents[name]
+        image = read_pinned(self.folder, content.image) if content.image else None
+        uploaded = self.auditor.contents.upload(
+            kind=content.kind,
+            title=content.title,
+            text=content.text,
+            attributes=content.attributes,
+            image=image,
+        )
+        self.made.contents[name] = uploaded.id
+        self.state.save()
+
+    def _upload_audience(self, name: str, seal: bool) -> None:
+        audience = self.study.audiences[name]
+        if isinstance(audience, SampleAudience):
+            sample = self.auditor.audiences.sample
+            drawn = sample(audience.attribute, audience.sizes, consented=audience.consented)
+            self._sealed(name, drawn)
+            return
+        if seal and name in self.made.open:
+            self._sealed(name, self.auditor.audiences.seal(self.made.open[name]))
+            return
+        uploaded = self._send(name, audience)
+        if not audience.confirmed:
+            self._sealed(name, uploaded)
+
+    def _send(self, name: str, audience: AnyUploaded) -> NamedAudience:
+        def begun(audience_id: str) -> None:
+            self.made.open[name] = audience_id
+            self.state.save()
+
+        frame, columns = people_of(audience, self.folder)
+        return self.auditor.audiences.upload(
+            frame,
+            id=audience.id,
+            by=columns,
+            where=audience.where,
+            id_kind=audience.id_kind,
+            country=audience.country,
+            missing_groups="drop" if audience.drop_missing else "refuse",
+            groups_per_person=audience.groups_per_person,
+            confirmed=audience.confirmed,
+            consented=audience.consented,
+            resume=self.made.open.get(name),
+            begun=begun,
+            progress=self.progress,
+        )
+
+    def _sealed(self, name: str, audience: NamedAudience) -> None:
+        self.made.open.pop(name, None)
+        self.made.audiences[name] = audience.id
+        self.state.save()
+
+    def _request(self, name: str) -> AuditRequest:
+        asked, requests = self.study.audits[name], self.auditor.audits.requests
+        corrections = self._corrections(asked) if isinstance(asked, BiasSize) else None
+        return request_of(asked, self.made, requests, self.study.delta_each, corrections)
+
+    def _corrections(self, asked: BiasSize) -> Corrections:
+        """By what the test found; none before it is paid, for no price depends on them."""
+        if asked.test in self.made.audits:
+            test = self.auditor.audits.finish(self.made.audits[asked.test], progress=self.progress)
+            if isinstance(test, OutcomeTest):
+                return self._found(test, asked.test)
+        tested = self._request(asked.test)
+        groups = self.auditor.audiences.get(self.made.audiences[asked.audience]).names
+        edges = tested.bins.edges if isinstance(tested, OutcomeTestRequest) else []
+        return Corrections.none(edges, list(groups.values()))
+
+    @staticmethod
+    def _found(test: OutcomeTest, name: str) -> Corrections:
+        try:
+            return Corrections.of(test.moments)
+        except InputError as error:
+            error.add_note(
+                f"{name} is paid, and its receipt is kept. To go on without the size of the bias,"
+                " take it out of the file, which makes it another study."
+            )
+            raise
+
+    def _finished(self, name: str) -> AnyResult:
+        if name not in self.made.audits:
+            self._submit(name)
+        try:
+            return self.auditor.audits.finish(self.made.audits[name], progress=self.progress)
+        except AuditFailedError as error:
+            error.add_note(f"To pay for it again, give {name} another name in the study.")
+            raise
+
+    def _submit(self, name: str) -> None:
+        """Pay for an audit under the study's own key; remember before and after."""
+        request = self._request(name)
+        self._remember(name, sending=True)
+        try:
+            audit = self.auditor.audits.submit(request, self.study.key(name))
+        except UNCHARGED:
+            self._remember(name, sending=False)
+            raise
+        except IdempotencyConflictError as error:
+            self._remember(name, sending=False)
+            error.add_note(
+                "A study is run once: it was run before, elsewhere or by a colleague. To run it as"
+                " another study, give it another title."
+            )
+            raise
+        self.made.audits[name] = audit.id
+        self._remember(name, sending=False)
+
+    def _remember(self, name: str, *, sending: bool) -> None:
+        others = [other for other in self.made.sending if other != name]
+        self.made.sending = [*others, name] if sending else others
+        self.state.save()
+
+    def _registration_proof(self, entry: int) -> InclusionProof:
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self.auditor.ledger.proof(entry)
+            except NotSignedError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.5)

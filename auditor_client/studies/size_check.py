@@ -1,0 +1,74 @@
+"""Whether a study has people enough: what its plan asks for, beside what its files hold."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from auditor_client.audiences.tables import read_members
+from auditor_client.studies.audiences import SampleAudience
+from auditor_client.studies.audit_models import ScoreHistogram
+from auditor_client.studies.pinned_files import people_of
+from auditor_client.studies.study_model import Planning, Study
+
+
+def group_sizes(study: Study, folder: Path) -> dict[str, dict[str, int]]:
+    """How many people each group of each audience has, by name. Nothing leaves this machine."""
+    sizes: dict[str, dict[str, int]] = {}
+    for name, audience in study.audiences.items():
+        if isinstance(audience, SampleAudience):
+            sizes[name] = dict(audience.sizes)
+            continue
+        frame, columns = people_of(audience, folder)
+        members = read_members(
+            frame,
+            audience.id,
+            columns,
+            audience.where,
+            id_kind=audience.id_kind,
+            country=audience.country,
+            missing_groups="drop" if audience.drop_missing else "refuse",
+        )
+        sizes[name] = {group: len(people) for group, people in members.groups.items()}
+    return sizes
+
+
+def needed(study: Study, sizes: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, Any]]:
+    """Of each score histogram with Laplace noise: people per group to upload, and the fewest."""
+    if study.plan is None:
+        return {}
+    return {
+        name: {
+            "people_per_group_needed": _needed(
+                study, study.plan, asked, len(sizes[asked.audience])
+            ),
+            "smallest_group": min(sizes[asked.audience].values()),
+        }
+        for name, asked in study.audits.items()
+        if isinstance(asked, ScoreHistogram) and asked.epsilon is not None
+    }
+
+
+def _needed(study: Study, plan: Planning, asked: ScoreHistogram, groups: int) -> int | None:
+    from auditor_client.planning.sample_size import verdict_size  # SciPy takes seconds to import
+
+    sample = isinstance(study.audiences[asked.audience], SampleAudience)
+    bins = asked.bins if isinstance(asked.bins, int) else len(asked.bins) - 1
+    unbought = asked.size_epsilon is not None and float(asked.size_epsilon) == 0
+    try:
+        return verdict_size(
+            study.alpha,
+            study.delta_each,
+            groups,
+            # Scores outside of all bins are one bin more.
+            bins=1 + (bins if asked.levels is None else len(asked.levels)),
+            epsilon=float(asked.epsilon or 1),
+            power=plan.power,
+            true_gap=plan.true_gap,
+            sizes="known" if sample else "estimated" if unbought else "noisy",
+            match_rate=plan.match_rate,
+            size_epsilon=None
+            if asked.size_epsilon is None or unbought
+            else float(asked.size_epsilon),
+        )
+    except ValueError:
+        return None  # no number of people is enough

@@ -1,0 +1,59 @@
+"""How far a study is: the identifiers of what it made, so that running it again goes on.
+
+One file of mode 0600 per study, service and researcher under `home()`, next to what is known of
+audiences.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from auditor_client.errors import ProfileError
+from auditor_client.local.private_files import home, write_private
+from openapi.resources import Registration
+from privacy.receipts import canonical, digest
+
+
+class Made(BaseModel):
+    """Identifiers by the study's names. An audience is `open` until it is sealed.
+
+    `sending` names audits that were sent, or were about to be, and whose answer did not arrive.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    contents: dict[str, str] = {}
+    open: dict[str, str] = {}
+    audiences: dict[str, str] = {}
+    audits: dict[str, str] = {}
+    sending: list[str] = []
+    registration: Registration | None = None
+
+
+@dataclass
+class State:
+    """What was made so far, and the file that remembers it."""
+
+    path: Path
+    made: Made = field(default_factory=Made)
+
+    @classmethod
+    def of(cls, study: str, service: str, researcher: str) -> "State":
+        """The state of the study with this digest."""
+        named = digest(
+            canonical({"study": study, "service": service, "by": researcher})
+        ).removeprefix("sha256:")
+        path = home() / "studies" / f"{named[:32]}.json"
+        try:
+            return cls(path, Made.model_validate_json(path.read_bytes()))
+        except FileNotFoundError:
+            return cls(path)
+        except (OSError, ValidationError) as error:
+            raise ProfileError(
+                f"{path}, which says how far the study is, cannot be read. Nothing was paid now;"
+                " without it the study would have to be run as a new one."
+            ) from error
+
+    def save(self) -> None:
+        write_private(self.path, self.made.model_dump_json(indent=1) + "\n")

@@ -1,0 +1,166 @@
+"""A study as its file says it: everything that is asked, of whom, and how it will be judged."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from auditor_client.consistency.comparability import Relation
+from auditor_client.fairness.metric_selection import Metric, Selection
+from auditor_client.studies.audiences import Audience
+from auditor_client.studies.audit_models import AnyAsked, BiasSize, EnvyFreeness, ScoreHistogram
+from auditor_client.studies.file_schema import Edge, Name, Part, PinnedFile, Share, Words, unknown
+from openapi.resources import ContentKind
+from privacy.receipts import canonical, digest
+
+# The kinds that end in a verdict.
+JUDGED = (ScoreHistogram, EnvyFreeness)
+
+
+class StudyContent(Part):
+    """A trial content."""
+
+    kind: ContentKind
+    title: Words
+    text: Annotated[str, Field(max_length=10_000)] = ""
+    attributes: dict[Words, Words] = {}
+    image: PinnedFile | None = None
+
+
+class Metrics(Part):
+    """Which metrics are reported: those named, or all that can be had."""
+
+    only: list[Metric] = []
+    thresholds: list[Edge] = []
+    quantiles: list[Share] = [0.5]
+    qualified: Words | None = None
+
+    @model_validator(mode="after")
+    def _can_be_selected(self) -> "Metrics":
+        self.selection()
+        return self
+
+    def selection(self) -> Selection:
+        thresholds, quantiles = tuple(self.thresholds), tuple(self.quantiles)
+        return Selection(tuple(self.only), thresholds, quantiles, self.qualified)
+
+
+class Planning(Part):
+    """How sure the study means to be: `auditor study check` says whether its people suffice."""
+
+    power: Share = 0.8
+    true_gap: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    match_rate: Annotated[float, Field(gt=0, le=1)] = 1.0
+
+
+_NEEDS: dict[Relation, str] = {
+    "repeat": "the same content and the same audience",
+    "edited": "different contents and the same audience",
+    "halves": "the same content and different audiences",
+}
+
+
+def _different(things: Sequence[object]) -> int:
+    return len(set(map(repr, things)))
+
+
+class ConsistencyTest(Part):
+    """Audits whose releases are to be tested: can one model have made them?"""
+
+    audits: Annotated[list[Name], Field(min_length=2)]
+    relation: Relation
+    false_alarm: Share = 0.001
+
+    def unfit(self, asked: Sequence[AnyAsked]) -> Iterator[str]:
+        """Why these audits cannot be tested, found before they are paid."""
+        tested = [one for one in asked if isinstance(one, ScoreHistogram)]
+        if len(tested) < len(asked):
+            yield "consistency: only score histograms can be tested"
+            return
+        contents = _different([one.content for one in tested])
+        audiences = _different([one.audience for one in tested])
+        bins = _different([(one.bins, one.levels) for one in tested])
+        many = len(tested)
+        wanted = {"repeat": (1, 1), "edited": (many, 1), "halves": (1, many)}[self.relation]
+        if (contents, audiences, bins) != (*wanted, 1) or _different(self.audits) < many:
+            yield (
+                f"consistency: {self.relation} needs different audits with the same bins, "
+                + _NEEDS[self.relation]
+            )
+
+
+class Study(Part):
+    """The whole file. `delta` is the probability that any verdict is wrong: audits share it."""
+
+    version: Literal[1]
+    title: Words
+    question: Annotated[str, Field(max_length=2_000)] = ""
+    platform: Annotated[str, Field(pattern=r"^https?://\S+$", max_length=500)]
+    preregister: bool = False
+    alpha: Share = 0.2
+    delta: Share = 0.05
+    contents: dict[Name, StudyContent] = {}
+    audiences: Annotated[dict[Name, Audience], Field(min_length=1)]
+    audits: Annotated[dict[Name, AnyAsked], Field(min_length=1, max_length=100)]
+    metrics: Metrics = Metrics()
+    consistency: ConsistencyTest | None = None
+    plan: Planning | None = None
+
+    @field_validator("platform")
+    @classmethod
+    def _without_slash(cls, url: str) -> str:
+        return url.rstrip("/")
+
+    @model_validator(mode="after")
+    def _names_are_there(self) -> "Study":
+        if wrong := list(self._lost_names()):
+            raise ValueError("; ".join(wrong))
+        return self
+
+    @property
+    def digest(self) -> str:
+        """What the study is registered by: everything in it, defaults too, as canonical JSON."""
+        return digest(canonical(self.model_dump(mode="json")))
+
+    @property
+    def delta_each(self) -> float:
+        """The share of delta of each audit: of those that have a verdict, so many."""
+        judged = sum(isinstance(asked, JUDGED) for asked in self.audits.values())
+        return self.delta / max(judged, 1)
+
+    def files(self) -> list[PinnedFile]:
+        """All files that the study rests on."""
+        images = [content.image for content in self.contents.values() if content.image]
+        return [*images, *(file for one in self.audiences.values() for file in one.files)]
+
+    def key(self, name: str) -> str:
+        """The idempotency key of one audit: the study pays for it once, whoever repeats it."""
+        named = canonical({"study": self.digest, "audit": name})
+        return f"study-{digest(named).removeprefix('sha256:')}"
+
+    def _without_consent(self, audience: str) -> bool:
+        return audience in self.audiences and not self.audiences[audience].consented
+
+    def _lost_names(self) -> Iterator[str]:
+        for name, asked in self.audits.items():
+            if asked.audience not in self.audiences:
+                yield f"audits.{name}: {unknown('audience', asked.audience, self.audiences)}"
+            for content in asked.content_names:
+                if content not in self.contents:
+                    yield f"audits.{name}: {unknown('content', content, self.contents)}"
+            if isinstance(asked, EnvyFreeness) and self._without_consent(asked.audience):
+                yield (
+                    f"audits.{name}: it shows people other recommendations than their own: once"
+                    f" all of them agreed, say `consented: true` of {asked.audience}"
+                )
+            if isinstance(asked, BiasSize):
+                names = list(self.audits)
+                before = {one: self.audits[one] for one in names[: names.index(name)]}
+                if why := asked.unfit(before):
+                    yield f"audits.{name}: {why}"
+        if self.consistency:
+            lost = [name for name in self.consistency.audits if name not in self.audits]
+            yield from (f"consistency: {unknown('audit', name, self.audits)}" for name in lost)
+            if not lost:
+                tested = [self.audits[name] for name in self.consistency.audits]
+                yield from self.consistency.unfit(tested)

@@ -1,6 +1,0 @@
-"""Studies: a file that pins all that is asked, of whom, and how it will be judged."""
-
-from auditor_client.study.reading import parse_study, read_study
-from auditor_client.study.shape import Study
-
-__all__ = ["Study", "parse_study", "read_study"]

@@ -1,0 +1,1 @@
+"""Transport: HTTP, retries, tokens and signed requests."""

@@ -1,0 +1,134 @@
+"""HTTP with retries, and problems turned into errors. Safe to share between threads."""
+
+import ssl
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, TypeVar
+
+import httpx2
+from pydantic import BaseModel, ValidationError
+
+from auditor_client.errors import ContractError, ProblemError, error_of
+from auditor_client.transport.retries import Retries, retry_after
+from openapi.problems import Problem, problem
+from openapi.resources import Page
+
+Model = TypeVar("Model", bound=BaseModel)
+
+TIMEOUT = httpx2.Timeout(60.0, connect=10.0)
+REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
+
+
+class StreamRefusedError(Exception):
+    """The service does not open a stream now; `seconds` is when it may."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"refused for {seconds:g} s")
+        self.seconds = seconds
+
+
+class Transport:
+    """One service, spoken to as one researcher (or as nobody, without `auth`)."""
+
+    def __init__(
+        self, url: str, auth: httpx2.Auth | None = None, retries: Retries | None = None
+    ) -> None:
+        self.url = url.rstrip("/")
+        self.retries = retries or Retries()
+        self._http = httpx2.Client(base_url=self.url, auth=auth, timeout=TIMEOUT, verify=_tls())
+
+    def send(
+        self, method: str, path: str, *, again: bool | None = None, **options: Any
+    ) -> httpx2.Response:
+        """The answer to a request; a problem is raised as its error.
+
+        `again` says that repeating the request does no harm, which goes without saying for GET, PUT
+        and DELETE. `options` are those of `httpx2.Client.request`.
+        """
+        repeatable = method in REPEATABLE if again is None else again
+        return self.attempt(lambda: self.once(method, path, **options), repeatable)
+
+    def once(self, method: str, path: str, **options: Any) -> httpx2.Response:
+        """The answer to a single try, whatever it is."""
+        return self._http.request(method, path, **options)
+
+    def attempt(self, send: Callable[[], httpx2.Response], again: bool) -> httpx2.Response:
+        """The answer to `send`, called as often as `retries` says."""
+        response = self.retries.call(send, again)
+        if not response.is_success:
+            raise refusal(response)
+        return response
+
+    def get(self, path: str, model: type[Model], **params: str | None) -> Model:
+        given = {name: value for name, value in params.items() if value is not None}
+        return parsed(model, self.send("GET", path, params=given))
+
+    def post(
+        self,
+        path: str,
+        body: BaseModel | None,
+        model: type[Model],
+        *,
+        again: bool = False,
+        headers: dict[str, str] | None = None,
+    ) -> Model:
+        """Post a wire model and read one."""
+        content = body.model_dump_json() if body else None
+        headers = {"content-type": "application/json", **(headers or {})} if body else headers
+        return parsed(model, self.send("POST", path, again=again, content=content, headers=headers))
+
+    def items(self, path: str, model: type[Model], **params: str | None) -> Iterator[Model]:
+        """Everything in a list, page after page."""
+        cursor: str | None = None
+        while True:
+            page = self.get(path, Page[model], cursor=cursor, **params)  # type: ignore[valid-type]
+            yield from page.items
+            cursor = page.next
+            if cursor is None:
+                return
+
+    def pieces(self, path: str, **params: str | list[str]) -> Iterator[bytes]:
+        """A large answer, piece by piece."""
+        with self._http.stream("GET", path, params=params) as response:
+            if not response.is_success:
+                response.read()
+                raise refusal(response)
+            yield from response.iter_bytes()
+
+    def events(self, path: str) -> Iterator[httpx2.ServerSentEvent]:
+        """Yield server-sent events until the stream ends; raise where it is refused or breaks."""
+        with self._http.sse(path) as source:
+            if not source.response.is_success:
+                raise StreamRefusedError(retry_after(source.response) or 0.0)
+            yield from source
+
+    def close(self) -> None:
+        self._http.close()
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Whom we trust, read once in a process: it takes longer than many a request."""
+    return httpx2.create_ssl_context()
+
+
+def parsed(model: type[Model], response: httpx2.Response) -> Model:
+    try:
+        return model.model_validate_json(response.content)
+    except ValidationError as error:
+        raise ContractError(
+            f"The answer of {response.request.url.path} is not a {model.__name__}."
+            " The service may speak another version: upgrade platform-auditor."
+        ) from error
+
+
+def refusal(response: httpx2.Response) -> ProblemError:
+    """The error of a refusal, also of one that did not come from our service."""
+    try:
+        return error_of(Problem.model_validate_json(response.content))
+    except ValidationError:
+        codes = {401: "unauthenticated", 403: "forbidden", 404: "not-found", 429: "rate-limited"}
+        fallback = "unavailable" if response.status_code >= 500 else "invalid-request"
+        code = codes.get(response.status_code, fallback)
+        where = response.request.url.path
+        return error_of(problem(code, f"HTTP {response.status_code} without a problem at {where}"))

@@ -1,0 +1,138 @@
+"""When a request is sent again, and how long to wait before.
+
+A request that may be repeated (`again`) is retried on 429, 5xx and broken connections. Any other
+request is retried only where the service has not acted on it: on 429, on 503 with `Retry-After`,
+and when no connection came about.
+
+`Retry-After` is honoured until five minutes were waited, and then while all waits together are
+within `patience`. One that alone exceeds `patience` is told at once. A random part is
+added to every wait (jitter), so that clients who were refused together do not return together.
+"""
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+import httpx2
+
+from auditor_client.errors import ConnectionBrokenError
+from auditor_client.local.progress import tell
+
+BUSY = 429
+UNAVAILABLE = 503
+FAILED = frozenset({500, 502, UNAVAILABLE, 504})
+NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+# Nobody is refused before this many seconds were waited, as far as the patience allows.
+_AT_LEAST = 300.0
+# Shorter waits are not worth a line.
+_TOLD_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Retries:
+    """How patient to be, in attempts and seconds.
+
+    `attempts` counts failures without `Retry-After` (default: 8). `patience` limits the sum of the
+    waits that the service asks for (default: 360 s). A wait that begins within five minutes is
+    waited to its end.
+    """
+
+    attempts: int = 8
+    first_wait: float = 0.25
+    longest_wait: float = 8.0
+    patience: float = 360.0
+
+    def call(self, send: Callable[[], httpx2.Response], again: bool) -> httpx2.Response:
+        """Return the first answer that is not worth another try."""
+        trying = _Trying(self)
+        while True:
+            try:
+                response = send()
+            except httpx2.TransportError as error:
+                pause = trying.after_failure() if again or _never_sent(error) else None
+                if pause is None:
+                    raise broken(error) from error
+            else:
+                pause = self._pause(response, trying, again)
+                if pause is None:
+                    return response
+                trying.tell_once(response, pause)
+            time.sleep(pause)
+
+    def _pause(self, response: httpx2.Response, trying: "_Trying", again: bool) -> float | None:
+        """Return the seconds until the next try, or None where there should be none."""
+        status, asked = response.status_code, retry_after(response)
+        if status in (BUSY, UNAVAILABLE) and asked is not None:
+            return trying.after_asking(asked)
+        if status == BUSY or (again and status in FAILED):
+            return trying.after_failure()
+        return None
+
+
+@dataclass
+class _Trying:
+    """How often one request was tried, and how long it has waited as the service asked."""
+
+    limits: Retries
+    failures: int = 0
+    asked: int = 0
+    waited: float = 0.0
+    told: bool = field(default=False)
+
+    def after_failure(self) -> float | None:
+        """Return an exponential wait with full jitter; None after the last attempt."""
+        self.failures += 1
+        return None if self.failures >= self.limits.attempts else self._jitter(self.failures)
+
+    def after_asking(self, seconds: float) -> float | None:
+        """Return at least the seconds asked for; None where the patience is at its end."""
+        patience = self.limits.patience
+        enough = self.waited >= min(_AT_LEAST, patience)
+        if seconds > patience or (enough and seconds > patience - self.waited):
+            return None
+        self.asked += 1
+        pause = seconds + self._jitter(self.asked, at_least=seconds / 2)
+        self.waited += max(pause, self.limits.first_wait)
+        return pause
+
+    def tell_once(self, response: httpx2.Response, pause: float) -> None:
+        """Say that the service is busy, at the first long wait."""
+        if self.told or pause < _TOLD_SECONDS:
+            return
+        self.told = True
+        tell(
+            f"{response.request.url.host} is busy (HTTP {response.status_code}): waiting"
+            f" {pause:.0f} s, then trying again, for up to {self.limits.patience / 60:.0f} minutes."
+        )
+
+    def _jitter(self, number: int, at_least: float = 0.0) -> float:
+        """Return a wait at random, up to a limit that doubles with every try."""
+        doubled = self.limits.first_wait * 2 ** min(number - 1, 20)
+        longest = min(self.limits.longest_wait, max(doubled, at_least))
+        return random.uniform(0, longest)  # noqa: S311  (jitter is no secret)
+
+
+def retry_after(response: httpx2.Response) -> float | None:
+    """Return the seconds that the service asks to wait; None where it asks for none."""
+    value = response.headers.get("retry-after", "").strip()
+    if value.isdecimal():
+        return float(value)
+    try:
+        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError):
+        return None
+
+
+def _never_sent(error: httpx2.TransportError) -> bool:
+    return isinstance(error, NEVER_SENT)
+
+
+def broken(error: httpx2.TransportError) -> ConnectionBrokenError:
+    where = error.request.url.copy_with(query=None)
+    return ConnectionBrokenError(
+        f"No answer from {where} ({type(error).__name__}: {error})."
+        " Check the address and that the service is running, then try again."
+    )

@@ -1,0 +1,66 @@
+"""Webhooks: entries of the ledger, pushed to a URL of yours; and checking that they are genuine.
+
+[SW] Standard Webhooks 1.0.0, Ed25519 (`v1a`).
+"""
+
+import base64
+import time
+from collections.abc import Mapping
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from auditor_client.errors import TrustError
+from auditor_client.transport.http_client import Transport
+from auditor_client.transport.validation import draft
+from openapi.resources import Page, Webhook, WebhookDraft
+
+PATH = "/v1/webhooks"
+TOLERANCE_SECONDS = 300
+
+
+class Webhooks:
+    """Where the service pushes what you may see."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def add(self, url: str, *, after: int | None = None) -> Webhook:
+        """Push the entries after number `after` to this URL, or those from now on."""
+        body = draft(WebhookDraft, url=url, after=after)
+        return self._transport.post(PATH, body, Webhook)
+
+    def list(self) -> list[Webhook]:
+        return self._transport.get(PATH, Page[Webhook]).items
+
+    def delete(self, webhook_id: str) -> None:
+        self._transport.send("DELETE", f"{PATH}/{webhook_id}")
+
+
+def verify_webhook(
+    body: bytes, headers: Mapping[str, str], public_key: str, *, at: float | None = None
+) -> None:
+    """Raise unless the platform sent this just now. `public_key` is the webhook's `whpk_…`."""
+    named = {name.lower(): value for name, value in headers.items()}
+    try:
+        message, stamp = named["webhook-id"], named["webhook-timestamp"]
+        signatures = named["webhook-signature"].split()
+        old = abs((time.time() if at is None else at) - int(stamp)) > TOLERANCE_SECONDS
+        raw = base64.b64decode(public_key.removeprefix("whpk_"))
+        key = Ed25519PublicKey.from_public_bytes(raw)
+    except (KeyError, ValueError) as error:
+        raise TrustError("This is not a signed webhook.") from error
+    if old:
+        raise TrustError("The webhook is too old or of the future: it may be replayed.")
+    signed = f"{message}.{stamp}.".encode() + body
+    if not any(_is_by(key, signed, each) for each in signatures):
+        raise TrustError("The platform did not sign this webhook.")
+
+
+def _is_by(key: Ed25519PublicKey, signed: bytes, signature: str) -> bool:
+    version, _, encoded = signature.partition(",")
+    try:
+        key.verify(base64.b64decode(encoded), signed)
+    except (InvalidSignature, ValueError):
+        return False
+    return version == "v1a"

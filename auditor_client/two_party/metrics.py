@@ -1,0 +1,79 @@
+"""From sums to averages: each metric of the paper by its name.
+
+| metric | above the line | below it |
+|---|---|---|
+| ERO, as the paper has it (eq. 6) | false positives | all people |
+| false positive rate (eq. 15) | false positives | negatives |
+| output metric (eq. 18) | outcomes | people |
+| MQOS-NDCG (eq. 9) | NDCG of queries | queries |
+| POT at a point (eq. 12) | kernel · outcome | kernel |
+| LOT at a rank, one side (after eq. 8) | gap to the neighbour | pairs |
+
+[OHB26] Osoba, He, Badrinarayanan et al., arXiv:2606.27558.
+"""
+
+from dataclasses import replace
+
+from auditor_client.two_party.noisy_sums import Sums
+from auditor_client.two_party.ratios import Ratios
+
+
+def false_flags(sums: Sums) -> Ratios:
+    """P(flagged, negative | group): the paper's ERO, over the whole group."""
+    return _ratios(sums, "false_positives", "people", two_valued=True)
+
+
+def false_positive_rates(sums: Sums) -> Ratios:
+    """P(flagged | negative, group): what is usually called the false positive rate."""
+    return _ratios(sums, "false_positives", "negatives", two_valued=True)
+
+
+def outcomes(sums: Sums) -> Ratios:
+    """Average outcomes in parts of their range: 0 is its low and 1 its high end."""
+    squares = sums.cell("squares") if "squares" in sums.layout.cells else None
+    found = _ratios(sums, "outcome", "people")
+    return replace(found, squares=squares)
+
+
+def ndcg(sums: Sums) -> Ratios:
+    """The average NDCG of a group's queries."""
+    return _ratios(sums, "ndcg", "queries")
+
+
+def kernel_averages(sums: Sums, point: int) -> Ratios:
+    """The expected outcome at one reference point of the score, in parts of its range."""
+    return _ratios(sums, f"outcome {point}", f"weight {point}")
+
+
+def rank_gaps(sums: Sums, rank: int) -> Ratios:
+    """The average gap of relevance to the neighbour at a rank, in parts of the range, signed."""
+    return replace(_ratios(sums, f"gap {rank}", f"pairs {rank}"), low=-1.0)
+
+
+def bin_shares(sums: Sums, number: int) -> Ratios:
+    """The share of a group in one bin; everybody is in one, so the bins add up to the group."""
+    above, bins = sums.values[:, number], sums.values.shape[1]
+    return Ratios(
+        groups=sums.groups,
+        above=above,
+        below=sums.values.sum(axis=1),
+        rows=sums.events,
+        noise_above=sums.variance,
+        noise_below=(bins - 1) * sums.variance,
+        shared=True,
+        two_valued=True,
+        weight_squares=sums.weight_squares,
+    )
+
+
+def _ratios(sums: Sums, above: str, below: str, *, two_valued: bool = False) -> Ratios:
+    return Ratios(
+        groups=sums.groups,
+        above=sums.cell(above),
+        below=sums.cell(below),
+        rows=sums.events,
+        noise_above=sums.variance,
+        noise_below=sums.variance,
+        two_valued=two_valued,
+        weight_squares=sums.weight_squares,
+    )

@@ -1,0 +1,1 @@
+"""Vetting: applications, mandates and the stop switch."""

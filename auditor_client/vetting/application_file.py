@@ -1,0 +1,158 @@
+"""An application from a file that people write: TOML or JSON, with plain text and file names.
+
+Every text about people gets a salt of its own here: the ledger will hold only commitments.
+"""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from joserfc.jwk import OKPKey
+
+from auditor_client.errors import InputError
+from auditor_client.local.keys import plain_jwk
+from auditor_client.local.private_files import write_private
+from auditor_client.transport.validation import draft, personal
+from openapi.resources import ApplicationDraft
+from privacy.errors import EvidenceError
+from privacy.ledger.key_possession import of_application
+from privacy.ledger.signatures import Signer
+from privacy.ledger.statements import sign, stated
+
+_TEXTS = (
+    "systemic_risk",
+    "research",
+    "necessity",
+    "funding",
+    "independence",
+    "data_protection",
+)
+_TEXTS_OF_A_PERSON = ("name", "contact", "affiliation")
+
+TEMPLATE = """\
+# An application for access. Fill it in, then: auditor apply FILE --url URL --key KEY
+organisation = "Open Audit Lab"
+purpose = "Discrimination in the delivery of job ads"
+systemic_risk = "Non-discrimination (DSA Article 34(1)(b)): who is shown which job ads."
+research = "We compare how relevance scores are distributed between women and men."
+necessity = "Scores are not public. Noisy histograms are enough; no data on individuals are needed."
+kinds = ["score-histogram", "match-count"]
+# What the groups to compare differ in.
+attributes = ["gender"]
+# The budget asked for: epsilon_limit or rho_limit; with a renewal, lifetime_limit never comes back.
+epsilon_limit = "20"
+# renewal = { kind = "rolling", days = 30 }
+# lifetime_limit = "100"
+valid_from = 2026-01-01T00:00:00Z
+valid_until = 2099-01-01T00:00:00Z
+funding = "A public research grant, number 12345."
+independence = "None of us has a commercial interest in the outcome."
+data_protection = "Identifiers are hashed before upload; we receive nothing but noisy counts."
+# Results are published free of charge.
+publishes_free_of_charge = true
+
+# The principal applicant signs: the key is the one given by --key.
+[[individuals]]
+role = "principal"
+name = "Ada Lovelace"
+contact = "ada@lab.example"
+affiliation = "Senior researcher at the Open Audit Lab"
+
+# Everybody else who is to have access, with the file of their public key (auditor key public).
+# They must agree before it is sent: see docs/vetting.md.
+# [[individuals]]
+# name = "Grace Hopper"
+# affiliation = "Researcher at the Open Audit Lab"
+# key = "grace.public.jwk"
+"""
+
+
+def read_application(path: Path, key: OKPKey) -> ApplicationDraft:
+    """The application in a file, with the principal's own key filled in."""
+    return application_of(_read(path), key, path.parent)
+
+
+def read_prepared(path: Path) -> ApplicationDraft:
+    """An application whose salts are made: what is agreed to must not change any more."""
+    fields = _read(path)
+    if any(isinstance(fields.get(name), str) for name in _TEXTS):
+        raise InputError(
+            f"{path} is not prepared. First, the principal: auditor apply FILE --prepare OUT"
+        )
+    return draft(ApplicationDraft, **fields)
+
+
+def write_application(path: Path, application: ApplicationDraft) -> None:
+    """Keep the application with its salts, so that everybody named in it can agree to the same."""
+    write_private(path, application.model_dump_json(indent=1) + "\n")
+
+
+def agreed(application: ApplicationDraft, key: OKPKey, origin: str) -> ApplicationDraft:
+    """The application with the proof of the individual whose key this is.
+
+    `origin` names the service that it is for, as `auditor ledger keys` shows it.
+    """
+    holder = key.thumbprint()
+    own = [person for person in application.individuals if _thumbprint(person.jwk) == holder]
+    if not own:
+        raise InputError("The application names nobody with this key.")
+    proved = of_application(origin, stated(application.model_dump(mode="json")), own[0].jwk)
+    proof = sign(proved, key)
+    people = [
+        person.model_copy(update={"proof": proof}) if person in own else person
+        for person in application.individuals
+    ]
+    return application.model_copy(update={"individuals": people})
+
+
+def application_of(fields: Mapping[str, Any], key: OKPKey, folder: Path) -> ApplicationDraft:
+    people = fields.get("individuals")
+    if not isinstance(people, list) or not all(isinstance(each, Mapping) for each in people):
+        raise InputError("An application has a list of individuals.")
+    texts = {name: _personal(fields, name) for name in _TEXTS if name in fields}
+    individuals = [_individual(person, key, folder) for person in people]
+    return draft(ApplicationDraft, **{**fields, **texts, "individuals": individuals})
+
+
+def _individual(person: Mapping[str, Any], key: OKPKey, folder: Path) -> dict[str, Any]:
+    made = {name: value for name, value in person.items() if name != "key"}
+    made |= {name: _personal(person, name) for name in _TEXTS_OF_A_PERSON if name in person}
+    if "jwk" in person:
+        return made
+    if "key" in person:
+        return made | {"jwk": _public(folder / str(person["key"]))}
+    if person.get("role") == "principal":
+        return made | {"jwk": plain_jwk(key)}
+    raise InputError("Everybody but the principal needs `key`, the file of their public key.")
+
+
+def _thumbprint(jwk: Mapping[str, Any]) -> str:
+    try:
+        return Signer.of(jwk).thumbprint
+    except EvidenceError as error:
+        raise InputError(f"The application names a key that cannot be used: {error}.") from error
+
+
+def _personal(fields: Mapping[str, Any], name: str) -> Any:
+    value = fields[name]
+    return personal(value) if isinstance(value, str) else value
+
+
+def _public(path: Path) -> dict[str, str]:
+    jwk = _read(path)
+    if "d" in jwk:
+        raise InputError(f"{path} is a private key: only its owner may have it.")
+    return {name: str(value) for name, value in jwk.items() if isinstance(value, str)}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    text = path.read_text(encoding="utf-8")
+    try:
+        found = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+    except ValueError as error:
+        raise InputError(f"{path} cannot be read: {error}") from error
+    if not isinstance(found, dict):
+        raise InputError(f"{path} is not a table of fields.")
+    return found

@@ -1,0 +1,15 @@
+"""The switch that stops an audit which shows people what others would see."""
+
+from typing import Literal
+
+from auditor_client.transport.signed_requests import Statements
+from auditor_client.transport.validation import draft, personal
+from openapi.resources import Progress, StopDraft
+
+
+def stop(
+    statements: Statements, role: Literal["regulator", "operator"], audit_id: str, reason: str
+) -> Progress:
+    """Nobody is shown anything more from the next batch on; nothing is released."""
+    body = draft(StopDraft, audit_id=audit_id, reason=personal(reason))
+    return statements.post(f"/v1/{role}/stops", "stop", body, Progress)

@@ -1,0 +1,1 @@
+"""Requests and releases of each kind of audit."""

@@ -1,0 +1,124 @@
+"""Audiences: the people of an audit, in opaquely labelled groups."""
+
+from typing import Annotated, Literal, get_args
+
+from pydantic import Base64Bytes, Field
+
+from openapi.wire_model import Digest, Identifier, Instant, Label, Wire, example
+
+IdentifierKind = Literal["username", "email_sha256", "phone_sha256"]
+IDENTIFIER_KINDS: tuple[IdentifierKind, ...] = get_args(IdentifierKind)
+# How each is normalised before it is sent; the SDK does it (`auditor_client.audiences.identifiers`).
+IDENTIFIER_NOTES: dict[IdentifierKind, str] = {
+    "username": "NFKC, stripped, one leading @ dropped, case-folded; sent as it is",
+    "email_sha256": "stripped and lower-cased; SHA-256 of its UTF-8 in hex",
+    "phone_sha256": "E.164 without separators; SHA-256 of its UTF-8 in hex",
+}
+AudienceState = Literal["open", "sealed", "erased"]
+AudienceSource = Literal["upload", "sample", "hidden"]
+# The same, as kinds of audit tell them apart: `confirmed` is an upload whose people confirmed.
+SupportedSource = Literal["upload", "confirmed", "sample", "hidden"]
+
+
+class AudienceDraft(Wire):
+    """An audience to be filled group by group.
+
+    With `confirmed`, only people who confirmed on the platform that they take part are scored, and
+    their number is exact in the release: they told the platform that it may be. With `consented`
+    the auditor declares that every member agreed to be shown other people's recommendations for a
+    while, as an audit of envy does; the platform asks its own record of consent as well. With
+    `ordered` the platform keeps, of its one group, whom each identifier found, in the order of the
+    upload: a two-party audit needs it, and no group.
+    """
+
+    model_config = example(groups=["g0", "g1"])
+
+    groups: Annotated[list[Label], Field(min_length=1, max_length=100, examples=[["g0", "g1"]])]
+    groups_per_person: Annotated[int, Field(ge=1, le=10)] = 1
+    confirmed: bool = False
+    consented: bool = False
+    ordered: bool = False
+
+
+class Part(Wire):
+    """One uploaded part of a group: enough to resume an upload that broke off."""
+
+    number: Annotated[int, Field(ge=0)]
+    rows: Annotated[int, Field(ge=0)]
+    digest: Digest
+
+
+class Group(Wire):
+    """What was uploaded (or drawn), never what matched."""
+
+    label: Label
+    members: Annotated[int, Field(ge=0)]
+    parts: list[Part] = []
+
+
+class Audience(Wire):
+    """An audience. Of a hidden one, `candidates` is how many it is compared with, at any time."""
+
+    id: Identifier
+    state: AudienceState
+    source: AudienceSource
+    groups: list[Group]
+    groups_per_person: int
+    participation_code: str | None = None
+    consented: bool = False
+    ordered: bool = False
+    identifiers: IdentifierKind | None = None
+    candidates: int | None = None
+    commitment: Digest | None = None
+    created_at: Instant
+    sealed_at: Instant | None = None
+    expires_at: Instant | None = None
+
+
+class Seal(Wire):
+    """The salt the auditor keeps; the service hashes it in and forgets it."""
+
+    model_config = example(salt="bWFrZSB5b3VyIG93biAzMiByYW5kb20gYnl0ZXMhISE=")
+
+    salt: Annotated[Base64Bytes, Field(min_length=16, max_length=128)]
+
+
+class HiddenDraft(Wire):
+    """People whom the platform is not shown: so many identifiers of a kind, for two-party audits.
+
+    During a run they are compared with the platform's own, padded or by lot cut to a public size,
+    so that the platform learns which of its people are among them, and nothing of anybody else. The
+    commitment is made like that of an upload of one group `g0`.
+    """
+
+    model_config = example(identifiers="email_sha256", rows=1000, commitment="sha256:" + 64 * "0")
+
+    identifiers: IdentifierKind
+    rows: Annotated[int, Field(ge=1, le=100_000_000)]
+    commitment: Digest
+
+
+class SampleGroup(Wire):
+    label: Label
+    value: Annotated[str, Field(min_length=1, max_length=100, examples=["woman"])]
+    size: Annotated[int, Field(ge=1, le=10_000_000, examples=[200])]
+
+
+class SampleDraft(Wire):
+    """A random sample, drawn by the platform among people who declared the attribute to it.
+
+    With `consented` it may be shown other people's recommendations, as far as the platform's own
+    record says that a person agreed: nobody else can know.
+    """
+
+    model_config = example(
+        attribute="gender",
+        groups=[
+            {"label": "g0", "value": "woman", "size": 200},
+            {"label": "g1", "value": "man", "size": 200},
+        ],
+    )
+
+    attribute: Annotated[str, Field(min_length=1, max_length=100, examples=["gender"])]
+    groups: Annotated[list[SampleGroup], Field(min_length=1, max_length=100)]
+    consented: bool = False

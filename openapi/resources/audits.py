@@ -1,0 +1,41 @@
+"""Audits: their life from charge to release."""
+
+from typing import Literal
+
+from openapi.kinds.requests import AuditRequest
+from openapi.resources.prices import Price
+from openapi.wire_model import Identifier, Instant, Wire
+
+AuditKind = Literal[
+    "score-histogram",
+    "score-cdf",
+    "match-count",
+    "most-skewed",
+    "balance-histogram",
+    "outcome-test",
+    "log-cdf",
+    "bias-size",
+    "reo",
+    "envy-freeness",
+    "two-party",
+]
+AuditState = Literal["charged", "running", "released", "failed", "cancelled"]
+
+
+class Audit(Wire):
+    id: Identifier
+    kind: AuditKind
+    state: AuditState
+    mandate_id: Identifier
+    request: AuditRequest
+    price: Price
+    submitted_at: Instant
+    finished_at: Instant | None = None
+    failure: str | None = None
+
+
+class Progress(Wire):
+    """One event of an audit's life. There is nothing else to see: progress is private (R2)."""
+
+    audit_id: Identifier
+    state: AuditState

@@ -1,0 +1,430 @@
+"""Vetting: an application, what becomes of it, and what may happen to the mandate it leads to.
+
+[DR] Delegated Regulation (EU) 2025/2050. [DSA] Regulation (EU) 2022/2065. Text that may name people
+is `Personal`: the ledger commits to it, and it can be erased.
+"""
+
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from openapi.resources.audits import AuditKind
+from openapi.resources.ledger import Number
+from openapi.resources.mandates import ExplorationLimit, MandateLimits, Renewal, Role
+from openapi.wire_model import Amount, Digest, Identifier, Instant, Personal, Wire, example
+
+ApplicationState = Literal[
+    "submitted",
+    "changes-requested",
+    "withdrawn",
+    "refused",
+    "approved",
+    "amendment-requested",
+    "amendment-decided",
+    "mediation-requested",
+    "in-mediation",
+    "settled",
+]
+Decision = Literal[
+    "request-changes", "extend", "approve", "refuse", "accept-amendment", "reject-amendment"
+]
+Ground = Literal["no-access", "vulnerability"]
+MediationOutcome = Literal["requested", "opened", "declined", "agreed", "failed"]
+WebhookState = Literal["active", "given-up"]
+Version = Annotated[int, Field(ge=1, le=1_000)]
+# Strings alone: a statement holds no floats.
+PublicJwk = Annotated[
+    dict[Annotated[str, Field(max_length=40)], Annotated[str, Field(max_length=1_024)]],
+    Field(min_length=2, max_length=12),
+]
+Limit = Annotated[Amount, Field(gt=0, le=1_000, decimal_places=6)]
+# A detached signature: docs/vetting.md says of what.
+Proof = Annotated[str, Field(max_length=2_000, pattern=r"^[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+$")]
+
+_SALT = "oB3v5cZy0yq1tZ8kq3i2hQ=="
+_JWK = {"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}
+_APPLICATION = "application_0193c2a5f0d1000000000000000004"
+_MANDATE = "mandate_0193c2a5f0d1000000000000000005"
+_RESEARCHER = "researcher_0193c2a5f0d1000000000000000006"
+
+
+def _text(words: str) -> dict[str, str]:
+    return {"text": words, "salt": _SALT}
+
+
+class IndividualDraft(Wire):
+    """A named individual who is to have access, and the public key that only they hold.
+
+    `proof`: of everybody but the principal, who signs the request, their key's signature of this
+    application, as docs/vetting.md has it.
+    """
+
+    name: Personal
+    contact: Personal | None = None
+    # [DR, Article 8(a)(i)]
+    affiliation: Personal | None = None
+    jwk: PublicJwk
+    role: Literal["principal", "other"] = "other"
+    proof: Proof | None = None
+
+
+class ApplicationDraft(Wire):
+    """An application for access, as the principal applicant signs it  [DR, Article 8]."""
+
+    model_config = example(
+        organisation="Open Audit Lab",
+        individuals=[
+            {
+                "name": _text("Ada Lovelace"),
+                "affiliation": _text("Senior researcher at the Open Audit Lab"),
+                "jwk": _JWK,
+                "role": "principal",
+            }
+        ],
+        purpose="Discrimination in the delivery of job ads",
+        systemic_risk=_text("Non-discrimination (DSA Article 34(1)(b)): job ads by gender."),
+        research=_text("Compare the distribution of relevance scores between two groups."),
+        necessity=_text("Scores are not public; noisy histograms are enough."),
+        kinds=["score-histogram"],
+        attributes=["gender"],
+        epsilon_limit="20",
+        valid_from="2026-01-01T00:00:00Z",
+        valid_until="2099-01-01T00:00:00Z",
+        funding=_text("A public research grant."),
+        independence=_text("None of us has a commercial interest in the outcome."),
+        data_protection=_text("Only noisy counts are received; members are hashed before upload."),
+        publishes_free_of_charge=True,
+    )
+
+    organisation: Annotated[str, Field(min_length=1, max_length=200)]
+    individuals: Annotated[list[IndividualDraft], Field(min_length=1, max_length=50)]
+    purpose: Annotated[str, Field(min_length=1, max_length=2_000)]
+    systemic_risk: Personal
+    research: Personal
+    necessity: Personal
+    kinds: Annotated[list[AuditKind], Field(min_length=1)]
+    attributes: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=100)]],
+        Field(max_length=50, description="What the groups to compare differ in."),
+    ]
+    epsilon_limit: Limit | None = None
+    rho_limit: Limit | None = None
+    renewal: Renewal | None = None
+    lifetime_limit: Annotated[Amount, Field(gt=0, le=100_000, decimal_places=6)] | None = None
+    exploration_limit: ExplorationLimit = Decimal(0)
+    valid_from: Instant
+    valid_until: Instant
+    funding: Personal
+    independence: Personal
+    data_protection: Personal
+    # [DR, Article 8(a)(iii)]
+    publishes_free_of_charge: Literal[True]
+
+    @property
+    def principal(self) -> IndividualDraft:
+        return next(each for each in self.individuals if each.role == "principal")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if sum(each.role == "principal" for each in self.individuals) != 1:
+            raise ValueError("one of the individuals is the principal applicant")
+        if (self.epsilon_limit is None) == (self.rho_limit is None):
+            raise ValueError("ask for either epsilon_limit or rho_limit")
+        if (self.renewal is None) != (self.lifetime_limit is None):
+            raise ValueError("a limit that renews needs a lifetime_limit, and only such a one")
+        return self
+
+
+class KeyOnly(Wire):
+    jwk: PublicJwk
+
+
+class WithdrawalDraft(Wire):
+    """The last version of an application: it is withdrawn by the applicant whose key this is."""
+
+    model_config = example(application_id=_APPLICATION, individuals=[{"jwk": _JWK}])
+
+    application_id: Identifier
+    withdrawn: Literal[True] = True
+    individuals: Annotated[list[KeyOnly], Field(min_length=1, max_length=1)]
+
+
+class DecisionDraft(Wire):
+    """What a regulator decides on one version of an application.
+
+    `approve` grants `mandate`: no more than was asked for, to individuals of the application. It
+    names `application_digest`, of the canonical statement of the application that was read, so that
+    nobody can put another in its place.
+    `extend` moves the deadline to the end of `until`  [DR, Article 7(2)]. The last two decide on
+    the platform's amendment request  [DSA, Article 40(6)].
+    """
+
+    model_config = example(
+        application_id=_APPLICATION,
+        version=1,
+        decision="approve",
+        application_digest="sha256:" + 64 * "0",
+        reasons=_text("All conditions of Article 40(8) are met."),
+        mandate={
+            "purpose": "Discrimination in the delivery of job ads",
+            "kinds": ["score-histogram"],
+            "epsilon_limit": "10",
+            "valid_from": "2026-01-01T00:00:00Z",
+            "valid_until": "2099-01-01T00:00:00Z",
+            "researcher_ids": [_RESEARCHER],
+        },
+    )
+
+    application_id: Identifier
+    version: Version
+    decision: Decision
+    reasons: Personal
+    application_digest: Digest | None = None
+    mandate: MandateLimits | None = None
+    until: date | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if (self.decision == "approve") != (self.mandate is not None):
+            raise ValueError("an approval has a mandate, and nothing else has")
+        if (self.decision == "approve") != (self.application_digest is not None):
+            raise ValueError("an approval has an application_digest, and nothing else has")
+        if self.mandate is not None and not self.mandate.researcher_ids:
+            raise ValueError("access is per named individual: the mandate names researcher_ids")
+        if (self.decision == "extend") != (self.until is not None):
+            raise ValueError("an extension has `until`, and nothing else has")
+        return self
+
+
+class AmendmentDraft(Wire):
+    """The platform asks for the grant to be amended, and proposes other means.
+
+    `ground`: it has no access to the data, or access would make its service or trade secrets
+    vulnerable  [DSA, Article 40(5)(a) and (b)].
+    """
+
+    model_config = example(
+        application_id=_APPLICATION,
+        ground="vulnerability",
+        reasons=_text("So fine a histogram would disclose the ranking of advertisers."),
+        proposal=_text("At most 50 bins, and epsilon 5."),
+    )
+
+    application_id: Identifier
+    ground: Ground
+    reasons: Personal
+    proposal: Personal
+
+
+class MediationDraft(Wire):
+    """A step of the mediation  [DR, Article 13].
+
+    The platform has it `requested`; the regulator `opened` it, with a time limit of so many
+    working `days`, or `declined` it; it is `agreed`, or has `failed` at either party's word. What
+    was agreed takes effect by a change of the mandate.
+    """
+
+    model_config = example(
+        application_id=_APPLICATION,
+        outcome="requested",
+        text=_text("We object to the decision on the number of bins."),
+    )
+
+    application_id: Identifier
+    outcome: MediationOutcome
+    text: Personal
+    days: Annotated[int, Field(ge=1, le=40)] | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if (self.outcome == "opened") != (self.days is not None):
+            raise ValueError("whoever opens a mediation sets `days`, and nobody else does")
+        return self
+
+
+class MandateStateDraft(Wire):
+    """A mandate is suspended, resumed or terminated, for a reason."""
+
+    model_config = example(
+        mandate_id=_MANDATE, reason=_text("The conditions of Article 40(8) may no longer be met.")
+    )
+
+    mandate_id: Identifier
+    reason: Personal
+
+
+class MandateChangeDraft(Wire):
+    """What changes of a mandate; what is null stays. Its currency and its individuals do."""
+
+    model_config = example(
+        mandate_id=_MANDATE,
+        epsilon_limit="5",
+        reason=_text("As agreed in the mediation."),
+    )
+
+    mandate_id: Identifier
+    epsilon_limit: Limit | None = None
+    rho_limit: Limit | None = None
+    lifetime_limit: Annotated[Amount, Field(gt=0, le=100_000, decimal_places=6)] | None = None
+    exploration_limit: ExplorationLimit | None = None
+    kinds: Annotated[list[AuditKind], Field(min_length=1)] | None = None
+    valid_until: Instant | None = None
+    reason: Personal
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        changes = self.model_dump(exclude={"mandate_id", "reason"})
+        if all(value is None for value in changes.values()):
+            raise ValueError("nothing would change")
+        return self
+
+
+class StopDraft(Wire):
+    """An audit that explores is to show nobody anything more, for a reason."""
+
+    model_config = example(
+        audit_id="audit_0193c2a5f0d1000000000000000007",
+        reason=_text("People complain about what they are shown."),
+    )
+
+    audit_id: Identifier
+    reason: Personal
+
+
+class KeyChangeDraft(Wire):
+    """A new public key of one's own. `proof`: the new key's signature, as docs/vetting.md has it.
+
+    The request itself is signed with the old key.
+    """
+
+    model_config = example(jwk=_JWK, proof="eyJhbGciOiJFZDI1NTE5In0..c2lnbmF0dXJl")
+
+    jwk: PublicJwk
+    proof: Proof
+
+
+class RemovalDraft(Wire):
+    """An individual loses access, at once and for good."""
+
+    model_config = example(
+        researcher_id=_RESEARCHER, reason=_text("No longer employed by the research organisation.")
+    )
+
+    researcher_id: Identifier
+    reason: Personal
+
+
+class ErasureDraft(Wire):
+    """The personal text of an application or of an individual is to be erased."""
+
+    model_config = example(subject_id=_APPLICATION)
+
+    subject_id: Identifier
+
+
+class Erasure(Wire):
+    """What was erased: the ledger keeps the commitments, and nobody keeps the text."""
+
+    subject_id: Identifier
+    commitments: list[Digest]
+
+
+class WebhookDraft(Wire):
+    """Where entries are to be pushed: those after number `after`, or from now on."""
+
+    model_config = example(url="https://regulator.example.org/hooks/audits")
+
+    url: Annotated[str, Field(min_length=10, max_length=500, pattern=r"^https?://[\x21-\x7e]+$")]
+    after: Annotated[int, Field(ge=-1, le=2**62)] | None = None
+
+
+class Webhook(Wire):
+    """Where entries are pushed, how far it got, and the key that signs (Standard Webhooks).
+
+    `after` is the last entry delivered or passed over. `given-up`: nobody took an entry for a day;
+    register it again with `after`.
+    """
+
+    id: Identifier
+    url: str
+    state: WebhookState
+    after: Annotated[int, Field(ge=-1)]
+    failures: Annotated[int, Field(ge=0, description="In a row, up to now.")]
+    public_key: str
+    created_at: Instant
+
+
+class Individual(Wire):
+    """A named individual of an application; text that was erased is null."""
+
+    researcher_id: Identifier
+    key_thumbprint: str
+    role: Literal["principal", "other"]
+    name: str | None
+    contact: str | None
+    affiliation: str | None
+
+
+class Deadline(Wire):
+    """Who must (or may) do what before when, and where that is written."""
+
+    what: str
+    who: str
+    due: Annotated[Instant, Field(description="The first moment after the period.")]
+    law: str
+
+
+class ApplicationEvent(Wire):
+    """A change of state: the entry of the ledger that made it, who signed it, and why."""
+
+    number: Number
+    kind: str
+    at: Instant
+    by: str
+    state: ApplicationState
+    text: str | None
+
+
+class Application(Wire):
+    """An application as it stands; personal text that was erased is null."""
+
+    id: Identifier
+    state: ApplicationState
+    version: Version
+    organisation: str
+    individuals: list[Individual]
+    purpose: str
+    systemic_risk: str | None
+    research: str | None
+    necessity: str | None
+    kinds: list[AuditKind]
+    attributes: list[str]
+    epsilon_limit: Amount | None
+    rho_limit: Amount | None
+    renewal: Renewal | None
+    lifetime_limit: Amount | None
+    exploration_limit: Amount = Decimal(0)
+    valid_from: Instant
+    valid_until: Instant
+    funding: str | None
+    independence: str | None
+    data_protection: str | None
+    auditor_id: Identifier | None
+    mandate_id: Identifier | None
+    submitted_at: Instant
+    deadline: Deadline | None
+    history: list[ApplicationEvent]
+
+
+class Me(Wire):
+    """Who you are here, and the key that you are known by."""
+
+    id: Identifier
+    name: str
+    role: Role
+    auditor_id: Identifier | None
+    key_thumbprint: str | None
+    jwk: dict[str, Any] | None
+    created_at: Instant

@@ -1,0 +1,1 @@
+"""Simulated content: words, catalogue, features and the context of a view."""

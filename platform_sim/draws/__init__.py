@@ -1,0 +1,1 @@
+"""Seeded draws that every part of the simulation uses."""

@@ -1,0 +1,1 @@
+"""Simulated recommendations per person, for audits of envy."""

@@ -1,0 +1,1 @@
+"""A simulated feed with random traffic, for audits of logs."""

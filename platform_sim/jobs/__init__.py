@@ -1,0 +1,1 @@
+"""Simulated opportunities and their outcomes, for outcome tests."""

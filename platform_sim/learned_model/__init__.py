@@ -1,0 +1,1 @@
+"""The relevance model that a simulated platform learned from history."""

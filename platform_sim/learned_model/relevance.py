@@ -1,0 +1,103 @@
+"""The relevance model: how likely a person is to click a piece of content, learned from history.
+
+A logistic regression on every product of something seen of the person (or the moment) and
+something read in the content. It learns from clicks alone and knows no group.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from platform_sim.content.catalogue import Piece
+from platform_sim.content.features import Reader
+from platform_sim.content.view_context import moments
+from platform_sim.learned_model.history import History
+from platform_sim.learned_model.person_features import Seen
+
+_STEPS = 100
+_RIDGE = 1e-4
+_PEOPLE_AT_ONCE = 65_536
+_DECIMALS = 6
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """weights[i, j]: what the product of person's number i and content's number j adds.
+
+    Rows are what is seen of the person, then of the moment.
+    """
+
+    reader: Reader
+    weights: NDArray[np.float64]
+
+    def score(
+        self,
+        content: Mapping[str, Any],
+        seen: Seen,
+        persons: NDArray[np.int64],
+        moment: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """In (0, 1), one per person; each depends on that person and the moment alone."""
+        effects = self.weights @ self.reader.read(content)
+        scores = np.full(len(persons), effects[seen.shape[1] :] @ moment)
+        for start in range(0, len(persons), _PEOPLE_AT_ONCE):
+            chunk = slice(start, start + _PEOPLE_AT_ONCE)
+            # Column by column and not by BLAS: a score never depends on who else is in the chunk.
+            for effect, column in zip(effects, seen[persons[chunk]].T, strict=False):
+                scores[chunk] += effect * column
+        return _chance(scores)
+
+
+def learn(catalogue: tuple[Piece, ...], history: History, seen: Seen) -> Relevance:
+    """Fit to the clicks of the history."""
+    reader = Reader.of(piece.content for piece in catalogue)
+    read = np.stack([reader.read(piece.content) for piece in catalogue])
+    when = moments(history.hours, history.computers)
+    views = np.concatenate([seen[history.viewers], when], axis=2)
+    # Rounded, so that the last bits of somebody's arithmetic do not make another model.
+    return Relevance(reader, np.round(_descend(views, read, history.clicked), _DECIMALS))
+
+
+def _descend(
+    views: NDArray[np.float64], read: NDArray[np.float64], clicked: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Nesterov's accelerated gradient on the mean logistic loss with a ridge."""
+    weights = np.zeros((views.shape[2], read.shape[1]))
+    before = weights
+    step = 1 / _curvature(views, read)
+    for turn in range(_STEPS):
+        ahead = weights + turn / (turn + 3) * (weights - before)
+        before = weights
+        weights = ahead - step * _gradient(ahead, views, read, clicked)
+    return weights
+
+
+def _gradient(
+    weights: NDArray[np.float64],
+    views: NDArray[np.float64],
+    read: NDArray[np.float64],
+    clicked: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    # Sums in plain loops: BLAS would share them among threads, which stall each other on busy
+    # machines for longer than the whole sum takes.
+    effects = np.einsum("cj,ij->ci", read, weights)
+    leaning = np.matmul(views, effects[:, :, np.newaxis])[:, :, 0]
+    errors = _chance(leaning) - clicked
+    pulls = np.matmul(errors[:, np.newaxis, :], views)[:, 0, :]
+    return np.asarray(np.einsum("ci,cj->ij", pulls, read) / clicked.size + _RIDGE * weights)
+
+
+def _chance(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(1 / (1 + np.exp(-log_odds)))
+
+
+def _curvature(views: NDArray[np.float64], read: NDArray[np.float64]) -> float:
+    """No less than the largest second derivative of the loss, so that steps do not overshoot."""
+    # σ' ≤ 1/4, and (xᵀVc)² ≤ |Vᵀx|²·|c|² for every direction V   [Cauchy, Schwarz]
+    flat = views.reshape(-1, views.shape[2])
+    people = float(np.linalg.eigvalsh(flat.T @ flat / len(flat))[-1])
+    content = float((read * read).sum(axis=1).max())
+    return people * content / 4 + _RIDGE

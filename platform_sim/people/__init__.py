@@ -1,0 +1,1 @@
+"""Simulated people: demographics, names, places, occupations and interests."""

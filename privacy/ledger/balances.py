@@ -1,0 +1,181 @@
+"""The books, in whole units: what each mandate and the platform's account have left, and when.
+
+The rules are those of the service (`api/mandates/budgets.py`, `api/accounting/charge.py`), written a second time.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import msgspec
+
+from privacy.errors import EvidenceError
+from privacy.ledger.entry_schemas import MandateBody, MandateChange
+from privacy.ledger.exact_amounts import DAY, amount, instant, units
+from privacy.tables.price import Currency
+
+
+class Charge(msgspec.Struct, gc=False):
+    """A charge of one audit, and what became of it.
+
+    `period` is the mandate's that it was debited in.
+    """
+
+    charge_id: str
+    mandate_id: str
+    debit: int
+    rho: int
+    at: int
+    period: int = 0
+    exploration: int = 0
+    state: str = "charged"
+    refunded: bool = False
+    stopped: bool = False
+
+
+@dataclass(slots=True)
+class Mandate:
+    """What was granted, and what is spent of it.
+
+    `used` is what counts against the limit now: of the mandate's whole life, of the period, or of
+    the charges in `recent`, which are those after `since`. `explored` is what people may have lost,
+    of `explorable`, which never renews.
+    """
+
+    mandate_id: str
+    auditor: str
+    kinds: frozenset[str]
+    people: frozenset[str] | None
+    currency: Currency
+    limit: int
+    lifetime: int | None
+    renewal: str | None
+    length: int
+    starts: int
+    ends: int
+    explorable: int = 0
+    # The share of two-party runs that are opened before they are delivered.
+    opened: Fraction = Fraction(1)
+    explored: int = 0
+    state: str = "in force"
+    spent: int = 0
+    used: int = 0
+    period: int = 0
+    since: int = -(2**63)
+    recent: deque[Charge] = field(default_factory=deque)
+
+    @classmethod
+    def granted(cls, mandate_id: str, auditor: str, body: MandateBody) -> "Mandate":
+        if (body.epsilon_limit is None) == (body.rho_limit is None):
+            raise EvidenceError("a mandate has a limit in epsilon or in rho, one of the two")
+        if (body.renewal is None) != (body.lifetime_limit is None):
+            raise EvidenceError("a limit that renews has a lifetime limit, and only such a one")
+        if body.renewal is not None and body.renewal.days < 1:
+            raise EvidenceError("a limit renews after at least a day")
+        return cls(
+            mandate_id=mandate_id,
+            auditor=auditor,
+            kinds=frozenset(body.kinds),
+            people=None if body.researcher_ids is None else frozenset(body.researcher_ids),
+            currency="epsilon" if body.rho_limit is None else "rho",
+            limit=units(body.rho_limit or body.epsilon_limit or "0"),
+            lifetime=None if body.lifetime_limit is None else units(body.lifetime_limit),
+            renewal=None if body.renewal is None else body.renewal.kind,
+            length=0 if body.renewal is None else body.renewal.days * DAY,
+            starts=instant(body.valid_from),
+            ends=instant(body.valid_until),
+            explorable=units(body.exploration_limit),
+            opened=amount(body.opened_share),
+        )
+
+    def change(self, to: MandateChange) -> None:
+        limit, other = to.epsilon_limit, to.rho_limit
+        if self.currency == "rho":
+            limit, other = other, limit
+        if other is not None or (self.lifetime is None and to.lifetime_limit is not None):
+            raise EvidenceError("the mandate has no such limit to change")
+        if limit is not None:
+            self.limit = units(limit)
+        if to.lifetime_limit is not None:
+            self.lifetime = units(to.lifetime_limit)
+        if to.exploration_limit is not None:
+            self.explorable = units(to.exploration_limit)
+        if to.kinds is not None:
+            self.kinds = frozenset(to.kinds)
+        if to.valid_until is not None:
+            self.ends = instant(to.valid_until)
+
+    def turn(self, state: str) -> None:
+        """Suspend, put in force again, or terminate for good."""
+        if self.state == "terminated":
+            raise EvidenceError("the mandate was terminated")
+        self.state = state
+
+    def check(self, auditor: str | None, researcher: str, kind: str, at: int) -> None:
+        """Raise unless this individual may have this audit paid for at this time."""
+        if self.auditor != auditor:
+            raise EvidenceError("the mandate is of another auditor")
+        if self.state != "in force":
+            raise EvidenceError(f"the mandate is {self.state}")
+        if not self.starts <= at < self.ends:
+            raise EvidenceError("the mandate is not in force at that time")
+        if kind not in self.kinds:
+            raise EvidenceError(f"the mandate does not allow {kind}")
+        if self.people is not None and researcher not in self.people:
+            raise EvidenceError(f"the mandate does not allow {researcher} to spend it")
+
+    def debit(self, charge: Charge) -> None:
+        """Take the charge from what is left at its time."""
+        self._move_on(charge.at)
+        self.used += charge.debit
+        self.spent += charge.debit
+        self.explored += charge.exploration
+        charge.period = self.period
+        if self.renewal == "rolling":
+            self.recent.append(charge)
+        if self.used > self.limit:
+            raise EvidenceError("the mandate is overspent")
+        if self.lifetime is not None and self.spent > self.lifetime:
+            raise EvidenceError("the lifetime limit of the mandate is overspent")
+        if charge.exploration and self.explored > self.explorable:
+            raise EvidenceError("people may lose more than the mandate allows")
+
+    def refund(self, charge: Charge) -> None:
+        """Give a charge back to the time it was taken at."""
+        self.spent -= charge.debit
+        self.explored -= charge.exploration
+        if charge.period == self.period and charge.at > self.since:
+            self.used -= charge.debit
+
+    def _move_on(self, at: int) -> None:
+        if self.renewal == "fixed":
+            period = (at - self.starts) // self.length
+            if period > self.period:
+                self.period, self.used = period, 0
+        elif self.renewal == "rolling":
+            self.since = at - self.length
+            while self.recent and self.recent[0].at <= self.since:
+                old = self.recent.popleft()
+                self.used -= 0 if old.refunded else old.debit
+
+
+@dataclass(slots=True)
+class Account:
+    """What all audits together cost in the window, and may cost: nobody knows until it was told."""
+
+    limit: int | None = None
+    length: int = 30 * DAY
+    window: int = -1
+    spent: int = 0
+
+    def debit(self, rho: int, at: int) -> None:
+        window = at // self.length
+        if window > self.window:
+            self.window, self.spent = window, 0
+        self.spent += rho
+        if self.limit is not None and self.spent > self.limit:
+            raise EvidenceError("the platform's account is overspent in this window")
+
+    def refund(self, rho: int, charged_at: int) -> None:
+        if charged_at // self.length == self.window:
+            self.spent -= rho

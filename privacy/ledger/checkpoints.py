@@ -1,0 +1,175 @@
+"""Signed heads that the tree must lead to, and how trust passes from one ledger key to the next.
+
+A head is signed by a ledger key that is trusted: one of the keys file, or one that an entry under
+an earlier trusted head announced. So a new key counts from the first head that the old one signed
+over its announcement.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from joserfc.jwk import OKPKey
+
+from privacy.errors import EvidenceError, LedgerError, NoteError, ProofError
+from privacy.ledger.entry_schemas import SigningKeyFacts, read
+from privacy.ledger.export_lines import Entry
+from privacy.ledger.merkle import EMPTY_ROOT, verify_consistency
+from privacy.ledger.notes import Checkpoint, Note, VerifierKey, open_checkpoint
+from privacy.ledger.signatures import Signer
+from privacy.ledger.trust import Trust
+
+Source = Literal["of the export", "seen before", "of a witness"]
+
+
+@dataclass(frozen=True)
+class Head:
+    """A signed note, and where it came from."""
+
+    note: str
+    checkpoint: Checkpoint
+    source: Source
+
+    @classmethod
+    def of(cls, note: str, source: Source, trust: Trust) -> "Head":
+        try:
+            parsed = Note.parse(note)
+            checkpoint = Checkpoint.parse(parsed.text)
+            witnesses = parsed.verify(trust.witnesses)
+        except NoteError as error:
+            raise LedgerError(None, f"a checkpoint {source} cannot be read: {error}") from error
+        if checkpoint.origin != trust.origin:
+            raise LedgerError(None, f"a checkpoint {source} is of another ledger")
+        if source == "of a witness" and not witnesses:
+            raise LedgerError(None, f"no witness of the keys file signed {_named(checkpoint)}")
+        return cls(note, checkpoint, source)
+
+
+class Heads:
+    """All heads that are known, in the order in which the tree grows to them."""
+
+    def __init__(
+        self, trust: Trust, export: Iterable[str], seen: Iterable[str], witnessed: Iterable[str]
+    ) -> None:
+        sources: list[tuple[Source, Iterable[str]]] = [
+            ("of the export", export),
+            ("seen before", seen),
+            ("of a witness", witnessed),
+        ]
+        heads = [Head.of(note, source, trust) for source, notes in sources for note in notes]
+        own = [head for head in heads if head.source == "of the export"]
+        if not own:
+            raise LedgerError(None, "the export has no checkpoint: nobody vouches for it")
+        self.newest = max(own, key=lambda head: head.checkpoint.size)
+        self._trusted = set(trust.ledger)
+        self._announced: list[VerifierKey] = []
+        self._reached = 0
+        self._waiting: dict[int, list[Head]] = defaultdict(list)
+        for head in heads:
+            self._waiting[head.checkpoint.size].append(head)
+        self.sizes = frozenset(self._waiting)
+        self._known = {(head.checkpoint.size, head.checkpoint.root) for head in heads}
+
+    def has(self, size: int, root: bytes) -> bool:
+        """Whether one of them is this; each is held against the tree and the keys in its turn."""
+        return (size, root) in self._known
+
+    def announce(self, entry: Entry) -> None:
+        """A new key of the ledger, if that is what the entry is about."""
+        facts = read(entry.facts, SigningKeyFacts)
+        if facts.purpose != "ledger" or facts.jwk is None:
+            return
+        key = Signer.of(facts.jwk).key
+        if not isinstance(key, OKPKey):
+            raise EvidenceError("a key of the ledger is an Ed25519 key")
+        name = next(iter(self._trusted)).name
+        self._announced.append(VerifierKey.of(name, key))
+
+    def reach(self, size: int, root: bytes) -> None:
+        """Check the heads of this size against the tree, and trust what they cover."""
+        for head in self._waiting[size]:
+            if head.checkpoint.root != root:
+                raise LedgerError(
+                    None,
+                    f"the tree over the entries does not have the root of {_named(head.checkpoint)}"
+                    f" {head.source}: entries from {self._reached} to {size - 1} are not the ones"
+                    " that were signed",
+                )
+        self._trust(size)
+
+    def check_continued(self, paths: Mapping[int, Sequence[bytes]]) -> Checkpoint:
+        """The newest head, of an export that does not show all entries, if it continues all others.
+
+        `paths` are the consistency proofs, by the size of the older head.
+        """
+        newest = self.newest.checkpoint
+        for head in (head for waiting in self._waiting.values() for head in waiting):
+            _check_continued(head, newest, paths)
+        return newest
+
+    def pass_by(self, size: int) -> None:
+        """Trust what the heads of up to this size cover; that they are continued was checked."""
+        for passed in sorted(each for each in self._waiting if each <= size):
+            self._trust(passed)
+
+    def _trust(self, size: int) -> None:
+        """Trust the keys that were announced, if a key that is trusted signed the heads here."""
+        waiting = self._waiting.pop(size)
+        while waiting:
+            signed = [head for head in waiting if self._is_trusted(head)]
+            if not signed:
+                raise LedgerError(
+                    None, f"{_named(waiting[0].checkpoint)} is not signed by a key that is trusted"
+                )
+            self._trusted.update(self._announced)
+            waiting = [head for head in waiting if head not in signed]
+        self._reached = size
+
+    def finish(self, size: int) -> None:
+        """Raise if a head is ahead of the last entry, or entries ahead of the last head."""
+        for head in (head for waiting in self._waiting.values() for head in waiting):
+            raise LedgerError(
+                None,
+                f"there are {size} entries, and {_named(head.checkpoint)} {head.source}:"
+                " entries are missing, or this is an old export",
+            )
+        if self.newest.checkpoint.size != size:
+            raise LedgerError(
+                None,
+                f"there are {size} entries, but {_named(self.newest.checkpoint)} is the newest",
+            )
+
+    def _is_trusted(self, head: Head) -> bool:
+        try:
+            open_checkpoint(head.note, self._trusted)
+        except NoteError:
+            return False
+        return True
+
+
+def _check_continued(head: Head, newest: Checkpoint, paths: Mapping[int, Sequence[bytes]]) -> None:
+    older = head.checkpoint
+    if (older.size, older.root) in ((0, EMPTY_ROOT), (newest.size, newest.root)):
+        return
+    if older.size > newest.size:
+        raise LedgerError(None, f"this is an old export: {_named(older)} {head.source}")
+    if older.size not in paths and 0 < older.size < newest.size:
+        raise LedgerError(
+            None,
+            f"nothing shows that it continues {_named(older)} {head.source}: export it again, on "
+            "the machine that has seen that head",
+        )
+    try:
+        path = paths.get(older.size, [])
+        verify_consistency(older.size, newest.size, older.root, newest.root, path)
+    except ProofError as error:
+        raise LedgerError(
+            None,
+            f"{_named(newest)} does not continue {_named(older)} {head.source} ({error}): the "
+            "ledger forked, or its past was rewritten",
+        ) from error
+
+
+def _named(checkpoint: Checkpoint) -> str:
+    return f"the checkpoint of {checkpoint.size} entries"

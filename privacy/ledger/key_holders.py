@@ -1,0 +1,196 @@
+"""Who holds which key, and may sign what, at each entry.
+
+A researcher's key counts because a regulator's statement registered it, or because the researcher's
+own earlier key did. A regulator's key counts only if the verifier's own file has it. Operators are
+the platform's people, and the platform's word is enough for theirs.
+"""
+
+from dataclasses import dataclass, replace
+
+from privacy.errors import EvidenceError
+from privacy.ledger import key_possession
+from privacy.ledger.entry_schemas import (
+    ApplicationBody,
+    ApplicationFacts,
+    DecisionBody,
+    Individual,
+    KeyBody,
+    KeyFacts,
+    RemovalBody,
+    ResearcherBody,
+    ResearcherFacts,
+    Role,
+    read,
+)
+from privacy.ledger.export_lines import Entry, Stated
+from privacy.ledger.signatures import Signer
+from privacy.ledger.statements import head_of
+from privacy.ledger.trust import Trust
+from privacy.receipts import canonical, digest
+
+AUDITOR: frozenset[Role] = frozenset({"auditor"})
+REGULATOR: frozenset[Role] = frozenset({"regulator"})
+ANYBODY: frozenset[Role] = frozenset({"auditor", "regulator", "operator"})
+# Kinds that need a signature, and by whom.
+SIGNED: dict[str, frozenset[Role]] = {
+    "auditor": REGULATOR,
+    "researcher": REGULATOR,
+    "researcher-key": ANYBODY,
+    "researcher-removal": REGULATOR,
+    "application": AUDITOR,
+    "decision": REGULATOR,
+    "amendment": frozenset({"operator"}),
+    "mediation": frozenset({"operator", "regulator"}),
+    "mandate": REGULATOR,
+    "mandate-change": REGULATOR,
+    "suspension": REGULATOR,
+    "resumption": REGULATOR,
+    "termination": REGULATOR,
+    "stop": frozenset({"operator", "regulator"}),
+    "opening": REGULATOR,
+    "charge": AUDITOR,
+    "registration": AUDITOR,
+}
+APPLICANT = "applicant:"
+
+
+@dataclass(frozen=True)
+class Person:
+    role: Role
+    auditor: str | None
+    signer: Signer | None
+
+
+class People:
+    """Everybody registered so far. `partial`: some entries about people are not in sight."""
+
+    def __init__(self, trust: Trust, *, partial: bool = False) -> None:
+        self._origin = trust.origin
+        self._regulators = trust.regulators
+        self._partial = partial
+        self._people: dict[str, Person] = {}
+        self._applications: dict[tuple[str, int], tuple[str, list[tuple[str, Signer]]]] = {}
+
+    def signer(self, kind: str, statement: Stated) -> Signer | None:
+        """The key that the statement must be signed with; None if that cannot be seen."""
+        roles = SIGNED.get(kind, ANYBODY)
+        person = self._people.get(statement.by)
+        if person is None:
+            return self._unseen(kind, roles, statement)
+        if person.role not in roles:
+            raise EvidenceError(f"a {kind} is not for {statement.by} to sign, who is {person.role}")
+        if person.signer is None:
+            raise EvidenceError(f"{statement.by} has no key at this entry")
+        if person.role == "regulator" and person.signer.thumbprint not in self._regulators:
+            raise EvidenceError(f"the key of regulator {statement.by} is not in the keys file")
+        return person.signer
+
+    def auditor_of(self, researcher_id: str) -> str | None:
+        return self._people[researcher_id].auditor
+
+    def register(self, entry: Entry) -> None:
+        """A researcher: at a regulator's word, or at set-up at the platform's."""
+        facts = read(entry.facts, ResearcherFacts)
+        if entry.statement is None:
+            body = ResearcherBody(facts.role, entry.auditor, facts.jwk)
+            if facts.by != "init" or facts.role == "auditor":
+                raise EvidenceError("a researcher is registered by a regulator's statement")
+        else:
+            body = read(entry.statement.body, ResearcherBody)
+        if (body.role, body.auditor_id) != (facts.role, entry.auditor):
+            raise EvidenceError("the role or the auditor is not the one of the statement")
+        if (body.role == "auditor") != (body.auditor_id is not None):
+            raise EvidenceError("researchers of an auditor name it, others have none")
+        signer = None if body.jwk is None else Signer.of(body.jwk)
+        if (signer and signer.thumbprint) != facts.key_thumbprint:
+            raise EvidenceError("the key is not the one of the statement")
+        self._add(facts.researcher_id, Person(body.role, body.auditor_id, signer))
+
+    def renew(self, entry: Entry) -> None:
+        """A new key, at the word of the old one, and held by whoever brings it."""
+        statement, facts = _stated(entry), read(entry.facts, KeyFacts)
+        body = read(statement.body, KeyBody)
+        signer = Signer.of(body.jwk)
+        if (facts.researcher_id, facts.key_thumbprint) != (statement.by, signer.thumbprint):
+            raise EvidenceError("the researcher or the key is not the one of the statement")
+        proved = key_possession.of_key_change(self._origin, statement.by, body.jwk)
+        key_possession.check(body.proof, proved, body.jwk)
+        if statement.by in self._people:
+            self._people[statement.by] = replace(self._people[statement.by], signer=signer)
+
+    def remove(self, entry: Entry) -> None:
+        removed = read(_stated(entry).body, RemovalBody).researcher_id
+        if removed in self._people:
+            self._people[removed] = replace(self._people[removed], signer=None)
+        elif not self._partial:
+            raise EvidenceError(f"nobody is registered as {removed}")
+
+    def apply(self, entry: Entry) -> None:
+        """Keep the individuals of an application: they count once it is approved."""
+        facts = read(entry.facts, ApplicationFacts)
+        individuals = read(_stated(entry).body, ApplicationBody).individuals
+        signers = [Signer.of(individual.jwk) for individual in individuals]
+        stated = [signer.thumbprint for signer in signers]
+        if stated != [individual.key_thumbprint for individual in facts.individuals]:
+            raise EvidenceError("the keys of the individuals are not those of the statement")
+        name = (facts.application_id, facts.version)
+        if name in self._applications:
+            raise EvidenceError("there is this version of this application already")
+        self._check_agreed(_stated(entry), individuals)
+        ids = [individual.researcher_id for individual in facts.individuals]
+        people = list(zip(ids, signers, strict=True))
+        self._applications[name] = digest(canonical(_stated(entry).body)), people
+
+    def _check_agreed(self, application: Stated, individuals: list[Individual]) -> None:
+        """Raise unless every individual but the one who signs proves to hold their key."""
+        for individual in individuals:
+            if application.by != f"{APPLICANT}{Signer.of(individual.jwk).thumbprint}":
+                proved = key_possession.of_application(
+                    self._origin, application.body, individual.jwk
+                )
+                key_possession.check(individual.proof, proved, individual.jwk)
+
+    def approve(self, decided: DecisionBody, auditor_id: str) -> None:
+        """Register the individuals of an application; who is registered already stays as is."""
+        application = self._applications.get((decided.application_id, decided.version))
+        if application is None:
+            if self._partial:
+                return
+            raise EvidenceError("there is no such version of this application")
+        read_by_regulator, individuals = application
+        if decided.application_digest != read_by_regulator:
+            raise EvidenceError("the regulator approved another application than the one entered")
+        for researcher_id, signer in individuals:
+            self._people.setdefault(researcher_id, Person("auditor", auditor_id, signer))
+
+    def _unseen(self, kind: str, roles: frozenset[Role], statement: Stated) -> Signer | None:
+        if kind == "application" and statement.by.startswith(APPLICANT):
+            return _applicant(statement)
+        if self._partial and "regulator" in roles:
+            signer = self._regulators.get(head_of(statement.signature).kid)
+            if signer is not None:
+                return signer
+        if self._partial and "operator" in roles:
+            return None
+        raise EvidenceError(f"nobody is registered as {statement.by}")
+
+    def _add(self, researcher_id: str, person: Person) -> None:
+        if researcher_id in self._people:
+            raise EvidenceError(f"{researcher_id} is registered already")
+        self._people[researcher_id] = person
+
+
+def _stated(entry: Entry) -> Stated:
+    if entry.statement is None:
+        raise EvidenceError(f"a {entry.kind} needs a statement, and has none")
+    return entry.statement
+
+
+def _applicant(statement: Stated) -> Signer:
+    """The key of the applicant, which the application holds."""
+    individuals = read(statement.body, ApplicationBody).individuals
+    signers = [Signer.of(individual.jwk) for individual in individuals]
+    for signer in signers:
+        if signer.thumbprint == statement.by.removeprefix(APPLICANT):
+            return signer
+    raise EvidenceError("the applicant's key is not in the application")

@@ -1,0 +1,182 @@
+"""The price that a charge must have.
+
+In format 3 it is the sum of the prices of its parts (`privacy.ledger.parts`). Older charges state
+no parts. Their rule was one for all kinds of that time: every mechanism was calibrated to the
+epsilon (or rho) asked for under add/remove, and changing one person cost twice that. The number of
+scored people was a table of its own, unless the audience's entry said that it was known. An audit
+of envy bought the sum of steps and the cost in addition to its counts.
+
+The loss that people may have by exploration is no price of privacy: it has no relation, and nothing
+doubles. It follows from the statement alone, as the declared worst case of every target.
+
+[BS16] Bun, Steinke, arXiv:1605.02065 (ε-DP is ε²/2-zCDP; composition adds).
+"""
+
+from fractions import Fraction
+from functools import lru_cache
+
+import msgspec
+
+from privacy.errors import EvidenceError
+from privacy.ledger.entry_schemas import Both, ChargeBody, ChargeFacts, Sizes
+from privacy.ledger.exact_amounts import amount, units
+from privacy.ledger.parts import Notice, Stated, check_parts
+from privacy.tables.price import (
+    ADD_REMOVE,
+    CHANGE_ONE,
+    FREE,
+    INFINITE,
+    Amount,
+    Currency,
+    Price,
+    Relation,
+)
+
+# The kind by which people are shown something else.
+EXPLORES = "envy-freeness"
+RELATIONS: tuple[Relation, ...] = (ADD_REMOVE, CHANGE_ONE)
+
+
+class Asked(msgspec.Struct, frozen=True):
+    kind: str
+    mechanism: str | None
+    epsilon: str | None
+    size_epsilon: str | None
+    rho: str | None
+    size_rho: str | None
+    duration_epsilon: str | None
+    cost_epsilon: str | None
+    sizes: Sizes | None
+
+
+def debited(charge: Stated, facts: ChargeFacts) -> tuple[tuple[int, int], tuple[Notice, ...]]:
+    """Return what a charge takes from the mandate and from the platform's account, in units.
+
+    Raise if its price is not that of its parts. The notices say what was taken as stated.
+    """
+    return _debited_parts(charge, facts.epsilon, facts.rho, facts.currency, facts.debit)
+
+
+@lru_cache(maxsize=16_384)
+def _debited_parts(
+    charge: Stated, epsilon: Both | None, rho: Both, currency: Currency, debit: str
+) -> tuple[tuple[int, int], tuple[Notice, ...]]:
+    found, paid = check_parts(charge), _paid(epsilon, rho)
+    _check_consistent(paid)
+    _check_worth(paid, found.price)
+    _check_debit(paid, currency, debit)
+    return (units(debit), units(rho.change_one)), found.notices
+
+
+def debited_before(body: ChargeBody, facts: ChargeFacts, sizes: Sizes | None) -> tuple[int, int]:
+    """Return the same for a charge older than format 3, by the rule of that time."""
+    asked = Asked(
+        body.kind,
+        body.mechanism,
+        body.epsilon,
+        body.size_epsilon,
+        body.rho,
+        body.size_rho,
+        body.duration_epsilon,
+        body.cost_epsilon,
+        sizes,
+    )
+    return _debited(asked, facts.epsilon, facts.rho, facts.currency, facts.debit)
+
+
+def explored(body: ChargeBody, facts: ChargeFacts) -> int:
+    """What a charge takes from what people may lose, in units."""
+    if body.kind != EXPLORES and not units(facts.exploration_loss):
+        return 0
+    # α·T for each target
+    worst = amount(body.alpha or "0") * body.steps * body.targets
+    if body.kind != EXPLORES or amount(facts.exploration_loss) != worst:
+        raise EvidenceError(
+            f"people may lose {facts.exploration_loss} by it, which is not what was asked for"
+        )
+    return units(facts.exploration_loss)
+
+
+@lru_cache(maxsize=65_536)
+def _debited(
+    asked: Asked, epsilon: Both | None, rho: Both, currency: Currency, debit: str
+) -> tuple[int, int]:
+    paid = _paid(epsilon, rho)
+    _check_consistent(paid)
+    _check_asked(asked, paid)
+    _check_debit(paid, currency, debit)
+    return units(debit), units(rho.change_one)
+
+
+def _check_debit(paid: Price, currency: Currency, debit: str) -> None:
+    if amount(debit) != paid.debit(currency):
+        raise EvidenceError(f"it debits {debit}, which is not the change-one price in {currency}")
+
+
+def _paid(epsilon: Both | None, rho: Both) -> Price:
+    (epsilon_added, epsilon_changed), (rho_added, rho_changed) = _both(epsilon), _both(rho)
+    return Price(
+        {
+            ("epsilon", ADD_REMOVE): epsilon_added,
+            ("epsilon", CHANGE_ONE): epsilon_changed,
+            ("rho", ADD_REMOVE): rho_added,
+            ("rho", CHANGE_ONE): rho_changed,
+        }
+    )
+
+
+def _both(price: Both | None) -> tuple[Amount, Amount]:
+    if price is None:
+        return INFINITE, INFINITE
+    return amount(price.add_remove), amount(price.change_one)
+
+
+def _check_consistent(paid: Price) -> None:
+    """What holds for every release, whatever was asked."""
+    if paid.of("epsilon", CHANGE_ONE) < paid.of("epsilon", ADD_REMOVE):
+        raise EvidenceError("changing one person costs less epsilon than adding one")
+    # The lifetime cap holds under change-one because of this: docs/guarantee.md.
+    if paid.of("rho", CHANGE_ONE) < 2 * paid.of("rho", ADD_REMOVE):
+        raise EvidenceError("changing one person costs less rho than adding one and removing one")
+    for relation in RELATIONS:
+        # rho ≤ epsilon² / 2, with equality for a single table   [BS16]
+        if 2 * paid.of("rho", relation) > paid.of("epsilon", relation) ** 2:
+            raise EvidenceError("its rho is more than its epsilon² / 2")
+
+
+def _check_asked(asked: Asked, paid: Price) -> None:
+    _check_worth(paid, _price(asked, _parameters(asked)))
+
+
+def _check_worth(paid: Price, worth: Price) -> None:
+    if not paid.covers(worth):
+        raise EvidenceError("it costs less than what was asked for is worth")
+    if not worth.covers(paid):
+        raise EvidenceError("it costs more than what was asked for")
+
+
+def _price(asked: Asked, parameters: list[Fraction]) -> Price:
+    make = Price.epsilon if asked.rho is None else Price.rho
+    return sum((make(add_remove=each, change_one=2 * each) for each in parameters), FREE)
+
+
+def _parameters(asked: Asked) -> list[Fraction]:
+    """Epsilon or rho of the audit, and that of the sizes where they are to be learned."""
+    main, sizes = (
+        (asked.epsilon, asked.size_epsilon) if asked.rho is None else (asked.rho, asked.size_rho)
+    )
+    if main is None:
+        return []
+    if asked.kind == EXPLORES:
+        beside = (asked.duration_epsilon, asked.cost_epsilon)
+        return [amount(main), *(_sizes(amount(main), told, 4) for told in beside)]
+    if asked.kind != "score-histogram" or asked.sizes == "known":
+        return [amount(main)]
+    return [amount(main), _sizes(amount(main), sizes, 4 if asked.rho is None else 16)]
+
+
+def _sizes(main: Fraction, told: str | None, part: int) -> Fraction:
+    """Unless told, a quarter of epsilon or a sixteenth of rho, in whole millionths."""
+    if told is not None:
+        return amount(told)
+    return Fraction(max(1, int(main * 1_000_000) // part), 1_000_000)

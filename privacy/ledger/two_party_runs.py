@@ -1,0 +1,111 @@
+"""Two-party runs in the books: what was answered, what a regulator opened, what was delivered.
+
+The platform cannot see whether an auditor's weights are as declared, so a mandate says which share
+of runs a regulator opens before they are delivered. Which ones is drawn by the signed head that
+ends with the answer: by then the auditor is bound to every message, whose hash the answer states,
+and nobody outside of the platform could know that head's root before. The platform could: it says
+when it answered. To use this it would have to want its own people less protected. There is one such
+head, and no other will do: whoever verifies finds it among the signed ones and draws again.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from hashlib import sha256
+
+from privacy.errors import EvidenceError
+from privacy.ledger.balances import Mandate
+from privacy.ledger.entry_schemas import (
+    AnswerFacts,
+    ChargeBody,
+    ChargeFacts,
+    OpeningBody,
+    ReleaseFacts,
+)
+
+KIND = "two-party"
+_DRAW = b"platform-auditor/two-party/v1/draw"
+
+# Whether there is a signed head of this size with this root.
+IsSigned = Callable[[int, bytes], bool]
+
+
+def drawn(share: Fraction, root: bytes, audit_id: str) -> bool:
+    """Whether the run of this audit is opened, by the root of the head that decides."""
+    number = int.from_bytes(sha256(_DRAW + root + audit_id.encode()).digest(), "big")
+    return number < share * 2**256
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The entry of an answer, and the hash of all messages that it states."""
+
+    number: int
+    transcript: str
+
+
+class Runs:
+    """The two-party audits among the charges so far."""
+
+    def __init__(self, is_signed: IsSigned) -> None:
+        self._is_signed = is_signed
+        self._charged: dict[str, Mandate] = {}
+        self._answers: dict[str, Answer] = {}
+        self._honest: set[str] = set()
+        self._accused: set[str] = set()
+
+    def charge(self, body: ChargeBody, facts: ChargeFacts, mandate: Mandate) -> None:
+        if body.kind == KIND:
+            self._charged[facts.audit_id] = mandate
+
+    def answer(self, facts: AnswerFacts, number: int) -> None:
+        """A run was answered, by the entry of this number: once for each charge."""
+        if facts.audit_id not in self._charged:
+            raise EvidenceError(f"{facts.audit_id} is no two-party audit that was charged")
+        if facts.audit_id in self._answers:
+            raise EvidenceError(f"{facts.audit_id} was answered before")
+        self._answers[facts.audit_id] = Answer(number, facts.transcript)
+
+    def open(self, body: OpeningBody) -> None:
+        answer = self._answers.get(body.audit_id)
+        if answer is None or answer.transcript != body.transcript:
+            raise EvidenceError("what was opened is not what was answered")
+        (self._accused if body.findings else self._honest).add(body.audit_id)
+
+    def release(self, facts: ReleaseFacts) -> None:
+        """Refuse a delivery of what was not answered, or was not opened as it had to be."""
+        mandate = self._charged.get(facts.audit_id)
+        if mandate is None:
+            return
+        answer = self._answers.get(facts.audit_id)
+        if answer is None or answer.transcript != facts.transcript:
+            raise EvidenceError("what was delivered is not what was answered")
+        if facts.audit_id in self._accused:
+            raise EvidenceError(f"{facts.audit_id} was delivered after something was found in it")
+        opened = mandate.opened == 1
+        if 0 < mandate.opened < 1:
+            opened = drawn(mandate.opened, self._root(facts, answer), facts.audit_id)
+        if opened and facts.audit_id not in self._honest:
+            raise EvidenceError(f"{facts.audit_id} was delivered, and not opened before")
+
+    def _root(self, facts: ReleaseFacts, answer: Answer) -> bytes:
+        """The root that draws, if it is that of the head that ends with the answer."""
+        draw, first = facts.draw, answer.number + 1
+        if draw is None:
+            raise EvidenceError(f"{facts.audit_id} does not say by which head it was drawn")
+        if draw.size != first:
+            raise EvidenceError(
+                f"{facts.audit_id} was drawn by a head of {draw.size} entries: the first that"
+                f" covers its answer has {first}"
+            )
+        root = _bytes(draw.root)
+        if not self._is_signed(first, root):
+            raise EvidenceError(f"{facts.audit_id} was drawn by a root that no signed head has")
+        return root
+
+
+def _bytes(root: str) -> bytes:
+    try:
+        return bytes.fromhex(root)
+    except ValueError as error:
+        raise EvidenceError("the root that drew is not written in hexadecimal") from error

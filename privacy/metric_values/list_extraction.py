@@ -1,0 +1,121 @@
+"""Ranked lists out of the rows of a log, within the caps of everybody who is in them.
+
+A row says who is in which place of which list. Two kinds of logs have such rows:
+
+- of *viewers*: lists are people's. Rows are the viewer's, and those listed are people too, or items
+  (`Caps.candidate` is None). `capping` says what one person can change.
+- of *candidates*: lists are nobody's (`Caps.viewer` is None), as those of a job. A candidate keeps
+  the first c of their own rows, whoever else has which; a place that two rows claim is blank, so
+  that, whatever a log says, one who leaves takes or uncovers one place for each of theirs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privacy.metric_values.list_caps import NOBODY, Caps, Mask, Numbers, capped, first, mixed
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Rows: the number of a list, whose it is, a place in it from 0 on, who is there, and numbers.
+
+    People are their places among the people of an audit, `NOBODY` if they are none of them.
+    `numbers` has a column for each number of a row.
+    """
+
+    number: Numbers
+    viewer: Numbers
+    place: Numbers
+    candidate: Numbers
+    numbers: Floats
+
+    @classmethod
+    def of(
+        cls,
+        persons: Numbers,
+        viewer: Numbers | None,
+        query: Numbers,
+        place: Numbers,
+        candidate: Numbers | None,
+        numbers: Floats,
+    ) -> "Places":
+        """Of rows as a log has them, for these people, who are sorted.
+
+        Without viewers the lists are nobody's; without candidates those listed are items. Where a
+        number is missing, the place is blank.
+        """
+        nobody, items = np.full(len(query), NOBODY), np.zeros(len(query), np.int64)
+        whose = nobody if viewer is None else _among(persons, viewer)
+        who = items if candidate is None else _among(persons, candidate)
+        who = np.where(np.isfinite(numbers).all(axis=1), who, NOBODY)
+        number = mixed(query, 0).view(np.int64) + (0 if viewer is None else viewer)
+        found = cls(number, whose, place, who, numbers)
+        return found if viewer is None else found.take(whose != NOBODY)
+
+    @classmethod
+    def together(cls, parts: "Sequence[Places]") -> "Places":
+        """All rows of some parts, of which there is one at least."""
+        columns = zip(*(vars(part).values() for part in parts), strict=True)
+        return cls(*(np.concatenate(column) for column in columns))
+
+    def take(self, which: Mask) -> "Places":
+        return Places(*(column[which] for column in vars(self).values()))
+
+    @property
+    def alone(self) -> "Places":
+        """Every place as a list of its own."""
+        number = mixed(self.number + self.place, 1).view(np.int64)
+        return replace(self, number=number, place=np.zeros_like(self.place))
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Lists by number: whose, who is in which place, and the numbers there (list × place × column).
+
+    `NOBODY` where a place is blank.
+    """
+
+    number: Numbers
+    viewer: Numbers
+    candidates: Numbers
+    numbers: Floats
+
+
+def within(rows: Places, caps: Caps, seed: int) -> Lists:
+    """The lists of these rows, as far as the caps allow."""
+    rows = rows.take((rows.place >= 0) & (rows.place < caps.length))
+    if caps.viewer is None and caps.candidate is not None:
+        mine = first(rows.candidate, mixed(rows.number, seed), caps.candidate)
+        return _listed(rows.take(mine & (rows.candidate != NOBODY)), caps.length)
+    found = _listed(rows, caps.length)
+    kept = capped(found.number, found.viewer, found.candidates, caps, seed)
+    chosen = kept.lists
+    return Lists(found.number[chosen], found.viewer[chosen], kept.candidates, found.numbers[chosen])
+
+
+def _listed(rows: Places, length: int) -> Lists:
+    number, start, which = np.unique(rows.number, return_index=True, return_inverse=True)
+    flat = which * length + rows.place
+    size, columns = len(number) * length, rows.numbers.shape[1]
+    candidates = np.full(size, NOBODY)
+    candidates[flat] = rows.candidate
+    candidates[np.bincount(flat, minlength=size) > 1] = NOBODY
+    numbers = np.full((size, columns), np.nan)
+    numbers[flat] = rows.numbers
+    shape = (len(number), length)
+    return Lists(
+        number, rows.viewer[start], candidates.reshape(shape), numbers.reshape(*shape, columns)
+    )
+
+
+def _among(persons: Numbers, some: Numbers) -> Numbers:
+    """The place of each among these people."""
+    if not len(persons):
+        return np.full(len(some), NOBODY)
+    place = np.minimum(np.searchsorted(persons, some), len(persons) - 1)
+    return np.where(persons[place] == some, place, NOBODY)

@@ -1,0 +1,195 @@
+"""Values of ranked lists: the list is what people meet in, so it is capped for every role.
+
+Relevance that is blank (`capping`) is no part of a list; places keep their discount, so that a list
+that is perfect without blanks stays perfect with them.
+
+[OHB26] eqs. 7-9: Ỹ = Y / IDCG, NDCG = DCG / IDCG, DCG = Σ_p (2^rel - 1) / log2(p + 1).
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privacy.errors import BoundsError
+from privacy.metric_values.layout import Integers, Layout, MemberRows, summed
+from privacy.metric_values.list_caps import NOBODY, Caps, Numbers, mixed
+from privacy.metric_values.list_extraction import Floats, Places, within
+from privacy.tables.fixed_point import fixed
+
+
+@dataclass(frozen=True)
+class Ndcg:
+    """Quality of service for viewers: each viewer's lists and the sum of their NDCG.
+
+    A list without anything relevant has no NDCG and does not count.
+
+    Reach. A list adds at most s = `scale` to either cell of its viewer, and changes them by at most
+    2s, whatever happens in it. With people listed, one who leaves changes at most c lists as a
+    candidate and v·L by letting others in (`capping`), all of which may be other viewers': they
+    move by 2s(c + v·L). Their own row is v lists, 2sv. Items let nobody in: nothing else moves.
+    """
+
+    caps: Caps = field(default_factory=lambda: Caps(length=10))
+    scale: int = 1000
+
+    def __post_init__(self) -> None:
+        if self.caps.viewer is None:
+            raise BoundsError("NDCG is of viewers: lists that are nobody's have none")
+
+    @property
+    def layout(self) -> Layout:
+        most = self._viewer * self.scale
+        moved = 0 if self.caps.candidate is None else self.caps.lists - self._viewer
+        return Layout(("queries", "ndcg"), self.scale, 0, most, 2 * most, 2 * self.scale * moved)
+
+    @property
+    def events(self) -> int:
+        """Lists that may depend on one of them, it included: of its viewer, and its candidates."""
+        return self._viewer + self.caps.length * ((self.caps.candidate or 1) - 1)
+
+    @property
+    def _viewer(self) -> int:
+        return self.caps.viewer or 0
+
+    def values(self, places: Places, people: int, seed: int = 0) -> Integers:
+        """A row for each person, from rows whose number is the relevance."""
+        lists = within(places, self.caps, seed)
+        return summed(self.rows(lists.numbers[:, :, 0], lists.candidates), lists.viewer, people)
+
+    def rows(self, relevance: Floats, candidates: Numbers) -> Integers:
+        """A row per list, from relevance in the order shown and who is in which place."""
+        gains = np.where(candidates == NOBODY, 0.0, gain(relevance))
+        ideal = ideal_gain(gains, candidates != NOBODY)
+        counts = ideal > 0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ndcg = np.where(counts, discounted(gains) / ideal, 0.0)
+        one = np.where(counts, self.scale, 0)
+        return np.column_stack([one, np.minimum(fixed(ndcg, self.scale), one)])
+
+
+@dataclass(frozen=True)
+class AdjacentRanks:
+    """The listwise outcome test: what the upper of two neighbours is worth more than the lower.
+
+    Two people's groups multiply, which one party can do only if it holds both in the clear: this is
+    for the setting of two teams (docs/two-party.md), with the difference and 1 as its columns.
+    `most` bounds |Ỹ|; relevance that is already normalised is taken with `normalised=True`.
+    """
+
+    ranks: int = 10
+    scale: int = 10**6
+    most: float = 1.0
+    normalised: bool = False
+
+    def rows(self, relevance: Floats, candidates: Numbers) -> MemberRows:
+        """A row for each two neighbours in a list, both of whom are there."""
+        if relevance.shape != candidates.shape or relevance.shape[1] > self.ranks:
+            raise BoundsError(f"lists need a candidate for each relevance, at most {self.ranks}")
+        worth = np.clip(self._worth(relevance, candidates), -self.most, self.most)
+        there = (candidates[:, :-1] != NOBODY) & (candidates[:, 1:] != NOBODY)
+        query, rank = np.nonzero(there)
+        gaps = fixed(worth[query, rank] - worth[query, rank + 1], self.scale)
+        return MemberRows(
+            members=np.column_stack([candidates[query, rank], candidates[query, rank + 1]]),
+            cell=rank.astype(np.int64),
+            unit=query.astype(np.int64),
+            values=np.column_stack([gaps, np.full(len(gaps), self.scale, np.int64)]),
+        )
+
+    def _worth(self, relevance: Floats, candidates: Numbers) -> Floats:
+        if self.normalised:
+            return relevance
+        there = candidates != NOBODY
+        ideal = ideal_gain(np.where(there, gain(relevance), 0.0), there)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(ideal[:, np.newaxis] > 0, relevance / ideal[:, np.newaxis], 0.0)
+
+
+@dataclass(frozen=True)
+class RankGaps:
+    """The listwise outcome test with one person's group at a time, for the service.
+
+    There the weights of two people cannot be multiplied, as nobody holds both in the clear. Each
+    list gives one pair of neighbours, at a rank drawn by its number, and the gap of their relevance
+    (scaled to [0, 1], not by the list's own ideal, which would carry everybody into it) goes to the
+    row of the `side` that is asked about: the one above, or the one below.
+
+    Reach. A pair adds at most s = `scale` to either of two cells of one row, 2s. One who leaves
+    takes at most c pairs away as a candidate, each out of one row, their own or the other's: 2sc
+    together, as much as their own row may hold. As a viewer they take v pairs away, and either of
+    the two in each may enter another pair: three times 2s each, 6sv. Where lists are nobody's, one
+    who leaves takes away or uncovers one place for each of theirs (`lists`): 2sc, and no more.
+    """
+
+    ranks: int = 10
+    side: Literal["above", "below"] = "above"
+    low: float = 0.0
+    high: float = 1.0
+    scale: int = 1000
+    viewer: int | None = 1
+    candidate: int = 1
+
+    def __post_init__(self) -> None:
+        if self.ranks < 2 or not self.low < self.high or self.side not in ("above", "below"):
+            raise BoundsError("gaps need two ranks, a range of relevance, and a side")
+
+    @property
+    def caps(self) -> Caps:
+        return Caps(self.viewer, self.candidate, 2)
+
+    @property
+    def layout(self) -> Layout:
+        places = range(self.ranks - 1)
+        cells = (*(f"gap {r}" for r in places), *(f"pairs {r}" for r in places))
+        most, moved = self.candidate * self.scale, 6 * self.scale * (self.viewer or 0)
+        return Layout(cells, self.scale, -most, most, 2 * most, moved)
+
+    @property
+    def events(self) -> int:
+        """Pairs that may depend on one of them, it included: of its two people and its viewer."""
+        return 2 * self.candidate - 1 + (self.viewer or 1) - 1
+
+    def values(self, places: Places, people: int, seed: int = 0) -> Integers:
+        """A row for each person, from rows whose number is the relevance."""
+        at = places.place - self.drawn(places.number, seed)
+        lists = within(replace(places, place=at), self.caps, seed)
+        rank = self.drawn(lists.number, seed)
+        rows = self.rows(rank, lists.numbers[:, :, 0], lists.candidates)
+        return summed(rows, lists.candidates[:, 0 if self.side == "above" else 1], people)
+
+    def drawn(self, number: Numbers, seed: int) -> Numbers:
+        """The rank, from 0, of the pair of each list."""
+        return (mixed(number, seed + 1) % np.uint64(self.ranks - 1)).astype(np.int64)
+
+    def rows(self, rank: Numbers, relevance: Floats, candidates: Numbers) -> Integers:
+        """A row per pair, for the person on the side; nothing where a place is blank."""
+        worth = np.clip(np.nan_to_num(relevance, nan=self.low), self.low, self.high)
+        gap = fixed((worth[:, 0] - worth[:, 1]) / (self.high - self.low), self.scale)
+        there = (candidates != NOBODY).all(axis=1)
+        found = np.zeros((len(rank), 2 * (self.ranks - 1)), np.int64)
+        number = np.arange(len(rank))
+        found[number, rank] = np.where(there, gap, 0)
+        found[number, rank + self.ranks - 1] = np.where(there, self.scale, 0)
+        return found
+
+
+def gain(relevance: Floats) -> Floats:
+    # 2^rel - 1   [OHB26, §5.3]; negative or undefined relevance is none
+    return np.asarray(np.exp2(np.clip(np.nan_to_num(relevance), 0.0, 30.0)) - 1)
+
+
+def discounted(gains: Floats) -> Floats:
+    # DCG = Σ_p gain / log2(p + 1), p from 1   [OHB26, §5.3]
+    return np.asarray(gains @ _discounts(gains.shape[1]))
+
+
+def ideal_gain(gains: Floats, there: NDArray[np.bool_]) -> Floats:
+    """The DCG of the best order of the same gains in the same places."""
+    places = -np.sort(-np.where(there, _discounts(gains.shape[1]), 0.0), axis=1)
+    return np.asarray((-np.sort(-gains, axis=1) * places).sum(axis=1))
+
+
+def _discounts(length: int) -> Floats:
+    return np.asarray(1 / np.log2(np.arange(2, length + 2)))

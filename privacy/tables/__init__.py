@@ -1,0 +1,1 @@
+"""Bounded tables: cells, sensitivity, membership and price."""

@@ -1,0 +1,22 @@
+"""Ciphertexts as they travel: the half that was computed, without the uniform one."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import seal
+
+from privacy.two_party.bfv_ring import Ring, words_of
+from privacy.two_party.randomness import expanded
+from privacy.two_party.residues import Words
+
+
+def polynomials(rings: Sequence[Ring], data: bytes) -> Words:
+    """Of each ciphertext, in each ring, for each prime, the coefficients of c₀."""
+    shape = (-1, len(rings), len(rings[0].primes), rings[0].degree)
+    return words_of(data, shape, rings[0].primes)
+
+
+def whole(ring: Ring, half: Words, label: bytes) -> seal.Ciphertext:
+    """A ciphertext from the half that came, and the half that follows from its label."""
+    uniform = expanded(label, ring.primes, ring.degree)
+    return ring.ciphertext(np.stack([half, uniform]), evaluated=True)

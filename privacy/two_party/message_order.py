@@ -1,0 +1,84 @@
+"""The order of messages in the service: which kind comes when, and how long it is.
+
+    auditor → platform                          platform → auditor
+    HELLO      a nonce; with PSI also a·G        WELCOME     a nonce; both make the run
+    KEY        an encryption of zero, and the   NEXT
+               secret key sealed to the regulator
+    BLINDED    a·H(token), own rows     (PSI)   CANDIDATES  b·H(token), shuffled and padded
+    REBLINDED  a·(b·H(token))           (PSI)   NEXT
+    PROOF      that a is the same       (PSI)   NEXT
+    WEIGHTS    encrypted, own rows              NEXT
+    ASK                                         SUMS        encrypted, with noise
+
+All of it follows from the terms: how many messages there are tells nobody anything.
+"""
+
+from collections.abc import Iterator
+
+from privacy.two_party.dleq import PROOF
+from privacy.two_party.message_loop import Exchange
+from privacy.two_party.messages import Kind, Slot
+from privacy.two_party.private_set_intersection import CHUNK, POINT
+from privacy.two_party.sealed_boxes import OVERHEAD
+from privacy.two_party.terms import Terms
+
+NONCE = 32
+# Ciphertexts in one message: of weights (group by group, block by block), and of sums.
+WEIGHTS_PART = 16
+SUMS_PART = 32
+
+
+def script(terms: Terms) -> tuple[Exchange, ...]:
+    """All exchanges of a run, in order."""
+    return (
+        Exchange(Slot(Kind.HELLO, 0, _hello_length(terms)), Slot(Kind.WELCOME, 0, NONCE)),
+        Exchange(Slot(Kind.KEY, 0, _key_length(terms)), Slot(Kind.NEXT, 0, 0)),
+        *_matching(terms),
+        *_weights(terms),
+        *_sums(terms),
+    )
+
+
+def part_sizes(total: int, size: int) -> list[int]:
+    """How many are in each part, if at most `size` are."""
+    return [min(size, total - start) for start in range(0, total, size)]
+
+
+def sum_length(terms: Terms) -> int:
+    """The bytes of one encrypted sum: for each ring a number and a polynomial, switched down."""
+    return sum(8 * (1 + ring.degree) * (len(ring.primes) - 1) for ring in terms.rings)
+
+
+def _hello_length(terms: Terms) -> int:
+    return NONCE if terms.candidates is None else NONCE + POINT
+
+
+def _key_length(terms: Terms) -> int:
+    return OVERHEAD + sum(ring.length + ring.secret_length for ring in terms.rings)
+
+
+def _matching(terms: Terms) -> Iterator[Exchange]:
+    if terms.candidates is None:
+        return
+    rows, candidates = part_sizes(terms.rows, CHUNK), part_sizes(terms.candidates, CHUNK)
+    parts = max(len(rows), len(candidates))
+    for part in range(parts):
+        sent = rows[part] if part < len(rows) else 0
+        back = candidates[part] if part < len(candidates) else 0
+        yield Exchange(
+            Slot(Kind.BLINDED, part, sent * POINT), Slot(Kind.CANDIDATES, part, back * POINT)
+        )
+    for part, count in enumerate(candidates):
+        yield Exchange(Slot(Kind.REBLINDED, part, count * POINT), Slot(Kind.NEXT, part, 0))
+    yield Exchange(Slot(Kind.PROOF, 0, PROOF), Slot(Kind.NEXT, 0, 0))
+
+
+def _weights(terms: Terms) -> Iterator[Exchange]:
+    length = sum(ring.length for ring in terms.rings)
+    for part, count in enumerate(part_sizes(terms.blocks * terms.groups, WEIGHTS_PART)):
+        yield Exchange(Slot(Kind.WEIGHTS, part, count * length), Slot(Kind.NEXT, part, 0))
+
+
+def _sums(terms: Terms) -> Iterator[Exchange]:
+    for part, count in enumerate(part_sizes(terms.groups * terms.cells, SUMS_PART)):
+        yield Exchange(Slot(Kind.ASK, part, 0), Slot(Kind.SUMS, part, count * sum_length(terms)))

@@ -1,0 +1,145 @@
+"""Private set intersection by commutative encryption, on ristretto255.
+
+A token x becomes the point H(x), hashed with the run so that points of two runs never compare. One
+party's key is a scalar a, the other's b; a·(b·H(x)) = b·(a·H(x)), so both keys on both sides make
+equal tokens equal and, under the decisional Diffie–Hellman assumption, all else look random. There
+is no key that leads back from a point to a token.
+
+The auditor commits to its key by a·G, and proves that it returned every candidate under that key
+(`dleq`). Without the proof it could return candidates under other keys, so that many rows of one
+person meet many people.
+
+The group has prime order and one encoding for each point. libsodium's multiplication refuses an
+encoding that is not canonical, and the identity, so a product also checks its factor.
+
+[OHB26] arXiv:2606.27558 v1, §2.1, §2.3, §6.2. There: Curve25519 and SHA-256 with rejection.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from hashlib import sha512
+
+import rbcl
+
+from privacy.two_party.domain_separation import TAG
+from privacy.two_party.errors import EqualPointsError, PointError, SpentError
+
+POINT = TOKEN = 32
+# Points in one message.
+CHUNK = 16_384
+
+# Points in one piece of work.
+SLICE = 1_024
+
+_LABEL = TAG + b"/point"
+_NO_POINT = "a point is not canonical, or is the identity"
+
+# `map` or another: who does the multiplications.
+Spread = Callable[[Callable[[bytes], bytes], Iterable[bytes]], Iterable[bytes]]
+
+
+def side_by_side(work: Callable[[bytes], bytes], slices: Iterable[bytes]) -> Iterator[bytes]:
+    """`map` in as many threads as there are processors: libsodium runs without Python's lock."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from pool.map(work, slices)
+
+
+class Blinding:
+    """One party's key for one run, which it drops after the last use."""
+
+    def __init__(self, spread: Spread = side_by_side) -> None:
+        self._scalar: bytes | None = rbcl.crypto_core_ristretto255_scalar_random()
+        self._spread = spread
+
+    def __reduce__(self) -> str:
+        raise TypeError("a key is neither written down nor copied")
+
+    def of_tokens(self, run: bytes, tokens: bytes) -> bytes:
+        """The points of tokens in this run, blinded."""
+        return self._each(partial(_hashed, run, self._secret()), tokens)
+
+    def of_points(self, points: bytes) -> bytes:
+        """Points that the other party blinded, blinded by this one too."""
+        return self._each(partial(_multiplied, self._secret()), points)
+
+    @property
+    def commitment(self) -> bytes:
+        """The key times the generator: it fixes the key and does not tell it."""
+        return bytes(rbcl.crypto_scalarmult_ristretto255_base(self._secret()))
+
+    def response(self, nonce: bytes, challenge: bytes) -> bytes:
+        """Return nonce − challenge · key, for a nonce that is uniform and used once (`dleq`)."""
+        product = rbcl.crypto_core_ristretto255_scalar_mul(challenge, self._secret())
+        return bytes(rbcl.crypto_core_ristretto255_scalar_sub(nonce, product))
+
+    def drop(self) -> None:
+        """Be of no use from now on."""
+        self._scalar = None
+
+    @property
+    def dropped(self) -> bool:
+        return self._scalar is None
+
+    def _secret(self) -> bytes:
+        if self._scalar is None:
+            raise SpentError("the key for points was dropped: begin a new run")
+        return self._scalar
+
+    def _each(self, work: Callable[[bytes], bytes], data: bytes) -> bytes:
+        step = SLICE * POINT
+        slices = (data[start : start + step] for start in range(0, len(data), step))
+        return b"".join(self._spread(work, slices))
+
+
+def check_points(points: bytes) -> None:
+    """Raise `PointError` if an encoding is not canonical, or is the identity."""
+    for point in each(points):
+        if not rbcl.crypto_core_ristretto255_is_valid_point(point) or not any(point):
+            raise PointError(_NO_POINT)
+
+
+class DistinctPoints:
+    """The points of several messages, of which none may repeat."""
+
+    def __init__(self) -> None:
+        self._seen: set[bytes] = set()
+
+    def take(self, points: bytes) -> None:
+        """Add these points, or raise `EqualPointsError` and change nothing."""
+        found = each(points)
+        new = set(found)
+        if len(new) != len(found) or not self._seen.isdisjoint(new):
+            raise EqualPointsError("two points are equal: every row and candidate has its own")
+        self._seen |= new
+
+    def clear(self) -> None:
+        self._seen.clear()
+
+
+def distinct_tokens(tokens: bytes) -> bytes:
+    """Return the tokens with a random one, which names nobody, in place of each repetition."""
+    seen, kept = set[bytes](), list[bytes]()
+    for token in each(tokens):
+        kept.append(os.urandom(TOKEN) if token in seen else token)
+        seen.add(token)
+    return b"".join(kept)
+
+
+def each(data: bytes) -> Sequence[bytes]:
+    """Tokens or points, one by one."""
+    return [data[start : start + POINT] for start in range(0, len(data), POINT)]
+
+
+def _hashed(run: bytes, scalar: bytes, tokens: bytes) -> bytes:
+    hashed = (sha512(_LABEL + run + token).digest() for token in each(tokens))
+    points = map(rbcl.crypto_core_ristretto255_from_hash, hashed)
+    return b"".join(rbcl.crypto_scalarmult_ristretto255(scalar, point) for point in points)
+
+
+def _multiplied(scalar: bytes, points: bytes) -> bytes:
+    try:
+        return b"".join(rbcl.crypto_scalarmult_ristretto255(scalar, p) for p in each(points))
+    except RuntimeError as error:
+        raise PointError(_NO_POINT) from error

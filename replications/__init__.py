@@ -1,0 +1,1 @@
+"""Replications of the five papers, outside the wheel."""

@@ -1,0 +1,1 @@
+"""Paper 1: platform-supported auditing."""

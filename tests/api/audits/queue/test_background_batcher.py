@@ -1,0 +1,90 @@
+"""Work done beside its giver: all that came meanwhile at once, and no more than so much waits."""
+
+import threading
+from collections.abc import Sequence
+
+import pytest
+
+from api.audits.queue.background_batcher import Beside
+
+PATIENCE = 20
+
+
+class Held:
+    """Writes down what it is given, once it is let go."""
+
+    def __init__(self) -> None:
+        self.lots: list[list[int]] = []
+        self.begun, self.go = threading.Semaphore(0), threading.Semaphore(0)
+
+    def __call__(self, some: Sequence[int]) -> None:
+        self.begun.release()
+        assert self.go.acquire(timeout=PATIENCE)
+        if 13 in some:
+            raise ValueError(some)
+        self.lots.append(list(some))
+
+    def let(self, lots: int) -> None:
+        for _ in range(lots):
+            self.go.release()
+
+
+def test_what_comes_meanwhile_is_done_at_once() -> None:
+    held = Held()
+    with Beside(held, 8, "test") as beside:
+        beside.give(1)
+        assert held.begun.acquire(timeout=PATIENCE)
+        for number in (2, 3, 4):
+            beside.give(number)
+        held.let(2)
+    assert held.lots == [[1], [2, 3, 4]]
+
+
+def test_the_end_waits_for_everything() -> None:
+    held = Held()
+    with Beside(held, 8, "test") as beside:
+        beside.give(1)
+        threading.Timer(0.2, held.let, [1]).start()
+    assert held.lots == [[1]]
+
+
+def test_who_waits_finds_everything_done() -> None:
+    held = Held()
+    with Beside(held, 8, "test") as beside:
+        assert not beside.wait()
+        beside.give(1)
+        threading.Timer(0.2, held.let, [1]).start()
+        assert beside.wait()
+        assert held.lots == [[1]]
+        assert not beside.wait()
+
+
+def test_the_giver_waits_when_too_much_does() -> None:
+    held, third = Held(), threading.Event()
+    with Beside(held, 1, "test") as beside:
+        beside.give(1)
+        assert held.begun.acquire(timeout=PATIENCE)
+        beside.give(2)
+
+        def give() -> None:
+            beside.give(3)
+            third.set()
+
+        giver = threading.Thread(target=give)
+        giver.start()
+        assert not third.wait(0.1)
+        held.let(3)
+        giver.join(PATIENCE)
+        assert third.is_set()
+    assert held.lots == [[1], [2], [3]]
+
+
+def test_what_fails_is_told_and_keeps_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    held = Held()
+    held.let(2)
+    with Beside(held, 8, "test") as beside:
+        beside.give(13)
+        assert beside.wait()
+        beside.give(1)
+    assert held.lots == [[1]]
+    assert "test.error" in caplog.text

@@ -1,0 +1,78 @@
+"""Facts and prices as they are shown: what a price depends on, and in which currency it is due."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from api.audits.pricing import exact_price, facts_of, in_currency, price_of
+from api.db import AudienceRow
+from api.kinds.registry import AudienceFacts
+from privacy.tables.bounded_table import Bounds
+from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, INFINITE
+from privacy.waist import DiscreteGaussian, DiscreteLaplace
+from tests.api.accounting.books import Books
+
+BOUNDS = Bounds.counts((2,), 1)
+LAPLACE = {
+    "one": DiscreteLaplace(BOUNDS, Fraction(1, 2)),
+    "two": DiscreteLaplace(BOUNDS, Fraction(1, 4)),
+}
+GAUSSIAN = {"one": DiscreteGaussian(BOUNDS, Fraction(1, 2))}
+
+
+@pytest.fixture
+def books() -> Iterator[Books]:
+    books = Books.open(platform_limit=Fraction(2), person_cap=Fraction(1))
+    yield books
+    books.close()
+
+
+def facts(books: Books, name: str) -> AudienceFacts:
+    with books.store.read() as session:
+        return facts_of(session, session.get_one(AudienceRow, name))
+
+
+@pytest.mark.parametrize(
+    ("source", "slots"), [("sample", True), ("hidden", True), ("upload", False)]
+)
+def test_in_a_sample_people_displace_each_other(books: Books, source: str, slots: bool) -> None:
+    groups = {"g0": {1, 2}, "g1": {3}, "g2": {4}}
+    books.seal("a", groups, groups_per_person=2, source=source, uploaded=5)
+    found = facts(books, "a")
+    assert found.fixed_slots is slots
+    assert found.groups_per_person == 2
+    assert found.labels == ("g0", "g1", "g2")
+    assert found.members == 15
+    # How many matched is private where it was not said to be known.
+    assert found.known_sizes is None
+
+
+@pytest.mark.parametrize(("declared", "counted"), [(1, 1), (2, 2), (5, 2)])
+def test_nobody_is_in_more_groups_than_there_are(books: Books, declared: int, counted: int) -> None:
+    books.seal("a", {"g0": {1}, "g1": {1}}, groups_per_person=declared)
+    assert facts(books, "a").groups_per_person == counted
+
+
+def test_the_debit_is_the_change_one_price_of_all_tables_together() -> None:
+    shown = price_of(LAPLACE, "epsilon")
+    assert shown.epsilon is not None
+    assert (shown.epsilon.add_remove, shown.epsilon.change_one) == (Decimal("0.75"), Decimal("1.5"))
+    assert shown.debit == Decimal("1.5")
+    # rho of both tables, each at ε² / 2.
+    assert shown.rho.change_one == Decimal("0.625")
+    assert in_currency(shown, "rho").debit == shown.rho.change_one
+    assert in_currency(shown, "epsilon").debit == shown.epsilon.change_one
+    assert [part.name for part in shown.parts] == ["one", "two"]
+
+
+def test_a_gaussian_release_is_due_in_rho_alone() -> None:
+    shown = price_of(GAUSSIAN, "rho")
+    assert shown.epsilon is None
+    assert shown.debit == shown.rho.change_one == 1
+    with pytest.raises(ValueError, match="epsilon"):
+        in_currency(shown, "epsilon")
+    exact = exact_price(shown)
+    assert exact.of("epsilon", ADD_REMOVE) == exact.of("epsilon", CHANGE_ONE) == INFINITE
+    assert exact.of("rho", CHANGE_ONE) == 1

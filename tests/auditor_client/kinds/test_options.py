@@ -1,0 +1,86 @@
+from decimal import Decimal
+
+import pytest
+
+from auditor_client.errors import InputError
+from auditor_client.kinds.options import Options, audit_request, bins_of, equal_edges, exact
+from openapi.resources import Edges, Levels, ScoreRange
+from tests.auditor_client.examples import AUDIENCE_ID, CONTENT_ID, content
+
+UNIT = ScoreRange(low=0, high=1)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [(1, "1"), (1.0, "1"), (0.1, "0.1"), ("0.25", "0.25"), (Decimal("0.000001"), "0.000001")],
+)
+def test_epsilon_is_the_number_that_was_typed(typed: object, meant: str) -> None:
+    assert exact(typed) == Decimal(meant)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "typed", [0.1 + 0.2, 1 / 3, "0.0000001", "nan", "inf", "one", float("nan")]
+)
+def test_epsilon_is_never_rounded(typed: object) -> None:
+    with pytest.raises(InputError, match="epsilon"):
+        exact(typed)  # type: ignore[arg-type]
+
+
+def test_equal_edges_are_exact() -> None:
+    edges = equal_edges(10, UNIT)
+    assert edges == [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]
+
+
+def test_bins_may_be_a_number_edges_or_levels() -> None:
+    assert bins_of(2, None, UNIT) == Edges(edges=[0, 0.5, 1])
+    assert bins_of([0, 0.1, 1], None, UNIT) == Edges(edges=[0, 0.1, 1])
+    assert bins_of(100, [1, 2, 3], UNIT) == Levels(levels=[1, 2, 3])
+
+
+@pytest.mark.parametrize("bins", [0, -1, [0], [0, 0, 1], [1, 0], 1001])
+def test_bins_that_cannot_be_are_refused(bins: int | list[float]) -> None:
+    with pytest.raises(InputError):
+        bins_of(bins, None, UNIT)
+
+
+def test_levels_must_increase() -> None:
+    with pytest.raises(InputError, match="increase"):
+        bins_of(100, [1, 1, 2], UNIT)
+
+
+def test_a_request_takes_things_or_their_identifiers() -> None:
+    one = audit_request(CONTENT_ID, AUDIENCE_ID, UNIT, {"bins": 3, "epsilon": "0.5"})
+    other = audit_request(content(), AUDIENCE_ID, UNIT, {"bins": 3, "epsilon": 0.5})
+    assert one == other
+    assert (one.epsilon, one.size_epsilon, one.context) == (Decimal("0.5"), None, {})
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, 11])
+def test_an_epsilon_outside_of_the_contract_is_refused_here(epsilon: int) -> None:
+    with pytest.raises(InputError, match="epsilon"):
+        audit_request(CONTENT_ID, AUDIENCE_ID, UNIT, {"epsilon": epsilon})
+
+
+def test_gaussian_noise_takes_rho_in_place_of_epsilon() -> None:
+    options: Options = {"bins": 3, "mechanism": "discrete-gaussian", "rho": 0.5}
+    made = audit_request(CONTENT_ID, AUDIENCE_ID, UNIT, options)
+    assert (made.epsilon, made.rho, made.size_rho) == (None, Decimal("0.5"), None)
+    told = audit_request(CONTENT_ID, AUDIENCE_ID, UNIT, {**options, "size_rho": 0})
+    assert told.size_rho == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"rho": 1}, "discrete-laplace takes epsilon"),
+        ({"mechanism": "discrete-gaussian"}, "discrete-gaussian needs rho"),
+        ({"mechanism": "discrete-gaussian", "rho": 1, "epsilon": 1}, "takes rho"),
+        ({"mechanism": "discrete-gaussian", "rho": 1, "size_epsilon": 1}, "takes rho"),
+        ({"mechanism": "discrete-gaussian", "rho": "1e-7"}, "write rho with fewer"),
+        ({"mechanism": "uniform"}, "mechanism"),
+    ],
+)
+def test_epsilon_and_rho_are_not_mixed(options: Options, why: str) -> None:
+    with pytest.raises(InputError, match=why) as caught:
+        audit_request(CONTENT_ID, AUDIENCE_ID, UNIT, options)
+    assert "Value error" not in str(caught.value)

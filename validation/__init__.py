@@ -1,0 +1,1 @@
+"""Simulations of coverage and error rates, outside the wheel."""

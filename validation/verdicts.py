@@ -1,0 +1,57 @@
+"""`python -m validation.verdicts [runs]`: how often a verdict at an alpha fixed beforehand is wrong.
+
+The platforms are the hardest to judge: their gap is alpha itself, so that `unfair` is wrong, or a
+hair more, so that `fair` is. delta = .05, and each of the two limits has all of it
+(`gap.FairnessGap.verdict`), so both columns may reach .05, up to chance; the line before the last
+says how far chance may go. The last line is the worst of all.
+"""
+
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+from scipy import stats
+
+from auditor_client.fairness import gap_bounds
+from validation.gap_coverage import DELTA, Case, audit
+
+RUNS = 400
+
+
+def cases() -> Iterator[Case]:
+    """Few bins with known sizes come closest to their level; the others show what is given away."""
+    for kind in ("known", "noisy", "estimated"):
+        yield Case((300, 300), 2, 2, 0.2, 4.0, kind)
+        yield Case((150, 150), 20, 3, 0.2, 1.0, kind)
+        yield Case((80, 400), 10, 10, 0.2, 1.0, kind)
+        yield Case((200, 200), 2, 2, 0.1, 2.0, kind, gaussian=True)
+
+
+def errors(case: Case, runs: int, generator: np.random.Generator) -> tuple[float, float]:
+    """Shares of audits wrongly called fair (the gap being a hair above alpha) and unfair."""
+    delta, audits = gap_bounds.one_sided(DELTA), [audit(case, generator) for _ in range(runs)]
+    fair = sum(gap_bounds.within(groups, delta, case.gap - 1e-12) for groups in audits)
+    unfair = sum(gap_bounds.beyond(groups, delta, case.gap) for groups in audits)
+    return fair / runs, unfair / runs
+
+
+def main() -> None:
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
+    print("   people  bins  gap  eps    noise      sizes  wrong `fair`  wrong `unfair`")
+    worst = 0.0
+    for number, case in enumerate(cases()):
+        fair, unfair = errors(case, runs, np.random.default_rng(number))
+        worst = max(worst, fair, unfair)
+        print(
+            f"{case.people[0]:>4} {case.people[1]:>4} {case.bins:>5} {case.gap:>4} "
+            f"{case.epsilon:>4} {'gaussian' if case.gaussian else 'laplace':>8} {case.sizes:>10} "
+            f"{fair:>13.3f} {unfair:>15.3f}",
+            flush=True,
+        )
+    chance = stats.binom.ppf(1 - 1e-3, runs, DELTA) / runs
+    print(f"{runs} runs: a right verdict is wrong in more than {chance:.3f} once in a thousand")
+    print(f"worst error: {worst:.4f}")
+
+
+if __name__ == "__main__":
+    main()
