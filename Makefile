@@ -5,7 +5,7 @@ READY := .venv/.ready
 PYTEST := $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-long test-all browser faults load histories privacy-audit mutants check bench lock openapi docs clean
+.PHONY: help demo serve test test-long test-all browser faults load histories privacy-audit mutants check bench lock openapi golden docs clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -64,6 +64,9 @@ docs: $(READY) ## the documentation as a site, in site/
 
 openapi: $(READY) ## export the contract
 	$(BIN)/python -m api.app.export_openapi
+
+golden: $(READY) ## rewrite the golden files from the code, for review as a diff
+	$(BIN)/python -m tests.golden --write
 
 lock: ## resolve the dependencies anew
 	$(BIN)/uv pip compile --universal --generate-hashes --no-header --no-emit-index-url \

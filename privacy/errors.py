@@ -8,11 +8,17 @@ PrivacyError
     ├── ProofError       a Merkle proof that does not lead to the root
     ├── NoteError        a signed note that is malformed or that nobody trusted signed
     └── LedgerError      an entry or a head that an honest ledger would not have
+
+`case` is a stable word that tells refusals of one class apart; messages may change.
 """
 
 
 class PrivacyError(Exception):
     """A promise that would have been broken; the code stopped instead."""
+
+    def __init__(self, *message: str, case: str | None = None) -> None:
+        super().__init__(*message)
+        self.case = case
 
 
 class BoundsError(PrivacyError):
@@ -42,7 +48,7 @@ class NoteError(EvidenceError):
 class LedgerError(EvidenceError):
     """An entry, or a head (`number` is None), that an honest ledger would not have."""
 
-    def __init__(self, number: int | None, reason: str) -> None:
-        super().__init__(reason if number is None else f"entry {number}: {reason}")
+    def __init__(self, number: int | None, reason: str, *, case: str | None = None) -> None:
+        super().__init__(reason if number is None else f"entry {number}: {reason}", case=case)
         self.number = number
         self.reason = reason

@@ -19,7 +19,11 @@ TYPE = "platform-auditor-receipt+jws"
 
 
 class ReceiptError(Exception):
-    """A receipt that nobody vouches for."""
+    """A receipt that nobody vouches for; `case` is a stable word for why."""
+
+    def __init__(self, message: str, *, case: str | None = None) -> None:
+        super().__init__(message)
+        self.case = case
 
 
 def canonical(statement: Mapping[str, Any]) -> bytes:
@@ -60,7 +64,9 @@ def verify(receipt: str, keys: KeySet) -> bytes:
     try:
         signed = jws.deserialize_compact(receipt, keys, algorithms=[ALGORITHM])
     except (JoseError, TypeError, ValueError) as error:
-        raise ReceiptError(f"the receipt does not verify: {error}") from error
+        raise ReceiptError(
+            f"the receipt does not verify: {error}", case="wrong-signature"
+        ) from error
     if signed.protected.get("typ") != TYPE:
-        raise ReceiptError("this is a signature, but not of a receipt")
+        raise ReceiptError("this is a signature, but not of a receipt", case="not-a-receipt")
     return signed.payload

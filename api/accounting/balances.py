@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.accounting.balance_blocks import Blocks, numbers_of
-from api.audiences.sources import displaces
+from api.accounting.memberships import displaces
 from api.db import AudienceRow, Store
 from api.db.types import to_pico
 from api.platforms.interfaces import Persons

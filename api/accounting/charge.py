@@ -12,38 +12,30 @@ never runs backwards, whatever the clocks do.
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Integer, and_, bindparam, case, literal
-from sqlmodel import Session, col, delete, select, update
+from sqlmodel import Session, col, delete
 
 from api import ledger
-from api.accounting import lifetime_caps
-from api.accounting.lifetime_caps import Burden
+from api.accounting import lifetime_caps, platform_budget
+from api.accounting.lifetime_caps import LifetimeDebit
+from api.accounting.memberships import HIDDEN, charged_members, displaces, load_memberships
 from api.accounting.people_digest import UnboundPeopleError, is_bound, people_digest
-from api.audiences.sealing import reached_all
-from api.audiences.sources import HIDDEN, displaces
-from api.audiences.uploads import order
-from api.audits.pricing import exact_price, stated_parts
+from api.accounting.prices import exact_price, stated_parts
 from api.db import (
     AudienceRow,
     AuditRow,
     ChargedPeopleRow,
     ChargeRow,
-    ExclusionRow,
-    GroupRow,
     MandateRow,
-    PlatformAccountRow,
     insert,
 )
-from api.db.types import Pico, as_decimal
-from api.kernel.clock import EPOCH
-from api.kernel.errors import AboveLifetimeCapError, PlatformExhaustedError
-from api.kernel.hard_limits import PLATFORM_WINDOW_DAYS
+from api.db.types import as_decimal
+from api.kernel.errors import AboveLifetimeCapError
 from api.kernel.ids import new_id
 from api.kernel.settings import Settings
 from api.mandates import budgets
@@ -58,29 +50,9 @@ from privacy.tables.price import Price as ExactPrice
 
 log = logging.getLogger(__name__)
 
-_WINDOW, _SPENT = col(PlatformAccountRow.window), col(PlatformAccountRow.spent)
-_NUMBER = bindparam("number", type_=Integer)
-_RHO, _LIMIT = bindparam("rho", type_=Pico), bindparam("limit", type_=Pico)
-# The account of the window of that number, and what it has spent with this; none opens again.
-_LATER = case((_WINDOW < _NUMBER, _NUMBER), else_=_WINDOW)
-_THEN = case((_WINDOW < _NUMBER, literal(Fraction(0), Pico)), else_=_SPENT) + _RHO
-_DEBIT = update(PlatformAccountRow).where(_THEN <= _LIMIT).values(window=_LATER, spent=_THEN)
-_REFUND = update(PlatformAccountRow).where(_WINDOW == _NUMBER).values(spent=_SPENT - _RHO)
-# Of a group: who of its people bear an audit, where anybody is left out.
-OF_THE_GROUP = and_(
-    col(ExclusionRow.audit_id) == bindparam("audit"),
-    col(ExclusionRow.label) == col(GroupRow.label),
-)
-# The people of each group, and which of them bear an audit.
-_BEARERS = (
-    select(col(GroupRow.label), col(GroupRow.members), col(GroupRow.people), col(ExclusionRow.able))
-    .outerjoin(ExclusionRow, OF_THE_GROUP)
-    .where(col(GroupRow.audience_id) == bindparam("audience"))
-)
-
 
 @dataclass(frozen=True)
-class Bill:
+class ChargeOrder:
     """An audit that is to be charged: who pays for it, who bears it, and by whose word."""
 
     audit: AuditRow
@@ -110,7 +82,9 @@ class Bill:
         return Fraction(self.exact.debit("rho"))
 
 
-def charge(session: Session, at: datetime, bills: Sequence[Bill], settings: Settings) -> None:
+def charge(
+    session: Session, at: datetime, bills: Sequence[ChargeOrder], settings: Settings
+) -> None:
     """Debit all limits and write the charges, or refuse; whoever cannot bear one is left out of it.
 
     `at` is the moment that `ledger.lock` gave: the books are locked. Each bill has a mandate of its
@@ -120,7 +94,7 @@ def charge(session: Session, at: datetime, bills: Sequence[Bill], settings: Sett
     if any(2 * bill.exact.of("rho", ADD_REMOVE) > bill.rho for bill in bills):
         raise BoundsError("a release must cost twice as much rho under change-one")
     budgets.debit(session, [Debit(bill.mandate, bill.debit, bill.loss) for bill in bills], at)
-    _debit_platform(session, at, sum((bill.rho for bill in bills), Fraction(0)), settings)
+    platform_budget.debit(session, at, sum((bill.rho for bill in bills), Fraction(0)), settings)
     people = [(bill.audit, bill.audience, bill.rho) for bill in bills]
     digests = charge_people(session, people, settings)
     rows = [_row(bill, at, digest) for bill, digest in zip(bills, digests, strict=True)]
@@ -132,7 +106,7 @@ def charge(session: Session, at: datetime, bills: Sequence[Bill], settings: Sett
     ledger.append_all(session, drafts, at=at)
 
 
-def refuse_unbearable(price: Price, settings: Settings) -> None:
+def refuse_above_lifetime_cap(price: Price, settings: Settings) -> None:
     """Refuse what nobody could ever bear: everybody would be left out, and the auditor would pay.
 
     The price and the cap are public, so this tells nothing about anyone.
@@ -152,8 +126,7 @@ def refund(session: Session, at: datetime, row: ChargeRow, settings: Settings) -
     The people it has recorded are dropped: the database refuses a refund that leaves them.
     """
     budgets.refund(session, row)
-    # A window that is over has nothing to give back to.
-    session.connection().execute(_REFUND, {"number": window_of(row.charged_at), "rho": row.rho})
+    platform_budget.refund(session, row.charged_at, row.rho)
     _refund_people(session, row, settings)
     session.exec(delete(ChargedPeopleRow).where(col(ChargedPeopleRow.audit_id) == row.audit_id))
     row.refunded_at = at
@@ -179,7 +152,9 @@ def _refund_people(session: Session, row: ChargeRow, settings: Settings) -> None
         # Balances stay as they are, which is never too low. `persons verify` reports it.
         log.exception("charge.unbound", extra={"audit": row.audit_id})
         return
-    lifetime_caps.refund(session, Burden(people, row.rho, uploaded, drawn=displaces(audience)))
+    lifetime_caps.refund(
+        session, LifetimeDebit(people, row.rho, uploaded, drawn=displaces(audience))
+    )
 
 
 def bound_people(
@@ -189,45 +164,10 @@ def bound_people(
 
     Raise `UnboundPeopleError` if they are not those of its digest, or if it has none.
     """
-    people, uploaded = _bearers(session, row.audit_id, audience)
+    people, uploaded = charged_members(session, row.audit_id, audience)
     if not is_bound(row.people_digest, row.audit_id, people, uploaded, settings):
         raise UnboundPeopleError
     return people, uploaded
-
-
-def bearers(session: Session, audit_id: str, audience: AudienceRow) -> Membership:
-    """The people of the audience who bear an audit: those who are scored.
-
-    Who they are and who is left out are one question: nothing can come between the two.
-    """
-    return _bearers(session, audit_id, audience)[0]
-
-
-def _bearers(session: Session, audit_id: str, audience: AudienceRow) -> tuple[Membership, int]:
-    asked = {"audit": audit_id, "audience": audience.id}
-    rows = session.connection().execute(_BEARERS, asked).all()
-    uploaded = sum(row.members for row in rows)
-    if audience.source != HIDDEN:
-        return bearing(audience, rows), uploaded
-    found = session.get(ChargedPeopleRow, audit_id)
-    people = np.frombuffer(b"" if found is None else found.people, "<i8")
-    return Membership((people,), 1), uploaded
-
-
-def bearing(audience: AudienceRow, rows: Sequence[Any]) -> Membership:
-    """The same, of rows of its groups with their label, people and who is able."""
-    groups = sorted(rows, key=lambda row: order(row.label))
-    people = tuple(lifetime_caps.able(group.people or b"", group.able) for group in groups)
-    return Membership(people, audience.groups_per_person)
-
-
-def _debit_platform(session: Session, at: datetime, rho: Fraction, settings: Settings) -> None:
-    asked = {"number": window_of(at), "rho": rho, "limit": Fraction(settings.platform_rho)}
-    if session.connection().execute(_DEBIT, asked).rowcount != 1:
-        raise PlatformExhaustedError(
-            f"all audits together may cost {settings.platform_rho} of rho in "
-            f"{PLATFORM_WINDOW_DAYS} days; nothing was charged, try again in the next window"
-        )
 
 
 def charge_people(
@@ -241,15 +181,15 @@ def charge_people(
     yet: none of them is debited, and there is no digest.
     """
     known = [each for each in audits if each[1].source != HIDDEN]
-    everybody = reached_all(session, [audience for _, audience, _ in known]) if known else []
+    everybody = load_memberships(session, [audience for _, audience, _ in known]) if known else []
     burdens = [
-        Burden(found.membership, rho, found.uploaded, drawn=displaces(audience))
+        LifetimeDebit(found.membership, rho, found.uploaded, drawn=displaces(audience))
         for (_, audience, rho), found in zip(known, everybody, strict=True)
     ]
     able = _debited(session, burdens, settings)
     digests = dict[str, bytes]()
     for (audit, _, _), found, masks in zip(known, everybody, able, strict=True):
-        lifetime_caps.exclude(session, audit.id, found.labels, masks)
+        lifetime_caps.record_exclusions(session, audit.id, found.labels, masks)
         debited = lifetime_caps.within_cap(found.membership, masks)
         digests[audit.id] = people_digest(audit.id, debited, found.uploaded, settings)
     return [digests.get(audit.id) for audit, _, _ in audits]
@@ -264,9 +204,9 @@ def record_people(
     holds the ledger's lock and knows that nothing was read on this charge.
     """
     _refund_people(session, row, settings)
-    _, rows = _bearers(session, row.audit_id, audience)
+    _, rows = charged_members(session, row.audit_id, audience)
     everybody = Membership((np.unique(found[found >= 0]),), 1)
-    [masks] = _debited(session, [Burden(everybody, row.rho, rows, drawn=True)], settings)
+    [masks] = _debited(session, [LifetimeDebit(everybody, row.rho, rows, drawn=True)], settings)
     people = lifetime_caps.within_cap(everybody, masks)
     [debited] = people.groups
     recorded = session.get(ChargedPeopleRow, row.audit_id)
@@ -277,18 +217,15 @@ def record_people(
     session.flush()
 
 
-def _debited(session: Session, burdens: Sequence[Burden], settings: Settings) -> list[list[Any]]:
+def _debited(
+    session: Session, burdens: Sequence[LifetimeDebit], settings: Settings
+) -> list[list[Any]]:
     if not burdens:
         return []
     return lifetime_caps.charge(session, burdens, Fraction(settings.person_lifetime_rho))
 
 
-def window_of(at: datetime) -> int:
-    """The number of the platform's window at an instant."""
-    return (at - EPOCH) // timedelta(days=PLATFORM_WINDOW_DAYS)
-
-
-def _row(bill: Bill, at: datetime, digest: bytes | None) -> ChargeRow:
+def _row(bill: ChargeOrder, at: datetime, digest: bytes | None) -> ChargeRow:
     audit, mandate = bill.audit, bill.mandate
     return ChargeRow(
         id=new_id("charge"),
@@ -311,7 +248,7 @@ def _row(bill: Bill, at: datetime, digest: bytes | None) -> ChargeRow:
     )
 
 
-def _facts(row: ChargeRow, bill: Bill) -> dict[str, object]:
+def _facts(row: ChargeRow, bill: ChargeOrder) -> dict[str, object]:
     price = bill.price
     return {
         "format": LEDGER_FORMAT,

@@ -5,10 +5,10 @@ take beyond the cap is left out of it, and everybody else is charged; nothing of
 (R2). Whether a person is left out depends on that person's own history alone, so the filter is
 sound under adaptive composition: see docs/guarantee.md.
 
-Balances are exact integers in blocks of neighbouring person numbers (`api.accounting.balance_blocks`): a platform of a
-million people has a thousand rows, and an audience of a hundred touches a hundred. They live in the
-platform's own tables and never enter the ledger. Only the holder of the books' lock may change
-them.
+Balances are exact integers in blocks of neighbouring person numbers
+(`api.accounting.balance_blocks`): a platform of a million people has a thousand rows, and an
+audience of a hundred touches a hundred. They live in the platform's own tables and never enter the
+ledger. Only the holder of the books' lock may change them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ from privacy.tables.membership import Membership, Persons
 
 
 @dataclass(frozen=True)
-class Burden:
+class LifetimeDebit:
     """What people are to bear: each of them the cost. So many identifiers were uploaded.
 
     `drawn`: whether these people displace each other, as in a sample or a hidden audience.
@@ -39,7 +39,7 @@ class Burden:
 
 
 def charge(
-    session: Session, burdens: Sequence[Burden], cap: Fraction
+    session: Session, burdens: Sequence[LifetimeDebit], cap: Fraction
 ) -> list[list[NDArray[np.bool_] | None]]:
     """Charge everybody who can bear it, one burden after the other; for each group of each, who
     could, or None for all.
@@ -51,12 +51,12 @@ def charge(
     return [[None if mask.all() else mask for mask in masks] for masks in _moved(session, moves)]
 
 
-def refund(session: Session, burden: Burden) -> None:
+def refund(session: Session, burden: LifetimeDebit) -> None:
     """Give the cost back to everybody who was charged it."""
     _moved(session, [_of(burden, -to_pico(burden.cost))])
 
 
-def carry(
+def carry_over(
     session: Session,
     membership: Membership,
     amounts: Sequence[Balances],
@@ -77,7 +77,7 @@ def paid(*, drawn: bool) -> tuple[str, ...]:
     return ("spent", "drawn") if drawn else ("spent",)
 
 
-def exclude(
+def record_exclusions(
     session: Session, audit_id: str, labels: list[str], able: list[NDArray[np.bool_] | None]
 ) -> None:
     """Write down who is left out of an audit, for its worker."""
@@ -88,7 +88,7 @@ def exclude(
     )
 
 
-def able(people: bytes, those: bytes | None) -> Persons:
+def people_within_cap(people: bytes, those: bytes | None) -> Persons:
     """The people of a group as they are kept, without who is left out of an audit."""
     group = np.frombuffer(people, "<i8")
     return group if those is None else group[_mask(those, len(group))]
@@ -103,7 +103,7 @@ def within_cap(membership: Membership, masks: Sequence[NDArray[np.bool_] | None]
     return Membership(groups, membership.groups_per_person)
 
 
-def borne(
+def spent(
     session: Session, costs: Mapping[str, Fraction], labels: list[str], membership: Membership
 ) -> list[Balances]:
     """For each group, what each of its people bore of these audits together.
@@ -144,7 +144,7 @@ class _Move:
         return np.concatenate([each[part] for each, part in zip(self.amount, parts, strict=True)])
 
 
-def _of(burden: Burden, amount: int, cap: int | None = None) -> _Move:
+def _of(burden: LifetimeDebit, amount: int, cap: int | None = None) -> _Move:
     room = None if cap is None else cap - amount
     return _Move(burden.membership, paid(drawn=burden.drawn), amount, burden.uploaded, room)
 

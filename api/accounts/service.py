@@ -1,25 +1,16 @@
-"""Who is registered, with which keys, and what they were charged."""
+"""Registration of auditors and of the researchers who act for them."""
 
 from sqlalchemy.exc import IntegrityError
-from sqlmodel import Session, col, select
+from sqlmodel import Session
 
 from api.accounts import personal_text
-from api.db import AuditorRow, ChargeRow, ResearcherRow, SigningKeyRow, Store
-from api.db.types import as_decimal
+from api.db import AuditorRow, ResearcherRow
 from api.identity.key_policy import validate_public_jwk
 from api.kernel.clock import now
 from api.kernel.errors import ConflictError, InvalidRequestError, NotFoundError
 from api.kernel.ids import new_id
 from api.ledger import append
-from openapi.resources import (
-    Auditor,
-    AuditorDraft,
-    Charge,
-    Price,
-    Researcher,
-    ResearcherDraft,
-    SigningKey,
-)
+from openapi.resources import Auditor, AuditorDraft, Researcher, ResearcherDraft
 from privacy.ledger.statements import Statement
 
 
@@ -61,35 +52,12 @@ def register_researcher(
     return researcher_view(row)
 
 
-def signing_keys(store: Store) -> list[SigningKey]:
-    with store.read() as session:
-        rows = session.exec(select(SigningKeyRow).order_by(col(SigningKeyRow.created_at)))
-        return [
-            SigningKey(**row.model_dump(include={"kid", "purpose", "created_at", "retired_at"}))
-            for row in rows
-        ]
-
-
 def auditor_view(row: AuditorRow) -> Auditor:
     return Auditor(**row.model_dump())
 
 
 def researcher_view(row: ResearcherRow) -> Researcher:
     return Researcher(**row.model_dump(exclude={"jwk", "outside_subject"}))
-
-
-def charge_view(row: ChargeRow) -> Charge:
-    price = Price.model_validate_json(row.price)
-    computed = {"epsilon", "rho", "debit", "exploration_loss", "assumes", "refunded"}
-    return Charge(
-        **row.model_dump(include=Charge.model_fields.keys() - computed),
-        epsilon=price.epsilon,
-        rho=price.rho,
-        debit=as_decimal(row.debit),
-        exploration_loss=as_decimal(row.exploration_loss),
-        assumes=price.assumes,
-        refunded=row.refunded_at is not None,
-    )
 
 
 def _check(session: Session, draft: ResearcherDraft) -> None:

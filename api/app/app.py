@@ -14,23 +14,26 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
 
+from api.accounts import routes as accounts
 from api.app.access_log import AccessLog
 from api.app.capacity import Capacity
 from api.app.container import Container
 from api.app.gate import Gate
 from api.audiences import routes as audiences
+from api.audits import charge_routes as charges
 from api.audits import routes as audits
 from api.catalogue import routes as catalogue
 from api.console import installation as console
 from api.contents import routes as contents
-from api.identity import oauth_routes
+from api.health import routes as health
+from api.identity import oauth_routes as oauth
 from api.ledger import routes as ledger
 from api.ledger.platform_changes import record_state
-from api.mandates import regulator_routes
-from api.oversight import routes as insight
+from api.mandates import routes as mandates
+from api.oversight import routes as oversight
 from api.studies import routes as studies
 from api.two_party import routes as two_party
-from api.vetting import me_routes
+from api.vetting import me_routes as me
 from api.vetting import regulator_routes as vetting
 from api.vetting import routes as applications
 from api.web import problem_responses
@@ -44,23 +47,26 @@ DESCRIPTION = (
 )
 ROUTERS = (
     catalogue.router,
+    health.router,
     contents.router,
     audiences.router,
     audits.router,
     two_party.router,
     studies.router,
-    regulator_routes.budget,
-    regulator_routes.regulator,
+    mandates.budget,
+    accounts.router,
+    mandates.regulator,
+    charges.router,
     two_party.regulator,
-    insight.router,
-    regulator_routes.operator,
+    oversight.router,
+    ledger.operator,
     applications.router,
     vetting.regulator,
     vetting.operator,
-    me_routes.router,
+    me.router,
     webhooks.router,
     ledger.router,
-    oauth_routes.router,
+    oauth.router,
 )
 
 

@@ -22,8 +22,8 @@ Four facts make this hold:
   threads left over answer reads meanwhile.
 
 Every wait has a time limit and ends in 503 with `Retry-After`: for a place (`api.web.waiting`), for
-group commit (`api.audits.queue.group_commit`), for the write lock, for a connection, and for PostgreSQL
-(`api.db.engine`).
+group commit (`api.audits.queue.group_commit`), for the write lock, for a connection, and for
+PostgreSQL (`api.db.engine`).
 """
 
 import resource

@@ -1,7 +1,7 @@
 """The one place that names a platform: the simulated one, or a deployment's own by settings."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -11,24 +11,30 @@ import numpy as np
 import pyarrow as pa
 
 from api.app.container import Container, build_container
+from api.execution.in_process import InProcess
 from api.kernel.settings import Settings
+from api.kinds.context import Engine
 from api.platforms.http import HttpPlatform, OnnxPlatform
 from api.platforms.interfaces import Log, Persons, Platform, Ranking, Traffic
 
 
 def load_platform(settings: Settings) -> Platform:
-    """The platform that the settings name, with the engine that they name."""
+    """Return the platform that the settings name."""
+    return make_platform(settings.platform, settings.platform_options)
+
+
+def load_engine(settings: Settings, platform: Platform) -> Engine:
+    """Return the engine that the settings name: this process, or a Ray cluster."""
+    if settings.ray is None:
+        return InProcess(platform)
     # Nothing else of the settings goes to a cluster: they hold secrets.
     make = partial(make_platform, settings.platform, settings.platform_options)
-    platform = make()
-    if settings.ray is None:
-        return platform
     try:
         from api.execution.ray.driver import OnRay
     except ModuleNotFoundError as error:
         raise ValueError('[ray] is set: install "platform-auditor[server,ray]"') from error
 
-    return replace(platform, engine=OnRay(platform, make, settings.ray))
+    return OnRay(platform, make, settings.ray)
 
 
 def make_platform(name: str, options: Mapping[str, Any]) -> Platform:
@@ -161,4 +167,5 @@ def exported(platform: Platform, folder: Path) -> dict[str, Any]:
 
 
 def load_container(settings: Settings) -> Container:
-    return build_container(settings, load_platform(settings))
+    platform = load_platform(settings)
+    return build_container(settings, platform, load_engine(settings, platform))

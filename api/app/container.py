@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from api.app.capacity import Capacity
 from api.app.rate_limit import RateLimited
 from api.audiences.dependencies import UploadParts
+from api.audiences.expiry import purge_expired
 from api.audiences.matcher import Matcher
 from api.audits import queries
 from api.audits.event_streams import EventStreams
@@ -20,16 +21,21 @@ from api.audits.queue.worker import Worker
 from api.audits.queue.worker_thread import Shift
 from api.audits.submission import Submissions
 from api.db import SERVING_LIMITS, Store
+from api.execution.in_process import InProcess
 from api.health.queue_gauges import update_queue_gauges, watch_pool
-from api.health.readiness import WriteRecord
 from api.identity import Auth, build_auth
 from api.identity.signing_keys import SigningKeys
-from api.kernel.public_pace import Pace
 from api.kernel.settings import Settings, ledger_origin
+from api.kinds.context import Engine
 from api.ledger.checkpoints import Checkpointer
+from api.ledger.key_rotation import KeyEntries
 from api.platforms.interfaces import Platform
+from api.platforms.public_pace import Pace
+from api.telemetry.readiness import WriteRecord
+from api.two_party.delivery import settle_all
 from api.two_party.dependencies import TwoPartyParts
 from api.two_party.runs import Runs
+from api.two_party.timeouts import end_stale
 from api.vetting.calendar import Calendar
 from api.vetting.dependencies import InterventionParts
 from api.web.shared_rates import SharedRates
@@ -45,6 +51,7 @@ class Container:
     settings: Settings
     store: Store
     platform: Platform
+    engine: Engine
     auth: Auth
     rates: SharedRates
     # Rates of applications, counted by network: their senders are not known.
@@ -132,16 +139,25 @@ class Container:
 
     def worker(self) -> Worker:
         parts = self.store, self.platform, self.signing_keys, self.settings
-        return Worker(*parts, moved=self.following.moved)
+        tasks = (
+            partial(purge_expired, self.store),
+            partial(end_stale, self.store, self.settings),
+            partial(settle_all, *parts),
+        )
+        return Worker(*parts, self.engine, moved=self.following.moved, tasks=tasks)
 
 
-def build_container(settings: Settings, platform: Platform) -> Container:
-    """Build the parts of one deployment from its settings."""
+def build_container(
+    settings: Settings, platform: Platform, engine: Engine | None = None
+) -> Container:
+    """Build the parts of one deployment. Without an engine, this process reads the people."""
     store = Store(settings.database_url, Capacity.of(settings).connections, SERVING_LIMITS)
-    auth = build_auth(store, settings)
+    auth = build_auth(store, settings, KeyEntries())
     rates = SharedRates(store, settings)
     requests = rates.buckets("requests", Rate(settings.requests_per_minute, settings.burst))
     auth = replace(auth, authenticator=RateLimited(auth.authenticator, requests))
     hourly = Rate(settings.applications_per_hour / 60, settings.applications_per_hour)
     strangers = rates.buckets("applications", hourly)
-    return Container(settings, store, platform, auth, rates, strangers)
+    return Container(
+        settings, store, platform, engine or InProcess(platform), auth, rates, strangers
+    )

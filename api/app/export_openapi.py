@@ -1,4 +1,4 @@
-"""The contract, exported: `python -m api.app.export_openapi` writes `openapi/openapi.json`, or checks it."""
+"""Export of the contract: `python -m api.app.export_openapi [--check]` writes openapi.json."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ from fastapi import FastAPI
 
 from api.app.app import describe
 
-PATH = Path(__file__).parent.parent / "openapi" / "openapi.json"
+PATH = Path(__file__).parents[2] / "openapi" / "openapi.json"
 
 
 def export() -> str:

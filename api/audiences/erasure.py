@@ -7,10 +7,8 @@ import numpy as np
 from sqlmodel import Session, col, delete, select
 
 from api.accounting import lifetime_caps
-from api.accounting.charge import bearers
+from api.accounting.memberships import HIDDEN, charged_members, displaces, load_membership
 from api.audiences import similarity_sketches
-from api.audiences.sealing import reached
-from api.audiences.sources import HIDDEN, displaces
 from api.audiences.uploads import groups_of, pending
 from api.db import (
     AudienceRow,
@@ -36,7 +34,10 @@ def erase(session: Session, audience: AudienceRow) -> None:
         return
     lock(session)
     if pending(session, audience.id):
-        raise ConflictError("an audit on this audience has not finished; cancel it or wait")
+        raise ConflictError(
+            "an audit on this audience has not finished; cancel it or wait",
+            case="audit-not-finished",
+        )
     _carry(session, audience)
     session.exec(delete(PartRow).where(col(PartRow.audience_id) == audience.id))
     _forget_runs(session, audience)
@@ -57,12 +58,14 @@ def _carry(session: Session, audience: AudienceRow) -> None:
     costs = {charge.audit_id: charge.rho for charge in charges}
     if not costs:
         return
-    found = reached(session, audience)
+    found = load_membership(session, audience)
     if audience.source == HIDDEN:
         _carry_recorded(session, audience, costs, found.uploaded)
         return
-    borne = lifetime_caps.borne(session, costs, found.labels, found.membership)
-    lifetime_caps.carry(session, found.membership, borne, found.uploaded, drawn=displaces(audience))
+    borne = lifetime_caps.spent(session, costs, found.labels, found.membership)
+    lifetime_caps.carry_over(
+        session, found.membership, borne, found.uploaded, drawn=displaces(audience)
+    )
 
 
 def _carry_recorded(
@@ -70,9 +73,9 @@ def _carry_recorded(
 ) -> None:
     """Carry forward what each charge on a hidden audience debits the people it has recorded."""
     for audit_id, cost in costs.items():
-        people = bearers(session, audit_id, audience)
+        people, _ = charged_members(session, audit_id, audience)
         amounts = [np.full(len(group), to_pico(cost), np.int64) for group in people.groups]
-        lifetime_caps.carry(session, people, amounts, rows, drawn=True)
+        lifetime_caps.carry_over(session, people, amounts, rows, drawn=True)
 
 
 def _forget_runs(session: Session, audience: AudienceRow) -> None:

@@ -2,15 +2,15 @@
 
 Private set intersection finds, during a two-party run, which of the platform's own people are among
 them; nobody who is not on the platform is shown to it. The commitment is the auditor's own word.
-The people whom a run finds belong to its charge (`api.accounting.charge.record_people`): the audience itself
-stays empty, so that no other audit can read them.
+The people whom a run finds belong to its charge (`api.accounting.charge.record_people`): the
+audience itself stays empty, so that no other audit can read them.
 """
 
 import numpy as np
 from sqlmodel import Session
 
+from api.accounting.memberships import HIDDEN
 from api.audiences.sealing import close, keep_until
-from api.audiences.sources import HIDDEN
 from api.audiences.uploads import groups_of, view
 from api.db import AudienceRow, GroupRow
 from api.identity.caller import Caller

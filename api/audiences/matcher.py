@@ -1,13 +1,11 @@
 """Background matching: an accepted part is matched in memory, and delivered at a public time (R2).
 
 A part is answered for before it is matched, so that no answer waits for the platform. Its result is
-written when its public time is over, never before: `api.kernel.public_pace`. A part that is late is written at
-the next public time. The operator is told by a metric and by the log; an auditor who seals the
-audience meanwhile sees how many steps it took.
-
-Identifiers are in memory alone. A process that ends with parts unmatched leaves them claimed; when
-their public time is long over, they are lost and must be sent again. An outage of the platform
-costs a part the same after a few attempts.
+written when its public time is over, never before: `api.platforms.public_pace`. A part that is late
+is written at the next public time. The operator is told by a metric and by the log; an auditor who
+seals the audience meanwhile sees how many steps it took. Identifiers are in memory alone. A process
+that ends with parts unmatched leaves them claimed; when their public time is long over, they are
+lost and must be sent again. An outage of the platform costs a part the same after a few attempts.
 """
 
 import logging
@@ -25,9 +23,9 @@ from api.audiences.places import Places, Ticket
 from api.audiences.uploads import Claimed
 from api.db import UNAVAILABLE, Store
 from api.kernel.errors import UnavailableError
-from api.kernel.public_pace import Pace
 from api.kernel.settings import Settings
 from api.platforms.interfaces import People, Persons
+from api.platforms.public_pace import Pace
 from api.telemetry.metrics import LATE_PARTS
 
 ATTEMPTS = 4

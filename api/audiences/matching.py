@@ -88,6 +88,7 @@ def answered(call: Callable[[], Persons]) -> Persons:
         raise UnavailableError(
             "the platform does not answer; the audience is as it was and still open, try again",
             headers={"Retry-After": "5"},
+            case="platform-silent",
         ) from error
 
 

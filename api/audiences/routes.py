@@ -1,30 +1,14 @@
 """`/v1/audiences`: upload people by group, seal them, or have the platform draw a sample."""
 
-import asyncio
-import base64
-import binascii
-import hashlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from datetime import timedelta
-from tempfile import SpooledTemporaryFile
-from typing import IO, Annotated
+from typing import Annotated
 
 from fastapi import Header, Request, Response
-from fastapi.concurrency import run_in_threadpool
-from sqlmodel import select
 
-from api.audiences import hidden, sampling, sealing, uploads
-from api.audiences.dependencies import UploadDep, UploadParts
-from api.audiences.erasure import erase
-from api.audiences.matching import bind, refuse_when_silent
-from api.audiences.media_types import MEDIA_TYPES, media_type_of
-from api.audiences.parsing import read_members
-from api.audiences.places import Ticket
-from api.audiences.row_limit import row_limit
-from api.db import AudienceRow
+from api.audiences import queries, sampling, service
+from api.audiences.dependencies import UploadDep
+from api.audiences.media_types import MEDIA_TYPES
+from api.audiences.part_upload import PartUpload
 from api.identity.roles import AuditorDep
-from api.kernel.clock import now
 from api.kernel.errors import (
     AudienceSealedError,
     AudienceTooLargeError,
@@ -35,7 +19,6 @@ from api.kernel.errors import (
     MalformedMembersError,
     MatchingQuotaError,
     NotFoundError,
-    OverloadedError,
     PartsLostError,
     QuotaExceededError,
     RateLimitedError,
@@ -45,13 +28,10 @@ from api.kernel.errors import (
     UnavailableSampleError,
     UnsupportedMediaTypeError,
 )
-from api.ledger import lock
 from api.web.dependencies import PlatformDep, ReadDep, SettingsDep, StoreDep
-from api.web.pagination import page
 from api.web.parameters import CursorQuery, LabelPath, LimitQuery, PartQuery
 from api.web.problem_responses import responses
 from api.web.routing import router as new_router
-from api.web.waiting import place
 from openapi.resources import Audience, AudienceDraft, HiddenDraft, Page, Part, SampleDraft, Seal
 
 router = new_router(
@@ -59,13 +39,6 @@ router = new_router(
     tags=["audiences"],
     responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
 )
-_IN_MEMORY = 4 * 1024 * 1024
-# Seconds between two looks for a place, or for parts that are being written down.
-_PAUSE, _LONGEST_PAUSE = 0.005, 0.05
-# A sealing waits this long for parts that are being matched, and is refused then.
-_PATIENCE = timedelta(seconds=25)
-# A part waits this long for a place, whoever its identifiers find, and is refused then.
-PLACE_PATIENCE = timedelta(seconds=20)
 _BODY = {
     "requestBody": {
         "required": True,
@@ -87,8 +60,7 @@ def create_audience(
     draft: AudienceDraft, caller: AuditorDep, store: StoreDep, settings: SettingsDep
 ) -> Audience:
     """Open an audience with empty groups."""
-    with store.write() as session:
-        return uploads.create(session, caller, draft, settings)
+    return service.create_audience(store, caller, draft, settings)
 
 
 @router.post(
@@ -122,8 +94,7 @@ def hide_audience(
     platform: PlatformDep,
 ) -> Audience:
     """So many people whom the platform is not shown, for one two-party audit."""
-    with store.write() as session:
-        return hidden.hide(session, caller, draft, platform, settings)
+    return service.hide_audience(store, caller, draft, platform, settings)
 
 
 @router.get("")
@@ -131,24 +102,19 @@ def list_audiences(
     caller: AuditorDep, session: ReadDep, cursor: CursorQuery = None, limit: LimitQuery = 50
 ) -> Page[Audience]:
     """Your audiences, newest first."""
-    mine = select(AudienceRow).where(AudienceRow.auditor_id == caller.auditor)
-    return page(
-        session, mine, AudienceRow.id, lambda row: uploads.view(session, row), cursor, limit
-    )
+    return queries.list_audiences(session, caller, cursor, limit)
 
 
 @router.get("/{audience_id}", responses=responses(NotFoundError))
 def get_audience(audience_id: str, caller: AuditorDep, session: ReadDep) -> Audience:
     """One audience: what you uploaded, never what matched."""
-    return uploads.view(session, uploads.owned(session, caller, audience_id))
+    return queries.get_audience(session, caller, audience_id)
 
 
 @router.delete("/{audience_id}", status_code=204, responses=responses(NotFoundError, ConflictError))
 def delete_audience(audience_id: str, caller: AuditorDep, store: StoreDep) -> None:
     """Erase the members of an open or finished audience. Commitment and debits stay."""
-    with store.write() as session:
-        lock(session)
-        erase(session, uploads.owned(session, caller, audience_id, lock="skip"))
+    service.delete_audience(store, caller, audience_id)
 
 
 @router.put(
@@ -185,45 +151,8 @@ async def put_members(
     A part replaces the part of the same number, so an upload that broke off can be resumed.
     It is accepted at once and matched afterwards; the database keeps no identifier.
     """
-    store, settings, matcher = parts.store, parts.settings, parts.matcher
-
-    def look() -> uploads.Place:
-        with store.read() as session:
-            return uploads.place_of(session, caller, audience_id, label, part)
-
-    def accept(body: IO[bytes], digest: str) -> tuple[Part, uploads.Claimed]:
-        members = read_members(body, content_type, limit)
-        refuse_when_silent(parts.people, members)
-        binding, seconds = bind(members, settings), matcher.duration(members)
-        with store.write() as session:
-            audience = uploads.owned_open(session, caller, audience_id)
-            where = session, audience, label, part
-            return uploads.accept_part(
-                *where, members, binding, digest, settings, seconds, instead_of=place.digest
-            )
-
-    def keep(body: IO[bytes], digest: str, ticket: Ticket) -> Part:
-        try:
-            accepted, claimed = accept(body, digest)
-        except BaseException:
-            matcher.places.leave(ticket)
-            raise
-        matcher.begin(claimed, ticket)
-        return accepted
-
-    place = await run_in_threadpool(look)
-    limit, media_type = row_limit(place.others, settings), media_type_of(content_type)
-    with SpooledTemporaryFile(_IN_MEMORY) as body:
-        state = hashlib.sha256()
-        async for chunk in request.stream():
-            limit.take(chunk, media_type)
-            state.update(chunk)
-            body.write(chunk)
-        _compare(content_digest, state.digest())
-        size, digest = body.tell(), f"sha256:{state.hexdigest()}"
-        body.seek(0)
-        async with _placed(parts, caller.auditor, size) as ticket:
-            return await run_in_threadpool(keep, body, digest, ticket)
+    upload = PartUpload(parts, caller, audience_id, label, part, content_type, content_digest)
+    return await upload.receive(request.stream())
 
 
 @router.delete(
@@ -235,9 +164,7 @@ def empty_group(
     audience_id: str, label: LabelPath, caller: AuditorDep, store: StoreDep, settings: SettingsDep
 ) -> Response:
     """Take back everything uploaded for a group, to upload it again."""
-    with store.write() as session:
-        audience = uploads.owned_open(session, caller, audience_id)
-        uploads.empty_group(session, audience, label, settings)
+    service.empty_group(store, caller, audience_id, label, settings)
     return Response(status_code=204)
 
 
@@ -260,60 +187,4 @@ async def seal_audience(
 
     It comes when all parts are matched, at a public pace.
     """
-    asked = parts.store, caller, audience_id, seal.salt, parts.people, parts.settings
-    give_up, pause = now() + _PATIENCE, _PAUSE
-    while True:
-        try:
-            async with place(parts.slots):
-                return await run_in_threadpool(sealing.seal, *asked)
-        except sealing.NotMatchedError as error:
-            # Parts are delivered at public times: to look more often tells nothing.
-            if error.until > give_up or now() > give_up:
-                raise
-            await asyncio.sleep(max(pause, (error.until - now()).total_seconds()))
-            pause = min(2 * pause, _LONGEST_PAUSE)
-
-
-@asynccontextmanager
-async def _placed(parts: UploadParts, auditor_id: str, size: int) -> AsyncIterator[Ticket]:
-    """Wait for a place among the parts that are matched, and for the turn to be read.
-
-    The caller has the place from then on, also after this context has ended.
-    """
-    places = parts.matcher.places
-    ticket, taken = places.wait_for(auditor_id, size), False
-    try:
-        async with asyncio.timeout(PLACE_PATIENCE.total_seconds()):
-            while not places.take(ticket):
-                await asyncio.sleep(_PAUSE)
-            await parts.slots.acquire()
-        taken = True
-    except TimeoutError as error:
-        raise OverloadedError(
-            f"{places.parts} parts are being matched, and none of their places became free within"
-            f" {PLACE_PATIENCE.total_seconds():g} s. Nothing was stored. Send the part again.",
-            headers={"Retry-After": "5"},
-        ) from error
-    finally:
-        if not taken:
-            places.leave(ticket)
-    try:
-        yield ticket
-    finally:
-        parts.slots.release()
-
-
-def _compare(header: str | None, received: bytes) -> None:
-    """Check an RFC 9530 digest, where one was sent."""
-    if header is None:
-        return
-    name, _, value = header.partition("=")
-    try:
-        announced = base64.b64decode(value.strip().strip(":"), validate=True)
-    except binascii.Error:
-        announced = b""
-    if name.strip().lower() != "sha-256" or announced != received:
-        raise DigestMismatchError(
-            "the bytes received do not have the Content-Digest announced (sha-256=:base64:); "
-            "send the part again"
-        )
+    return await service.seal_audience(parts, caller, audience_id, seal)

@@ -4,11 +4,9 @@ Whom the identifiers found is known since they arrived (`api.audiences.matching`
 is visible: the answer is the same whether everybody matched or nobody (R2).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -53,9 +51,6 @@ _FORGOTTEN = (
     .where(_OF_AUDIENCE)
     .returning(col(PartRow.label), col(PartRow.number), col(PartRow.digest))
     .execution_options(synchronize_session=False)
-)
-_REACHED = select(GroupRow.audience_id, GroupRow.label, GroupRow.people, GroupRow.members).where(
-    col(GroupRow.audience_id).in_(bindparam("audiences", expanding=True))
 )
 
 
@@ -142,39 +137,6 @@ def close(
 
 def keep_until(moment: datetime, settings: Settings) -> datetime:
     return moment + timedelta(days=settings.members_kept_days)
-
-
-@dataclass(frozen=True)
-class Reached:
-    """Whom a sealed audience reached, by the labels of its groups; so many were uploaded."""
-
-    labels: list[str]
-    membership: Membership
-    uploaded: int
-
-
-def reached(session: Session, audience: AudienceRow) -> Reached:
-    [found] = reached_all(session, [audience])
-    return found
-
-
-def reached_all(session: Session, audiences: Sequence[AudienceRow]) -> list[Reached]:
-    asked = {"audiences": [audience.id for audience in audiences]}
-    rows = session.connection().execute(_REACHED, asked).all()
-    return [
-        _reached(audience, [row for row in rows if row.audience_id == audience.id])
-        for audience in audiences
-    ]
-
-
-def _reached(audience: AudienceRow, rows: Iterable[Any]) -> Reached:
-    groups = sorted(rows, key=lambda row: uploads.order(row.label))
-    people = tuple(np.frombuffer(group.people or b"", "<i8") for group in groups)
-    return Reached(
-        [group.label for group in groups],
-        Membership(people, audience.groups_per_person),
-        sum(group.members for group in groups),
-    )
 
 
 class NotMatchedError(UnavailableError):

@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, bindparam, func
 from sqlalchemy.orm import defer
 from sqlmodel import Session, col, delete, select, update
 
+from api.accounting.memberships import group_order
 from api.audiences import quota, similarity_sketches
 from api.audiences.matching import Binding
 from api.audiences.parsing import Members
@@ -265,7 +266,7 @@ def pending(session: Session, audience_id: str) -> bool:
 def groups_of(session: Session, audience_id: str) -> list[GroupRow]:
     """The groups in their order, not yet their people."""
     rows = session.exec(_GROUPS, params={"audience": audience_id})
-    return sorted(rows, key=lambda group: order(group.label))
+    return sorted(rows, key=lambda group: group_order(group.label))
 
 
 def named(groups: list[GroupRow], label: str) -> GroupRow:
@@ -274,11 +275,6 @@ def named(groups: list[GroupRow], label: str) -> GroupRow:
         if group.label == label:
             return group
     raise NotFoundError(f"the audience has no group {label}")
-
-
-def order(label: str) -> int:
-    """Groups stand by the numbers of their labels: g0, g1, …, g10."""
-    return int(label[1:])
 
 
 def view(session: Session, row: AudienceRow) -> Audience:

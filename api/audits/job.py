@@ -7,9 +7,8 @@ from typing import Any
 from sqlalchemy import bindparam, select
 from sqlmodel import Session, col
 
-from api.accounting.charge import OF_THE_GROUP, bearing
+from api.accounting.memberships import HIDDEN, OF_THE_GROUP, charged_of_groups
 from api.accounting.people_digest import UnboundPeopleError, is_bound
-from api.audiences.sources import HIDDEN
 from api.audiences.uploads import SIZES
 from api.audits.pricing import facts_from
 from api.contents.service import Shown, shown
@@ -62,7 +61,7 @@ def read(session: Session, audit: AuditRow, settings: Settings) -> tuple[Work, M
         raise UnboundPeopleError
     audience = groups[0].AudienceRow
     facts = facts_from(session, audience, groups)
-    people, digest = bearing(audience, groups), groups[0].people_digest
+    people, digest = charged_of_groups(audience, groups), groups[0].people_digest
     known = audience.source != HIDDEN
     if not known or not is_bound(digest, audit.id, people, facts.members, settings):
         raise UnboundPeopleError

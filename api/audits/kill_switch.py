@@ -36,7 +36,11 @@ def stop(session: Session, draft: StopDraft, statement: Statement, settings: Set
 
 def _check(row: AuditRow) -> None:
     if not REQUEST.validate_json(row.request).exploration_loss:
-        raise ConflictError(f"the audit is a {row.kind}: it shows nobody anything", state=row.state)
+        raise ConflictError(
+            f"the audit is a {row.kind}: it shows nobody anything",
+            state=row.state,
+            case="nothing-shown",
+        )
     if row.stopped or row.state not in ("charged", "running"):
         state = "stopped" if row.stopped else row.state
-        raise ConflictError(f"the audit is {state} already", state=row.state)
+        raise ConflictError(f"the audit is {state} already", state=row.state, case="ended-already")

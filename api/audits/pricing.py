@@ -9,22 +9,21 @@ from typing import Any
 from sqlalchemy import bindparam
 from sqlmodel import Session, col, select
 
-from api.audiences.sources import displaces, source_of
-from api.audiences.uploads import SIZES, order
+from api.accounting.memberships import displaces, group_order
+from api.audiences.sources import source_of
+from api.audiences.uploads import SIZES
 from api.db import AudienceRow, AuditRow, GroupRow
 from api.db.types import as_decimal
 from api.kinds.registry import AudienceFacts
 from openapi.resources import Assumption, BothRelations, Currency, Price, PricePart
 from privacy import waist
-from privacy.declared import declared_numbers
-from privacy.mechanisms import currency_of, exact_scale
 from privacy.tables.bounded_table import Bounds
+from privacy.tables.declared import declared_numbers
+from privacy.tables.mechanisms import currency_of, exact_scale
 from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, INFINITE
 from privacy.tables.price import Price as ExactPrice
 from privacy.tables.sensitivity import Reach
 
-# The fields of a part that the ledger states (docs/ledger.md, format 3).
-_STATED = {"name", "mechanism", "bounds", "sensitivity", "scale", "parameter"}
 _SIZES = select(*SIZES).where(col(GroupRow.audience_id) == bindparam("audience"))
 
 
@@ -36,7 +35,7 @@ def facts_of(session: Session, audience: AudienceRow) -> AudienceFacts:
 
 def facts_from(session: Session, audience: AudienceRow, rows: Sequence[Any]) -> AudienceFacts:
     """The same, of rows of its groups with their label, members and known size."""
-    groups = sorted(rows, key=lambda row: order(row.label))
+    groups = sorted(rows, key=lambda row: group_order(row.label))
     sizes = tuple(group.known_size for group in groups if group.known_size is not None)
     return AudienceFacts(
         labels=tuple(group.label for group in groups),
@@ -97,22 +96,6 @@ def in_currency(price: Price, currency: Currency) -> Price:
     if both is None:
         raise ValueError(f"this has no price in {currency}")
     return price.model_copy(update={"currency": currency, "debit": both.change_one})
-
-
-def exact_price(price: Price) -> ExactPrice:
-    """The price that was charged, as the waist counts it."""
-    amounts = {}
-    for currency, both in (("epsilon", price.epsilon), ("rho", price.rho)):
-        for relation, name in ((ADD_REMOVE, "add_remove"), (CHANGE_ONE, "change_one")):
-            amount = INFINITE if both is None else Fraction(getattr(both, name))
-            amounts[currency, relation] = amount
-    private = ExactPrice(amounts)  # type: ignore[arg-type]  # keys are literals, which mypy widens
-    return private + ExactPrice.exploration(Fraction(price.exploration_loss))
-
-
-def stated_parts(price: Price) -> list[dict[str, Any]]:
-    """Return the parts of a price as a charge states them: what their price follows from."""
-    return [part.model_dump(mode="json", include=_STATED) for part in price.parts]
 
 
 def _part(name: str, mechanism: waist.Mechanism) -> PricePart:

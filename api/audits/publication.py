@@ -35,7 +35,7 @@ class Made:
     scoring: str | None = None
     # Of its entry, beside those of all.
     facts: Mapping[str, Any] = field(default_factory=dict)
-    # Not to be committed before this time, by the clock of `api.kernel.public_pace`.
+    # Not to be committed before this time, by the clock of `api.platforms.public_pace`.
     due: float = 0.0
 
     @cached_property

@@ -2,13 +2,17 @@
 
 from collections.abc import Collection
 
-from sqlalchemy import Connection, bindparam
+from sqlalchemy import Connection, Row, bindparam
 from sqlmodel import Session, col, select
 
-from api.db import AuditRow, Store, find
+from api.db import AuditRow, EntryRow, ReleaseRow, Store, find
 from api.identity.caller import Caller
-from api.kernel.errors import NotFoundError
-from openapi.resources import REQUEST, Audit, AuditRequest, Price
+from api.kernel import failpoints
+from api.kernel.errors import NotFoundError, NotReleasedError
+from api.kernel.failpoints import Boundary
+from api.ledger import proofs
+from api.web.pagination import page
+from openapi.resources import REQUEST, Audit, AuditRequest, InclusionProof, Page, Price
 
 _STATES = select(AuditRow.id, AuditRow.state).where(
     col(AuditRow.id).in_(bindparam("audits", expanding=True))
@@ -16,6 +20,39 @@ _STATES = select(AuditRow.id, AuditRow.state).where(
 _STATE = select(AuditRow.state).where(
     AuditRow.id == bindparam("audit"), AuditRow.auditor_id == bindparam("auditor")
 )
+# The state of an auditor's audit, and its release if there is one.
+_RELEASE = (
+    select(AuditRow.state, ReleaseRow.body, ReleaseRow.entry)
+    .outerjoin(ReleaseRow, col(ReleaseRow.audit_id) == col(AuditRow.id))
+    .where(AuditRow.id == bindparam("audit"), AuditRow.auditor_id == bindparam("auditor"))
+)
+
+
+def list_audits(
+    session: Session, caller: Caller, cursor: str | None = None, limit: int = 50
+) -> Page[Audit]:
+    """Return the audits of the caller's auditor, newest first."""
+    mine = select(AuditRow).where(AuditRow.auditor_id == caller.auditor)
+    return page(session, mine, AuditRow.id, view, cursor, limit)
+
+
+def get_audit(session: Session, caller: Caller, audit_id: str) -> Audit:
+    """Return one audit of the caller's auditor."""
+    return view(owned(session, caller, audit_id))
+
+
+def get_release(store: Store, caller: Caller, audit_id: str) -> bytes:
+    """Return the release of an audit: always the same bytes."""
+    with store.look() as connection:
+        body: bytes = _released(connection, caller, audit_id).body
+    failpoints.reached(Boundary.BEFORE_SEND)
+    return body
+
+
+def prove_release(session: Session, caller: Caller, audit_id: str) -> InclusionProof:
+    """Prove that the newest signed head of the ledger holds the release."""
+    release = _released(session.connection(), caller, audit_id)
+    return proofs.inclusion(session, session.get_one(EntryRow, release.entry))
 
 
 def owned(session: Session, caller: Caller, audit_id: str, *, lock: bool = False) -> AuditRow:
@@ -55,3 +92,12 @@ def view(row: AuditRow, request: AuditRequest | None = None, price: Price | None
         finished_at=row.finished_at,
         failure=row.failure,
     )
+
+
+def _released(connection: Connection, caller: Caller, audit_id: str) -> Row[str, bytes, int]:
+    found = connection.execute(_RELEASE, {"audit": audit_id, "auditor": caller.auditor}).first()
+    if found is None:
+        raise NotFoundError(f"no audit {audit_id}")
+    if found.body is None:
+        raise NotReleasedError(f"the audit is {found.state}; wait for it to be released")
+    return found

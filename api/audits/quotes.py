@@ -57,7 +57,7 @@ def quote_all(
             explored=explored,
         )
         price = in_currency(asked.shown, mandate.currency)
-        charge.refuse_unbearable(price, settings)
+        charge.refuse_above_lifetime_cap(price, settings)
         debit, loss = Fraction(price.debit), exact.exploration_loss
         before = budgets.remaining(session, mandate, now()) - taken.get(mandate.id, Fraction(0))
         unharmed = budgets.explorable(mandate) - explored.get(mandate.id, Fraction(0))

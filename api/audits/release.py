@@ -12,10 +12,11 @@ from typing import Any
 
 from joserfc.jwk import OKPKey
 
+from api.accounting.prices import exact_price
 from api.audits.job import Work
-from api.audits.pricing import exact_price
 from api.kernel import failpoints
 from api.kernel.failpoints import Boundary
+from api.kinds.context import AuditContext
 from api.kinds.registry import KINDS
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import Platform
@@ -46,14 +47,14 @@ class Reduced:
     scoring: str | None
 
 
-def reduce(work: Work, membership: Membership, platform: Platform) -> Reduced:
+def reduce(work: Work, membership: Membership, context: AuditContext) -> Reduced:
     """Read and reduce. No noise is drawn here: a failure may be tried again."""
-    request = work.request
+    request, platform = work.request, context.platform
     kind = KINDS[request.kind]
     question = kind.question(request, work.facts)
     shown = [content.fields for content in work.contents]
     model = kind.model_digest(request, platform)
-    tables = kind.reduce(request, question, shown, membership, platform)
+    tables = kind.reduce(request, question, shown, membership, context)
     if kind.model_digest(request, platform) != model:
         raise PlatformDownError("the model changed while it was read")
     stated, scoring = state(work, model, platform), scoring_model(model, platform)

@@ -4,18 +4,12 @@ import threading
 from typing import Annotated
 
 from fastapi import Body, Response
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
-from sqlalchemy import Connection, Row, bindparam
-from sqlmodel import col, select
 
-from api.audits import cancellation, queries, quotes
+from api.audits import queries, quotes, service
 from api.audits.event_streams import EventStreams
 from api.audits.submission import Submissions
-from api.db import AuditRow, EntryRow, ReleaseRow, Store
-from api.identity.caller import Caller
-from api.identity.roles import AuditorDep, AuditorDoor, Door
-from api.kernel import failpoints
+from api.identity.roles import AuditorDep, AuditorDoor
 from api.kernel.errors import (
     AboveLifetimeCapError,
     AudienceNotSealedError,
@@ -42,11 +36,8 @@ from api.kernel.errors import (
     UnsupportedAudienceError,
     UnsupportedAuditError,
 )
-from api.kernel.failpoints import Boundary
-from api.ledger import proofs
 from api.ledger.signed_requests import REFUSALS, SignedDep
 from api.web.dependencies import PlatformDep, ReadDep, SettingsDep, StoreDep, part
-from api.web.pagination import page
 from api.web.parameters import CursorQuery, LimitQuery
 from api.web.problem_responses import responses
 from api.web.routing import router as new_router
@@ -74,12 +65,6 @@ WakeDep = Annotated[threading.Event, part("wake")]
 RequestBody = Annotated[
     AuditRequest, Body(openapi_examples={each["kind"]: {"value": each} for each in EXAMPLES})
 ]
-# The state of an auditor's audit, and its release if there is one.
-_RELEASE = (
-    select(AuditRow.state, ReleaseRow.body, ReleaseRow.entry)
-    .outerjoin(ReleaseRow, col(ReleaseRow.audit_id) == col(AuditRow.id))
-    .where(AuditRow.id == bindparam("audit"), AuditRow.auditor_id == bindparam("auditor"))
-)
 # One event of the stream.
 _EVENT = {
     "type": "object",
@@ -160,9 +145,7 @@ def submit_audit(
     signed: SignedDep,
 ) -> Response:
     """Charge now, run later: after a crash in between the audit resumes on its charge."""
-    statement = signed.stated(caller, "charge", request)
-    audit = submissions.submit(caller, request, statement)
-    wake.set()
+    audit = service.submit_audit(submissions, wake, caller, request, signed)
     # Written here: FastAPI would have it checked and written in another thread.
     place = {"Location": f"/v1/audits/{audit.id}"}
     return Response(audit.model_dump_json(), 202, place, "application/json")
@@ -173,14 +156,13 @@ def list_audits(
     caller: AuditorDep, session: ReadDep, cursor: CursorQuery = None, limit: LimitQuery = 50
 ) -> Page[Audit]:
     """Your audits, newest first."""
-    mine = select(AuditRow).where(AuditRow.auditor_id == caller.auditor)
-    return page(session, mine, AuditRow.id, queries.view, cursor, limit)
+    return queries.list_audits(session, caller, cursor, limit)
 
 
 @router.get("/{audit_id}", responses=responses(NotFoundError))
 def get_audit(audit_id: str, caller: AuditorDep, session: ReadDep) -> Audit:
     """One audit of yours."""
-    return queries.view(queries.owned(session, caller, audit_id))
+    return queries.get_audit(session, caller, audit_id)
 
 
 @router.post("/{audit_id}/cancel", responses=responses(NotFoundError, NotCancellableError))
@@ -188,10 +170,7 @@ def cancel_audit(
     audit_id: str, caller: AuditorDep, store: StoreDep, settings: SettingsDep
 ) -> Audit:
     """Cancel and refund, as long as nothing private was read."""
-    with store.write() as session:
-        audit = cancellation.cancel(session, caller, audit_id, settings)
-    failpoints.reached(Boundary.CANCEL_COMMITTED)
-    return audit
+    return service.cancel_audit(store, caller, audit_id, settings)
 
 
 @router.get(
@@ -207,8 +186,7 @@ async def follow_audit(
 
     The stream also ends when the token expires or is revoked: ask again with a new one.
     """
-    caller, first = await run_in_threadpool(_state, store, auditor, audit_id)
-    return streams.respond(caller, audit_id, first)
+    return await service.follow_audit(store, streams, auditor, audit_id)
 
 
 @router.get(
@@ -218,11 +196,8 @@ async def follow_audit(
 )
 def get_release(audit_id: str, auditor: AuditorDoor, store: StoreDep) -> Response:
     """The release: always the same bytes."""
-    caller = auditor()
-    with store.look() as connection:
-        release = _released(connection, caller, audit_id)
-    failpoints.reached(Boundary.BEFORE_SEND)
-    return Response(release.body, media_type="application/json")
+    release = queries.get_release(store, auditor(), audit_id)
+    return Response(release, media_type="application/json")
 
 
 @router.get(
@@ -230,20 +205,4 @@ def get_release(audit_id: str, auditor: AuditorDoor, store: StoreDep) -> Respons
 )
 def prove_release(audit_id: str, caller: AuditorDep, session: ReadDep) -> InclusionProof:
     """That the release is in the ledger, as soon as a signed head covers it: within seconds."""
-    release = _released(session.connection(), caller, audit_id)
-    return proofs.inclusion(session, session.get_one(EntryRow, release.entry))
-
-
-def _released(connection: Connection, caller: Caller, audit_id: str) -> Row[str, bytes, int]:
-    found = connection.execute(_RELEASE, {"audit": audit_id, "auditor": caller.auditor}).first()
-    if found is None:
-        raise NotFoundError(f"no audit {audit_id}")
-    if found.body is None:
-        raise NotReleasedError(f"the audit is {found.state}; wait for it to be released")
-    return found
-
-
-def _state(store: Store, auditor: Door, audit_id: str) -> tuple[Caller, str]:
-    caller = auditor()
-    with store.look() as connection:
-        return caller, queries.state(connection, caller, audit_id)
+    return queries.prove_release(session, caller, audit_id)

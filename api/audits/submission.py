@@ -18,7 +18,7 @@ from sqlalchemy import and_, bindparam
 from sqlmodel import Session, col, select
 
 from api.accounting import charge
-from api.accounting.charge import Bill
+from api.accounting.charge import ChargeOrder
 from api.audits import queries, request_pricing
 from api.audits.pricing import in_currency, is_taken
 from api.audits.queue.fair_queue import Line
@@ -33,8 +33,8 @@ from api.kernel.ids import new_id
 from api.kernel.settings import Settings
 from api.ledger import append, lock
 from api.mandates import service as mandates
+from api.mandates.regulator_key import regulator_key
 from api.platforms.interfaces import Platform
-from api.two_party.regulator_key import regulator_key
 from openapi.resources import Audit, AuditRequest
 from privacy.ledger.statements import Statement
 from privacy.plans.assumptions import BOUNDED_WEIGHTS
@@ -192,7 +192,7 @@ class Submissions:
         asked: Asked,
         line: Line,
         granted: Collection[MandateRow],
-    ) -> Bill:
+    ) -> ChargeOrder:
         """A place on the line, and the mandate that pays: or a refusal."""
         caller, request = order.caller, order.request
         turn = line.join(caller.auditor, asked.about.facts)
@@ -208,7 +208,7 @@ class Submissions:
         if BOUNDED_WEIGHTS in asked.shown.assumes:
             regulator_key(session, mandate)
         price = in_currency(asked.shown, mandate.currency)
-        charge.refuse_unbearable(price, self._settings)
+        charge.refuse_above_lifetime_cap(price, self._settings)
         audit = AuditRow(
             id=new_id("audit"),
             auditor_id=caller.auditor,
@@ -225,7 +225,7 @@ class Submissions:
             turn=turn,
         )
         audience, digests = asked.about.audience, asked.about.digests
-        return Bill(audit, mandate, audience, digests, price, order.statement)
+        return ChargeOrder(audit, mandate, audience, digests, price, order.statement)
 
 
 def _joins(order: _Order, others: Sequence[_Order]) -> bool:

@@ -1,4 +1,4 @@
-"""The parts of a deployment that console pages use: those of the routes that they call."""
+"""The parts of a deployment that console pages use."""
 
 import threading
 from typing import Protocol

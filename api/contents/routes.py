@@ -1,9 +1,6 @@
 """`/v1/contents`: upload trial content, look at it again."""
 
-from sqlmodel import select
-
-from api.contents import service as contents
-from api.db import ContentRow
+from api.contents import queries, service
 from api.identity.roles import AuditorDep
 from api.kernel.errors import (
     ForbiddenError,
@@ -13,7 +10,6 @@ from api.kernel.errors import (
     UnauthenticatedError,
 )
 from api.web.dependencies import ReadDep, SettingsDep, StoreDep
-from api.web.pagination import page
 from api.web.parameters import CursorQuery, LimitQuery
 from api.web.problem_responses import responses
 from api.web.routing import router as new_router
@@ -31,8 +27,7 @@ def upload_content(
     draft: ContentDraft, caller: AuditorDep, store: StoreDep, settings: SettingsDep
 ) -> Content:
     """Upload trial content; its digest will stand on every receipt about it."""
-    with store.write() as session:
-        return contents.create(session, caller, draft, settings)
+    return service.upload_content(store, caller, draft, settings)
 
 
 @router.get("")
@@ -40,11 +35,10 @@ def list_contents(
     caller: AuditorDep, session: ReadDep, cursor: CursorQuery = None, limit: LimitQuery = 50
 ) -> Page[Content]:
     """Your contents, newest first."""
-    mine = select(ContentRow).where(ContentRow.auditor_id == caller.auditor)
-    return page(session, mine, ContentRow.id, contents.view, cursor, limit)
+    return queries.list_contents(session, caller, cursor, limit)
 
 
 @router.get("/{content_id}", responses=responses(NotFoundError))
 def get_content(content_id: str, caller: AuditorDep, session: ReadDep) -> Content:
     """One content of yours."""
-    return contents.view(contents.owned(session, caller, content_id))
+    return queries.get_content(session, caller, content_id)

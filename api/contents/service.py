@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import bindparam, select
 from sqlmodel import Session, col
 
-from api.db import ContentRow, find
+from api.db import ContentRow, Store, find
 from api.identity.caller import Caller
 from api.kernel.clock import now
 from api.kernel.errors import NotFoundError
@@ -28,6 +28,14 @@ _DIGESTS = select(col(ContentRow.id), col(ContentRow.digest)).where(
 _SHOWN = select(*(col(getattr(ContentRow, name)) for name in ("id", "digest", *_FIELDS))).where(
     _THESE
 )
+
+
+def upload_content(
+    store: Store, caller: Caller, draft: ContentDraft, settings: Settings
+) -> Content:
+    """Keep content as it was uploaded, in a transaction of its own."""
+    with store.write() as session:
+        return create(session, caller, draft, settings)
 
 
 def create(session: Session, caller: Caller, draft: ContentDraft, settings: Settings) -> Content:

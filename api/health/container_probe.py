@@ -1,8 +1,8 @@
 """A probe for containers: ask the metrics address of this process whether it is ready.
 
 It needs the standard library alone, so that it starts quickly on a busy machine. A container's
-HEALTHCHECK runs `python -m api.health.container_probe`, for `serve` and for `worker` alike. The address comes
-from the environment, where the image sets the port.
+HEALTHCHECK runs `python -m api.health.container_probe`, for `serve` and for `worker` alike. The
+address comes from the environment, where the image sets the port.
 """
 
 import os

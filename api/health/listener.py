@@ -15,8 +15,8 @@ from typing import ClassVar
 
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from api.health.readiness import Readiness, WriteRecord
 from api.kernel.settings import Settings
+from api.telemetry.readiness import Readiness, WriteRecord
 
 Answer = tuple[int, str, bytes]
 # Seconds in which a client sends its request and reads the answer.

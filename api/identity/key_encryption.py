@@ -32,9 +32,11 @@ class Seal:
             plain = jwe.decrypt_compact(sealed, self._key, ALGORITHMS).plaintext or b""
             key = OKPKey.import_key(json.loads(plain))
         except (JoseError, ValueError) as error:
-            raise UnavailableError("The service cannot open its signing keys.") from error
+            raise UnavailableError(
+                "The service cannot open its signing keys.", case="sealed-keys"
+            ) from error
         if key.thumbprint() != kid:
-            raise UnavailableError("The service cannot open its signing keys.")
+            raise UnavailableError("The service cannot open its signing keys.", case="sealed-keys")
         return key
 
 

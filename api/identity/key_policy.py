@@ -64,7 +64,8 @@ def _refuse_private(jwk: dict[str, Any]) -> None:
     if PRIVATE_MEMBERS & jwk.keys():
         raise InvalidRequestError(
             "The key has private members. Nothing was stored, but it left your machine: "
-            "make a new key and send only the public part."
+            "make a new key and send only the public part.",
+            case="private-key",
         )
 
 

@@ -15,11 +15,22 @@ from sqlmodel import Session, col
 from api.db import ConsoleSessionRow, ResearcherRow, SignInCodeRow, Store
 from api.identity.caller import Caller, Credential, caller_by_id
 from api.kernel.clock import now
-from api.kernel.errors import UnauthenticatedError
+from api.kernel.errors import NotFoundError, UnauthenticatedError
+from api.kernel.settings import Settings
+from openapi.resources import SignInLink
 
 CODE_LIFETIME = timedelta(minutes=10)
 SESSION_LIFETIME = timedelta(hours=10)
 _SECRET_BYTES = 32
+
+
+def make_sign_in_link(store: Store, caller: Caller, settings: Settings) -> SignInLink:
+    """Return a link that signs the caller in to the console: it works once."""
+    if not settings.console:
+        raise NotFoundError("this service has no console", case="no-console")
+    code, until = make_code(store, caller)
+    root = settings.issuer.rstrip("/")
+    return SignInLink(url=f"{root}/console/sign-in?code={code}", expires_at=until)
 
 
 def make_code(store: Store, caller: Caller) -> tuple[str, datetime]:
@@ -39,7 +50,8 @@ def holder_of(session: Session, code: str) -> Caller:
     caller = caller_by_id(session, row.researcher_id) if row and row.expires_at > now() else None
     if caller is None:
         raise UnauthenticatedError(
-            "This link was used before, or is over ten minutes old: ask for a new one."
+            "This link was used before, or is over ten minutes old: ask for a new one.",
+            case="used-or-old-link",
         )
     return caller
 

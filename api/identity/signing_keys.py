@@ -9,7 +9,7 @@ published for ever. Of two keys in force, which only a race can leave, the newes
 import threading
 import time
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
 from joserfc.jwk import OKPKey
 from sqlalchemy import select
@@ -19,7 +19,6 @@ from api.db import SigningKeyRow, Store
 from api.identity.key_encryption import Seal
 from api.kernel.clock import now
 from api.kernel.settings import Settings
-from api.ledger.entries import append, lock
 from openapi.resources import KeyPurpose as Purpose
 
 ALGORITHM = "Ed25519"
@@ -30,11 +29,23 @@ CLOCK_SKEW = timedelta(seconds=30)
 SEARCH_PAUSE = 1.0
 
 
+class KeyLog(Protocol):
+    """The log in which every new key is recorded, and the lock that orders its entries."""
+
+    def lock(self, session: Session) -> object:
+        """Wait for all other entries."""
+        ...
+
+    def record(self, session: Session, facts: dict[str, Any]) -> object:
+        """Append the entry of a new key."""
+        ...
+
+
 class SigningKeys:
     """Reads are served from memory and refreshed every few seconds, or for an unknown kid."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
-        self._store = store
+    def __init__(self, store: Store, settings: Settings, log: KeyLog) -> None:
+        self._store, self._log = store, log
         self._seal = Seal(settings.key_encryption_key)
         self._lock = threading.Lock()
         self._rows: tuple[SigningKeyRow, ...] = ()
@@ -60,7 +71,7 @@ class SigningKeys:
 
     def rotate(self, session: Session, purpose: Purpose, by: str) -> OKPKey:
         """Retire the current key and make a new one. `refresh` when the session has committed."""
-        lock(session)
+        self._log.lock(session)
         for row in _in_force(_read(session), purpose):
             row.retired_at = now()
             session.add(row)
@@ -91,7 +102,7 @@ class SigningKeys:
 
     def _first(self, purpose: Purpose) -> SigningKeyRow:
         with self._store.write() as session:
-            lock(session)
+            self._log.lock(session)
             row = _current(_read(session), purpose) or self._make(session, purpose, "init")
         self._load()
         return row
@@ -119,7 +130,7 @@ class SigningKeys:
         )
         session.add(row)
         facts = {"purpose": purpose, "kid": row.kid, "jwk": row.public_jwk, "by": by}
-        append(session, "signing-key", facts)
+        self._log.record(session, facts)
         return row
 
     def _fresh(self) -> tuple[SigningKeyRow, ...]:

@@ -7,7 +7,7 @@ from api.identity.access_tokens import OwnTokens
 from api.identity.authorization_server import TokenServer
 from api.identity.caller import Authenticator
 from api.identity.external_issuer.tokens import OutsideTokens
-from api.identity.signing_keys import SigningKeys
+from api.identity.signing_keys import KeyLog, SigningKeys
 from api.kernel.settings import Settings
 
 
@@ -20,9 +20,9 @@ class Auth:
     server: TokenServer | None
 
 
-def build_auth(store: Store, settings: Settings) -> Auth:
+def build_auth(store: Store, settings: Settings, log: KeyLog) -> Auth:
     """Our own tokens, or an outside issuer's: one of the two, never both."""
-    keys = SigningKeys(store, settings)
+    keys = SigningKeys(store, settings, log)
     if settings.outside_issuer:
         return Auth(keys, OutsideTokens(store, settings.outside_issuer), server=None)
     tokens = OwnTokens(store, keys, settings.issuer)

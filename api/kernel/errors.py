@@ -31,15 +31,24 @@ from openapi.problems import Problem, problem
 
 
 class ApiError(Exception):
-    """A request that cannot be served; `members` are the problem's own fields."""
+    """A request that cannot be served; `members` are the problem's own fields.
+
+    `case` is a stable word that tells refusals of one code apart. It stays in the service.
+    """
 
     code: ClassVar[str] = "internal"
 
     def __init__(
-        self, detail: str, *, headers: Mapping[str, str] | None = None, **members: Any
+        self,
+        detail: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        case: str | None = None,
+        **members: Any,
     ) -> None:
         super().__init__(detail)
         self.detail = detail
+        self.case = case
         self.headers = dict(headers or {})
         self.members = members
 
@@ -62,10 +71,10 @@ class TooLargeError(ApiError):
 class UnauthenticatedError(ApiError):
     code = "unauthenticated"
 
-    def __init__(self, detail: str, *, sent: bool = True) -> None:
+    def __init__(self, detail: str, *, sent: bool = True, case: str | None = None) -> None:
         """`sent`: whether there was a token at all. [RFC6750, §3.1]"""
         challenge = 'Bearer error="invalid_token"' if sent else "Bearer"
-        super().__init__(detail, headers={"WWW-Authenticate": challenge})
+        super().__init__(detail, headers={"WWW-Authenticate": challenge}, case=case)
 
 
 class UnsignedError(ApiError):

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from api.kinds.context import AuditContext
 from api.platforms.interfaces import Platform
 from openapi.resources.audiences import SupportedSource
 from privacy.plans import PLANS, PublicAudience
@@ -89,7 +90,7 @@ class Kind(Protocol):
         question: Question,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
-        platform: Platform,
+        context: AuditContext,
     ) -> Mapping[str, Table]:
         """The tables of the question, within its bounds, from private data."""
         ...

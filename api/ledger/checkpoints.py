@@ -16,6 +16,7 @@ from api.identity.signing_keys import SigningKeys
 from api.kernel.errors import InvalidRequestError, NotFoundError, NotSignedError
 from api.ledger.entries import lock
 from api.ledger.tree import tree
+from openapi.resources import SignedHead
 from privacy.errors import NoteError
 from privacy.ledger import notes
 
@@ -93,7 +94,14 @@ def add_cosignature(session: Session, note: str, witness: notes.VerifierKey) -> 
             raise NotFoundError(f"this service has signed no head of size {size}")
         row.note = notes.merge(row.note, note, [witness])
     except NoteError as error:
-        raise InvalidRequestError(f"the cosignature is not good: {error}") from error
+        raise InvalidRequestError(
+            f"the cosignature is not good: {error}", case="wrong-cosignature"
+        ) from error
     row.lasting = True
     session.add(row)
     return row
+
+
+def view(row: CheckpointRow) -> SignedHead:
+    """Return the signed head as it is shown."""
+    return SignedHead(size=row.size, note=row.note, at=row.at)

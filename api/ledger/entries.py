@@ -161,7 +161,7 @@ def _readable(line: bytes) -> bytes:
         parse(line)
     except EvidenceError as error:
         raise InvalidRequestError(
-            f"the ledger cannot hold this; nothing was done: {error}"
+            f"the ledger cannot hold this; nothing was done: {error}", case="not-an-entry"
         ) from error
     return line
 
@@ -186,10 +186,13 @@ def _state(session: Session, stated: Mapping[int, Statement]) -> None:
         if (maker := makers.get(statement.by)) is not None:
             gone = maker.removed_at is not None
             if gone or maker.key_thumbprint != head_of(statement.signature).kid:
-                raise UnsignedError("this key is no longer yours to sign with; nothing was done")
+                raise UnsignedError(
+                    "this key is no longer yours to sign with; nothing was done", case="former-key"
+                )
         if (earlier := made.get((statement.by, statement.key))) is not None:
             raise IdempotencyConflictError(
-                f"this key was used for entry {earlier} of the ledger; use a new one"
+                f"this key was used for entry {earlier} of the ledger; use a new one",
+                case="key-used-before",
             )
     insert(
         session,

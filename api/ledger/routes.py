@@ -1,30 +1,27 @@
-"""`/v1/ledger`: entries, signed heads, proofs. Regulators see all entries, auditors their own."""
+"""`/v1/ledger`: entries, signed heads, proofs. Regulators see all entries, auditors their own.
+
+`/v1/operator/keys`: the keys that sign heads, receipts and access tokens.
+"""
 
 from typing import Annotated
 
-from fastapi import Path, Query
+from fastapi import Query
 from fastapi.responses import StreamingResponse
-from joserfc.jwk import OKPKey
 from pydantic import Field
-from sqlmodel import Session, col, select
 
-from api.db import CheckpointRow, EntryRow, ResearcherRow
-from api.identity.caller import Caller
-from api.identity.key_policy import import_public_jwk
-from api.identity.roles import CallerDep, RegulatorDep
+from api.identity.dependencies import SigningKeysDep
+from api.identity.roles import CallerDep, OperatorDep, RegulatorDep
 from api.kernel.errors import (
     ForbiddenError,
-    InvalidRequestError,
     NotFoundError,
     NotSignedError,
     RateLimitedError,
     UnauthenticatedError,
 )
-from api.ledger import checkpoints, export, key_rotation, proofs, view
-from api.ledger.visibility import sight_of, visible
-from api.web.dependencies import OriginDep, ReadDep, SigningKeysDep, StoreDep
-from api.web.pagination import page
-from api.web.parameters import LimitQuery
+from api.ledger import cosignatures, export, key_rotation, proofs, queries
+from api.ledger.visibility import sight_of
+from api.web.dependencies import OriginDep, ReadDep, StoreDep
+from api.web.parameters import EntryNumberPath, HeadSizeQuery, LimitQuery
 from api.web.problem_responses import responses
 from api.web.routing import router as new_router
 from openapi.resources import (
@@ -35,21 +32,17 @@ from openapi.resources import (
     LedgerKeys,
     Page,
     SignedHead,
+    SigningKey,
 )
-from privacy.ledger.notes import SignatureType, VerifierKey
 
-router = new_router(
-    prefix="/v1/ledger",
-    tags=["ledger"],
-    responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
-)
+_ROLE = responses(UnauthenticatedError, ForbiddenError, RateLimitedError)
+router = new_router(prefix="/v1/ledger", tags=["ledger"], responses=_ROLE)
+operator = new_router(prefix="/v1/operator", tags=["operator"], responses=_ROLE)
 _FILE = {"schema": {"type": "string", "format": "binary"}}
 _MEDIA_TYPES = {
     "jsonl": "application/x-ndjson",
     "parquet": "application/vnd.apache.parquet",
 }
-SizeQuery = Annotated[int, Query(ge=1, le=2**62)]
-NumberPath = Annotated[int, Path(ge=0, le=2**62)]
 NumberCursor = Annotated[int | None, Query(ge=0, le=2**62)]
 Size = Annotated[int, Field(ge=1, le=2**62)]
 SeenQuery = Annotated[
@@ -76,10 +69,7 @@ def list_entries(
     kind: Annotated[str | None, Query(max_length=40)] = None,
 ) -> Page[Entry]:
     """The entries you may see, newest first."""
-    query = visible(caller)
-    if kind is not None:
-        query = query.where(EntryRow.kind == kind)
-    return page(session, query, EntryRow.number, view, cursor, limit)
+    return queries.list_entries(session, caller, kind, cursor, limit)
 
 
 @router.get("/feed")
@@ -87,10 +77,7 @@ def follow_entries(
     caller: CallerDep, session: ReadDep, after: NumberCursor = None, limit: LimitQuery = 50
 ) -> Page[Entry]:
     """The entries you may see that follow `after`, oldest first: poll it with the last number."""
-    query = visible(caller).where(col(EntryRow.number) > (-1 if after is None else after))
-    rows = session.exec(query.order_by(col(EntryRow.number)).limit(limit)).all()
-    following = str(rows[-1].number) if len(rows) == limit else None
-    return Page[Entry](items=[view(row) for row in rows], next=following)
+    return queries.follow_entries(session, caller, after, limit)
 
 
 @router.get(
@@ -120,10 +107,7 @@ def export_ledger(
 @router.get("/checkpoint", responses=responses(NotSignedError))
 def get_checkpoint(_: CallerDep, session: ReadDep) -> SignedHead:
     """The newest signed head, with the cosignatures it has."""
-    row = checkpoints.latest(session)
-    if row is None:
-        raise NotSignedError("nothing is signed yet; ask again in a few seconds")
-    return head_view(row)
+    return queries.get_newest_head(session)
 
 
 @router.get("/checkpoints")
@@ -131,21 +115,18 @@ def list_checkpoints(
     _: CallerDep, session: ReadDep, cursor: NumberCursor = None, limit: LimitQuery = 50
 ) -> Page[SignedHead]:
     """All signed heads, newest first."""
-    return page(session, select(CheckpointRow), CheckpointRow.size, head_view, cursor, limit)
+    return queries.list_heads(session, cursor, limit)
 
 
 @router.get("/entries/{number}/proof", responses=responses(NotFoundError, NotSignedError))
-def prove_inclusion(number: NumberPath, caller: CallerDep, session: ReadDep) -> InclusionProof:
+def prove_inclusion(number: EntryNumberPath, caller: CallerDep, session: ReadDep) -> InclusionProof:
     """That an entry is in the newest signed head."""
-    row = session.exec(visible(caller).where(EntryRow.number == number)).first()
-    if row is None:
-        raise NotFoundError(f"no entry {number} that you may see")
-    return proofs.inclusion(session, row)
+    return queries.prove_entry(session, caller, number)
 
 
 @router.get("/consistency", responses=responses(NotSignedError))
 def prove_consistency(
-    _: CallerDep, session: ReadDep, old: SizeQuery, new: SizeQuery
+    _: CallerDep, session: ReadDep, old: HeadSizeQuery, new: HeadSizeQuery
 ) -> ConsistencyProof:
     """That one signed head continues another."""
     return proofs.consistency(session, old, new)
@@ -154,19 +135,19 @@ def prove_consistency(
 @router.post("/cosignatures", status_code=201, responses=responses(NotFoundError, body=True))
 def add_cosignature(draft: Cosignature, caller: RegulatorDep, store: StoreDep) -> SignedHead:
     """Keep a regulator's cosignature of a head that this service signed."""
-    with store.write() as session:
-        witness = _witness(session, caller)
-        return head_view(checkpoints.add_cosignature(session, draft.note, witness))
+    return cosignatures.add_cosignature(store, caller, draft.note)
 
 
-def head_view(row: CheckpointRow) -> SignedHead:
-    return SignedHead(size=row.size, note=row.note, at=row.at)
+@operator.get("/keys")
+def list_keys(_: OperatorDep, store: StoreDep) -> list[SigningKey]:
+    """The signing keys of this service, in use and retired; never their private parts."""
+    return key_rotation.list_keys(store)
 
 
-def _witness(session: Session, caller: Caller) -> VerifierKey:
-    """The regulator's own key, as C2SP cosignatures name it."""
-    jwk = session.get_one(ResearcherRow, caller.researcher_id).jwk
-    key = import_public_jwk(jwk) if jwk else None
-    if not isinstance(key, OKPKey):
-        raise InvalidRequestError("a witness needs an Ed25519 key")
-    return VerifierKey.of(caller.researcher_id, key, SignatureType.COSIGNATURE_V1)
+@operator.post("/keys/rotate", status_code=201)
+def rotate_keys(
+    caller: OperatorDep, store: StoreDep, signing_keys: SigningKeysDep, origin: OriginDep
+) -> list[SigningKey]:
+    """Sign with fresh keys from now on. What the old ones signed stays verifiable."""
+    key_rotation.rotate(store, signing_keys, origin, caller.researcher_id)
+    return key_rotation.list_keys(store)

@@ -1,6 +1,7 @@
 """Statements as they come in: signed by the caller, for this platform, about exactly this body."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from joserfc.jwk import Key
@@ -15,6 +16,30 @@ from api.kernel.errors import UnsignedError
 from privacy.errors import StatementError
 from privacy.ledger import statements
 from privacy.ledger.statements import Head, Statement
+
+
+@dataclass(frozen=True)
+class SignedRequest:
+    """The idempotency key and the signature that came with a request, for the ledger `origin`."""
+
+    key: str
+    signature: str
+    origin: str
+
+    def statement(
+        self, session: Session, caller: Caller, action: str, draft: BaseModel
+    ) -> Statement:
+        """Return the caller's statement, verified in the transaction that enacts it."""
+        return self._read(key_of(session, caller), caller, action, draft)
+
+    def stated(self, caller: Caller, action: str, draft: BaseModel) -> Statement:
+        """Return it verified by the key that let the caller in, before any transaction."""
+        return self._read(caller.jwk, caller, action, draft)
+
+    def _read(
+        self, jwk: Mapping[str, Any] | None, caller: Caller, action: str, draft: BaseModel
+    ) -> Statement:
+        return read(jwk, caller, action, draft, self.key, self.signature, self.origin)
 
 
 def key_of(session: Session, caller: Caller) -> Mapping[str, Any] | None:

@@ -152,7 +152,7 @@ def check_dates(valid_from: datetime, valid_until: datetime) -> None:
     except OverflowError as error:
         raise InvalidRequestError("valid_from and valid_until must be years 1 to 9999") from error
     if valid_from >= valid_until:
-        raise InvalidRequestError("valid_until must be after valid_from")
+        raise InvalidRequestError("valid_until must be after valid_from", case="empty-period")
 
 
 def renewal_of(row: MandateRow) -> Renewal | None:
@@ -201,7 +201,8 @@ def _none_in_force(
         return MandateExpiredError(f"the mandate ended at {ended}. Nothing was charged.")
     if allowing:
         return NoMandateError(
-            "Gaussian noise has no pure epsilon: it needs a mandate in rho. Nothing was charged."
+            "Gaussian noise has no pure epsilon: it needs a mandate in rho. Nothing was charged.",
+            case="no-mandate-in-rho",
         )
     return NoMandateError(
         f"no mandate of yours allows {kind}: ask your regulator for one. Nothing was charged."

@@ -13,7 +13,7 @@ import numpy as np
 from sqlmodel import Session, col, select
 
 from api.accounting.balance_blocks import Blocks
-from api.audiences.sources import HIDDEN
+from api.accounting.memberships import HIDDEN
 from api.db import AudienceRow, ChargeRow, EntryRow, Store
 from api.ledger import append, lock
 from api.operations.reconciliation import AT_ONCE, Charged, blocks_of, expected, standing_charges

@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 from sqlmodel import Session, col, select
 
 from api.accounting.balance_blocks import COLUMNS, Blocks, numbers_of, stated_lowest
-from api.accounting.charge import bearers, bound_people
+from api.accounting.charge import bound_people
 from api.accounting.lifetime_caps import paid
+from api.accounting.memberships import HIDDEN, charged_members, displaces, load_membership
 from api.accounting.people_digest import UnboundPeopleError
-from api.audiences.sealing import reached
-from api.audiences.sources import HIDDEN, displaces
 from api.db import AudienceRow, ChargeRow, EntryRow, PersonBlockRow, Store
 from api.db.types import to_pico
 from api.kernel.settings import Settings
@@ -91,7 +90,7 @@ def expected(
     """Return what the people of some blocks should have, by column."""
     sums = {"spent": blocks["carried"].copy(), "drawn": blocks["carried_drawn"].copy()}
     for charge in charges:
-        place = blocks.place(_within(blocks, bearers(session, charge.audit_id, charge.audience)))
+        place = blocks.place(_within(blocks, _charged(session, charge)))
         for column in paid(drawn=displaces(charge.audience)):
             sums[column][place] += charge.amount
     return sums
@@ -116,7 +115,7 @@ def _is_bound(session: Session, charge: Charged, settings: Settings) -> bool:
     """Return whether the charge debits exactly the people to whom it is bound, if to any."""
     row = session.exec(select(ChargeRow).where(ChargeRow.audit_id == charge.audit_id)).one()
     if row.people_digest is None:
-        return len(bearers(session, charge.audit_id, charge.audience).everyone()) == 0
+        return len(_charged(session, charge).everyone()) == 0
     try:
         bound_people(session, row, charge.audience, settings)
     except UnboundPeopleError:
@@ -126,6 +125,11 @@ def _is_bound(session: Session, charge: Charged, settings: Settings) -> bool:
 
 def _with_people(charges: Iterable[Charged]) -> list[Charged]:
     return [charge for charge in charges if charge.audience.state == "sealed"]
+
+
+def _charged(session: Session, charge: Charged) -> Membership:
+    """Return the people whom a charge debits."""
+    return charged_members(session, charge.audit_id, charge.audience)[0]
 
 
 def _within(blocks: Blocks, membership: Membership) -> NDArray[np.int64]:
@@ -169,5 +173,5 @@ def _people_of(charge: Charged) -> str:
 
 def _everybody(session: Session, charge: Charged) -> Membership:
     if charge.audience.source == HIDDEN:
-        return bearers(session, charge.audit_id, charge.audience)
-    return reached(session, charge.audience).membership
+        return _charged(session, charge)
+    return load_membership(session, charge.audience).membership

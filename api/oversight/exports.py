@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from tempfile import SpooledTemporaryFile
 from typing import get_args
 
 import pyarrow as pa
 from sqlmodel import Session, col, select
 
-from api.accounts.service import charge_view
+from api.audits import charges
 from api.db import ChargeRow, Store
 from api.kernel.settings import Settings
 from api.oversight import refusals
@@ -26,6 +27,10 @@ from openapi.resources import (
     Renewal,
 )
 
+MEDIA_TYPES: dict[ExportFormat, str] = {
+    "csv": "text/csv",
+    "parquet": "application/vnd.apache.parquet",
+}
 STATES: tuple[AuditState, ...] = get_args(AuditState)
 _TEXT, _COUNT, _DAY, _YES = pa.string(), pa.int64(), pa.date32(), pa.bool_()
 _INSTANT = pa.timestamp("us", tz="UTC")
@@ -47,10 +52,18 @@ class Asked:
 def export(
     store: Store, name: ExportName, written_as: ExportFormat, asked: Asked
 ) -> Iterator[bytes]:
-    """The table, piece by piece, as it was at one moment.
+    """Return the table, piece by piece, as it was at one moment.
 
-    It is written to a file first: a reader may be slow, and no connection waits for one.
+    The first piece is made at once, so that the caller sees what fails at once.
     """
+    pieces = _pieces(store, name, written_as, asked)
+    return chain([next(pieces)], pieces)
+
+
+def _pieces(
+    store: Store, name: ExportName, written_as: ExportFormat, asked: Asked
+) -> Iterator[bytes]:
+    """Write the table to a file first: a reader may be slow, and no connection waits for one."""
     columns, read = TABLES[name]
     pieces = parquet_pieces if written_as == "parquet" else csv_pieces
     with SpooledTemporaryFile(_IN_MEMORY) as file:
@@ -103,7 +116,7 @@ def _charges(session: Session, asked: Asked) -> Iterator[Row]:
     if asked.auditor_id is not None:
         query = query.where(ChargeRow.auditor_id == asked.auditor_id)
     newest_first = query.order_by(col(ChargeRow.id).desc()).execution_options(yield_per=1_000)
-    return (_of_charge(charge_view(row)) for row in session.exec(newest_first))
+    return (_of_charge(charges.view(row)) for row in session.exec(newest_first))
 
 
 def _of_charge(charge: Charge) -> Row:

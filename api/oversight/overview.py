@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from sqlmodel import Session, col, func, select
 
-from api.accounting.charge import window_of
+from api.accounting.platform_budget import window_of
 from api.db import (
     AuditorRow,
     AuditRow,

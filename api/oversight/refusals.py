@@ -8,7 +8,19 @@ from sqlmodel.sql.expression import SelectOfScalar
 
 from api.db import EntryRow
 from api.oversight.time_range import Period
-from openapi.resources import Refusal, RefusalCount, RefusalCounts
+from api.web.pagination import page
+from openapi.resources import Page, Refusal, RefusalCount, RefusalCounts
+
+
+def list_refusals(
+    session: Session,
+    period: Period,
+    auditor_id: str | None = None,
+    cursor: int | None = None,
+    limit: int = 50,
+) -> Page[Refusal]:
+    """Return what was refused in this period, newest first."""
+    return page(session, refused(period, auditor_id), EntryRow.number, view, cursor, limit)
 
 
 def refused(period: Period, auditor_id: str | None) -> SelectOfScalar[EntryRow]:

@@ -1,14 +1,11 @@
 """`/v1/regulator`, at a glance: who has what, what was refused and why, what is unusual."""
 
-from collections.abc import Iterator
-from itertools import chain
 from typing import Annotated
 
 from fastapi import Depends, Query
 from fastapi.responses import StreamingResponse
 from pydantic import AwareDatetime
 
-from api.db import EntryRow
 from api.identity.roles import RegulatorDep
 from api.kernel.errors import ForbiddenError, RateLimitedError, UnauthenticatedError
 from api.oversight import exports, refusals
@@ -16,7 +13,6 @@ from api.oversight.flags import flags
 from api.oversight.overview import overview
 from api.oversight.time_range import DEFAULT_DAYS, Period
 from api.web.dependencies import ReadDep, SettingsDep, StoreDep
-from api.web.pagination import page
 from api.web.parameters import LimitQuery
 from api.web.problem_responses import responses
 from api.web.routing import router as new_router
@@ -35,10 +31,6 @@ router = new_router(
     tags=["insight"],
     responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
 )
-_MEDIA_TYPES: dict[ExportFormat, str] = {
-    "csv": "text/csv",
-    "parquet": "application/vnd.apache.parquet",
-}
 _FILE = {"schema": {"type": "string", "format": "binary"}}
 AuditorQuery = Annotated[str | None, Query(max_length=64, description="Of this auditor alone.")]
 SinceQuery = Annotated[
@@ -76,8 +68,7 @@ def list_refusals(
     limit: LimitQuery = 50,
 ) -> Page[Refusal]:
     """What was refused and why, newest first."""
-    query = refusals.refused(period, auditor_id)
-    return page(session, query, EntryRow.number, refusals.view, cursor, limit)
+    return refusals.list_refusals(session, period, auditor_id, cursor, limit)
 
 
 @router.get("/refusals/counts")
@@ -102,7 +93,7 @@ def list_flags(
     responses={
         200: {
             "description": "The table, as a file.",
-            "content": dict.fromkeys(_MEDIA_TYPES.values(), _FILE),
+            "content": dict.fromkeys(exports.MEDIA_TYPES.values(), _FILE),
         }
     },
 )
@@ -119,9 +110,5 @@ def export_table(
     asked = exports.Asked(settings, period, auditor_id)
     pieces = exports.export(store, name, written_as, asked)
     headers = {"Content-Disposition": f'attachment; filename="{name}.{written_as}"'}
-    return StreamingResponse(_begun(pieces), media_type=_MEDIA_TYPES[written_as], headers=headers)
-
-
-def _begun(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """With the first piece made, so that what fails at once is answered with a problem."""
-    return chain([next(pieces)], pieces)
+    media_type = exports.MEDIA_TYPES[written_as]
+    return StreamingResponse(pieces, media_type=media_type, headers=headers)

@@ -28,7 +28,14 @@ Answer = TypeVar("Answer")
 
 
 class PlatformDownError(Exception):
-    """The platform does not answer at the moment, whoever it is asked about."""
+    """The platform does not answer at the moment, whoever it is asked about.
+
+    `case` is a stable word for why.
+    """
+
+    def __init__(self, *message: str, case: str | None = None) -> None:
+        super().__init__(*message)
+        self.case = case
 
 
 def call_or_cut(

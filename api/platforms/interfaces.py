@@ -9,16 +9,13 @@ A person number is stable for the life of an account. An identifier resolves to 
 by a rule that does not depend on who else is asked for.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-
-from privacy.tables.bounded_table import Table
-from privacy.tables.membership import Membership
 
 Persons = NDArray[np.int64]
 # Columns of rows, by name and all of one length.
@@ -209,77 +206,12 @@ class Policies(Protocol):
         ...
 
 
-class Journal(Protocol):
-    """What an audit that goes on for a while has done so far, durably. No adapter has it: the
-    service keeps it and hands it to the worker's platform.
-    """
-
-    @property
-    def course(self) -> str:
-        """The name of the audit, under which steps are taken."""
-        ...
-
-    def read(self) -> bytes | None:
-        """What was written last, None at the beginning."""
-        ...
-
-    def write(self, state: bytes) -> None:
-        """Commit, unless the audit was stopped or is another worker's by now."""
-        ...
-
-    def wait_until(self, seconds: float, state: Callable[[], bytes]) -> None:
-        """Go on so many seconds after the beginning; the state is written before a long wait."""
-        ...
-
-
-class Balances(Protocol):
-    """What people have borne. No adapter has it: the service keeps it and hands it to the worker's
-    platform.
-    """
-
-    def shares(self, persons: Persons) -> NDArray[np.float64]:
-        """Of each person, in order, which share of the lifetime cap other audits have taken."""
-        ...
-
-
 @dataclass(frozen=True)
 class Wanted:
     """The columns that are read of a log."""
 
     log: str
     columns: tuple[str, ...]
-
-
-class Engine(Protocol):
-    """Where people's values are read and reduced. No adapter has it: the service hands it over.
-
-    People are exchanged into partitions by their number. Everybody is in one partition, with all of
-    their groups and all of their rows, so that what is cut per person is cut once; a reduction is a
-    function of a platform and of the people of a partition, and the tables of partitions add.
-    """
-
-    def total(
-        self,
-        membership: Membership,
-        reduce: "Callable[[Platform, Membership], Table]",
-        wanted: Wanted | None = None,
-    ) -> Table:
-        """The tables of all partitions together; `wanted` is what they read of a log."""
-        ...
-
-    def compared(
-        self,
-        membership: Membership,
-        read: "Callable[[Platform, Membership], Columns]",
-        key: str,
-        reduce: Callable[[Columns], Table],
-        wanted: Wanted | None = None,
-    ) -> Table:
-        """The same where rows of different people are compared: those of one `key`, a number.
-
-        Rows are read by person, and exchanged once more by their key before they are reduced.
-        """
-        ...
 
 
 @dataclass(frozen=True)
@@ -289,10 +221,7 @@ class Platform:
     name: str
     people: People
     scores: Scores | None = None
-    balances: Balances | None = None
     logs: Logs | None = None
     pieces: Pieces | None = None
     policies: Policies | None = None
-    journal: Journal | None = None
     directory: Directory | None = None
-    engine: Engine | None = None

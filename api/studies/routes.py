@@ -1,13 +1,10 @@
 """`/v1/studies`: register a study by the digest of its file, before it is run."""
 
-from api.db import EntryRow
 from api.identity.roles import AuditorDep
 from api.kernel.errors import ForbiddenError, RateLimitedError, UnauthenticatedError
-from api.ledger import lock
 from api.ledger.signed_requests import REFUSALS, SignedDep
-from api.studies import service as studies
+from api.studies import service
 from api.web.dependencies import ReadDep, StoreDep
-from api.web.pagination import page
 from api.web.parameters import LimitQuery, NumberCursor
 from api.web.problem_responses import responses
 from api.web.routing import router as new_router
@@ -28,10 +25,7 @@ def register_study(
 
     The same digest again gives the first registration, and no new entry.
     """
-    with store.write() as session:
-        lock(session)
-        statement = signed.statement(session, caller, studies.KIND, draft)
-        return studies.register(session, caller, draft, statement)
+    return service.register_study(store, caller, draft, signed)
 
 
 @router.get("")
@@ -39,4 +33,4 @@ def list_studies(
     caller: AuditorDep, session: ReadDep, cursor: NumberCursor = None, limit: LimitQuery = 50
 ) -> Page[Registration]:
     """Your registered studies, newest first."""
-    return page(session, studies.of(caller), EntryRow.number, studies.view, cursor, limit)
+    return service.list_studies(session, caller, cursor, limit)

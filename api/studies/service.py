@@ -5,29 +5,38 @@ import json
 from sqlmodel import Session, col, select
 from sqlmodel.sql.expression import SelectOfScalar
 
-from api.db import EntryRow
+from api.db import EntryRow, Store
 from api.identity.caller import Caller
 from api.ledger import append, lock
-from openapi.resources import Registration, RegistrationDraft
-from privacy.ledger.statements import Statement
+from api.ledger.statements import SignedRequest
+from api.web.pagination import page
+from openapi.resources import Page, Registration, RegistrationDraft
 
 KIND = "registration"
 
 
-def register(
-    session: Session, caller: Caller, draft: RegistrationDraft, statement: Statement
+def register_study(
+    store: Store, caller: Caller, draft: RegistrationDraft, signed: SignedRequest
 ) -> Registration:
     """Write the digest down; the first time an auditor registers it is the one that counts."""
-    at = lock(session)
-    same = of(caller).where(col(EntryRow.text).contains(draft.digest))
-    entry = session.exec(same.order_by(col(EntryRow.number))).first()
-    if entry is None:
-        entry = append(session, KIND, {}, caller.auditor, statement, at=at)
-    return view(entry)
+    with store.write() as session:
+        at = lock(session)
+        statement = signed.statement(session, caller, KIND, draft)
+        same = _registrations(caller).where(col(EntryRow.text).contains(draft.digest))
+        entry = session.exec(same.order_by(col(EntryRow.number))).first()
+        if entry is None:
+            entry = append(session, KIND, {}, caller.auditor, statement, at=at)
+        return view(entry)
 
 
-def of(caller: Caller) -> SelectOfScalar[EntryRow]:
-    """The registrations of the caller's auditor."""
+def list_studies(
+    session: Session, caller: Caller, cursor: int | None = None, limit: int = 50
+) -> Page[Registration]:
+    """Return the registered studies of the caller's auditor, newest first."""
+    return page(session, _registrations(caller), EntryRow.number, view, cursor, limit)
+
+
+def _registrations(caller: Caller) -> SelectOfScalar[EntryRow]:
     return select(EntryRow).where(EntryRow.kind == KIND, EntryRow.auditor_id == caller.auditor)
 
 

@@ -1,8 +1,9 @@
 """What was answered is delivered once nothing stands in the way: a draw, and maybe an opening.
 
 The share of runs that the mandate has opened is drawn by the head of the ledger that ends with the
-answer, and is signed with it (`privacy.ledger.two_party_runs.drawn`). Until a regulator has opened a run that
-was drawn, nothing of it leaves. Then the bytes are the same for everybody who asks, for ever.
+answer, and is signed with it (`privacy.ledger.two_party_runs.drawn`). Until a regulator has opened
+a run that was drawn, nothing of it leaves. Then the bytes are the same for everybody who asks, for
+ever.
 """
 
 import json
@@ -54,7 +55,7 @@ def settle(
         if audit.state == "released":
             return None
         if audit.state != "running":
-            raise ConflictError(f"the audit is {audit.state}", state=audit.state)
+            raise ConflictError(f"the audit is {audit.state}", state=audit.state, case=audit.state)
         draw = draw_of(session, audit, run)
         if draw.awaited is None:
             fields = json.loads(run.release or "{}")

@@ -31,6 +31,7 @@ from api.kernel.failpoints import Boundary
 from api.kinds.registry import KINDS
 from api.kinds.two_party import KIND, terms_of
 from api.ledger.checkpoints import sign_head
+from api.mandates.regulator_key import regulator_key
 from api.platforms.fault_isolation import PlatformDownError
 from api.two_party import delivery, stored_messages
 from api.two_party.dependencies import TwoPartyParts
@@ -42,7 +43,6 @@ from api.two_party.failures import (
     finish_failed,
 )
 from api.two_party.platform_half import Half
-from api.two_party.regulator_key import regulator_key
 from api.two_party.runs import LiveRun
 from openapi.resources import REQUEST, Price, TwoPartyRelease
 from privacy.two_party import PlatformParty
@@ -104,7 +104,8 @@ def _live(parts: TwoPartyParts, audit: AuditRow, message: bytes) -> LiveRun:
     if run is None:
         raise BeginAgainError(
             "the run is not under way here: its process ended, or it waited too long. Begin a new"
-            " one; nothing is charged again"
+            " one; nothing is charged again",
+            case="run-not-under-way",
         )
     return run
 
@@ -181,6 +182,7 @@ def _lost(error: Exception) -> BeginAgainError | UnavailableError:
         return UnavailableError(
             "the platform does not answer; begin a new run in a while, nothing is charged again",
             headers={"Retry-After": "5"},
+            case="platform-silent",
         )
     return BeginAgainError(f"{error}: begin a new run; nothing is charged again")
 

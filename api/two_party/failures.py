@@ -9,11 +9,12 @@ The reasons are stable words:
 - `internal`: the run raised after noise was drawn, or its people are not those of its charge.
 
 A wrong proof is final for the audit, also if another run took the place of the one it came from.
-From the draw of noise on, an exception is final, as in `api.audits.queue.worker`: no other run may draw again. A
-run that another one replaced, or whose database is unavailable, ends nothing else. Its sums are
-ciphertexts of fixed length that never left the process, so neither can depend on the draw. If the
-database is unavailable when the failure is written, the audit is marked (`api.final_failures`): no
-run of it begins or goes on in this process until the failure is committed.
+From the draw of noise on, an exception is final, as in `api.audits.queue.worker`: no other run may
+draw again. A run that another one replaced, or whose database is unavailable, ends nothing else.
+Its sums are ciphertexts of fixed length that never left the process, so neither can depend on the
+draw. If the database is unavailable when the failure is written, the audit is marked
+(`api.audits.final_failures`): no run of it begins or goes on in this process until the failure is
+committed.
 """
 
 import logging
@@ -24,7 +25,8 @@ from typing import Protocol
 
 from sqlmodel import Session, col, select
 
-from api import final_failures, ledger
+from api import ledger
+from api.audits import final_failures
 from api.db import UNAVAILABLE, AuditRow, RunRow, Store
 from api.kernel.clock import next_second, now, whole_second
 from api.kernel.errors import BeginAgainError, ConflictError

@@ -56,7 +56,10 @@ def state_opening(session: Session, draft: OpeningDraft, statement: Statement) -
     audit, run = locked(session, draft.audit_id)
     mandate = session.get_one(MandateRow, audit.mandate_id)
     if statement.by != mandate.granted_by:
-        raise ForbiddenError(f"the run is sealed to {mandate.granted_by}, who alone can open it")
+        raise ForbiddenError(
+            f"the run is sealed to {mandate.granted_by}, who alone can open it",
+            case="sealed-to-another",
+        )
     if draft.transcript != run.transcript:
         raise ConflictError("this is not the transcript of the run that was answered")
     ledger.append(session, "opening", {}, audit.auditor_id, statement, at=at)

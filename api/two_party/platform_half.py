@@ -19,9 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlmodel import Session, select
 
-from api.accounting.charge import bearers, bound_people, record_people
+from api.accounting.charge import bound_people, record_people
+from api.accounting.memberships import charged_members
 from api.accounting.people_digest import UnboundPeopleError
-from api.audits.pricing import exact_price, facts_of
+from api.accounting.prices import exact_price
+from api.audits.pricing import facts_of
 from api.contents.service import Shown, shown
 from api.db import AudienceRow, AuditRow, ChargeRow, OrderRow, Store
 from api.kernel import failpoints
@@ -77,7 +79,9 @@ class Half:
             if facts.candidates is None:
                 join: Uploaded | Candidates = Uploaded(_rows(session, audit, audience))
             else:
-                recorded = bearers(session, audit.id, audience).everyone() if final else None
+                recorded = None
+                if final:
+                    recorded = charged_members(session, audit.id, audience)[0].everyone()
                 join = candidates(
                     platform,
                     audience.identifiers or "",
@@ -165,5 +169,5 @@ def _rows(session: Session, audit: AuditRow, audience: AudienceRow) -> Persons:
     """The person of each row who bears the audit; nobody where there is none."""
     order = session.get_one(OrderRow, audience.id)
     persons = np.frombuffer(order.persons, "<i8")
-    able = np.isin(persons, bearers(session, audit.id, audience).everyone())
+    able = np.isin(persons, charged_members(session, audit.id, audience)[0].everyone())
     return np.where(able, persons, NOBODY).astype(np.int64)

@@ -79,6 +79,7 @@ class Runs:
                     "as many two-party runs as this service holds are under way; nothing was lost,"
                     " try again",
                     headers={"Retry-After": "30"},
+                    case="too-many-runs",
                 )
 
     def keep(self, audit_id: str, run: LiveRun) -> None:

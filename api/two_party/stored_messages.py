@@ -15,6 +15,7 @@ def answer_to(parts: TwoPartyParts, audit_id: str, message: bytes) -> bytes:
             " first. Send the last message again",
             headers={"Retry-After": "30"},
             awaited=awaited,
+            case="not-opened",
         )
     number = number_of(message)
     with parts.store.read() as session:
@@ -25,5 +26,6 @@ def answer_to(parts: TwoPartyParts, audit_id: str, message: bytes) -> bytes:
             "this audit was answered, in another run than this message is of. There is one answer"
             " for each charge: only whoever holds the key of that run can read it",
             reason="answered",
+            case="answered-before",
         )
     return reply.body

@@ -4,9 +4,9 @@ from api.audits.pricing import facts_of
 from api.db import AudienceRow, AuditRow, MandateRow, RunRow
 from api.db.types import as_decimal
 from api.kinds.two_party import terms_of
+from api.mandates.regulator_key import regulator_key
 from api.two_party.delivery import draw_of
 from api.two_party.dependencies import TwoPartyParts
-from api.two_party.regulator_key import regulator_key
 from openapi.resources import REQUEST, TwoPartyRequest, TwoPartyRun
 from privacy.two_party.message_order import script
 

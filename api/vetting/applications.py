@@ -117,6 +117,7 @@ def move(
         raise ConflictError(
             f"the application is {row.state}: this cannot be done now. Nothing was changed.",
             state=row.state,
+            case=row.state,
         )
     running = PERIODS.get(row.state)
     if running and running.binding and row.due and at >= row.due:
@@ -125,6 +126,7 @@ def move(
             f"Nothing was changed.",
             state=row.state,
             due=instant(row.due),
+            case="period-ended",
         )
     begins = PERIODS.get(change.to)
     row.state = change.to
@@ -213,7 +215,10 @@ def _write_version(
     at: datetime,
 ) -> None:
     if strangers := [p.id for p in people if p.auditor_id not in (None, row.auditor_id)]:
-        raise ConflictError(f"{strangers[0]} is a researcher of another auditor")
+        raise ConflictError(
+            f"{strangers[0]} is a researcher of another auditor",
+            case="researcher-of-another-auditor",
+        )
     individuals.name_in(session, row, people)
     keep_texts(session, row, draft)
     individuals.keep_texts(session, draft, people)

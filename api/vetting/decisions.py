@@ -35,6 +35,7 @@ def decide(
         raise ConflictError(
             f"the application has a version {row.version} by now; read it first",
             version=row.version,
+            case="newer-version",
         )
     if draft.mandate and draft.application_digest != digest(canonical(asked(session, row))):
         raise ConflictError("the application is not the one of your application_digest")
@@ -81,10 +82,13 @@ def mediate(
 
 def _later(row: ApplicationRow, draft: DecisionDraft, calendar: Calendar) -> datetime:
     if draft.until is None or draft.until.year > _LATEST_YEAR:
-        raise InvalidRequestError("`until` is too far away")
+        raise InvalidRequestError("`until` is too far away", case="too-far")
     due = calendar.end_of(draft.until)
     if row.due is not None and due <= row.due:
-        raise InvalidRequestError(f"`until` must be later than the deadline, {instant(row.due)}")
+        raise InvalidRequestError(
+            f"`until` must be later than the deadline, {instant(row.due)}",
+            case="before-the-deadline",
+        )
     return due
 
 
@@ -96,7 +100,9 @@ def _grant(
     _refuse_more_than_asked(wanted, limits)
     people = individuals.of(session, row.id)
     if not {each.id for each in people}.issuperset(limits.researcher_ids or ()):
-        raise InvalidRequestError("researcher_ids must be individuals of the application")
+        raise InvalidRequestError(
+            "researcher_ids must be individuals of the application", case="not-an-individual"
+        )
     if row.auditor_id is None:
         row.auditor_id = _organisation(session, row, wanted, at)
     individuals.promote(session, people, row.auditor_id)
@@ -140,4 +146,6 @@ def _refuse_more_than_asked(wanted: Mapping[str, Any], limits: MandateLimits) ->
         "valid_until": limits.valid_until > datetime.fromisoformat(wanted["valid_until"]),
     }
     if more := [field for field, is_more in wider.items() if is_more]:
-        raise InvalidRequestError(f"this grants more than was asked for: {', '.join(more)}")
+        raise InvalidRequestError(
+            f"this grants more than was asked for: {', '.join(more)}", case="more-than-asked"
+        )

@@ -20,7 +20,9 @@ def admit(session: Session, draft: ApplicationDraft, at: datetime) -> list[Resea
     """The individuals in the body's order; strangers become applicants, who may do little."""
     people = [_admit(session, individual, at) for individual in draft.individuals]
     if len({row.id for row in people}) < len(people):
-        raise InvalidRequestError("every individual has a key of their own; nothing was done")
+        raise InvalidRequestError(
+            "every individual has a key of their own; nothing was done", case="shared-key"
+        )
     return people
 
 
@@ -35,7 +37,8 @@ def check_proofs(draft: ApplicationDraft, stated: Mapping[str, Any], origin: str
         except EvidenceError as error:
             raise UnsignedError(
                 f"individuals.{number} has not agreed to this application: {error}. Have them run "
-                "`auditor application agree FILE`; nothing was done."
+                "`auditor application agree FILE`; nothing was done.",
+                case="not-agreed",
             ) from error
 
 
@@ -64,9 +67,14 @@ def promote(session: Session, people: Sequence[ResearcherRow], auditor_id: str) 
     """Make applicants researchers of the auditor; who is one already stays as they are."""
     for row in people:
         if row.removed_at is not None:
-            raise ConflictError(f"{row.id} was removed: ask for a version without them")
+            raise ConflictError(
+                f"{row.id} was removed: ask for a version without them", case="removed-individual"
+            )
         if row.auditor_id not in (None, auditor_id):
-            raise ConflictError(f"{row.id} is a researcher of another auditor, {row.auditor_id}")
+            raise ConflictError(
+                f"{row.id} is a researcher of another auditor, {row.auditor_id}",
+                case="researcher-of-another-auditor",
+            )
         row.role, row.auditor_id = "auditor", auditor_id
         session.add(row)
 
@@ -97,7 +105,11 @@ def _admit(session: Session, individual: IndividualDraft, at: datetime) -> Resea
         session.add(row)
         session.flush()
     if row.removed_at is not None:
-        raise ConflictError("an individual with one of these keys was removed; nothing was done")
+        raise ConflictError(
+            "an individual with one of these keys was removed; nothing was done", case="removed"
+        )
     if row.role not in ("applicant", "auditor"):
-        raise ConflictError(f"a key of these is of a {row.role}, who cannot apply")
+        raise ConflictError(
+            f"a key of these is of a {row.role}, who cannot apply", case="not-an-applicant"
+        )
     return row

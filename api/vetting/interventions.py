@@ -34,7 +34,9 @@ def terminate(
     at = lock(session)
     row = _locked(session, draft.mandate_id)
     if row.state == "terminated":
-        raise ConflictError("the mandate is terminated already", state=row.state)
+        raise ConflictError(
+            "the mandate is terminated already", state=row.state, case="terminated-already"
+        )
     row.state = "terminated"
     session.add(row)
     personal_text.keep(session, draft, row.id)
@@ -50,7 +52,9 @@ def change(session: Session, draft: MandateChangeDraft, statement: Statement) ->
     at = lock(session)
     row = _locked(session, draft.mandate_id)
     if row.state == "terminated":
-        raise ConflictError("a terminated mandate cannot be changed", state=row.state)
+        raise ConflictError(
+            "a terminated mandate cannot be changed", state=row.state, case="terminated"
+        )
     _check(row, draft)
     for name in ("epsilon_limit", "rho_limit", "lifetime_limit", "exploration_limit"):
         if (amount := fraction_of(getattr(draft, name))) is not None:
@@ -75,7 +79,9 @@ def _turn(
     at = lock(session)
     row = _locked(session, draft.mandate_id)
     if row.state != before:
-        raise ConflictError(f"the mandate is {row.state}, not {before}", state=row.state)
+        raise ConflictError(
+            f"the mandate is {row.state}, not {before}", state=row.state, case=row.state
+        )
     row.state = after
     session.add(row)
     personal_text.keep(session, draft, row.id)
@@ -94,8 +100,12 @@ def _locked(session: Session, mandate_id: str) -> MandateRow:
 def _check(row: MandateRow, draft: MandateChangeDraft) -> None:
     other = "rho_limit" if row.currency == "epsilon" else "epsilon_limit"
     if getattr(draft, other) is not None:
-        raise InvalidRequestError(f"the mandate is in {row.currency}, which cannot be changed")
+        raise InvalidRequestError(
+            f"the mandate is in {row.currency}, which cannot be changed", case="another-currency"
+        )
     if draft.lifetime_limit is not None and row.lifetime_limit is None:
-        raise InvalidRequestError("only a limit that renews has a lifetime_limit")
+        raise InvalidRequestError(
+            "only a limit that renews has a lifetime_limit", case="no-renewal"
+        )
     if draft.valid_until is not None:
         check_dates(row.valid_from, draft.valid_until)

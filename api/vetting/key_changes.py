@@ -29,7 +29,10 @@ def change_key(
     """Take a new key, at the word of the old one and with proof that the new one is held."""
     at = lock(session)
     if caller.role == "applicant":
-        raise ConflictError("an applicant's key is changed by a new version of the application")
+        raise ConflictError(
+            "an applicant's key is changed by a new version of the application",
+            case="key-of-an-applicant",
+        )
     row = session.get_one(ResearcherRow, caller.researcher_id)
     jwk, thumbprint = validate_public_jwk(dict(draft.jwk))
     _check_proof(draft, row.id, origin)
@@ -40,7 +43,7 @@ def change_key(
     try:
         session.flush()
     except IntegrityError as error:
-        raise ConflictError("this key is registered already") from error
+        raise ConflictError("this key is registered already", case="registered-already") from error
     return me(session, caller)
 
 
@@ -53,11 +56,16 @@ def remove(
     if row is None:
         raise NotFoundError(f"no researcher {draft.researcher_id}")
     if row.removed_at is not None:
-        raise ConflictError("this individual was removed already")
+        raise ConflictError("this individual was removed already", case="removed-already")
     if row.role == "applicant":
-        raise ConflictError("an applicant has no access to lose: refuse the application")
+        raise ConflictError(
+            "an applicant has no access to lose: refuse the application", case="nothing-to-remove"
+        )
     if row.id == caller.researcher_id:
-        raise ConflictError("another regulator must remove you: nobody removes themselves")
+        raise ConflictError(
+            "another regulator must remove you: nobody removes themselves",
+            case="removal-of-oneself",
+        )
     row.removed_at = at
     session.add(row)
     personal_text.keep(session, draft, row.id)
@@ -93,5 +101,5 @@ def _check_proof(draft: KeyChangeDraft, researcher_id: str, origin: str) -> None
         key_possession.check(draft.proof, proved, draft.jwk)
     except EvidenceError as error:
         raise UnsignedError(
-            f"the proof is not by the new key: {error}; nothing was done"
+            f"the proof is not by the new key: {error}; nothing was done", case="key-not-proven"
         ) from error

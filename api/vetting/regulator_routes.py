@@ -1,16 +1,5 @@
 """What regulators and operators state in the course of vetting: each is signed by its maker."""
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any
-
-from pydantic import BaseModel
-from sqlmodel import Session
-
-from api.accounts import service as accounts
-from api.audits import kill_switch
-from api.db import MandateRow
-from api.identity.caller import Caller
 from api.identity.roles import OperatorDep, RegulatorDep
 from api.kernel.errors import (
     ConflictError,
@@ -19,12 +8,9 @@ from api.kernel.errors import (
     RateLimitedError,
     UnauthenticatedError,
 )
-from api.ledger import lock
-from api.ledger.signed_requests import REFUSALS, Signed, SignedDep
-from api.mandates import service as mandates
-from api.vetting import decisions, interventions, key_changes
-from api.vetting.dependencies import CalendarDep, InterventionDep, InterventionParts
-from api.vetting.views import view
+from api.ledger.signed_requests import REFUSALS, SignedDep
+from api.vetting import service
+from api.vetting.dependencies import CalendarDep, InterventionDep
 from api.web.dependencies import StoreDep
 from api.web.problem_responses import responses
 from api.web.routing import router as new_router
@@ -43,7 +29,6 @@ from openapi.resources import (
     Researcher,
     StopDraft,
 )
-from privacy.ledger.statements import Statement
 
 _RESPONSES = responses(
     UnauthenticatedError,
@@ -57,8 +42,6 @@ _RESPONSES = responses(
 regulator = new_router(prefix="/v1/regulator", tags=["regulator"], responses=_RESPONSES)
 operator = new_router(prefix="/v1/operator", tags=["operator"], responses=_RESPONSES)
 
-Act = Callable[[Session, Any, Statement], MandateRow]
-
 
 @regulator.post("/decisions", status_code=201)
 def decide_application(
@@ -69,11 +52,7 @@ def decide_application(
     signed: SignedDep,
 ) -> Application:
     """Ask for changes, extend the deadline, approve with limits, refuse; decide on an amendment."""
-    with store.write() as session:
-        lock(session)
-        statement = signed.statement(session, caller, "decision", draft)
-        row = decisions.decide(session, draft, statement, calendar)
-        return view(session, row)
+    return service.decide_application(store, caller, draft, signed, calendar)
 
 
 @regulator.post("/mediations", status_code=201)
@@ -85,11 +64,7 @@ def mediate_as_regulator(
     signed: SignedDep,
 ) -> Application:
     """Open, decline or end the mediation."""
-    with store.write() as session:
-        lock(session)
-        statement = signed.statement(session, caller, "mediation", draft)
-        row = decisions.mediate(session, caller, draft, statement, calendar)
-        return view(session, row)
+    return service.mediate(store, caller, draft, signed, calendar)
 
 
 @operator.post("/amendments", status_code=201)
@@ -101,11 +76,7 @@ def ask_for_amendment(
     signed: SignedDep,
 ) -> Application:
     """Ask the regulator to amend what was granted, within the period for it."""
-    with store.write() as session:
-        lock(session)
-        statement = signed.statement(session, caller, "amendment", draft)
-        row = decisions.ask_amendment(session, caller, draft, statement, calendar)
-        return view(session, row)
+    return service.ask_for_amendment(store, caller, draft, signed, calendar)
 
 
 @operator.post("/mediations", status_code=201)
@@ -117,11 +88,7 @@ def mediate_as_operator(
     signed: SignedDep,
 ) -> Application:
     """Ask for mediation within the period for it, or end it."""
-    with store.write() as session:
-        lock(session)
-        statement = signed.statement(session, caller, "mediation", draft)
-        row = decisions.mediate(session, caller, draft, statement, calendar)
-        return view(session, row)
+    return service.mediate(store, caller, draft, signed, calendar)
 
 
 @regulator.post("/suspensions", status_code=201)
@@ -129,7 +96,7 @@ def suspend_mandate(
     draft: MandateStateDraft, caller: RegulatorDep, parts: InterventionDep, signed: SignedDep
 ) -> Mandate:
     """Suspend a mandate: nothing more is charged to it, and what was not begun waits."""
-    return _act(parts, caller, signed, "suspension", draft, interventions.suspend)
+    return service.suspend_mandate(parts, caller, draft, signed)
 
 
 @regulator.post("/resumptions", status_code=201)
@@ -137,7 +104,7 @@ def resume_mandate(
     draft: MandateStateDraft, caller: RegulatorDep, parts: InterventionDep, signed: SignedDep
 ) -> Mandate:
     """Put a suspended mandate in force again."""
-    return _act(parts, caller, signed, "resumption", draft, interventions.resume)
+    return service.resume_mandate(parts, caller, draft, signed)
 
 
 @regulator.post("/terminations", status_code=201)
@@ -145,8 +112,7 @@ def terminate_mandate(
     draft: MandateStateDraft, caller: RegulatorDep, parts: InterventionDep, signed: SignedDep
 ) -> Mandate:
     """End a mandate for good: what was not begun is cancelled and refunded."""
-    terminate = partial(interventions.terminate, settings=parts.settings)
-    return _act(parts, caller, signed, "termination", draft, terminate)
+    return service.terminate_mandate(parts, caller, draft, signed)
 
 
 @regulator.post("/mandate-changes", status_code=201)
@@ -154,7 +120,7 @@ def change_mandate(
     draft: MandateChangeDraft, caller: RegulatorDep, parts: InterventionDep, signed: SignedDep
 ) -> Mandate:
     """Change the limits, the kinds or the end of a mandate."""
-    return _act(parts, caller, signed, "mandate-change", draft, interventions.change)
+    return service.change_mandate(parts, caller, draft, signed)
 
 
 @regulator.post("/stops", status_code=201)
@@ -162,7 +128,7 @@ def stop_audit_as_regulator(
     draft: StopDraft, caller: RegulatorDep, parts: InterventionDep, signed: SignedDep
 ) -> Progress:
     """Stop an audit that explores, before its next batch: nobody is shown anything more."""
-    return _stop(parts, caller, signed, draft)
+    return service.stop_audit(parts, caller, draft, signed)
 
 
 @operator.post("/stops", status_code=201)
@@ -170,7 +136,7 @@ def stop_audit_as_operator(
     draft: StopDraft, caller: OperatorDep, parts: InterventionDep, signed: SignedDep
 ) -> Progress:
     """Stop an audit that explores, before its next batch: nobody is shown anything more."""
-    return _stop(parts, caller, signed, draft)
+    return service.stop_audit(parts, caller, draft, signed)
 
 
 @regulator.post("/removals", status_code=201)
@@ -178,10 +144,7 @@ def remove_researcher(
     draft: RemovalDraft, caller: RegulatorDep, store: StoreDep, signed: SignedDep
 ) -> Researcher:
     """Take access from an individual; their tokens stop working at once."""
-    with store.write() as session:
-        lock(session)
-        statement = signed.statement(session, caller, "researcher-removal", draft)
-        return accounts.researcher_view(key_changes.remove(session, caller, draft, statement))
+    return service.remove_researcher(store, caller, draft, signed)
 
 
 @regulator.post("/erasures", status_code=201)
@@ -189,27 +152,4 @@ def erase_personal_text(
     draft: ErasureDraft, caller: RegulatorDep, store: StoreDep, signed: SignedDep
 ) -> Erasure:
     """Erase the personal text of an application or an individual. The ledger still verifies."""
-    with store.write() as session:
-        lock(session)
-        statement = signed.statement(session, caller, "erasure", draft)
-        return key_changes.erase(session, draft, statement)
-
-
-def _act(
-    parts: InterventionParts, caller: Caller, signed: Signed, kind: str, draft: BaseModel, act: Act
-) -> Mandate:
-    with parts.store.write() as session:
-        lock(session)
-        statement = signed.statement(session, caller, kind, draft)
-        row = act(session, draft, statement)
-        session.flush()
-        shown = mandates.view(session, row)
-    parts.wake.set()
-    return shown
-
-
-def _stop(parts: InterventionParts, caller: Caller, signed: Signed, draft: StopDraft) -> Progress:
-    with parts.store.write() as session:
-        statement = signed.statement(session, caller, "stop", draft)
-        row = kill_switch.stop(session, draft, statement, parts.settings)
-        return Progress.model_validate({"audit_id": row.id, "state": row.state})
+    return service.erase_personal_text(store, caller, draft, signed)

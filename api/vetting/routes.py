@@ -3,11 +3,7 @@
 from typing import Annotated
 
 from fastapi import Query, Request
-from sqlmodel import col, select
-from sqlmodel.sql.expression import SelectOfScalar
 
-from api.db import ApplicationRow, IndividualRow
-from api.identity.caller import Caller
 from api.identity.roles import CallerDep
 from api.kernel.errors import (
     ConflictError,
@@ -17,14 +13,10 @@ from api.kernel.errors import (
     UnauthenticatedError,
 )
 from api.ledger.signed_requests import REFUSALS, SignedDep
-from api.ledger.visibility import HIDDEN_FROM_OPERATORS
-from api.vetting import applications
-from api.vetting.applications import statement_of
+from api.vetting import queries, service
 from api.vetting.dependencies import CalendarDep, StrangersDep
-from api.vetting.views import as_submitted, view
 from api.web.dependencies import ReadDep, SettingsDep, StoreDep
 from api.web.networks import network_of
-from api.web.pagination import page
 from api.web.parameters import CursorQuery, LimitQuery
 from api.web.problem_responses import responses
 from api.web.routing import router as new_router
@@ -52,10 +44,7 @@ def send_application(
 ) -> Application:
     """Apply for access. No token is needed: the application is signed with the key it holds."""
     strangers.take(network_of(request.client.host if request.client else "unknown"))
-    statement = statement_of(draft, signed.key, signed.signature, signed.origin)
-    with store.write() as session:
-        row = applications.submit(session, draft, statement, calendar, settings)
-        return view(session, row)
+    return service.send_application(store, draft, signed, calendar, settings)
 
 
 @router.get("", responses=_ROLE)
@@ -67,17 +56,13 @@ def list_applications(
     limit: LimitQuery = 50,
 ) -> Page[Application]:
     """The applications you may see, newest first: your own; a regulator sees all."""
-    query = _visible(caller)
-    if state is not None:
-        query = query.where(ApplicationRow.state == state)
-    shown = page(session, query, ApplicationRow.id, lambda row: view(session, row), cursor, limit)
-    return Page[Application](items=shown.items, next=shown.next)
+    return queries.list_applications(session, caller, state, cursor, limit)
 
 
 @router.get("/{application_id}", responses=_ROLE | responses(NotFoundError))
 def get_application(application_id: str, caller: CallerDep, session: ReadDep) -> Application:
     """An application as it stands, with its history and its deadline."""
-    return view(session, applications.seen(session, caller, application_id))
+    return queries.get_application(session, caller, application_id)
 
 
 @router.get("/{application_id}/draft", responses=_ROLE | responses(NotFoundError, ConflictError))
@@ -85,7 +70,7 @@ def get_application_draft(
     application_id: str, caller: CallerDep, session: ReadDep
 ) -> ApplicationDraft:
     """The newest version as it was submitted, salts included: what a decision is about."""
-    return as_submitted(session, applications.seen(session, caller, application_id))
+    return queries.get_application_draft(session, caller, application_id)
 
 
 @router.post("/{application_id}/versions", status_code=201, responses=_SIGNED)
@@ -98,10 +83,7 @@ def answer_application(
     signed: SignedDep,
 ) -> Application:
     """A new version, after the regulator asked for changes. Signed by the principal applicant."""
-    statement = statement_of(draft, signed.key, signed.signature, signed.origin)
-    with store.write() as session:
-        row = applications.answer(session, caller, application_id, draft, statement, calendar)
-        return view(session, row)
+    return service.answer_application(store, caller, application_id, draft, signed, calendar)
 
 
 @router.post("/withdrawals", status_code=201, responses=_SIGNED)
@@ -113,18 +95,4 @@ def withdraw_application(
     signed: SignedDep,
 ) -> Application:
     """Withdraw an application that is not decided. Signed by the principal applicant."""
-    statement = statement_of(draft, signed.key, signed.signature, signed.origin)
-    with store.write() as session:
-        row = applications.withdraw(session, caller, draft, statement, calendar)
-        return view(session, row)
-
-
-def _visible(caller: Caller) -> SelectOfScalar[ApplicationRow]:
-    if caller.role == "regulator":
-        return select(ApplicationRow)
-    if caller.role == "operator":
-        return select(ApplicationRow).where(col(ApplicationRow.state).not_in(HIDDEN_FROM_OPERATORS))
-    mine = select(IndividualRow.application_id).where(
-        IndividualRow.researcher_id == caller.researcher_id
-    )
-    return select(ApplicationRow).where(col(ApplicationRow.id).in_(mine))
+    return service.withdraw_application(store, caller, draft, signed, calendar)

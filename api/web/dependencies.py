@@ -10,7 +10,6 @@ from fastapi import Depends, Request
 from sqlmodel import Session
 
 from api.db import Store
-from api.identity.signing_keys import SigningKeys
 from api.kernel.settings import Settings
 from api.platforms.interfaces import Platform
 
@@ -27,7 +26,6 @@ def part(name: str) -> Any:
 StoreDep = Annotated[Store, part("store")]
 SettingsDep = Annotated[Settings, part("settings")]
 PlatformDep = Annotated[Platform, part("platform")]
-SigningKeysDep = Annotated[SigningKeys, part("signing_keys")]
 # The name of the ledger, which every signed request names.
 OriginDep = Annotated[str, part("origin")]
 

@@ -11,6 +11,9 @@ LimitQuery = Annotated[int, Query(ge=1, le=500, description="How many items at m
 NumberCursor = Annotated[
     int | None, Query(ge=0, le=2**62, description="`next` of the page before this one.")
 ]
+IdQuery = Annotated[str | None, Query(max_length=64)]
+EntryNumberPath = Annotated[int, Path(ge=0, le=2**62)]
+HeadSizeQuery = Annotated[int, Query(ge=1, le=2**62)]
 LabelPath = Annotated[str, Path(pattern=r"^g(0|[1-9][0-9]{0,2})$", examples=["g0"])]
 PartQuery = Annotated[int, Query(ge=0, le=100_000, description="The number of the part.")]
 KeyHeader = Annotated[

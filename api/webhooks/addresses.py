@@ -38,7 +38,11 @@ _TRANSLATED = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48"
 
 
 class AddressError(Exception):
-    """It leads where it must not; the message is for whoever gave the URL."""
+    """It leads where it must not; the message is for whoever gave the URL, `case` is stable."""
+
+    def __init__(self, *message: str, case: str | None = None) -> None:
+        super().__init__(*message)
+        self.case = case
 
 
 @dataclass(frozen=True)
@@ -109,7 +113,9 @@ def resolve(target: Target, *, private: bool = False) -> str:
 
 def _not_public(target: Target) -> AddressError:
     # One answer for both: nobody learns which private names there are.
-    return AddressError(f"{target.host} is nothing that can be reached on the public internet")
+    return AddressError(
+        f"{target.host} is nothing that can be reached on the public internet", case="not-public"
+    )
 
 
 def is_public(text: str) -> bool:

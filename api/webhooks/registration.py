@@ -32,7 +32,7 @@ def register(session: Session, caller: Caller, draft: WebhookDraft) -> WebhookRo
     person = select(ResearcherRow).where(ResearcherRow.id == caller.researcher_id)
     session.exec(person.with_for_update()).one()
     if len(of(session, caller)) >= MOST:
-        raise ConflictError(f"you have {MOST} webhooks; delete one first")
+        raise ConflictError(f"you have {MOST} webhooks; delete one first", case="too-many-webhooks")
     newest = session.exec(select(HeadRow)).one().size - 1
     at = now()
     row = WebhookRow(

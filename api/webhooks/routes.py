@@ -1,5 +1,6 @@
 """`/v1/webhooks`: have your entries pushed (Standard Webhooks). The feed can be polled instead."""
 
+from api.identity.dependencies import SigningKeysDep
 from api.identity.roles import CallerDep
 from api.kernel.errors import (
     ConflictError,
@@ -8,7 +9,7 @@ from api.kernel.errors import (
     RateLimitedError,
     UnauthenticatedError,
 )
-from api.web.dependencies import ReadDep, SettingsDep, SigningKeysDep, StoreDep
+from api.web.dependencies import ReadDep, SettingsDep, StoreDep
 from api.web.problem_responses import responses
 from api.web.routing import router as new_router
 from api.webhooks import registration

@@ -6,8 +6,8 @@ from pydantic import Field, TypeAdapter
 
 from openapi.kinds.request_fields import Edges, Levels, Name, Range
 from openapi.kinds.requests import Correction, Share, ShareEdges
-from openapi.resources.prices import Price
-from openapi.resources.two_party import SoftMetric
+from openapi.kinds.two_party import SoftMetric
+from openapi.prices import Price
 from openapi.wire_model import Digest, Identifier, Instant, Label, Wire
 
 

@@ -17,7 +17,7 @@ from openapi.kinds.request_fields import (
     Range,
     Score,
 )
-from openapi.resources.two_party import TwoPartyRequest
+from openapi.kinds.two_party import TwoPartyRequest
 from openapi.wire_model import MAX_EPSILON, Epsilon, Identifier, Label, Wire, example
 
 MAX_CONTENTS = 100

@@ -45,6 +45,32 @@ from openapi.kinds.requests import (
     ScoreHistogramRequest,
     ShareEdges,
 )
+from openapi.kinds.two_party import (
+    FindingCode,
+    OpeningDraft,
+    RankedRows,
+    SoftAuc,
+    SoftFalsePositives,
+    SoftHistogram,
+    SoftLot,
+    SoftMetric,
+    SoftNdcg,
+    SoftOutcomes,
+    SoftPot,
+    StoredRun,
+    TwoPartyRequest,
+    TwoPartyRun,
+)
+from openapi.prices import (
+    Advice,
+    BatchQuote,
+    BothRelations,
+    Currency,
+    MechanismName,
+    Price,
+    PricePart,
+    Quote,
+)
 from openapi.resources.audiences import (
     Audience,
     AudienceDraft,
@@ -113,33 +139,7 @@ from openapi.resources.oversight import (
     RefusalCounts,
     Thresholds,
 )
-from openapi.resources.prices import (
-    Advice,
-    BatchQuote,
-    BothRelations,
-    Currency,
-    MechanismName,
-    Price,
-    PricePart,
-    Quote,
-)
 from openapi.resources.studies import Registration, RegistrationDraft
-from openapi.resources.two_party import (
-    FindingCode,
-    OpeningDraft,
-    RankedRows,
-    SoftAuc,
-    SoftFalsePositives,
-    SoftHistogram,
-    SoftLot,
-    SoftMetric,
-    SoftNdcg,
-    SoftOutcomes,
-    SoftPot,
-    StoredRun,
-    TwoPartyRequest,
-    TwoPartyRun,
-)
 from openapi.resources.vetting import (
     AmendmentDraft,
     Application,

@@ -8,7 +8,7 @@ from openapi.wire_model import Digest, Identifier, Instant, Label, Wire, example
 
 IdentifierKind = Literal["username", "email_sha256", "phone_sha256"]
 IDENTIFIER_KINDS: tuple[IdentifierKind, ...] = get_args(IdentifierKind)
-# How each is normalised before it is sent; the SDK does it (`auditor_client.audiences.identifiers`).
+# The SDK normalises identifiers before it sends them (`auditor_client.audiences.identifiers`).
 IDENTIFIER_NOTES: dict[IdentifierKind, str] = {
     "username": "NFKC, stripped, one leading @ dropped, case-folded; sent as it is",
     "email_sha256": "stripped and lower-cased; SHA-256 of its UTF-8 in hex",

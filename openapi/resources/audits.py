@@ -3,7 +3,7 @@
 from typing import Literal
 
 from openapi.kinds.requests import AuditRequest
-from openapi.resources.prices import Price
+from openapi.prices import Price
 from openapi.wire_model import Identifier, Instant, Wire
 
 AuditKind = Literal[

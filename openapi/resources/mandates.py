@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from openapi.prices import BothRelations, Currency
 from openapi.resources.audits import AuditKind
-from openapi.resources.prices import BothRelations, Currency
 from openapi.wire_model import (
     Amount,
     Assumption,

@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from openapi.prices import Currency
 from openapi.resources.audits import AuditKind, AuditState
 from openapi.resources.mandates import MandateState, Renewal
-from openapi.resources.prices import Currency
 from openapi.wire_model import Amount, Digest, Identifier, Instant, Wire
 
 Pattern = Literal["tiny-audiences", "near-identical-audiences", "spending-burst"]

@@ -1,7 +1,7 @@
 """The log of a feed: one row per item shown to a viewer, sorted by viewer.
 
-It has the methods of `api.platforms.interfaces`'s Logs, without importing them: what a log is, is told in plain
-dictionaries. Rows are made when they are first read.
+It has the methods of `api.platforms.interfaces`'s Logs, without importing them: what a log is, is
+told in plain dictionaries. Rows are made when they are first read.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

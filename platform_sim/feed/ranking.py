@@ -62,7 +62,7 @@ class Feed:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownItems:
     """Rows of one day: who, what, in which traffic (a place in `Feed.traffics`), liked or not."""
 
     viewer: Numbers
@@ -71,7 +71,7 @@ class Shown:
     liked: NDArray[np.bool_]
 
 
-def serve(world: World, feed: Feed, day: int, requests: int) -> Shown:
+def serve(world: World, feed: Feed, day: int, requests: int) -> ShownItems:
     """One day of requests, a chunk at a time."""
     rng = stream(world.seed, f"feed/{day}")
     online = np.cumsum(np.exp(0.7 * world.interests.activity.astype(np.float64)))
@@ -86,7 +86,7 @@ def serve(world: World, feed: Feed, day: int, requests: int) -> Shown:
     key = (viewer * len(feed.traffics) + traffic) * POOL + item
     _, first = np.unique(key, return_index=True)
     viewer, item, traffic = viewer[first], item[first], traffic[first]
-    return Shown(viewer, item, traffic, likes(world, items, day, viewer, item))
+    return ShownItems(viewer, item, traffic, likes(world, items, day, viewer, item))
 
 
 def likes(

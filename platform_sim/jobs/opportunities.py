@@ -3,7 +3,8 @@
 `instajob`: candidates of jobs, notified where the score reaches a threshold. `pymk`: candidates in
 members' lists, ranked by score and seen as far as the viewer scrolled; `pymk-viewers` has the same
 rows as those of the viewers, for audits that are to protect them. Outcomes are there only where an
-opportunity was given. It has the methods of `api.platforms.interfaces`'s Logs, without importing them.
+opportunity was given. It has the methods of `api.platforms.interfaces`'s Logs, without importing
+them.
 """
 
 import hashlib

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from platform_sim.content.catalogue import Piece
 from platform_sim.draws.randomness import stream
 from platform_sim.people.interests import TOPICS, TRADES, Interests
-from platform_sim.people.occupations import Work
+from platform_sim.people.occupations import WorkHistory
 from platform_sim.people.places import Homes
 
 _VIEWS = 200
@@ -38,7 +38,7 @@ class History:
 
 
 def make_history(
-    seed: int, catalogue: tuple[Piece, ...], interests: Interests, work: Work, homes: Homes
+    seed: int, catalogue: tuple[Piece, ...], interests: Interests, work: WorkHistory, homes: Homes
 ) -> History:
     appeals = _Appeals(interests, work, homes)
     viewers = _exposed(seed, catalogue, appeals)
@@ -57,7 +57,7 @@ class _Appeals:
     """How much a piece appeals to people, in log-odds of a click: the truth the model learns."""
 
     interests: Interests
-    work: Work
+    work: WorkHistory
     homes: Homes
 
     def of(self, piece: Piece, persons: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from platform_sim.people.interests import TOPICS, Interests
-from platform_sim.people.occupations import OCCUPATIONS, Work
+from platform_sim.people.occupations import OCCUPATIONS, WorkHistory
 from platform_sim.people.places import Homes
 
 # One row per person: a constant, interests by topic, experience by occupation, activity,
@@ -16,7 +16,7 @@ Seen = NDArray[np.float32]
 WIDTH = 1 + len(TOPICS) + len(OCCUPATIONS) + 1 + 2
 
 
-def make_seen(interests: Interests, work: Work, homes: Homes) -> Seen:
+def make_seen(interests: Interests, work: WorkHistory, homes: Homes) -> Seen:
     people = len(work.years)
     seen = np.zeros((people, WIDTH), np.float32)
     seen[:, 0] = 1

@@ -20,7 +20,7 @@ _SILENT = 0.02
 _GIVEN = {"username": 0.97, "email": 0.85, "phone": 0.6}
 
 
-class Directory:
+class PeopleDirectory:
     """Looks people up by identifier; what it needs is built when it is first asked for."""
 
     def __init__(self, seed: int, surnames: Codes) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from platform_sim.draws.randomness import stream
 from platform_sim.people.demographics import Demographics
-from platform_sim.people.occupations import Work
+from platform_sim.people.occupations import WorkHistory
 
 TOPICS = (
     *("technology", "health", "commerce", "education", "finance", "building"),
@@ -53,7 +53,9 @@ class Interests:
     activity: NDArray[np.float32]
 
 
-def make_interests(seed: int, who: Demographics, work: Work, correlation: float) -> Interests:
+def make_interests(
+    seed: int, who: Demographics, work: WorkHistory, correlation: float
+) -> Interests:
     people = len(work.years)
     activity = stream(seed, "activity").standard_normal(people, np.float32)
     for codes, shifts in ((who.gender, _ACTIVITY_BY_GENDER), (who.age, _ACTIVITY_BY_AGE)):
@@ -66,7 +68,9 @@ def make_interests(seed: int, who: Demographics, work: Work, correlation: float)
     return Interests(tastes, noticed, activity)
 
 
-def _shape(tastes: NDArray[np.float32], who: Demographics, work: Work, correlation: float) -> None:
+def _shape(
+    tastes: NDArray[np.float32], who: Demographics, work: WorkHistory, correlation: float
+) -> None:
     """Move tastes, in place, to where work, politics and the rest pull them."""
     tastes[np.arange(len(tastes)), work.occupation] += np.float32(_TRADE_PULL)
     pulls = (

@@ -29,7 +29,7 @@ _YEARS_LOST_BY_GENDER = (0.25, 0.0, 0.1)
 
 
 @dataclass(frozen=True)
-class Work:
+class WorkHistory:
     """A code into OCCUPATIONS and the years of experience in it, per person."""
 
     occupation: Codes
@@ -44,9 +44,9 @@ class Work:
         return qualified
 
 
-def make_work(seed: int, who: Demographics, correlation: float) -> Work:
+def make_work(seed: int, who: Demographics, correlation: float) -> WorkHistory:
     occupation = draw_each(stream(seed, "occupation"), _SHARES_BY_GENDER, who.gender)
     spent = stream(seed, "years").random(len(who.age), np.float32)
     lost = correlation * np.array(_YEARS_LOST_BY_GENDER, np.float32)[who.gender]
     longest = np.array(_LONGEST_BY_AGE, np.float32)[who.age]
-    return Work(occupation, (longest * spent * (1 - lost)).astype(np.float32))
+    return WorkHistory(occupation, (longest * spent * (1 - lost)).astype(np.float32))

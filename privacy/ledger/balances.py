@@ -1,6 +1,7 @@
 """The books, in whole units: what each mandate and the platform's account have left, and when.
 
-The rules are those of the service (`api/mandates/budgets.py`, `api/accounting/charge.py`), written a second time.
+The rules are those of the service (`api/mandates/budgets.py`, `api/accounting/charge.py`), written
+a second time.
 """
 
 from collections import deque
@@ -67,11 +68,16 @@ class Mandate:
     @classmethod
     def granted(cls, mandate_id: str, auditor: str, body: MandateBody) -> "Mandate":
         if (body.epsilon_limit is None) == (body.rho_limit is None):
-            raise EvidenceError("a mandate has a limit in epsilon or in rho, one of the two")
+            raise EvidenceError(
+                "a mandate has a limit in epsilon or in rho, one of the two", case="one-limit"
+            )
         if (body.renewal is None) != (body.lifetime_limit is None):
-            raise EvidenceError("a limit that renews has a lifetime limit, and only such a one")
+            raise EvidenceError(
+                "a limit that renews has a lifetime limit, and only such a one",
+                case="lifetime-limit-of-a-renewing-limit",
+            )
         if body.renewal is not None and body.renewal.days < 1:
-            raise EvidenceError("a limit renews after at least a day")
+            raise EvidenceError("a limit renews after at least a day", case="renewal-under-a-day")
         return cls(
             mandate_id=mandate_id,
             auditor=auditor,
@@ -93,7 +99,7 @@ class Mandate:
         if self.currency == "rho":
             limit, other = other, limit
         if other is not None or (self.lifetime is None and to.lifetime_limit is not None):
-            raise EvidenceError("the mandate has no such limit to change")
+            raise EvidenceError("the mandate has no such limit to change", case="no-such-limit")
         if limit is not None:
             self.limit = units(limit)
         if to.lifetime_limit is not None:
@@ -108,21 +114,28 @@ class Mandate:
     def turn(self, state: str) -> None:
         """Suspend, put in force again, or terminate for good."""
         if self.state == "terminated":
-            raise EvidenceError("the mandate was terminated")
+            raise EvidenceError("the mandate was terminated", case="terminated-before")
         self.state = state
 
     def check(self, auditor: str | None, researcher: str, kind: str, at: int) -> None:
         """Raise unless this individual may have this audit paid for at this time."""
         if self.auditor != auditor:
-            raise EvidenceError("the mandate is of another auditor")
+            raise EvidenceError(
+                "the mandate is of another auditor", case="mandate-of-another-auditor"
+            )
         if self.state != "in force":
-            raise EvidenceError(f"the mandate is {self.state}")
+            raise EvidenceError(f"the mandate is {self.state}", case=f"mandate-{self.state}")
         if not self.starts <= at < self.ends:
-            raise EvidenceError("the mandate is not in force at that time")
+            raise EvidenceError(
+                "the mandate is not in force at that time", case="mandate-not-in-force"
+            )
         if kind not in self.kinds:
-            raise EvidenceError(f"the mandate does not allow {kind}")
+            raise EvidenceError(f"the mandate does not allow {kind}", case="kind-not-allowed")
         if self.people is not None and researcher not in self.people:
-            raise EvidenceError(f"the mandate does not allow {researcher} to spend it")
+            raise EvidenceError(
+                f"the mandate does not allow {researcher} to spend it",
+                case="researcher-not-allowed",
+            )
 
     def debit(self, charge: Charge) -> None:
         """Take the charge from what is left at its time."""
@@ -134,11 +147,15 @@ class Mandate:
         if self.renewal == "rolling":
             self.recent.append(charge)
         if self.used > self.limit:
-            raise EvidenceError("the mandate is overspent")
+            raise EvidenceError("the mandate is overspent", case="overspent")
         if self.lifetime is not None and self.spent > self.lifetime:
-            raise EvidenceError("the lifetime limit of the mandate is overspent")
+            raise EvidenceError(
+                "the lifetime limit of the mandate is overspent", case="lifetime-overspent"
+            )
         if charge.exploration and self.explored > self.explorable:
-            raise EvidenceError("people may lose more than the mandate allows")
+            raise EvidenceError(
+                "people may lose more than the mandate allows", case="exploration-overspent"
+            )
 
     def refund(self, charge: Charge) -> None:
         """Give a charge back to the time it was taken at."""
@@ -174,7 +191,9 @@ class Account:
             self.window, self.spent = window, 0
         self.spent += rho
         if self.limit is not None and self.spent > self.limit:
-            raise EvidenceError("the platform's account is overspent in this window")
+            raise EvidenceError(
+                "the platform's account is overspent in this window", case="platform-overspent"
+            )
 
     def refund(self, rho: int, charged_at: int) -> None:
         if charged_at // self.length == self.window:

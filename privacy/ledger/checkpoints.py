@@ -38,11 +38,17 @@ class Head:
             checkpoint = Checkpoint.parse(parsed.text)
             witnesses = parsed.verify(trust.witnesses)
         except NoteError as error:
-            raise LedgerError(None, f"a checkpoint {source} cannot be read: {error}") from error
+            raise LedgerError(
+                None, f"a checkpoint {source} cannot be read: {error}", case="unreadable-checkpoint"
+            ) from error
         if checkpoint.origin != trust.origin:
-            raise LedgerError(None, f"a checkpoint {source} is of another ledger")
+            raise LedgerError(
+                None, f"a checkpoint {source} is of another ledger", case="another-ledger"
+            )
         if source == "of a witness" and not witnesses:
-            raise LedgerError(None, f"no witness of the keys file signed {_named(checkpoint)}")
+            raise LedgerError(
+                None, f"no witness of the keys file signed {_named(checkpoint)}", case="no-witness"
+            )
         return cls(note, checkpoint, source)
 
 
@@ -60,7 +66,9 @@ class Heads:
         heads = [Head.of(note, source, trust) for source, notes in sources for note in notes]
         own = [head for head in heads if head.source == "of the export"]
         if not own:
-            raise LedgerError(None, "the export has no checkpoint: nobody vouches for it")
+            raise LedgerError(
+                None, "the export has no checkpoint: nobody vouches for it", case="no-checkpoint"
+            )
         self.newest = max(own, key=lambda head: head.checkpoint.size)
         self._trusted = set(trust.ledger)
         self._announced: list[VerifierKey] = []
@@ -82,7 +90,7 @@ class Heads:
             return
         key = Signer.of(facts.jwk).key
         if not isinstance(key, OKPKey):
-            raise EvidenceError("a key of the ledger is an Ed25519 key")
+            raise EvidenceError("a key of the ledger is an Ed25519 key", case="not-ed25519")
         name = next(iter(self._trusted)).name
         self._announced.append(VerifierKey.of(name, key))
 
@@ -95,6 +103,7 @@ class Heads:
                     f"the tree over the entries does not have the root of {_named(head.checkpoint)}"
                     f" {head.source}: entries from {self._reached} to {size - 1} are not the ones"
                     " that were signed",
+                    case="another-root",
                 )
         self._trust(size)
 
@@ -120,7 +129,9 @@ class Heads:
             signed = [head for head in waiting if self._is_trusted(head)]
             if not signed:
                 raise LedgerError(
-                    None, f"{_named(waiting[0].checkpoint)} is not signed by a key that is trusted"
+                    None,
+                    f"{_named(waiting[0].checkpoint)} is not signed by a key that is trusted",
+                    case="untrusted-checkpoint",
                 )
             self._trusted.update(self._announced)
             waiting = [head for head in waiting if head not in signed]
@@ -133,11 +144,13 @@ class Heads:
                 None,
                 f"there are {size} entries, and {_named(head.checkpoint)} {head.source}:"
                 " entries are missing, or this is an old export",
+                case="entries-missing",
             )
         if self.newest.checkpoint.size != size:
             raise LedgerError(
                 None,
                 f"there are {size} entries, but {_named(self.newest.checkpoint)} is the newest",
+                case="entries-after-the-head",
             )
 
     def _is_trusted(self, head: Head) -> bool:
@@ -153,12 +166,15 @@ def _check_continued(head: Head, newest: Checkpoint, paths: Mapping[int, Sequenc
     if (older.size, older.root) in ((0, EMPTY_ROOT), (newest.size, newest.root)):
         return
     if older.size > newest.size:
-        raise LedgerError(None, f"this is an old export: {_named(older)} {head.source}")
+        raise LedgerError(
+            None, f"this is an old export: {_named(older)} {head.source}", case="old-export"
+        )
     if older.size not in paths and 0 < older.size < newest.size:
         raise LedgerError(
             None,
             f"nothing shows that it continues {_named(older)} {head.source}: export it again, on "
             "the machine that has seen that head",
+            case="no-consistency-proof",
         )
     try:
         path = paths.get(older.size, [])
@@ -168,6 +184,7 @@ def _check_continued(head: Head, newest: Checkpoint, paths: Mapping[int, Sequenc
             None,
             f"{_named(newest)} does not continue {_named(older)} {head.source} ({error}): the "
             "ledger forked, or its past was rewritten",
+            case="forked",
         ) from error
 
 

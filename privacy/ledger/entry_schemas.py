@@ -24,7 +24,9 @@ def read(members: Mapping[str, Any], shape: type[Shape]) -> Shape:
     try:
         return msgspec.convert(members, shape)
     except msgspec.ValidationError as error:
-        raise EvidenceError(f"it is not what {shape.__name__} must be: {error}") from error
+        raise EvidenceError(
+            f"it is not what {shape.__name__} must be: {error}", case=f"malformed-{shape.__name__}"
+        ) from error
 
 
 class Both(msgspec.Struct, frozen=True):
@@ -70,13 +72,23 @@ class AudienceFacts(msgspec.Struct, frozen=True):
         if self.format == OLDER:
             return
         if self.source not in get_args(Source):
-            raise EvidenceError(f"there is no source of audiences {self.source[:40]!r}")
+            raise EvidenceError(
+                f"there is no source of audiences {self.source[:40]!r}", case="unknown-source"
+            )
         if self.groups < 1 or self.groups_per_person < 1:
-            raise EvidenceError("an audience has a group, and everybody counts in one at least")
+            raise EvidenceError(
+                "an audience has a group, and everybody counts in one at least", case="no-groups"
+            )
         if (self.source == "hidden") != (self.candidates is not None and self.candidates > 0):
-            raise EvidenceError("a hidden audience has candidates, and only such a one")
+            raise EvidenceError(
+                "a hidden audience has candidates, and only such a one",
+                case="candidates-of-a-hidden-audience",
+            )
         if (self.source in _KNOWN_SIZES) != (self.sizes == "known"):
-            raise EvidenceError(f"the sizes of an audience of source {self.source} are not so")
+            raise EvidenceError(
+                f"the sizes of an audience of source {self.source} are not so",
+                case="sizes-of-the-source",
+            )
 
 
 class KindEnabledFacts(msgspec.Struct):

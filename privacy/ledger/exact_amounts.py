@@ -20,7 +20,7 @@ _MICROSECOND = timedelta(microseconds=1)
 def amount(text: str) -> Fraction:
     """An amount that is not negative, from a decimal string."""
     if not _AMOUNT.fullmatch(text):
-        raise EvidenceError(f"{text[:40]!r} is not an amount")
+        raise EvidenceError(f"{text[:40]!r} is not an amount", case="not-an-amount")
     return Fraction(text)
 
 
@@ -29,7 +29,7 @@ def units(text: str) -> int:
     """An amount as a whole number of units."""
     exact = amount(text) * UNITS
     if exact.denominator != 1:
-        raise EvidenceError(f"{text[:40]} has too many decimals")
+        raise EvidenceError(f"{text[:40]} has too many decimals", case="too-many-decimals")
     return exact.numerator
 
 
@@ -38,9 +38,9 @@ def instant(text: str) -> int:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
-        raise EvidenceError(f"{text[:40]!r} is not an instant") from error
+        raise EvidenceError(f"{text[:40]!r} is not an instant", case="not-an-instant") from error
     if moment.tzinfo is None:
-        raise EvidenceError(f"{text[:40]!r} has no time zone")
+        raise EvidenceError(f"{text[:40]!r} has no time zone", case="no-time-zone")
     return microseconds(moment)
 
 

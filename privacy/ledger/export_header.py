@@ -29,14 +29,18 @@ class Header(msgspec.Struct, forbid_unknown_fields=True):
         try:
             return {int(size): decoded(path) for size, path in self.consistency.items()}
         except ValueError as error:
-            raise EvidenceError("a consistency proof is not by the size of a head") from error
+            raise EvidenceError(
+                "a consistency proof is not by the size of a head", case="proof-without-a-head"
+            ) from error
 
 
 def parse_header(line: bytes) -> Header:
     try:
         return _header.decode(line)
     except ValueError as error:
-        raise EvidenceError(f"this is not the header of an export: {error}") from error
+        raise EvidenceError(
+            f"this is not the header of an export: {error}", case="not-a-header"
+        ) from error
 
 
 def decoded(path: list[str]) -> list[bytes]:
@@ -44,7 +48,7 @@ def decoded(path: list[str]) -> list[bytes]:
     try:
         return [b64decode(each, validate=True) for each in path]
     except ValueError as error:
-        raise EvidenceError(f"its proof is not base64: {error}") from error
+        raise EvidenceError(f"its proof is not base64: {error}", case="proof-not-base64") from error
 
 
 _header = msgspec.json.Decoder(Header)

@@ -75,10 +75,10 @@ def parse(line: bytes) -> Entry:
     try:
         entry = _entry.decode(line)
     except ValueError as error:
-        raise EvidenceError(f"this is not an entry: {error}") from error
+        raise EvidenceError(f"this is not an entry: {error}", case="not-an-entry") from error
     plain = line.isascii() and _is_plain(entry)
     if (_encoder.encode(entry) if plain else _canonical(line, entry)) != line:
-        raise EvidenceError("this is not the canonical form of the entry")
+        raise EvidenceError("this is not the canonical form of the entry", case="not-canonical")
     return entry
 
 
@@ -102,7 +102,7 @@ def _is_plain(entry: Entry) -> bool:
 
 def _canonical(line: bytes, entry: Entry) -> bytes:
     if entry.at.tzinfo is None:
-        raise EvidenceError("its time has no time zone")
+        raise EvidenceError("its time has no time zone", case="entry-without-time-zone")
     members: dict[str, Any] = msgspec.json.decode(line)
     return canonical(members | {"at": instant(entry.at)})
 
@@ -120,4 +120,6 @@ def parse_proven(line: bytes) -> Proven:
     try:
         return _proven.decode(line)
     except ValueError as error:
-        raise EvidenceError(f"this is not an entry with its proof: {error}") from error
+        raise EvidenceError(
+            f"this is not an entry with its proof: {error}", case="not-a-proven-entry"
+        ) from error

@@ -78,11 +78,17 @@ class People:
         if person is None:
             return self._unseen(kind, roles, statement)
         if person.role not in roles:
-            raise EvidenceError(f"a {kind} is not for {statement.by} to sign, who is {person.role}")
+            raise EvidenceError(
+                f"a {kind} is not for {statement.by} to sign, who is {person.role}",
+                case="not-theirs-to-sign",
+            )
         if person.signer is None:
-            raise EvidenceError(f"{statement.by} has no key at this entry")
+            raise EvidenceError(f"{statement.by} has no key at this entry", case="no-key")
         if person.role == "regulator" and person.signer.thumbprint not in self._regulators:
-            raise EvidenceError(f"the key of regulator {statement.by} is not in the keys file")
+            raise EvidenceError(
+                f"the key of regulator {statement.by} is not in the keys file",
+                case="regulator-not-in-keys-file",
+            )
         return person.signer
 
     def auditor_of(self, researcher_id: str) -> str | None:
@@ -94,16 +100,27 @@ class People:
         if entry.statement is None:
             body = ResearcherBody(facts.role, entry.auditor, facts.jwk)
             if facts.by != "init" or facts.role == "auditor":
-                raise EvidenceError("a researcher is registered by a regulator's statement")
+                raise EvidenceError(
+                    "a researcher is registered by a regulator's statement",
+                    case="no-statement-of-a-regulator",
+                )
         else:
             body = read(entry.statement.body, ResearcherBody)
         if (body.role, body.auditor_id) != (facts.role, entry.auditor):
-            raise EvidenceError("the role or the auditor is not the one of the statement")
+            raise EvidenceError(
+                "the role or the auditor is not the one of the statement",
+                case="another-role-than-stated",
+            )
         if (body.role == "auditor") != (body.auditor_id is not None):
-            raise EvidenceError("researchers of an auditor name it, others have none")
+            raise EvidenceError(
+                "researchers of an auditor name it, others have none",
+                case="auditor-of-a-researcher",
+            )
         signer = None if body.jwk is None else Signer.of(body.jwk)
         if (signer and signer.thumbprint) != facts.key_thumbprint:
-            raise EvidenceError("the key is not the one of the statement")
+            raise EvidenceError(
+                "the key is not the one of the statement", case="another-key-than-stated"
+            )
         self._add(facts.researcher_id, Person(body.role, body.auditor_id, signer))
 
     def renew(self, entry: Entry) -> None:
@@ -112,7 +129,10 @@ class People:
         body = read(statement.body, KeyBody)
         signer = Signer.of(body.jwk)
         if (facts.researcher_id, facts.key_thumbprint) != (statement.by, signer.thumbprint):
-            raise EvidenceError("the researcher or the key is not the one of the statement")
+            raise EvidenceError(
+                "the researcher or the key is not the one of the statement",
+                case="another-researcher-or-key-than-stated",
+            )
         proved = key_possession.of_key_change(self._origin, statement.by, body.jwk)
         key_possession.check(body.proof, proved, body.jwk)
         if statement.by in self._people:
@@ -123,7 +143,7 @@ class People:
         if removed in self._people:
             self._people[removed] = replace(self._people[removed], signer=None)
         elif not self._partial:
-            raise EvidenceError(f"nobody is registered as {removed}")
+            raise EvidenceError(f"nobody is registered as {removed}", case="nobody-to-remove")
 
     def apply(self, entry: Entry) -> None:
         """Keep the individuals of an application: they count once it is approved."""
@@ -132,10 +152,15 @@ class People:
         signers = [Signer.of(individual.jwk) for individual in individuals]
         stated = [signer.thumbprint for signer in signers]
         if stated != [individual.key_thumbprint for individual in facts.individuals]:
-            raise EvidenceError("the keys of the individuals are not those of the statement")
+            raise EvidenceError(
+                "the keys of the individuals are not those of the statement",
+                case="other-individuals-than-stated",
+            )
         name = (facts.application_id, facts.version)
         if name in self._applications:
-            raise EvidenceError("there is this version of this application already")
+            raise EvidenceError(
+                "there is this version of this application already", case="version-entered-before"
+            )
         self._check_agreed(_stated(entry), individuals)
         ids = [individual.researcher_id for individual in facts.individuals]
         people = list(zip(ids, signers, strict=True))
@@ -156,10 +181,15 @@ class People:
         if application is None:
             if self._partial:
                 return
-            raise EvidenceError("there is no such version of this application")
+            raise EvidenceError(
+                "there is no such version of this application", case="no-such-version"
+            )
         read_by_regulator, individuals = application
         if decided.application_digest != read_by_regulator:
-            raise EvidenceError("the regulator approved another application than the one entered")
+            raise EvidenceError(
+                "the regulator approved another application than the one entered",
+                case="another-application",
+            )
         for researcher_id, signer in individuals:
             self._people.setdefault(researcher_id, Person("auditor", auditor_id, signer))
 
@@ -172,17 +202,17 @@ class People:
                 return signer
         if self._partial and "operator" in roles:
             return None
-        raise EvidenceError(f"nobody is registered as {statement.by}")
+        raise EvidenceError(f"nobody is registered as {statement.by}", case="unknown-signer")
 
     def _add(self, researcher_id: str, person: Person) -> None:
         if researcher_id in self._people:
-            raise EvidenceError(f"{researcher_id} is registered already")
+            raise EvidenceError(f"{researcher_id} is registered already", case="registered-already")
         self._people[researcher_id] = person
 
 
 def _stated(entry: Entry) -> Stated:
     if entry.statement is None:
-        raise EvidenceError(f"a {entry.kind} needs a statement, and has none")
+        raise EvidenceError(f"a {entry.kind} needs a statement, and has none", case="no-statement")
     return entry.statement
 
 
@@ -193,4 +223,6 @@ def _applicant(statement: Stated) -> Signer:
     for signer in signers:
         if signer.thumbprint == statement.by.removeprefix(APPLICANT):
             return signer
-    raise EvidenceError("the applicant's key is not in the application")
+    raise EvidenceError(
+        "the applicant's key is not in the application", case="applicants-key-missing"
+    )

@@ -38,5 +38,6 @@ def check(proof: str | None, proved: bytes, jwk: Mapping[str, Any]) -> None:
         statements.verify(proof or "", proved, signer.key, list(signer.algorithms))
     except StatementError as error:
         raise EvidenceError(
-            f"nothing proves that whoever brings the key {signer.thumbprint} holds it: {error}"
+            f"nothing proves that whoever brings the key {signer.thumbprint} holds it: {error}",
+            case="key-not-proven",
         ) from error

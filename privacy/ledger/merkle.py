@@ -82,7 +82,7 @@ class Frontier:
 def inclusion_path(index: int, size: int, subtree: Subtree) -> list[bytes]:
     """PATH(index, D_size) [CT, §2.1.3.1]."""
     if not 0 <= index < size:
-        raise ProofError(f"there is no entry {index} in a tree of {size}")
+        raise ProofError(f"there is no entry {index} in a tree of {size}", case="no-such-entry")
     path, start, end = [], 0, size
     while end - start > 1:
         middle = start + _split(end - start)
@@ -98,7 +98,9 @@ def inclusion_path(index: int, size: int, subtree: Subtree) -> list[bytes]:
 def consistency_path(old: int, new: int, subtree: Subtree) -> list[bytes]:
     """PROOF(old, D_new) [CT, §2.1.4.1]; empty between a tree and itself."""
     if not 0 < old <= new:
-        raise ProofError(f"a tree of {old} is not the beginning of a tree of {new}")
+        raise ProofError(
+            f"a tree of {old} is not the beginning of a tree of {new}", case="not-the-beginning"
+        )
     path, start, end = [], 0, new
     while end != old:
         middle = start + _split(end - start)
@@ -119,11 +121,11 @@ def verify_inclusion(
     """Raise unless the tree of this size and root has this leaf hash there [CT, §2.1.3.2]."""
     _check_lengths(leaf, root, *path)
     if not 0 <= index < size:
-        raise ProofError(f"there is no entry {index} in a tree of {size}")
+        raise ProofError(f"there is no entry {index} in a tree of {size}", case="no-such-entry")
     fn, sn, found = index, size - 1, leaf
     for sibling in path:
         if sn == 0:
-            raise ProofError("the inclusion proof is too long")
+            raise ProofError("the inclusion proof is too long", case="inclusion-proof-too-long")
         if fn & 1 or fn == sn:
             found = node_hash(sibling, found)
             fn, sn = _skip_levels_without_a_sibling(fn, sn)
@@ -131,7 +133,10 @@ def verify_inclusion(
             found = node_hash(found, sibling)
         fn, sn = fn >> 1, sn >> 1
     if sn != 0 or found != root:
-        raise ProofError(f"the inclusion proof of entry {index} does not lead to the root")
+        raise ProofError(
+            f"the inclusion proof of entry {index} does not lead to the root",
+            case="inclusion-fails",
+        )
 
 
 def verify_consistency(
@@ -143,11 +148,16 @@ def verify_consistency(
     """
     _check_lengths(old_root, new_root, *path)
     if not 0 < old <= new:
-        raise ProofError(f"a tree of {old} is not the beginning of a tree of {new}")
+        raise ProofError(
+            f"a tree of {old} is not the beginning of a tree of {new}", case="not-the-beginning"
+        )
     if old == new and not path and old_root == new_root:
         return
     if old == new or not path:
-        raise ProofError("a consistency proof is empty between a tree and itself, and only there")
+        raise ProofError(
+            "a consistency proof is empty between a tree and itself, and only there",
+            case="empty-consistency-proof",
+        )
     first, *rest = path if old & (old - 1) else [old_root, *path]
     fn, sn = old - 1, new - 1
     while fn & 1:
@@ -155,7 +165,7 @@ def verify_consistency(
     found_old = found_new = first
     for sibling in rest:
         if sn == 0:
-            raise ProofError("the consistency proof is too long")
+            raise ProofError("the consistency proof is too long", case="consistency-proof-too-long")
         if fn & 1 or fn == sn:
             found_old = node_hash(sibling, found_old)
             found_new = node_hash(sibling, found_new)
@@ -164,7 +174,9 @@ def verify_consistency(
             found_new = node_hash(found_new, sibling)
         fn, sn = fn >> 1, sn >> 1
     if sn != 0 or found_old != old_root or found_new != new_root:
-        raise ProofError(f"the tree of {new} does not begin with the tree of {old}")
+        raise ProofError(
+            f"the tree of {new} does not begin with the tree of {old}", case="consistency-fails"
+        )
 
 
 def _split(size: int) -> int:
@@ -181,4 +193,4 @@ def _skip_levels_without_a_sibling(fn: int, sn: int) -> tuple[int, int]:
 
 def _check_lengths(*hashes: bytes) -> None:
     if any(len(one) != HASH_BYTES for one in hashes):
-        raise ProofError(f"a hash has {HASH_BYTES} bytes")
+        raise ProofError(f"a hash has {HASH_BYTES} bytes", case="hash-size")

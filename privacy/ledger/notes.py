@@ -53,25 +53,31 @@ class VerifierKey:
 
     def __post_init__(self) -> None:
         if not re.fullmatch(_NAME, self.name):
-            raise NoteError("a key's name is not empty and has neither spaces nor a plus")
+            raise NoteError(
+                "a key's name is not empty and has neither spaces nor a plus", case="key-name"
+            )
         if len(self.public) != 32:
-            raise NoteError("a public key has 32 bytes")
+            raise NoteError("a public key has 32 bytes", case="key-size")
 
     @classmethod
     def of(cls, name: str, key: OKPKey, kind: SignatureType = SignatureType.ED25519) -> Self:
         if not isinstance(key.public_key, Ed25519PublicKey):
-            raise NoteError("notes are signed with Ed25519 keys")
+            raise NoteError("notes are signed with Ed25519 keys", case="not-ed25519")
         return cls(name, key.public_key.public_bytes_raw(), kind)
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        name, stated, encoded = _match(_KEY, text, "this is not a verifier key")
+        name, stated, encoded = _match(_KEY, text, "this is not a verifier key", case="not-a-key")
         material = _decode(encoded)
         if material[0] not in list(SignatureType):
-            raise NoteError(f"keys of type {material[0]:#04x} are not known here")
+            raise NoteError(
+                f"keys of type {material[0]:#04x} are not known here", case="unknown-key-type"
+            )
         key = cls(name, material[1:], SignatureType(material[0]))
         if key.key_id.hex() != stated:
-            raise NoteError("the id of a verifier key is not that of its name and public key")
+            raise NoteError(
+                "the id of a verifier key is not that of its name and public key", case="key-id"
+            )
         return key
 
     def __str__(self) -> str:
@@ -91,7 +97,9 @@ class VerifierKey:
         try:
             Ed25519PublicKey.from_public_bytes(self.public).verify(signature, message)
         except InvalidSignature as error:
-            raise NoteError(f"the signature of {self.name} is not of this text") from error
+            raise NoteError(
+                f"the signature of {self.name} is not of this text", case="wrong-signature"
+            ) from error
         return time
 
 
@@ -104,16 +112,23 @@ class Checkpoint:
     root: bytes
 
     def __post_init__(self) -> None:
-        _match(_CHECKPOINT, self.text(), "a checkpoint is an origin, a size and a root of 32 bytes")
+        _match(
+            _CHECKPOINT,
+            self.text(),
+            "a checkpoint is an origin, a size and a root of 32 bytes",
+            case="malformed-checkpoint",
+        )
         if self.size >= 2**63:
-            raise NoteError("no tree is that large")
+            raise NoteError("no tree is that large", case="tree-size")
 
     def text(self) -> str:
         return f"{self.origin}\n{self.size}\n{_encode(self.root)}\n"
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        origin, size, root = _match(_CHECKPOINT, text, "this is not a checkpoint")
+        origin, size, root = _match(
+            _CHECKPOINT, text, "this is not a checkpoint", case="not-a-checkpoint"
+        )
         return cls(origin, int(size), _decode(root))
 
 
@@ -126,9 +141,14 @@ class Note:
 
     def __post_init__(self) -> None:
         if not _TEXT.fullmatch(self.text):
-            raise NoteError("a note is whole lines without control characters")
+            raise NoteError(
+                "a note is whole lines without control characters", case="control-characters"
+            )
         if not 1 <= len(self.signatures) <= SIGNATURES or len(_utf8(str(self))) > NOTE_BYTES:
-            raise NoteError(f"a note has 1 to {SIGNATURES} signatures, {NOTE_BYTES} bytes at most")
+            raise NoteError(
+                f"a note has 1 to {SIGNATURES} signatures, {NOTE_BYTES} bytes at most",
+                case="note-size",
+            )
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -136,14 +156,21 @@ class Note:
         signatures = dict[tuple[str, bytes], bytes]()
         *lines, rest = below.split("\n")
         for line in lines:
-            name, encoded = _match(_LINE, line, "a line below a note is not a signature")
+            name, encoded = _match(
+                _LINE, line, "a line below a note is not a signature", case="not-a-signature"
+            )
             signature = _decode(encoded)
             if len(signature) <= 4 or (name, signature[:4]) in signatures:
-                raise NoteError(f"{name} signed with nothing, or twice with one key")
+                raise NoteError(
+                    f"{name} signed with nothing, or twice with one key",
+                    case="empty-or-double-signature",
+                )
             signatures[name, signature[:4]] = signature[4:]
         note = cls(f"{above}\n", signatures)
         if rest or str(note) != text:
-            raise NoteError("a note ends with its signatures, in whole lines")
+            raise NoteError(
+                "a note ends with its signatures, in whole lines", case="no-signature-lines"
+            )
         return note
 
     def __str__(self) -> str:
@@ -190,7 +217,7 @@ def open_checkpoint(note_text: str, keys: Collection[VerifierKey]) -> Opened:
     times = note.verify(keys)
     signers = frozenset(key for key in times if key.type == SignatureType.ED25519)
     if checkpoint.origin not in {key.name for key in signers}:
-        raise NoteError("no trusted key of the ledger signed the checkpoint")
+        raise NoteError("no trusted key of the ledger signed the checkpoint", case="untrusted")
     return Opened(checkpoint, signers, {k: time for k, time in times.items() if time is not None})
 
 
@@ -206,10 +233,10 @@ def merge(note_text: str, cosigned: str, keys: Iterable[VerifierKey]) -> str:
     """The note with what the given keys signed on another copy of it; raises if none did."""
     note, other = Note.parse(note_text), Note.parse(cosigned)
     if note.text != other.text:
-        raise NoteError("these are signatures of another text")
+        raise NoteError("these are signatures of another text", case="another-text")
     signed = other.verify(keys)
     if not signed:
-        raise NoteError("none of the keys signed")
+        raise NoteError("none of the keys signed", case="unsigned")
     for key in signed:
         note = note.adding(key, other.signatures[key.name, key.key_id])
     return str(note)
@@ -218,20 +245,23 @@ def merge(note_text: str, cosigned: str, keys: Iterable[VerifierKey]) -> str:
 def _witnessed(text: str, time: int) -> bytes:
     # "cosignature/v1", "time …" and the checkpoint   [COSIGNATURE, "Ed25519 signed message"]
     if not 0 <= time < 2**63:
-        raise NoteError("the time of a cosignature is in seconds since 1970, below 2^63")
+        raise NoteError(
+            "the time of a cosignature is in seconds since 1970, below 2^63",
+            case="time-of-a-cosignature",
+        )
     return _utf8(f"cosignature/v1\ntime {time}\n{text}")
 
 
 def _sign(key: OKPKey, message: bytes) -> bytes:
     if not isinstance(key.private_key, Ed25519PrivateKey):
-        raise NoteError("notes are signed with Ed25519 keys")
+        raise NoteError("notes are signed with Ed25519 keys", case="not-ed25519")
     return key.private_key.sign(message)
 
 
-def _match(pattern: re.Pattern[str], text: str, otherwise: str) -> tuple[str, ...]:
+def _match(pattern: re.Pattern[str], text: str, otherwise: str, *, case: str) -> tuple[str, ...]:
     match = pattern.fullmatch(text)
     if match is None:
-        raise NoteError(otherwise)
+        raise NoteError(otherwise, case=case)
     return match.groups()
 
 
@@ -239,7 +269,7 @@ def _utf8(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        raise NoteError("this text cannot be written in UTF-8") from error
+        raise NoteError("this text cannot be written in UTF-8", case="not-utf8") from error
 
 
 def _encode(data: bytes) -> str:
@@ -251,7 +281,7 @@ def _decode(text: str) -> bytes:
     try:
         data = b64decode(text, validate=True)
     except ValueError as error:
-        raise NoteError("this is not base64") from error
+        raise NoteError("this is not base64", case="not-base64") from error
     if _encode(data) != text:
-        raise NoteError("this is not base64 in its one form")
+        raise NoteError("this is not base64 in its one form", case="not-canonical-base64")
     return data

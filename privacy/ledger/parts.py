@@ -4,7 +4,7 @@ A charge states each part of its release as name, mechanism, bounds, sensitivity
 parameter. For every kind of audit the verifier computes again, exactly:
 
 - the sensitivity from the bounds, by the rules of `privacy.tables.sensitivity`,
-- the scale and the price from the sensitivity and the parameter (`privacy.mechanisms`).
+- the scale and the price from the sensitivity and the parameter (`privacy.tables.mechanisms`).
 
 For the kinds whose plan it knows (`privacy.plans`) it also computes the parts themselves from the
 signed request and the audience's entry. Of an audience whose entry is older than format 3 the
@@ -18,11 +18,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from privacy.declared import declared_numbers, rule_from
 from privacy.errors import BoundsError, EvidenceError
 from privacy.ledger.exact_amounts import amount
-from privacy.mechanisms import currency_of, exact_price, exact_scale
 from privacy.plans import Part, Plan, PublicAudience
+from privacy.tables.declared import declared_numbers, rule_from
+from privacy.tables.mechanisms import currency_of, exact_price, exact_scale
 from privacy.tables.price import FREE, Currency, Price
 from privacy.tables.sensitivity import Reach, Sensitivity
 
@@ -131,10 +131,15 @@ def _numbers(parts: bytes) -> tuple[list[StatedPart], Checked]:
     try:
         stated = _parts.decode(parts)
         if not stated or len({part.name for part in stated}) != len(stated):
-            raise EvidenceError("a charge has parts, each with a name of its own")
+            raise EvidenceError(
+                "a charge has parts, each with a name of its own", case="part-names"
+            )
         found = [_check(part) for part in stated]
     except (BoundsError, msgspec.MsgspecError, ValueError) as error:
-        raise EvidenceError(f"its parts are not what they must be: {error}") from error
+        raise EvidenceError(
+            f"its parts are not what they must be: {error}",
+            case=getattr(error, "case", None) or "malformed-parts",
+        ) from error
     notices = tuple(notice for _, own in found for notice in own)
     return stated, Checked(sum((price for price, _ in found), FREE), notices)
 
@@ -143,26 +148,37 @@ def _planned(kind: str, plan: Plan, request: bytes, audience: PublicAudience) ->
     try:
         return plan(_request.decode(request), audience)
     except (BoundsError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-        raise EvidenceError(f"its request is not one of {kind}: {error!r}") from error
+        raise EvidenceError(
+            f"its request is not one of {kind}: {error!r}", case="malformed-request"
+        ) from error
 
 
 def _check(part: StatedPart) -> tuple[Price, list[Notice]]:
     """Sensitivity by the rule, scale and price by the mechanism."""
     bounds, parameter = part.bounds, amount(part.parameter.amount)
     if min(bounds.shape, default=0) < 1:
-        raise EvidenceError(f"the part {part.name!r} has no cells")
+        raise EvidenceError(f"the part {part.name!r} has no cells", case="no-cells")
     stated, notices = _sensitivity(part.sensitivity), list[Notice]()
     rule = rule_from(bounds.rule, bounds.declared)
     if rule is None:
         notices.append(("rule-unknown", bounds.rule))
     elif rule.sensitivity(bounds.shape) != stated:
-        raise EvidenceError(f"the sensitivity of {part.name!r} does not follow from its bounds")
+        raise EvidenceError(
+            f"the sensitivity of {part.name!r} does not follow from its bounds",
+            case="sensitivity-of-a-part",
+        )
     elif bounds.rule == "stated":
         notices.append(("sensitivity-stated", part.name))
     if part.parameter.currency != currency_of(part.mechanism):
-        raise EvidenceError(f"{part.mechanism} has no parameter in {part.parameter.currency}")
+        raise EvidenceError(
+            f"{part.mechanism} has no parameter in {part.parameter.currency}",
+            case="parameter-of-another-mechanism",
+        )
     if part.scale != exact_scale(part.mechanism, bounds.shape, stated.added, parameter):
-        raise EvidenceError(f"the scale of {part.name!r} does not follow from its sensitivity")
+        raise EvidenceError(
+            f"the scale of {part.name!r} does not follow from its sensitivity",
+            case="scale-of-a-part",
+        )
     return exact_price(part.mechanism, stated, parameter), notices
 
 
@@ -173,13 +189,21 @@ def _check_planned(planned: tuple[Part, ...], stated: list[StatedPart], *, older
     """
     expected = {part.name: part for part in planned}
     if expected.keys() != {part.name for part in stated}:
-        raise EvidenceError(f"what was asked for has the parts {', '.join(expected)}")
+        raise EvidenceError(
+            f"what was asked for has the parts {', '.join(expected)}", case="other-parts-than-asked"
+        )
     for part in stated:
         plan = expected[part.name]
         if part.mechanism != plan.mechanism:
-            raise EvidenceError(f"the mechanism of {part.name!r} is not the one asked for")
+            raise EvidenceError(
+                f"the mechanism of {part.name!r} is not the one asked for",
+                case="mechanism-of-a-part",
+            )
         if amount(part.parameter.amount) != plan.parameter:
-            raise EvidenceError(f"the parameter of {part.name!r} is not the one asked for")
+            raise EvidenceError(
+                f"the parameter of {part.name!r} is not the one asked for",
+                case="parameter-of-a-part",
+            )
         if older:
             _check_displacing(part, plan)
         else:
@@ -190,7 +214,10 @@ def _check_bounds(part: StatedPart, plan: Part) -> None:
     rule = plan.bounds.rule
     bounds = (rule.name, tuple(plan.bounds.shape), declared_numbers(rule))
     if (part.bounds.rule, part.bounds.shape, part.bounds.declared) != bounds:
-        raise EvidenceError(f"the bounds of {part.name!r} do not follow from what was asked")
+        raise EvidenceError(
+            f"the bounds of {part.name!r} do not follow from what was asked",
+            case="bounds-of-a-part",
+        )
 
 
 def _check_displacing(part: StatedPart, plan: Part) -> None:
@@ -200,7 +227,8 @@ def _check_displacing(part: StatedPart, plan: Part) -> None:
         declared_numbers(rule)
     ):
         raise EvidenceError(
-            f"the bounds of {part.name!r} do not follow from the source of the audience"
+            f"the bounds of {part.name!r} do not follow from the source of the audience",
+            case="bounds-of-the-source",
         )
 
 
@@ -219,7 +247,7 @@ def _reach(norms: StatedNorms) -> Reach:
 
 def _whole(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= 200 and str(int(text)) == text):
-        raise EvidenceError(f"{text[:40]!r} is not a whole number")
+        raise EvidenceError(f"{text[:40]!r} is not a whole number", case="not-a-whole-number")
     return int(text)
 
 

@@ -92,7 +92,8 @@ def explored(body: ChargeBody, facts: ChargeFacts) -> int:
     worst = amount(body.alpha or "0") * body.steps * body.targets
     if body.kind != EXPLORES or amount(facts.exploration_loss) != worst:
         raise EvidenceError(
-            f"people may lose {facts.exploration_loss} by it, which is not what was asked for"
+            f"people may lose {facts.exploration_loss} by it, which is not what was asked for",
+            case="another-loss-than-asked",
         )
     return units(facts.exploration_loss)
 
@@ -110,7 +111,10 @@ def _debited(
 
 def _check_debit(paid: Price, currency: Currency, debit: str) -> None:
     if amount(debit) != paid.debit(currency):
-        raise EvidenceError(f"it debits {debit}, which is not the change-one price in {currency}")
+        raise EvidenceError(
+            f"it debits {debit}, which is not the change-one price in {currency}",
+            case="not-the-change-one-price",
+        )
 
 
 def _paid(epsilon: Both | None, rho: Both) -> Price:
@@ -134,14 +138,20 @@ def _both(price: Both | None) -> tuple[Amount, Amount]:
 def _check_consistent(paid: Price) -> None:
     """What holds for every release, whatever was asked."""
     if paid.of("epsilon", CHANGE_ONE) < paid.of("epsilon", ADD_REMOVE):
-        raise EvidenceError("changing one person costs less epsilon than adding one")
+        raise EvidenceError(
+            "changing one person costs less epsilon than adding one",
+            case="change-one-below-add-remove-epsilon",
+        )
     # The lifetime cap holds under change-one because of this: docs/guarantee.md.
     if paid.of("rho", CHANGE_ONE) < 2 * paid.of("rho", ADD_REMOVE):
-        raise EvidenceError("changing one person costs less rho than adding one and removing one")
+        raise EvidenceError(
+            "changing one person costs less rho than adding one and removing one",
+            case="change-one-below-add-remove-rho",
+        )
     for relation in RELATIONS:
         # rho ≤ epsilon² / 2, with equality for a single table   [BS16]
         if 2 * paid.of("rho", relation) > paid.of("epsilon", relation) ** 2:
-            raise EvidenceError("its rho is more than its epsilon² / 2")
+            raise EvidenceError("its rho is more than its epsilon² / 2", case="rho-above-epsilon")
 
 
 def _check_asked(asked: Asked, paid: Price) -> None:
@@ -150,9 +160,9 @@ def _check_asked(asked: Asked, paid: Price) -> None:
 
 def _check_worth(paid: Price, worth: Price) -> None:
     if not paid.covers(worth):
-        raise EvidenceError("it costs less than what was asked for is worth")
+        raise EvidenceError("it costs less than what was asked for is worth", case="underpriced")
     if not worth.covers(paid):
-        raise EvidenceError("it costs more than what was asked for")
+        raise EvidenceError("it costs more than what was asked for", case="overpriced")
 
 
 def _price(asked: Asked, parameters: list[Fraction]) -> Price:

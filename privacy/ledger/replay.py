@@ -103,23 +103,31 @@ class Replay:
     def play(self, entry: Entry, number: int) -> None:
         """The next entry, which has this number."""
         if entry.number != number:
-            raise EvidenceError(f"it is numbered {entry.number}")
+            raise EvidenceError(f"it is numbered {entry.number}", case="another-number")
         if entry.at < self._latest:
-            raise EvidenceError("its time is before that of the entry before it")
+            raise EvidenceError(
+                "its time is before that of the entry before it", case="time-goes-back"
+            )
         self._latest = entry.at
         kind = KINDS.get(entry.kind)
         if kind is None:
-            raise EvidenceError(f"there is no kind of entry {entry.kind[:40]!r}")
+            raise EvidenceError(
+                f"there is no kind of entry {entry.kind[:40]!r}", case="unknown-kind-of-entry"
+            )
         if entry.statement is not None:
             self._check_statement(entry, entry.statement)
         elif entry.kind in SIGNED and entry.kind != "researcher":
-            raise EvidenceError(f"a {entry.kind} needs a statement, and has none")
+            raise EvidenceError(
+                f"a {entry.kind} needs a statement, and has none", case="no-statement"
+            )
         kind(self, entry)
 
     def _check_statement(self, entry: Entry, statement: Stated) -> None:
         used = self._used[statement.by]
         if statement.key in used:
-            raise EvidenceError(f"the statement {statement.key!r} was used before")
+            raise EvidenceError(
+                f"the statement {statement.key!r} was used before", case="statement-used-before"
+            )
         used.add(statement.key)
         signer = self._people.signer(entry.kind, statement)
         made = head_of(statement.signature)
@@ -135,7 +143,7 @@ class Replay:
         if self._partial or limit is None or days is None:
             return
         if not isinstance(days, int) or days < 1:
-            raise EvidenceError("platform_window_days is not a number of days")
+            raise EvidenceError("platform_window_days is not a number of days", case="window-days")
         self._account.limit, self._account.length = units(str(limit)), days * DAY
 
     def _decision(self, entry: Entry) -> None:
@@ -151,13 +159,17 @@ class Replay:
     def _mandate(self, entry: Entry) -> None:
         body = read(_body(entry), MandateBody)
         if body.auditor_id is None or body.auditor_id != entry.auditor:
-            raise EvidenceError("the auditor is not the one of the statement")
+            raise EvidenceError(
+                "the auditor is not the one of the statement", case="another-auditor-than-stated"
+            )
         mandate_id = read(entry.facts, MandateFacts).mandate_id
         self._grant(Mandate.granted(mandate_id, body.auditor_id, body))
 
     def _grant(self, mandate: Mandate) -> None:
         if mandate.mandate_id in self._mandates:
-            raise EvidenceError(f"there is a mandate {mandate.mandate_id} already")
+            raise EvidenceError(
+                f"there is a mandate {mandate.mandate_id} already", case="mandate-entered-before"
+            )
         self._mandates[mandate.mandate_id] = mandate
         self._over[mandate.mandate_id] = Charge("", mandate.mandate_id, 0, 0, 0, state="released")
 
@@ -170,7 +182,7 @@ class Replay:
     def _known(self, mandate_id: str) -> Mandate:
         mandate = self._mandates.get(mandate_id)
         if mandate is None:
-            raise EvidenceError(f"there is no mandate {mandate_id}")
+            raise EvidenceError(f"there is no mandate {mandate_id}", case="no-such-mandate")
         return mandate
 
     def _audience(self, entry: Entry) -> None:
@@ -178,7 +190,7 @@ class Replay:
         sealed = self._audiences[entry.auditor]
         name = entry.auditor, facts.audience_id
         if name in self._sealed_ids:
-            raise EvidenceError(f"{facts.audience_id} was sealed before")
+            raise EvidenceError(f"{facts.audience_id} was sealed before", case="sealed-before")
         self._sealed_ids.add(name)
         self._check_format(facts.format, entry.at)
         facts.check()
@@ -190,11 +202,15 @@ class Replay:
         While a service is upgraded, processes of both versions write for a while.
         """
         if stated not in (OLDER, FORMAT):
-            raise EvidenceError(f"the format {stated} is not known to this verifier")
+            raise EvidenceError(
+                f"the format {stated} is not known to this verifier", case="unknown-format"
+            )
         if stated == FORMAT:
             self._format_since = min(self._format_since, at)
         elif at - self._format_since > _UPGRADE:
-            raise EvidenceError(f"the ledger is in format {FORMAT} since {self._format_since}")
+            raise EvidenceError(
+                f"the ledger is in format {FORMAT} since {self._format_since}", case="older-format"
+            )
 
     def _forget(self, entry: Entry) -> None:
         """An audience may be erased before it is sealed; nothing is charged on it afterwards."""
@@ -208,9 +224,14 @@ class Replay:
             return None
         audience = self._audiences[entry.auditor].get(body.audience_id)
         if audience is None:
-            raise EvidenceError(f"there is no audience {body.audience_id} of {entry.auditor}")
+            raise EvidenceError(
+                f"there is no audience {body.audience_id} of {entry.auditor}",
+                case="no-such-audience",
+            )
         if audience.commitment != facts.audience_commitment:
-            raise EvidenceError("the audience is not the one that was sealed")
+            raise EvidenceError(
+                "the audience is not the one that was sealed", case="another-audience-than-sealed"
+            )
         return audience
 
     def _debited(
@@ -222,7 +243,7 @@ class Replay:
             return debited_before(body, facts, audience.sizes if audience else None)
         public, plan = audience.public() if audience else None, self._plans.get(body.kind)
         if audience and audience.source == "hidden" and plan and body.kind not in HIDDEN_KINDS:
-            raise EvidenceError(f"a hidden audience is not for {body.kind}")
+            raise EvidenceError(f"a hidden audience is not for {body.kind}", case="hidden-audience")
         older = audience is not None and audience.format == OLDER
         charge = StatedCharge.of(body.kind, request, facts.parts, public, plan, older=older)
         debit, notices = debited(charge, facts)
@@ -237,14 +258,16 @@ class Replay:
             request = request_of(stated_body, facts.request)
         body = read(request, ChargeBody)
         if facts.audit_id in self._charges or facts.charge_id in self._charge_ids:
-            raise EvidenceError(f"{facts.audit_id} was charged before")
+            raise EvidenceError(f"{facts.audit_id} was charged before", case="charged-before")
         if body.mandate_id is not None and body.mandate_id != facts.mandate_id:
-            raise EvidenceError("the mandate is not the one of the statement")
+            raise EvidenceError(
+                "the mandate is not the one of the statement", case="another-mandate-than-stated"
+            )
         mandate, by = self._known(facts.mandate_id), self._researcher(entry)
         at = microseconds(entry.at)
         mandate.check(entry.auditor, by, body.kind, at)
         if facts.currency != mandate.currency:
-            raise EvidenceError(f"the mandate is in {mandate.currency}")
+            raise EvidenceError(f"the mandate is in {mandate.currency}", case="another-currency")
         audience = self._charged_on(entry, body, facts)
         debit, rho = self._debited(body, facts, request, audience)
         loss = explored(body, facts)
@@ -270,7 +293,7 @@ class Replay:
             expected = assumptions_before(kind)
         stated = facts.assumes if kind in self._plans else facts.assumes[: len(expected)]
         if stated != expected:
-            raise EvidenceError("it does not state what its promise rests on")
+            raise EvidenceError("it does not state what its promise rests on", case="no-assumption")
 
     def _registration(self, entry: Entry) -> None:
         read(_body(entry), RegistrationBody)
@@ -280,7 +303,10 @@ class Replay:
         """Who signed, a researcher of the auditor that the entry is filed under."""
         by = entry.statement.by if entry.statement else ""
         if self._people.auditor_of(by) != entry.auditor:
-            raise EvidenceError(f"{by} is not a researcher of {entry.auditor}")
+            raise EvidenceError(
+                f"{by} is not a researcher of {entry.auditor}",
+                case="not-a-researcher-of-the-auditor",
+            )
         return by
 
     def _refund(self, entry: Entry) -> None:
@@ -288,11 +314,16 @@ class Replay:
         charge = self._charged(facts.audit_id, entry)
         mandate = self._mandates[charge.mandate_id]
         if charge.state == "released" or charge.refunded:
-            raise EvidenceError(f"{facts.audit_id} was {charge.state} before it was refunded")
+            raise EvidenceError(
+                f"{facts.audit_id} was {charge.state} before it was refunded",
+                case=f"{charge.state}-before",
+            )
         stated = (charge.charge_id, mandate.currency, charge.debit, charge.exploration)
         given = (units(facts.debit), units(facts.exploration_loss))
         if (facts.charge_id, facts.currency, *given) != stated:
-            raise EvidenceError("the refund is not of what was charged")
+            raise EvidenceError(
+                "the refund is not of what was charged", case="another-refund-than-charged"
+            )
         mandate.refund(charge)
         self._account.refund(charge.rho, charge.at)
         charge.state, charge.refunded = "refunded", True
@@ -316,18 +347,25 @@ class Replay:
     def _end(self, entry: Entry, audit_id: str, state: str) -> Charge:
         charge = self._charged(audit_id, entry)
         if charge.state != "charged":
-            raise EvidenceError(f"{audit_id} was {charge.state} before it was {state}")
+            raise EvidenceError(
+                f"{audit_id} was {charge.state} before it was {state}",
+                case=f"{charge.state}-before",
+            )
         if charge.stopped and state == "released":
-            raise EvidenceError(f"{audit_id} was stopped before it was released")
+            raise EvidenceError(
+                f"{audit_id} was stopped before it was released", case="stopped-before"
+            )
         charge.state = state
         return charge
 
     def _charged(self, audit_id: str, entry: Entry) -> Charge:
         charge = self._charges.get(audit_id)
         if charge is None:
-            raise EvidenceError(f"{audit_id} was not charged")
+            raise EvidenceError(f"{audit_id} was not charged", case="not-charged")
         if self._mandates[charge.mandate_id].auditor != entry.auditor:
-            raise EvidenceError(f"{audit_id} is of another auditor")
+            raise EvidenceError(
+                f"{audit_id} is of another auditor", case="audit-of-another-auditor"
+            )
         return charge
 
 
@@ -342,13 +380,15 @@ def _shaped(entry: Entry, shape: type[msgspec.Struct]) -> None:
 
 def _body(entry: Entry) -> dict[str, Any]:
     if entry.statement is None:
-        raise EvidenceError(f"a {entry.kind} needs a statement, and has none")
+        raise EvidenceError(f"a {entry.kind} needs a statement, and has none", case="no-statement")
     return entry.statement.body
 
 
 def _check_auditor(entry: Entry, facts: AuditorFacts | DecisionFacts) -> None:
     if facts.auditor_id != entry.auditor:
-        raise EvidenceError("the entry is filed under another auditor")
+        raise EvidenceError(
+            "the entry is filed under another auditor", case="filed-under-another-auditor"
+        )
 
 
 # What follows from an entry of each kind.

@@ -16,17 +16,23 @@ from privacy.errors import EvidenceError
 def request_of(body: Mapping[str, Any], text: str | None) -> dict[str, Any]:
     """Return the request that a charge carries, if it is the one that was signed."""
     if text is None:
-        raise EvidenceError("it does not carry the request")
+        raise EvidenceError("it does not carry the request", case="no-request")
     written = text.encode()
     if body.get("request") != f"sha256:{sha256(written).hexdigest()}":
-        raise EvidenceError("the request that it carries is not the one that was signed")
+        raise EvidenceError(
+            "the request that it carries is not the one that was signed",
+            case="another-request-than-signed",
+        )
     try:
         request = _request.decode(written)
     except msgspec.MsgspecError as error:
-        raise EvidenceError(f"it carries no request: {error}") from error
+        raise EvidenceError(f"it carries no request: {error}", case="malformed-request") from error
     stated = body.keys() - {"request"}
     if any(name not in request or request[name] != body[name] for name in stated):
-        raise EvidenceError("its statement says something else than the request that it carries")
+        raise EvidenceError(
+            "its statement says something else than the request that it carries",
+            case="another-statement-than-request",
+        )
     return request
 
 

@@ -53,11 +53,15 @@ class Signer:
     def of(cls, jwk: Mapping[str, Any]) -> Self:
         """The key of a JWK, as its numbers are and not as they are spelt."""
         if PRIVATE_MEMBERS & jwk.keys():
-            raise EvidenceError("a key has private members: make a new one, and show its public")
+            raise EvidenceError(
+                "a key has private members: make a new one, and show its public", case="private-key"
+            )
         try:
             key = _imported(jwk)
         except (JoseError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise EvidenceError("this is not a public key that can sign statements") from error
+            raise EvidenceError(
+                "this is not a public key that can sign statements", case="not-a-public-key"
+            ) from error
         public = key.public_key
         raw = public.public_bytes_raw() if isinstance(public, Ed25519PublicKey) else None
         return cls(key, key.thumbprint(), ALGORITHMS[jwk["kty"], jwk.get("crv")], raw)
@@ -117,7 +121,7 @@ class Signatures:
         if wrong:
             first = min(wrong, key=lambda claimed: claimed.number)
             reason = f"the statement is not signed with a key that {first.by} had at this entry"
-            raise LedgerError(first.number, reason)
+            raise LedgerError(first.number, reason, case="wrong-signature")
 
     def _taken(self) -> list[list[Claimed]]:
         taken = [*self._ended, *(chain.claimed for chain in self._open.values())]

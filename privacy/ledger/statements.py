@@ -77,9 +77,11 @@ def verify(signature: str, stated: bytes, key: Key, algorithms: list[str]) -> No
         registry = _registry(algorithms)
         signed = jws.deserialize_compact(signature, key, registry=registry, payload=stated)
     except (JoseError, TypeError, ValueError) as error:
-        raise StatementError(f"the signature is not of this statement: {error}") from error
+        raise StatementError(
+            f"the signature is not of this statement: {error}", case="another-statement"
+        ) from error
     if signed.protected.get("typ") != TYPE:
-        raise StatementError("this is a signature, but not of a statement")
+        raise StatementError("this is a signature, but not of a statement", case="not-a-statement")
 
 
 class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -96,13 +98,17 @@ def head_of(signature: str) -> Head:
     """The header of `header..signature`."""
     encoded, _, rest = signature.partition(".")
     if not rest.startswith("."):
-        raise StatementError("the signature is not detached: it has no header of a statement")
+        raise StatementError(
+            "the signature is not detached: it has no header of a statement", case="not-detached"
+        )
     padded = encoded.replace("-", "+").replace("_", "/") + "=" * (-len(encoded) % 4)
     try:
         # What `urlsafe_b64decode` does, in half the time, and with nothing between the letters.
         return _head.decode(_base64.decode(f'"{padded}"'))
     except ValueError as error:
-        raise StatementError(f"the signature has no header of a statement: {error}") from error
+        raise StatementError(
+            f"the signature has no header of a statement: {error}", case="no-header"
+        ) from error
 
 
 def signing_input(signature: str, stated: bytes) -> bytes:
@@ -124,13 +130,15 @@ def check_fresh(head: Head, at: float, fresh: int = FRESH) -> None:
     """Raise unless the signature was made at about this moment, or shortly before."""
     age = at - head.iat
     if not -CLOCK_SKEW <= age <= fresh:
-        raise StatementError(f"the statement was made {age:.0f} s before: look at the clocks")
+        raise StatementError(
+            f"the statement was made {age:.0f} s before: look at the clocks", case="clocks"
+        )
 
 
 def commit(text: str, salt: bytes) -> str:
     """The commitment to a personal text: it binds, and without the salt it tells nothing."""
     if len(salt) < SALT_BYTES:
-        raise StatementError(f"a salt has at least {SALT_BYTES} bytes")
+        raise StatementError(f"a salt has at least {SALT_BYTES} bytes", case="short-salt")
     lengths = len(salt).to_bytes(8, "big")
     return f"sha256:{sha256(_COMMITMENT + lengths + salt + text.encode()).hexdigest()}"
 
@@ -198,4 +206,4 @@ def _salt(text: str) -> bytes:
     try:
         return base64.b64decode(text, altchars=b"-_", validate=True)
     except ValueError as error:
-        raise StatementError("a salt is base64url") from error
+        raise StatementError("a salt is base64url", case="malformed-salt") from error

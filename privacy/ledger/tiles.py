@@ -34,7 +34,7 @@ class Tree:
         level, what fills no tile at the right edge becomes one hash, the last of the level above.
         """
         if not 0 <= start < end or start % (1 << (end - start - 1).bit_length()):
-            raise ProofError(f"leaves {start} to {end} are no subtree")
+            raise ProofError(f"leaves {start} to {end} are no subtree", case="not-a-subtree")
         level, edge = 0, list[bytes]()
         while end - start >= TILE:
             full = end - end % TILE
@@ -62,5 +62,7 @@ class Tree:
             return []
         row = self._hashes(level, start, stop)
         if len(row) != stop - start:
-            raise ProofError(f"the tree has lost hashes {start} to {stop} of level {level}")
+            raise ProofError(
+                f"the tree has lost hashes {start} to {stop} of level {level}", case="lost-hashes"
+            )
         return row

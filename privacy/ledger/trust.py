@@ -42,9 +42,14 @@ class Trust:
         if not self.ledger or any(
             (key.name, key.type) != (self.origin, SignatureType.ED25519) for key in self.ledger
         ):
-            raise EvidenceError("the keys of the ledger are Ed25519 keys named after its origin")
+            raise EvidenceError(
+                "the keys of the ledger are Ed25519 keys named after its origin",
+                case="keys-of-the-ledger",
+            )
         if any(key.type != SignatureType.COSIGNATURE_V1 for key in self.witnesses):
-            raise EvidenceError("the keys of witnesses are of type cosignature/v1")
+            raise EvidenceError(
+                "the keys of witnesses are of type cosignature/v1", case="keys-of-witnesses"
+            )
         for jwk in self.receipts:
             Signer.of(jwk)
 
@@ -54,9 +59,13 @@ class Trust:
         try:
             file = msgspec.json.decode(text, type=_File)
         except (ValueError, RecursionError) as error:
-            raise EvidenceError(f"this is not a file of keys: {error}") from error
+            raise EvidenceError(
+                f"this is not a file of keys: {error}", case="not-a-keys-file"
+            ) from error
         if file.format != FORMAT:
-            raise EvidenceError(f"a file of keys has the format {FORMAT}")
+            raise EvidenceError(
+                f"a file of keys has the format {FORMAT}", case="format-of-the-keys"
+            )
         return cls(
             origin=file.origin,
             ledger=tuple(map(VerifierKey.parse, file.ledger)),

@@ -61,15 +61,20 @@ class Runs:
     def answer(self, facts: AnswerFacts, number: int) -> None:
         """A run was answered, by the entry of this number: once for each charge."""
         if facts.audit_id not in self._charged:
-            raise EvidenceError(f"{facts.audit_id} is no two-party audit that was charged")
+            raise EvidenceError(
+                f"{facts.audit_id} is no two-party audit that was charged",
+                case="no-two-party-charge",
+            )
         if facts.audit_id in self._answers:
-            raise EvidenceError(f"{facts.audit_id} was answered before")
+            raise EvidenceError(f"{facts.audit_id} was answered before", case="answered-before")
         self._answers[facts.audit_id] = Answer(number, facts.transcript)
 
     def open(self, body: OpeningBody) -> None:
         answer = self._answers.get(body.audit_id)
         if answer is None or answer.transcript != body.transcript:
-            raise EvidenceError("what was opened is not what was answered")
+            raise EvidenceError(
+                "what was opened is not what was answered", case="another-opening-than-answered"
+            )
         (self._accused if body.findings else self._honest).add(body.audit_id)
 
     def release(self, facts: ReleaseFacts) -> None:
@@ -79,28 +84,41 @@ class Runs:
             return
         answer = self._answers.get(facts.audit_id)
         if answer is None or answer.transcript != facts.transcript:
-            raise EvidenceError("what was delivered is not what was answered")
+            raise EvidenceError(
+                "what was delivered is not what was answered", case="another-delivery-than-answered"
+            )
         if facts.audit_id in self._accused:
-            raise EvidenceError(f"{facts.audit_id} was delivered after something was found in it")
+            raise EvidenceError(
+                f"{facts.audit_id} was delivered after something was found in it",
+                case="delivered-despite-findings",
+            )
         opened = mandate.opened == 1
         if 0 < mandate.opened < 1:
             opened = drawn(mandate.opened, self._root(facts, answer), facts.audit_id)
         if opened and facts.audit_id not in self._honest:
-            raise EvidenceError(f"{facts.audit_id} was delivered, and not opened before")
+            raise EvidenceError(
+                f"{facts.audit_id} was delivered, and not opened before", case="not-opened"
+            )
 
     def _root(self, facts: ReleaseFacts, answer: Answer) -> bytes:
         """The root that draws, if it is that of the head that ends with the answer."""
         draw, first = facts.draw, answer.number + 1
         if draw is None:
-            raise EvidenceError(f"{facts.audit_id} does not say by which head it was drawn")
+            raise EvidenceError(
+                f"{facts.audit_id} does not say by which head it was drawn", case="no-drawing-head"
+            )
         if draw.size != first:
             raise EvidenceError(
                 f"{facts.audit_id} was drawn by a head of {draw.size} entries: the first that"
-                f" covers its answer has {first}"
+                f" covers its answer has {first}",
+                case="another-drawing-head",
             )
         root = _bytes(draw.root)
         if not self._is_signed(first, root):
-            raise EvidenceError(f"{facts.audit_id} was drawn by a root that no signed head has")
+            raise EvidenceError(
+                f"{facts.audit_id} was drawn by a root that no signed head has",
+                case="unsigned-drawing-head",
+            )
         return root
 
 
@@ -108,4 +126,6 @@ def _bytes(root: str) -> bytes:
     try:
         return bytes.fromhex(root)
     except ValueError as error:
-        raise EvidenceError("the root that drew is not written in hexadecimal") from error
+        raise EvidenceError(
+            "the root that drew is not written in hexadecimal", case="not-hexadecimal"
+        ) from error

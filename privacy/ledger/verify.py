@@ -95,11 +95,15 @@ def _header(line: bytes, trust: Trust) -> Header:
     try:
         header = parse_header(line.removesuffix(b"\n"))
     except EvidenceError as error:
-        raise LedgerError(None, str(error)) from error
+        raise LedgerError(None, str(error), case=error.case) from error
     if header.format != FORMAT:
-        raise LedgerError(None, f"an export has the format {FORMAT}")
+        raise LedgerError(None, f"an export has the format {FORMAT}", case="format-of-the-export")
     if header.origin != trust.origin:
-        raise LedgerError(None, f"this is the ledger of {header.origin}, not of {trust.origin}")
+        raise LedgerError(
+            None,
+            f"this is the ledger of {header.origin}, not of {trust.origin}",
+            case="another-ledger",
+        )
     return header
 
 
@@ -128,7 +132,11 @@ def _verify_all(
     signatures.settle()
     heads.finish(tree.size)
     if header.size != tree.size:
-        raise LedgerError(None, f"the header says {header.size} entries, there are {tree.size}")
+        raise LedgerError(
+            None,
+            f"the header says {header.size} entries, there are {tree.size}",
+            case="header-size",
+        )
     return counts
 
 
@@ -151,7 +159,11 @@ def _verify_some(
     counts = Counter[str]()
     newest, before = _continued(header, heads), -1
     if header.size != newest.size:
-        raise LedgerError(None, f"the header says {header.size} entries, its head {newest.size}")
+        raise LedgerError(
+            None,
+            f"the header says {header.size} entries, its head {newest.size}",
+            case="header-size",
+        )
     for ended in entries:
         number = None
         try:
@@ -177,7 +189,7 @@ def _continued(header: Header, heads: Heads) -> Checkpoint:
     try:
         paths = header.paths()
     except EvidenceError as error:
-        raise LedgerError(None, str(error)) from error
+        raise LedgerError(None, str(error), case=error.case) from error
     return heads.check_continued(paths)
 
 
@@ -186,9 +198,9 @@ def _check_shown(
 ) -> None:
     """Raise unless the entry is in the tree, and may be in this export at this place."""
     if entry.number <= before:
-        raise EvidenceError(f"it is numbered {entry.number}, after {before}")
+        raise EvidenceError(f"it is numbered {entry.number}, after {before}", case="not-in-order")
     if entry.auditor not in (header.auditor, None):
-        raise EvidenceError("it is of another auditor")
+        raise EvidenceError("it is of another auditor", case="entry-of-another-auditor")
     leaf = leaf_hash(proven.entry.encode())
     verify_inclusion(leaf, entry.number, head.size, decoded(proven.path), head.root)
 
@@ -198,4 +210,4 @@ def _first(signatures: Signatures, number: int | None, error: EvidenceError) -> 
     if isinstance(error, LedgerError):
         return error
     signatures.settle()
-    return LedgerError(number, str(error))
+    return LedgerError(number, str(error), case=error.case)

@@ -46,7 +46,7 @@ class Caps:
     def __post_init__(self) -> None:
         given = [cap for cap in (self.viewer, self.candidate) if cap is not None]
         if not given or min(*given, self.length) < 1:
-            raise BoundsError("caps are at least 1, and one side at least are people")
+            raise BoundsError("caps are at least 1, and one side at least are people", case="caps")
 
     @property
     def lists(self) -> int:
@@ -68,7 +68,7 @@ def capped(
 ) -> Capped:
     """Cap both roles. `number` is a stable one of each list; `candidates` has a row per list."""
     if candidates.ndim != 2 or candidates.shape[1] > caps.length:
-        raise BoundsError(f"lists have at most {caps.length} places")
+        raise BoundsError(f"lists have at most {caps.length} places", case="places")
     order, kept = mixed(number, seed), np.arange(len(number))
     if caps.viewer is not None:
         kept = np.flatnonzero(first(viewer, order, caps.viewer) & (viewer != NOBODY))

@@ -86,7 +86,10 @@ class AdjacentRanks:
     def rows(self, relevance: Floats, candidates: Numbers) -> MemberRows:
         """A row for each two neighbours in a list, both of whom are there."""
         if relevance.shape != candidates.shape or relevance.shape[1] > self.ranks:
-            raise BoundsError(f"lists need a candidate for each relevance, at most {self.ranks}")
+            raise BoundsError(
+                f"lists need a candidate for each relevance, at most {self.ranks}",
+                case="relevances",
+            )
         worth = np.clip(self._worth(relevance, candidates), -self.most, self.most)
         there = (candidates[:, :-1] != NOBODY) & (candidates[:, 1:] != NOBODY)
         query, rank = np.nonzero(there)

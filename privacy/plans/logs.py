@@ -1,6 +1,7 @@
 """Plans of the audits of logged rows.
 
-The proofs of what one row adds are in the kinds' own modules (`api/kinds/outcome_test/__init__.py`, …).
+The proofs of what one row adds are in the kinds' own modules (`api/kinds/outcome_test/__init__.py`,
+…).
 """
 
 from fractions import Fraction

@@ -1,6 +1,7 @@
 """Plans of the audits of relevance scores.
 
-The proofs are in the kinds' own modules (`api/kinds/score_histogram/__init__.py` and its neighbours).
+The proofs are in the kinds' own modules (`api/kinds/score_histogram/__init__.py` and its
+neighbours).
 """
 
 from fractions import Fraction

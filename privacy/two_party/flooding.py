@@ -79,5 +79,6 @@ class Flooding:
         if 2 * self.ring.modulus * self.left << MARGIN >= prod(self.kept):
             raise BoundsError(
                 "rows times values are too many for an exact and flooded sum: declare narrower "
-                "values or a smaller scale, or cut the audience in parts"
+                "values or a smaller scale, or cut the audience in parts",
+                case="sum-too-large",
             )

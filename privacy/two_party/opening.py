@@ -108,7 +108,9 @@ class _Bodies:
     @property
     def run(self) -> bytes:
         if self.chain.run is None or not self.of[Kind.KEY]:
-            raise OpeningError("the run broke off before there was a key: nothing to open")
+            raise OpeningError(
+                "the run broke off before there was a key: nothing to open", case="no-key-yet"
+            )
         return self.chain.run
 
 

@@ -130,7 +130,10 @@ def _check(terms: Terms, values: NDArray[np.int64]) -> None:
     if values.min() < declared.low or values.max() > declared.high:
         raise BoundsError("a value is not within its declared bounds: cut it")
     if np.abs(values).sum(axis=1).max() > declared.total:
-        raise BoundsError("the values of one person are more than declared: cut them")
+        raise BoundsError(
+            "the values of one person are more than declared: cut them",
+            case="above-the-declared-bounds",
+        )
 
 
 def _products(

@@ -5,8 +5,8 @@ product of its weights and their values, w âŠ— v, to the table of sums (groups Ã
 Guarantee: `bounds` is how far one person moves that table, *if the weights are as declared*. The
 platform cannot see them; what binds the auditor is that a transcript can be opened (`opening`).
 
-`privacy.tables.sensitivity.Products` has the proof. A platform's side of public size (`candidates`) is
-`displacing`: a person who comes in may put another out, as in a sample of exact size.
+`privacy.tables.sensitivity.Products` has the proof. A platform's side of public size (`candidates`)
+is `displacing`: a person who comes in may put another out, as in a sample of exact size.
 """
 
 from dataclasses import dataclass

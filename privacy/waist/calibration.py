@@ -51,7 +51,9 @@ def made(wanted: Calibrated) -> Any:
     """OpenDP's mechanism at that scale, which vouches for the price; it holds no state."""
     mechanism = wanted.make(scale_of(wanted))
     if not wanted.within_price(mechanism):
-        raise UnderpaidError("OpenDP does not say that this is within price")
+        raise UnderpaidError(
+            "OpenDP does not say that this is within price", case="unconfirmed-price"
+        )
     return mechanism
 
 

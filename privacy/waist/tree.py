@@ -26,7 +26,7 @@ from opendp.transformations import make_b_ary_tree, make_consistent_b_ary_tree
 
 from privacy.tables.bounded_table import Bounds, Reach, Table
 from privacy.tables.price import Price
-from privacy.tree_shape import best_branching, levels, nodes_of_prefix
+from privacy.tables.tree_shape import best_branching, levels, nodes_of_prefix
 from privacy.waist.calibration import integers
 from privacy.waist.laplace import DiscreteLaplace
 

@@ -1,1 +1,1 @@
-"""The queue of charged audits: who runs next, in which process, and how results are committed. See README.md."""
+"""The queue of charged audits, and the worker that runs them (README.md)."""

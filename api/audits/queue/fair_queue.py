@@ -6,9 +6,9 @@ so that who asks for much waits for as much (self-clocked fair queueing). Worker
 place first. An auditor who comes alone is served at once, as often as they like; one who comes
 while a hundred audits of another wait is served after one or two of these.
 
-One who is served alone does not have all workers, however long their audits take: of those that
-are heard of (`api.audits.queue.heartbeats`) one is left to whoever comes. Where there is but one, others
-wait for what it is at.
+One who is served alone does not have all workers, however long their audits take: of those that are
+heard of (`api.audits.queue.heartbeats`) one is left to whoever comes. Where there is but one,
+others wait for what it is at.
 
 The line is bounded, for each auditor and in all: more is refused before anything is charged.
 Nothing of this looks at people: how large an audience is counts by what was uploaded (R2).

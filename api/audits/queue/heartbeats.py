@@ -1,7 +1,7 @@
 """Heartbeats: every process writes a row every few seconds that says what it has done.
 
 A process that was silent for `SILENCE` is dead or hangs. Its row is deleted after a day. The same
-write tells `api.health.readiness` whether this process can write to the database.
+write tells `api.telemetry.readiness` whether this process can write to the database.
 """
 
 import logging
@@ -17,12 +17,12 @@ from importlib.metadata import version
 from sqlmodel import Session, col, delete, select
 
 from api.db import ProcessRow, Store
-from api.health.readiness import WriteRecord
 from api.kernel.clock import now
 from api.kernel.ids import new_id
 from api.ledger.entries import await_lock
 from api.telemetry.metrics import BACKGROUND_WRITES
 from api.telemetry.process_counters import Figures, Traffic, figures, routes
+from api.telemetry.readiness import WriteRecord
 
 # A process that was silent for longer counts as lost.
 SILENCE = timedelta(seconds=45)

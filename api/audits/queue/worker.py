@@ -1,15 +1,16 @@
 """Workers: any number of threads and processes that run charged audits, one claim at a time.
 
 A worker claims an audit, runs it, and hands its release to a thread that commits it, while it takes
-up the next (`api.audits.queue.leases`, `api.audits.queue.background_batcher`). All releases wait for the books, and to commit one takes
-longer than to run a small audit: what was made meanwhile is committed together, or one by one where
-that fails, so that nobody fails for another's sake. Auditors take turns: `api.audits.queue.fair_queue`.
+up the next (`api.audits.queue.leases`, `api.audits.queue.background_batcher`). All releases wait
+for the books, and to commit one takes longer than to run a small audit: what was made meanwhile is
+committed together, or one by one where that fails, so that nobody fails for another's sake.
+Auditors take turns: `api.audits.queue.fair_queue`.
 
 Noise is drawn once on a charge. An attempt that fails before the draw is tried again. From the draw
 on, a failure is final: the audit has failed and its charge is kept. A database that is unavailable
 is given the same draw again for a while. Only if that fails too, or if the process or its claim is
 gone, does another attempt draw new noise; the first draw was never stored. A failure after the draw
-that cannot be committed at once is kept in mind until it is (`api.final_failures`).
+that cannot be committed at once is kept in mind until it is (`api.audits.final_failures`).
 docs/guarantee.md says why none of this depends on what was drawn.
 """
 
@@ -17,17 +18,17 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from functools import partial
 
 from sqlmodel import Session
 
-from api import final_failures, ledger
+from api import ledger
 from api.accounting.balances import Borne
 from api.accounting.people_digest import UnboundPeopleError
-from api.audits import job
+from api.audits import final_failures, job
 from api.audits.publication import Made, deliver
 from api.audits.queue import leases
 from api.audits.queue.background_batcher import Beside
@@ -45,20 +46,18 @@ from api.identity.signing_keys import SigningKeys
 from api.kernel import failpoints
 from api.kernel.clock import next_second, now, whole_second
 from api.kernel.failpoints import Boundary
-from api.kernel.public_pace import ReleasePace
 from api.kernel.settings import Settings
-from api.operations import housekeeping
+from api.kinds.context import AuditContext, Engine
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import Platform
+from api.platforms.public_pace import ReleasePace
 from api.telemetry import tracing
 from api.telemetry.metrics import AUDITS
-from api.two_party.delivery import settle_all
-from api.two_party.timeouts import end_stale
 
 ATTEMPTS = 5
 # An audit that was taken up so often and never finished kills its workers.
 CLAIMS = 50
-TIDY_SECONDS = 60.0
+TASK_SECONDS = 60.0
 # So many releases wait to be committed at most; nothing is taken up until there are fewer.
 TOGETHER = 16
 # Seconds for which a database that is unavailable is given the same release, and the first pause.
@@ -78,8 +77,11 @@ class Worker:
     platform: Platform
     keys: SigningKeys
     settings: Settings
+    engine: Engine
     # Told which audit is in which state, once that is committed.
     moved: Callable[[str, str], None] = lambda _audit, _state: None
+    # Done once a minute between two audits.
+    tasks: Sequence[Callable[[], None]] = ()
 
     def __post_init__(self) -> None:
         self.pace = ReleasePace(self.settings)
@@ -92,10 +94,9 @@ class Worker:
         with Beside(self._release, TOGETHER, "releases") as releases:
             while not stop.is_set():
                 try:
-                    if tidied is None or time.monotonic() - tidied > TIDY_SECONDS:
-                        housekeeping.tidy(self.store)
-                        end_stale(self.store, self.settings)
-                        settle_all(self.store, self.platform, self.keys, self.settings)
+                    if tidied is None or time.monotonic() - tidied > TASK_SECONDS:
+                        for task in self.tasks:
+                            task()
                         tidied = time.monotonic()
                     # When a release is committed, its auditor may have one more, also where that
                     # was while nothing could be claimed.
@@ -178,8 +179,8 @@ class Worker:
         cap = Fraction(self.settings.person_lifetime_rho)
         borne = Borne.before(self.store, asked.price, asked.audience, cap)
         journal = AuditJournal(self.store, audit)
-        platform = replace(self.platform, balances=borne, journal=journal)
-        return reduce(asked, membership, platform)
+        context = AuditContext(self.platform, self.engine, borne, journal)
+        return reduce(asked, membership, context)
 
     def _release(self, some: Sequence[Made]) -> None:
         """Commit these releases in one transaction or, where that fails, each in its own."""

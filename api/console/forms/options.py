@@ -6,12 +6,12 @@ from functools import cached_property
 
 from sqlmodel import Session
 
-from api.audiences import routes as audiences
-from api.audits import routes as audits
-from api.catalogue import routes as public
+from api.audiences.queries import list_audiences
+from api.audits.queries import list_audits
+from api.catalogue.queries import get_catalogue
 from api.console.security.current_user import Visit
-from api.contents import routes as contents
-from api.mandates import regulator_routes
+from api.contents.queries import list_contents
+from api.mandates.queries import get_budget
 from openapi.resources import Audience, Audit, Catalogue, Content, LogOffer, Mandate
 
 # So many of the newest uploads and audits.
@@ -96,14 +96,14 @@ def choices(visit: Visit, session: Session, kind: str, log: str | None) -> Choic
     """What there is for this kind, on this log or the first that suits."""
     caller = visit.caller
     parts = visit.console.parts
-    catalogue = public.get_catalogue(parts.settings, parts.platform)
-    people = audiences.list_audiences(caller, session, None, _NEWEST).items
-    mandates = regulator_routes.get_budget(caller, session).mandates
-    done = audits.list_audits(caller, session, None, _NEWEST).items
+    catalogue = get_catalogue(parts.platform, parts.settings)
+    people = list_audiences(session, caller, limit=_NEWEST).items
+    mandates = get_budget(session, caller).mandates
+    done = list_audits(session, caller, limit=_NEWEST).items
     logs = suitable(catalogue, kind)
     return Choices(
         catalogue,
-        contents.list_contents(caller, session, None, _NEWEST).items,
+        list_contents(session, caller, limit=_NEWEST).items,
         [each for each in people if each.state == "sealed"],
         [each for each in mandates if each.state == "active"],
         [each for each in done if each.kind == "outcome-test" and each.state == "released"],

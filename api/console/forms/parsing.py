@@ -70,7 +70,7 @@ class _Reading:
 
     def _value(self, name: str) -> Any:
         """What the model takes; nothing where nothing was given."""
-        from auditor_client.kinds.options import exact
+        from auditor_client.transport.decimals import to_decimal
 
         text = self._text(name)
         if name in MANY:
@@ -89,20 +89,20 @@ class _Reading:
         kind = type_of(schema_of(self.kind)["properties"].get(name, {})).get("type")
         if kind == "integer":
             return _whole(text, name)
-        return exact(text, WORDS[name][0]) if kind == "number" else text
+        return to_decimal(text, WORDS[name][0]) if kind == "number" else text
 
     def _text(self, name: str) -> str:
         return next(iter(self.given.get(name, ())), "").strip()
 
     def _bins(self, text: str) -> Any:
-        from auditor_client.kinds.options import bins_of
+        from auditor_client.kinds.options import parse_bins
         from openapi.resources import ScoreRange
 
         levels = _numbers(self._text("levels")) or None
         column = self._text("column") or self._text("score") or None
         low, high = (0.0, 1.0) if self.kind == "balance-histogram" else self.choices.span(column)
         many: int | list[float] = int(text) if text.isdecimal() else _numbers(text or BINS)
-        return bins_of(many, levels, ScoreRange(low=low, high=high)).model_dump()
+        return parse_bins(many, levels, ScoreRange(low=low, high=high)).model_dump()
 
     def _range(self, column: str) -> dict[str, float]:
         low, high = self.choices.span(column)

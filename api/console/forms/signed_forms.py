@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, ValidationError
 
 from api.kernel.errors import UnsignedError
-from api.ledger.signed_requests import Signed
+from api.ledger.statements import SignedRequest
 
 
 class _Fields(BaseModel):
@@ -18,7 +18,7 @@ class _Fields(BaseModel):
     ]
 
 
-def signed_by(form: Mapping[str, str], origin: str) -> Signed:
+def signed_by(form: Mapping[str, str], origin: str) -> SignedRequest:
     """What a form says of its signature; the statement itself is verified where it is read."""
     try:
         fields = _Fields.model_validate(dict(form))
@@ -26,4 +26,4 @@ def signed_by(form: Mapping[str, str], origin: str) -> Signed:
         raise UnsignedError(
             "the form is not signed: choose your key file and let scripts run; nothing was done"
         ) from error
-    return Signed(fields.key, fields.signature, origin)
+    return SignedRequest(fields.key, fields.signature, origin)

@@ -1,15 +1,15 @@
 """Applications, as a regulator reads them: what waits until when, and each of them whole."""
 
-from typing import get_args
+from typing import Annotated, get_args
 
+from fastapi import Query
 from fastapi.responses import Response
 from sqlmodel import Session, col, select
 
 from api.console.rendering import pages
 from api.console.security.current_user import RegulatorVisit
 from api.db import ApplicationRow
-from api.vetting import routes
-from api.vetting.routes import StateQuery
+from api.vetting import queries
 from api.vetting.state_machine import CHANGES, PERIODS
 from api.vetting.views import view
 from api.web.dependencies import ReadDep
@@ -27,14 +27,14 @@ _SHOWN = 25
 def list_applications(
     visit: RegulatorVisit,
     session: ReadDep,
-    state: StateQuery = None,
+    state: Annotated[ApplicationState | None, Query()] = None,
     cursor: CursorQuery = None,
 ) -> Response:
     """What waits, the most urgent first; then all, newest first."""
     return visit.page(
         "regulator/applications.html",
         waiting=waiting(session),
-        found=routes.list_applications(visit.caller, session, state, cursor, _SHOWN),
+        found=queries.list_applications(session, visit.caller, state, cursor, _SHOWN),
         state=state,
         states=get_args(ApplicationState),
     )
@@ -43,7 +43,7 @@ def list_applications(
 @router.get("/regulator/applications/{application_id}")
 def show_application(application_id: str, visit: RegulatorVisit, session: ReadDep) -> Response:
     """One application whole, and what can be decided on it now."""
-    application = routes.get_application(application_id, visit.caller, session)
+    application = queries.get_application(session, visit.caller, application_id)
     return visit.page(
         "regulator/application.html", application=application, events=events(application)
     )

@@ -9,7 +9,8 @@ from typing import Annotated
 from fastapi import Header, Request
 from fastapi.responses import Response
 
-from api.audiences import routes
+from api.audiences import queries, service
+from api.audiences.part_upload import PartUpload
 from api.console.rendering import pages
 from api.console.security.current_user import AuditorVisit
 from api.web.dependencies import ReadDep
@@ -22,14 +23,14 @@ router = pages()
 @router.get("/audiences")
 def list_audiences(visit: AuditorVisit, session: ReadDep, cursor: CursorQuery = None) -> Response:
     """What was uploaded, newest first, and where to drop a file."""
-    found = routes.list_audiences(visit.caller, session, cursor)
+    found = queries.list_audiences(session, visit.caller, cursor)
     return visit.page("audiences.html", audiences=found)
 
 
 @router.post("/audiences", status_code=201)
 def create_audience(draft: AudienceDraft, visit: AuditorVisit) -> Audience:
     parts = visit.console.parts
-    return routes.create_audience(draft, visit.caller, parts.store, parts.settings)
+    return service.create_audience(parts.store, visit.caller, draft, parts.settings)
 
 
 @router.put("/audiences/{audience_id}/groups/{label}/members")
@@ -42,18 +43,19 @@ async def put_members(
     content_type: Annotated[str, Header()] = "",
     content_digest: Annotated[str | None, Header(max_length=200)] = None,
 ) -> Part:
-    return await routes.put_members(
+    upload = PartUpload(
+        visit.console.parts.uploads,
+        visit.caller,
         audience_id,
         label,
-        request,
-        visit.caller,
-        visit.console.parts.uploads,
         part,
         content_type,
         content_digest,
     )
+    return await upload.receive(request.stream())
 
 
 @router.post("/audiences/{audience_id}/seal")
 async def seal_audience(audience_id: str, seal: Seal, visit: AuditorVisit) -> Audience:
-    return await routes.seal_audience(audience_id, seal, visit.caller, visit.console.parts.uploads)
+    uploads = visit.console.parts.uploads
+    return await service.seal_audience(uploads, visit.caller, audience_id, seal)

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from fastapi.responses import Response
 from sqlmodel import Session, col, select
 
-from api.accounts import service as accounts
+from api.accounts.service import auditor_view, researcher_view
+from api.audits.charges import list_charges
 from api.console.rendering import pages
 from api.console.security.current_user import RegulatorVisit
-from api.db import AuditorRow, EntryRow, MandateRow, ResearcherRow
+from api.db import AuditorRow, EntryRow, ResearcherRow
 from api.kernel.clock import now
 from api.kernel.errors import NotFoundError
 from api.ledger import view
-from api.mandates import regulator_routes
-from api.mandates import service as mandates
-from api.oversight import routes as insight
+from api.mandates.queries import get_mandate
+from api.oversight.overview import overview
 from api.web.dependencies import ReadDep
 from api.web.parameters import CursorQuery
 from openapi.resources import Entry
@@ -28,7 +28,7 @@ _LIFE = ("mandate", "decision", "mandate-change", "suspension", "resumption", "t
 @router.get("/regulator/auditors")
 def list_auditors(visit: RegulatorVisit, session: ReadDep) -> Response:
     """Everybody who may audit, what they were granted, and what is left of it."""
-    found = insight.get_overview(visit.caller, session, visit.console.parts.settings)
+    found = overview(session, visit.console.parts.settings)
     return visit.page("regulator/auditors.html", found=found)
 
 
@@ -37,7 +37,7 @@ def show_auditor(
     auditor_id: str, visit: RegulatorVisit, session: ReadDep, cursor: CursorQuery = None
 ) -> Response:
     """One auditor: its mandates, its people, what it was charged."""
-    found = insight.get_overview(visit.caller, session, visit.console.parts.settings, auditor_id)
+    found = overview(session, visit.console.parts.settings, auditor_id)
     if not found.auditors:
         raise NotFoundError(f"no auditor {auditor_id}")
     people = session.exec(
@@ -48,8 +48,8 @@ def show_auditor(
     return visit.page(
         "regulator/auditor.html",
         auditor=found.auditors[0],
-        people=[accounts.researcher_view(row) for row in people],
-        charges=regulator_routes.list_charges(visit.caller, session, auditor_id, None, cursor, 25),
+        people=[researcher_view(row) for row in people],
+        charges=list_charges(session, auditor_id, cursor=cursor, limit=25),
     )
 
 
@@ -59,21 +59,18 @@ def show_mandate(mandate_id: str, visit: RegulatorVisit, session: ReadDep) -> Re
     from auditor_client.budget.burn_down import burn_down
     from auditor_client.budget.charts import burn_down_chart, words  # Altair takes a second
 
-    row = session.get(MandateRow, mandate_id)
-    if row is None:
-        raise NotFoundError(f"no mandate {mandate_id}")
-    mandate = mandates.view(session, row)
-    spent = burn_down(mandate, _entries(session, row.auditor_id, ("charge", "refund")), now())
+    mandate = get_mandate(session, mandate_id)
+    spent = burn_down(mandate, _entries(session, mandate.auditor_id, ("charge", "refund")), now())
     return visit.page(
         "regulator/mandate.html",
         mandate=mandate,
-        auditor=accounts.auditor_view(session.get_one(AuditorRow, row.auditor_id)),
+        auditor=auditor_view(session.get_one(AuditorRow, mandate.auditor_id)),
         people=_names(session, mandate.researcher_ids or ()),
         words=words(spent),
         chart=burn_down_chart([spent]).to_dict(),
         history=[
             entry
-            for entry in _entries(session, row.auditor_id, _LIFE)
+            for entry in _entries(session, mandate.auditor_id, _LIFE)
             if mandate_id in (entry.facts.get("mandate_id"), _named(entry))
         ],
     )

@@ -13,7 +13,7 @@ from fastapi.responses import Response
 from pydantic import ValidationError
 from sqlmodel import Session
 
-from api.audits import routes as audits
+from api.audits import queries, quotes, service
 from api.console.forms.fields import form_of
 from api.console.forms.options import ELSEWHERE, Choices, choices, suitable
 from api.console.forms.parsing import request_of
@@ -67,7 +67,7 @@ Delta = Annotated[float, Query(gt=0, lt=1)]
 @router.get("/audits")
 def list_audits(visit: AuditorVisit, session: ReadDep, cursor: CursorQuery = None) -> Response:
     """The history, newest first."""
-    found = audits.list_audits(visit.caller, session, cursor, 25)
+    found = queries.list_audits(session, visit.caller, cursor, 25)
     return visit.page("audits.html", audits=found, titles=TITLES)
 
 
@@ -112,8 +112,8 @@ def submit_audit(visit: AuditorVisit, form: FormDep) -> Response:
     except ValidationError as error:
         raise InvalidRequestError("the request cannot be read; nothing was charged") from error
     signed = signed_by(form, parts.origin)
-    charged = audits.submit_audit(request, visit.caller, parts.submissions, parts.wake, signed)
-    return visit.go(charged.headers["Location"].removeprefix("/v1"))
+    audit = service.submit_audit(parts.submissions, parts.wake, visit.caller, request, signed)
+    return visit.go(f"/audits/{audit.id}")
 
 
 @router.get("/audits/{audit_id}")
@@ -125,7 +125,7 @@ def show_audit(
     delta: Delta = 0.05,
 ) -> Response:
     """Where an audit stands; once it is released, what it says."""
-    audit = audits.get_audit(audit_id, visit.caller, session)
+    audit = queries.get_audit(session, visit.caller, audit_id)
     if audit.state != "released":
         return visit.page("audit.html", audit=audit, title=TITLES[audit.kind])
     from api.console.results.page_data import found_in  # SciPy takes seconds to import
@@ -140,7 +140,7 @@ def show_audit(
 def cancel_audit(audit_id: str, visit: AuditorVisit) -> Response:
     """Cancel and refund, as long as nothing private was read."""
     parts = visit.console.parts
-    audits.cancel_audit(audit_id, visit.caller, parts.store, parts.settings)
+    service.cancel_audit(parts.store, visit.caller, audit_id, parts.settings)
     return visit.go(f"/audits/{audit_id}")
 
 
@@ -148,14 +148,14 @@ def cancel_audit(audit_id: str, visit: AuditorVisit) -> Response:
 async def follow_audit(audit_id: str, visit: AuditorVisit) -> Response:
     """The audit's state whenever it changes, as server-sent events."""
     parts = visit.console.parts
-    return await audits.follow_audit(audit_id, lambda: visit.caller, parts.store, parts.streams)
+    return await service.follow_audit(parts.store, parts.streams, lambda: visit.caller, audit_id)
 
 
 @router.get("/audits/{audit_id}/release.json")
 def get_release(audit_id: str, visit: AuditorVisit) -> Response:
     """The release as it was signed."""
-    found = audits.get_release(audit_id, lambda: visit.caller, visit.console.parts.store)
-    return _file(found.body, "application/json", f"{audit_id}.json")
+    release = queries.get_release(visit.console.parts.store, visit.caller, audit_id)
+    return _file(release, "application/json", f"{audit_id}.json")
 
 
 @router.get("/audits/{audit_id}/receipt.json")
@@ -163,7 +163,7 @@ def get_receipt(audit_id: str, visit: AuditorVisit, session: ReadDep) -> Respons
     """What `auditor analyse`, `report` and `receipt verify` read; names of groups stay out."""
     from api.console.results.page_data import receipt_of
 
-    audit = audits.get_audit(audit_id, visit.caller, session)
+    audit = queries.get_audit(session, visit.caller, audit_id)
     return _file(receipt_of(visit, session, audit), "application/json", f"{audit_id}-receipt.json")
 
 
@@ -178,7 +178,7 @@ def get_report(
     """The SDK's report, with labels in place of names."""
     from api.console.results.page_data import report_of
 
-    audit = audits.get_audit(audit_id, visit.caller, session)
+    audit = queries.get_audit(session, visit.caller, audit_id)
     text = report_of(visit, session, audit, alpha, delta)
     return _file(text, "text/html; charset=utf-8", f"{audit_id}-report.html")
 
@@ -188,7 +188,7 @@ def get_data(audit_id: str, visit: AuditorVisit, session: ReadDep) -> Response:
     """The noisy numbers, one row each."""
     from api.console.results.page_data import table_of
 
-    audit = audits.get_audit(audit_id, visit.caller, session)
+    audit = queries.get_audit(session, visit.caller, audit_id)
     return _file(table_of(visit, session, audit), "text/csv; charset=utf-8", f"{audit_id}.csv")
 
 
@@ -209,20 +209,17 @@ def _priced(
     try:
         asked = request_of(kind, offer, given, lambda test: _corrected(visit, session, test))
         parts = visit.console.parts
-        return (
-            asked,
-            audits.price_audit(asked, visit.caller, session, parts.settings, parts.platform),
-            None,
-        )
+        quote = quotes.quote(session, visit.caller, asked, parts.platform, parts.settings)
     except ApiError as error:
         return None, None, Complaint(*TABLE[error.code], error.detail)
+    return asked, quote, None
 
 
 def _corrected(visit: Visit, session: Session, test: str) -> dict[str, Any]:
     """The bins and corrections that an outcome test of the caller's asks for."""
     from api.console.results.page_data import corrections_of
 
-    return corrections_of(visit, session, audits.get_audit(test, visit.caller, session))
+    return corrections_of(visit, session, queries.get_audit(session, visit.caller, test))
 
 
 def _note(offer: Choices, kind: AuditKind) -> KindNote | None:
@@ -230,6 +227,6 @@ def _note(offer: Choices, kind: AuditKind) -> KindNote | None:
     return next((note for note in book.kinds if note.kind == kind), None) if book else None
 
 
-def _file(body: bytes | memoryview | str, media_type: str, name: str) -> Response:
+def _file(body: bytes | str, media_type: str, name: str) -> Response:
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(body, media_type=media_type, headers=headers)

@@ -10,7 +10,7 @@ from api.identity.caller import Caller
 from api.kernel.clock import now
 from api.ledger import view
 from api.ledger.visibility import visible
-from api.mandates import regulator_routes
+from api.mandates.queries import get_budget
 from api.web.dependencies import ReadDep
 from openapi.resources import Entry
 
@@ -23,7 +23,7 @@ def show_budget(visit: AuditorVisit, session: ReadDep) -> Response:
     from auditor_client.budget.burn_down import burn_down
     from auditor_client.budget.charts import burn_down_chart, words  # Altair takes a second
 
-    mandates = regulator_routes.get_budget(visit.caller, session).mandates
+    mandates = get_budget(session, visit.caller).mandates
     entries = spending(session, visit.caller)
     found = [burn_down(mandate, entries, now()) for mandate in mandates]
     return visit.page(

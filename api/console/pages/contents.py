@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from api.console.rendering import pages
 from api.console.security.current_user import AuditorVisit, FormDep
-from api.contents import routes
+from api.contents import queries, service
 from api.kernel.errors import InvalidRequestError
 from api.web.dependencies import ReadDep
 from api.web.parameters import CursorQuery
@@ -18,7 +18,7 @@ router = pages()
 @router.get("/contents")
 def list_contents(visit: AuditorVisit, session: ReadDep, cursor: CursorQuery = None) -> Response:
     """What was uploaded, newest first, and the form."""
-    found = routes.list_contents(visit.caller, session, cursor)
+    found = queries.list_contents(session, visit.caller, cursor)
     return visit.page("contents.html", contents=found, kinds=CONTENT_KINDS)
 
 
@@ -26,7 +26,7 @@ def list_contents(visit: AuditorVisit, session: ReadDep, cursor: CursorQuery = N
 def upload_content(visit: AuditorVisit, form: FormDep) -> Response:
     """Keep the content of the form."""
     parts = visit.console.parts
-    routes.upload_content(draft_of(form), visit.caller, parts.store, parts.settings)
+    service.upload_content(parts.store, visit.caller, draft_of(form), parts.settings)
     return visit.go("/contents")
 
 

@@ -14,8 +14,7 @@ from api.console.security import confirm_and_sign
 from api.console.security.confirm_and_sign import Act, Words, drafted
 from api.console.security.current_user import FormDep, RegulatorVisit, Visit
 from api.kernel.errors import InvalidRequestError, NotFoundError
-from api.vetting import regulator_routes
-from api.vetting import routes as applications
+from api.vetting import queries, service
 from api.web.dependencies import ReadDep
 from openapi.resources import Application, DecisionDraft, MandateLimits, MediationDraft, Personal
 from openapi.resources.vetting import MediationOutcome
@@ -45,7 +44,7 @@ def prepare_decision(
     """The decision as it would be stated. Nothing is decided yet."""
     if event not in TITLES:
         raise NotFoundError(f"there is no decision {event}")
-    application = applications.get_application(application_id, visit.caller, session)
+    application = queries.get_application(session, visit.caller, application_id)
     if event in get_args(MediationOutcome):
         return confirm_and_sign.show(visit, _mediation(application, event, form))
     if event == "approve":
@@ -58,9 +57,7 @@ def decide(visit: RegulatorVisit, form: FormDep) -> Response:
     """Decide as it was signed."""
     parts = visit.console.parts
     draft, signed = confirm_and_sign.sent(DecisionDraft, form), signed_by(form, parts.origin)
-    made = regulator_routes.decide_application(
-        draft, visit.caller, parts.store, parts.calendar, signed
-    )
+    made = service.decide_application(parts.store, visit.caller, draft, signed, parts.calendar)
     return visit.go(f"/regulator/applications/{made.id}")
 
 
@@ -69,9 +66,7 @@ def mediate(visit: RegulatorVisit, form: FormDep) -> Response:
     """The step of the mediation that was signed."""
     parts = visit.console.parts
     draft, signed = confirm_and_sign.sent(MediationDraft, form), signed_by(form, parts.origin)
-    made = regulator_routes.mediate_as_regulator(
-        draft, visit.caller, parts.store, parts.calendar, signed
-    )
+    made = service.mediate(parts.store, visit.caller, draft, signed, parts.calendar)
     return visit.go(f"/regulator/applications/{made.id}")
 
 
@@ -112,7 +107,7 @@ def _approval(
     visit: Visit, session: Session, application: Application, form: dict[str, str]
 ) -> Act:
     """The mandate of the form, and the digest of the application as it was submitted."""
-    submitted = applications.get_application_draft(application.id, visit.caller, session)
+    submitted = queries.get_application_draft(session, visit.caller, application.id)
     limits, reasons = _limits(application, form), words_of(form)
     draft = drafted(
         DecisionDraft,

@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Callable
-from typing import Any
 
 from fastapi.responses import Response
 
@@ -12,11 +11,16 @@ from api.console.rendering import pages
 from api.console.security import confirm_and_sign
 from api.console.security.confirm_and_sign import Act, drafted
 from api.console.security.current_user import FormDep, RegulatorVisit, Visit
+from api.identity.caller import Caller
 from api.kernel.errors import NotFoundError
-from api.vetting import regulator_routes
+from api.ledger.statements import SignedRequest
+from api.vetting import service
+from api.vetting.dependencies import InterventionParts
 from openapi.resources import Mandate, MandateStateDraft, StopDraft
 
 router = pages()
+
+Intervention = Callable[[InterventionParts, Caller, MandateStateDraft, SignedRequest], Mandate]
 
 # By the word of the address: title, what follows, the statement's action, and where it is sent.
 TURNS: dict[str, tuple[str, str, str, str]] = {
@@ -63,17 +67,17 @@ def prepare_turn(mandate_id: str, turn: str, visit: RegulatorVisit, form: FormDe
 
 @router.post("/regulator/suspensions")
 def suspend(visit: RegulatorVisit, form: FormDep) -> Response:
-    return _turned(visit, form, regulator_routes.suspend_mandate)
+    return _intervene(visit, form, service.suspend_mandate)
 
 
 @router.post("/regulator/resumptions")
 def resume(visit: RegulatorVisit, form: FormDep) -> Response:
-    return _turned(visit, form, regulator_routes.resume_mandate)
+    return _intervene(visit, form, service.resume_mandate)
 
 
 @router.post("/regulator/terminations")
 def terminate(visit: RegulatorVisit, form: FormDep) -> Response:
-    return _turned(visit, form, regulator_routes.terminate_mandate)
+    return _intervene(visit, form, service.terminate_mandate)
 
 
 @router.post("/regulator/running/{audit_id}/stop")
@@ -105,12 +109,12 @@ def prepare_stop(audit_id: str, visit: RegulatorVisit, form: FormDep) -> Respons
 def stop(visit: RegulatorVisit, form: FormDep) -> Response:
     parts = visit.console.parts
     draft, signed = confirm_and_sign.sent(StopDraft, form), signed_by(form, parts.origin)
-    regulator_routes.stop_audit_as_regulator(draft, visit.caller, parts.interventions, signed)
+    service.stop_audit(parts.interventions, visit.caller, draft, signed)
     return visit.go("/regulator/running")
 
 
-def _turned(visit: Visit, form: dict[str, str], act: Callable[..., Any]) -> Response:
+def _intervene(visit: Visit, form: dict[str, str], intervene: Intervention) -> Response:
     parts = visit.console.parts
     draft, signed = confirm_and_sign.sent(MandateStateDraft, form), signed_by(form, parts.origin)
-    made: Mandate = act(draft, visit.caller, parts.interventions, signed)
+    made = intervene(parts.interventions, visit.caller, draft, signed)
     return visit.go(f"/regulator/mandates/{made.id}")

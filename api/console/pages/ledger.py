@@ -10,20 +10,19 @@ from typing import Annotated, Any
 
 from fastapi import Query
 from fastapi.responses import Response
-from sqlmodel import Session, col
+from sqlmodel import col
 from sqlmodel.sql.expression import SelectOfScalar
 
+from api.accounts.queries import list_auditors
 from api.console.rendering import pages
 from api.console.security.current_user import RegulatorVisit, Visit
 from api.db import EntryRow
-from api.kernel.errors import InvalidRequestError, NotFoundError
-from api.ledger import routes, view
-from api.ledger.routes import NumberPath
+from api.kernel.errors import InvalidRequestError
+from api.ledger import queries, view
 from api.ledger.visibility import visible
-from api.mandates import regulator_routes
 from api.web.dependencies import ReadDep
 from api.web.pagination import page
-from api.web.parameters import NumberCursor
+from api.web.parameters import EntryNumberPath, NumberCursor
 from openapi.resources import Entry
 from privacy.ledger.notes import Note
 
@@ -134,7 +133,7 @@ def explore(
     """The entries that are looked for, newest first."""
     wanted = Wanted(q.strip(), kind, auditor, _day(since), _day(until))
     found = page(session, wanted.query(visit), EntryRow.number, view, cursor, _SHOWN)
-    auditors = regulator_routes.list_auditors(visit.caller, session, None, _AUDITORS).items
+    auditors = list_auditors(session, limit=_AUDITORS).items
     return visit.page(
         "regulator/ledger.html",
         entries=[(entry, gist(entry)) for entry in found.items],
@@ -148,16 +147,16 @@ def explore(
 @router.get("/regulator/ledger/heads")
 def list_heads(visit: RegulatorVisit, session: ReadDep, cursor: NumberCursor = None) -> Response:
     """Signed heads, newest first, and who signed each."""
-    found = routes.list_checkpoints(visit.caller, session, cursor, _SHOWN)
+    found = queries.list_heads(session, cursor, _SHOWN)
     heads = [(head, _signers(head.note, visit.console.parts.origin)) for head in found.items]
     return visit.page("regulator/heads.html", heads=heads, following=found.next)
 
 
 @router.get("/regulator/ledger/{number}")
-def show_entry(number: NumberPath, visit: RegulatorVisit, session: ReadDep) -> Response:
+def show_entry(number: EntryNumberPath, visit: RegulatorVisit, session: ReadDep) -> Response:
     """One entry whole, to be proved by the reader's browser."""
-    entry = _entry(visit, session, number)
-    auditors = regulator_routes.list_auditors(visit.caller, session, None, _AUDITORS).items
+    entry = queries.get_entry(session, visit.caller, number)
+    auditors = list_auditors(session, limit=_AUDITORS).items
     return visit.page(
         "regulator/entry.html",
         entry=entry,
@@ -173,13 +172,6 @@ def gist(entry: Entry) -> str:
     if "debit" in facts:
         told.insert(0, f"{facts['debit']} {facts.get('currency', '')}".strip())
     return ", ".join(told)
-
-
-def _entry(visit: Visit, session: Session, number: int) -> Entry:
-    row = session.exec(visible(visit.caller).where(EntryRow.number == number)).first()
-    if row is None:
-        raise NotFoundError(f"no entry {number}")
-    return view(row)
 
 
 def _document(entry: Entry) -> dict[str, Any]:

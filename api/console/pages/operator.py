@@ -1,6 +1,6 @@
 """For operators: whether the service is well, what it does, its keys, its rules and its models.
 
-Figures of several processes come from the database, where each tells its own (`api.operation`).
+Every process records its own figures in the database (`api.audits.queue.heartbeats`).
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from api.health.probes import health
 from api.health.queue_status import MEANINGS, queue
 from api.kernel.clock import now
 from api.kernel.errors import InvalidRequestError
-from api.mandates import regulator_routes
+from api.ledger import key_rotation
 from api.telemetry.process_counters import Traffic, added
 from api.web.dependencies import ReadDep
 from openapi.resources import SigningKey
@@ -68,7 +68,7 @@ def show_traffic(visit: OperatorVisit, session: ReadDep) -> Response:
 @router.get("/operator/keys")
 def show_keys(visit: OperatorVisit) -> Response:
     """The service's signing keys, the newest first."""
-    known = regulator_routes.list_keys(visit.caller, visit.console.parts.store)
+    known = key_rotation.list_keys(visit.console.parts.store)
     keys = [Key(each, (now() - each.created_at).days) for each in reversed(known)]
     return visit.page("operator/keys.html", keys=keys, purposes=PURPOSES)
 
@@ -79,7 +79,8 @@ def rotate_keys(visit: OperatorVisit, form: FormDep) -> Response:
     if form.get("sure") != "yes":
         raise InvalidRequestError("tick the box to rotate the keys; nothing was done")
     parts = visit.console.parts
-    regulator_routes.rotate_keys(visit.caller, parts.store, parts.signing_keys, parts.origin)
+    by = visit.caller.researcher_id
+    key_rotation.rotate(parts.store, parts.signing_keys, parts.origin, by)
     return visit.go("/operator/keys")
 
 

@@ -5,13 +5,14 @@ from decimal import Decimal
 from typing import Annotated, Any
 
 from fastapi import Query
-from fastapi.responses import Response
+from fastapi.responses import Response, StreamingResponse
 
+from api.accounts.queries import list_auditors
 from api.console.rendering import pages
 from api.console.results.quarter_data import dossier_of, names_of, quarter_of, recent_quarters
 from api.console.security.current_user import RegulatorVisit
-from api.mandates import regulator_routes
-from api.oversight import routes as insight
+from api.oversight import exports
+from api.oversight.flags import flags
 from api.oversight.time_range import Period
 from api.web.dependencies import ReadDep
 from openapi.problems import TABLE
@@ -43,7 +44,7 @@ def show_spending(
         caption = "Share of each limit that is spent; of one that renews, of what never comes back."
         pictures.append((charts.mandate_chart(found).to_dict(), caption))
     return visit.page(
-        "regulator/spending.html", pictures=pictures, spent=spent, **_asked(visit, session, found)
+        "regulator/spending.html", pictures=pictures, spent=spent, **_asked(session, found)
     )
 
 
@@ -51,8 +52,8 @@ def show_spending(
 def show_flags(visit: RegulatorVisit, session: ReadDep, auditor: AuditorQuery = "") -> Response:
     """What is unusual in the last ninety days, each with what raised it."""
     period = Period.of(None, None)
-    found = insight.list_flags(visit.caller, session, period, auditor or None)
-    auditors = regulator_routes.list_auditors(visit.caller, session, None, _AUDITORS).items
+    found = flags(session, period, auditor or None)
+    auditors = list_auditors(session, limit=_AUDITORS).items
     return visit.page(
         "regulator/flags.html",
         found=found,
@@ -84,7 +85,7 @@ def show_report(
         reasons=[(code, _meaning(code), count) for code, count in reasons],
         rests_on=RESTS_ON,
         most=MOST_ROWS,
-        **_asked(visit, session, found),
+        **_asked(session, found),
     )
 
 
@@ -107,9 +108,10 @@ def get_table(
     """All rows of a quarter, as CSV."""
     asked = quarter_of(quarter)
     period, parts = Period(asked.since, asked.until), visit.console.parts
-    return insight.export_table(
-        name, visit.caller, parts.store, parts.settings, period, "csv", auditor or None
-    )
+    wanted = exports.Asked(parts.settings, period, auditor or None)
+    pieces = exports.export(parts.store, name, "csv", wanted)
+    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+    return StreamingResponse(pieces, media_type=exports.MEDIA_TYPES["csv"], headers=headers)
 
 
 def spent_of(charges: list[Charge]) -> dict[str, Decimal]:
@@ -121,12 +123,12 @@ def spent_of(charges: list[Charge]) -> dict[str, Decimal]:
     return found
 
 
-def _asked(visit: RegulatorVisit, session: ReadDep, found: Any) -> dict[str, Any]:
+def _asked(session: ReadDep, found: Any) -> dict[str, Any]:
     """What a page of a quarter has in common: the dossier, and what else can be asked for."""
     return {
         "found": found,
         "quarters": recent_quarters(),
-        "auditors": regulator_routes.list_auditors(visit.caller, session, None, _AUDITORS).items,
+        "auditors": list_auditors(session, limit=_AUDITORS).items,
         "chosen": {
             "quarter": str(found.quarter),
             "auditor": found.auditor.id if found.auditor else "",

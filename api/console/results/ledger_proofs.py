@@ -8,11 +8,11 @@ from sqlmodel import Session, col, select
 from api.console.rendering import pages
 from api.console.security.current_user import RegulatorVisit, Visit
 from api.db import CheckpointRow, EntryRow, ResearcherRow
-from api.ledger import routes
+from api.ledger import key_rotation, proofs, queries
 from api.ledger.proofs import encoded
-from api.ledger.routes import NumberPath, SizeQuery
 from api.ledger.tree import tree
 from api.web.dependencies import ReadDep
+from api.web.parameters import EntryNumberPath, HeadSizeQuery
 from openapi.resources import ConsistencyProof, InclusionProof
 from privacy.errors import NoteError
 from privacy.ledger import merkle
@@ -39,27 +39,27 @@ class Evidence(BaseModel):
 @router.get("/regulator/ledger/head.json")
 def get_head(visit: RegulatorVisit, session: ReadDep) -> Evidence:
     """The newest signed head."""
-    return _evidence(visit, session, routes.get_checkpoint(visit.caller, session).note, None)
+    return _evidence(visit, session, queries.get_newest_head(session).note, None)
 
 
 @router.get("/regulator/ledger/consistency.json")
 def get_consistency(
-    visit: RegulatorVisit, session: ReadDep, old: SizeQuery, new: SizeQuery
+    _: RegulatorVisit, session: ReadDep, old: HeadSizeQuery, new: HeadSizeQuery
 ) -> ConsistencyProof:
     """That one head continues another."""
-    return routes.prove_consistency(visit.caller, session, old, new)
+    return proofs.consistency(session, old, new)
 
 
 @router.get("/regulator/ledger/{number}/proof.json")
-def get_proof(number: NumberPath, visit: RegulatorVisit, session: ReadDep) -> Evidence:
+def get_proof(number: EntryNumberPath, visit: RegulatorVisit, session: ReadDep) -> Evidence:
     """That an entry is in the newest signed head."""
-    proof = routes.prove_inclusion(number, visit.caller, session)
+    proof = queries.prove_entry(session, visit.caller, number)
     return _evidence(visit, session, proof.checkpoint, proof)
 
 
 def _evidence(visit: Visit, session: Session, note: str, proof: InclusionProof | None) -> Evidence:
     parts = visit.console.parts
-    published = routes.get_ledger_keys(parts.signing_keys, parts.origin)
+    published = key_rotation.published(parts.signing_keys, parts.origin)
     return Evidence(
         origin=published.origin,
         keys=published.ledger,

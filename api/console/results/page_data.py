@@ -14,20 +14,20 @@ from typing import Any
 from pyarrow import BufferOutputStream, csv
 from sqlmodel import Session
 
-from api.audits import routes as audits
+from api.audits import queries as audits
 from api.console.results.readings import LINES, Line, Reading, read
 from api.console.security.current_user import Visit
-from api.contents import routes as contents
+from api.contents import queries as contents
 from api.kernel.errors import InvalidRequestError, NotFoundError, NotSignedError
-from api.mandates import regulator_routes
+from api.mandates.queries import get_budget
 from auditor_client.kinds.bias_size.result import Corrections
 from auditor_client.kinds.envy_freeness import report as envy_report
-from auditor_client.kinds.envy_freeness.result import EnvyFreeness
-from auditor_client.kinds.most_skewed.result import MostSkewed
-from auditor_client.kinds.outcome_test.result import OutcomeTest
+from auditor_client.kinds.envy_freeness.result import EnvyFreenessResult
+from auditor_client.kinds.most_skewed.result import MostSkewedResult
+from auditor_client.kinds.outcome_test.result import OutcomeTestResult
 from auditor_client.kinds.registry import KINDS, AnyResult
 from auditor_client.kinds.score_histogram import narrative, report
-from auditor_client.kinds.score_histogram.result import FinishedAudit
+from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.local.saved_receipt import FORMAT, verify_release
 from openapi.resources import RELEASE, Audit, Content, InclusionProof
 
@@ -67,7 +67,7 @@ def found_in(
         tuple(group.label for group in getattr(result.release, "groups", ())),
         # The chosen content has a title, which is not in the release.
         read(result, judged, delta)
-        if isinstance(result, MostSkewed)
+        if isinstance(result, MostSkewedResult)
         else _read(body, judged, delta),
         line,
         judged,
@@ -84,9 +84,9 @@ def report_of(
 ) -> str:
     """The SDK's report, of the kinds that have one."""
     result = _result(visit, session, audit)
-    if isinstance(result, EnvyFreeness):
+    if isinstance(result, EnvyFreenessResult):
         return envy_report.render(result)
-    if not isinstance(result, FinishedAudit):
+    if not isinstance(result, ScoreHistogramResult):
         raise NotFoundError("this kind of audit has no report; the page can be printed")
     usual = LINES[result.kind].usual
     return report.render(result, alpha=usual if alpha is None else alpha, delta=delta)
@@ -95,7 +95,7 @@ def report_of(
 def corrections_of(visit: Visit, session: Session, audit: Audit) -> dict[str, Any]:
     """What an outcome test says of how scores are to be corrected, for the size of its bias."""
     result = _result(visit, session, audit)
-    if not isinstance(result, OutcomeTest):
+    if not isinstance(result, OutcomeTestResult):
         raise InvalidRequestError("an outcome test says how to correct. Nothing was spent.")
     found = Corrections.of(result.moments)
     corrections = [{"label": label, "add": list(each)} for label, each in found.add.items()]
@@ -130,21 +130,21 @@ def table_of(visit: Visit, session: Session, audit: Audit) -> bytes:
 
 
 def _body(visit: Visit, audit: Audit) -> bytes:
-    return bytes(audits.get_release(audit.id, lambda: visit.caller, visit.console.parts.store).body)
+    return audits.get_release(visit.console.parts.store, visit.caller, audit.id)
 
 
 def _result(visit: Visit, session: Session, audit: Audit) -> AnyResult:
     """The audit as the SDK holds it, its receipt verified against our own published keys."""
     parts = visit.console.parts
     keys = parts.signing_keys.published()
-    mandates = regulator_routes.get_budget(visit.caller, session).mandates
+    mandates = get_budget(session, visit.caller).mandates
     release: Any = verify_release(_body(visit, audit), keys)
     return KINDS[audit.kind](
         release=release,
         keys=keys,
         audit=audit,
         contents=tuple(
-            contents.get_content(name, visit.caller, session) for name in audit.request.content_ids
+            contents.get_content(session, visit.caller, name) for name in audit.request.content_ids
         ),
         mandate=next((each for each in mandates if each.id == audit.mandate_id), None),
         url=parts.settings.issuer,
@@ -153,7 +153,7 @@ def _result(visit: Visit, session: Session, audit: Audit) -> AnyResult:
 
 def _proof(visit: Visit, session: Session, audit: Audit) -> InclusionProof | None:
     try:
-        return audits.prove_release(audit.id, visit.caller, session)
+        return audits.prove_release(session, visit.caller, audit.id)
     except NotSignedError:
         return None
 
@@ -173,12 +173,14 @@ def _read(body: bytes, alpha: float, delta: float) -> Reading:
 
 def _privacy(result: AnyResult) -> tuple[str, ...]:
     """What was promised to everybody in the audience."""
-    if isinstance(result, FinishedAudit):
+    if isinstance(result, ScoreHistogramResult):
         return tuple(narrative.privacy(result))
     return (narrative.both_relations(result.release.price),)
 
 
 def _files(result: AnyResult) -> frozenset[str]:
-    report = {"report"} if isinstance(result, FinishedAudit | EnvyFreeness) else set[str]()
+    report = (
+        {"report"} if isinstance(result, ScoreHistogramResult | EnvyFreenessResult) else set[str]()
+    )
     table = {"data"} if hasattr(result, "frame") and result.kind != "two-party" else set[str]()
     return frozenset(report | table)

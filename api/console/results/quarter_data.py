@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 from sqlmodel import Session, col, select
 
-from api.accounts import service as accounts
+from api.audits import charges
 from api.console.security.current_user import Visit
 from api.db import AuditorRow, ChargeRow, EntryRow, ResearcherRow
 from api.kernel.clock import now
 from api.kernel.errors import InvalidRequestError, NotFoundError
 from api.oversight import refusals
-from api.oversight import routes as oversight
 from api.oversight.flags import flags
+from api.oversight.overview import overview
 from api.oversight.time_range import Period
 from openapi.resources import Charge, Refusal
 
@@ -49,18 +49,18 @@ def dossier_of(
     from auditor_client.oversight.client import Dossier
 
     parts, period = visit.console.parts, Period(quarter.since, quarter.until)
-    overview = oversight.get_overview(visit.caller, session, parts.settings, auditor_id)
-    if auditor_id and not overview.auditors:
+    found = overview(session, parts.settings, auditor_id)
+    if auditor_id and not found.auditors:
         raise NotFoundError(f"no auditor {auditor_id}")
     return Dossier(
         quarter=quarter,
-        overview=overview,
+        overview=found,
         charges=_charges(session, period, auditor_id),
         refusals=_refusals(session, period, auditor_id),
         flags=flags(session, period, auditor_id),
         names=names_of(session),
         url=parts.settings.issuer,
-        auditor=overview.auditors[0] if auditor_id else None,
+        auditor=found.auditors[0] if auditor_id else None,
     )
 
 
@@ -81,7 +81,7 @@ def _charges(session: Session, period: Period, auditor_id: str | None) -> list[C
     if auditor_id is not None:
         query = query.where(ChargeRow.auditor_id == auditor_id)
     rows = session.exec(query.order_by(col(ChargeRow.charged_at).desc()))
-    return [accounts.charge_view(row) for row in rows]
+    return [charges.view(row) for row in rows]
 
 
 def _refusals(session: Session, period: Period, auditor_id: str | None) -> list[Refusal]:

@@ -8,23 +8,26 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from auditor_client.charts import chart as charts
 from auditor_client.charts import count_charts
+from auditor_client.charts.chart import Chart
 from auditor_client.fairness.bin_intervals import measured_gaps, measured_shares
-from auditor_client.kinds.balance_histogram.result import BalanceHistogram
-from auditor_client.kinds.bias_size.result import BiasSize
-from auditor_client.kinds.envy_freeness.result import EnvyFreeness
-from auditor_client.kinds.log_cdf.result import LogCdf
-from auditor_client.kinds.match_count.result import MatchCount
-from auditor_client.kinds.most_skewed.result import MostSkewed
-from auditor_client.kinds.outcome_test.result import OutcomeTest
+from auditor_client.fairness.charts import verdict_chart
+from auditor_client.kinds.balance_histogram.result import BalanceHistogramResult
+from auditor_client.kinds.bias_size.result import BiasSizeResult
+from auditor_client.kinds.building_blocks.cumulative_charts import running_chart
+from auditor_client.kinds.envy_freeness.result import EnvyFreenessResult
+from auditor_client.kinds.log_cdf.result import LogCdfResult
+from auditor_client.kinds.match_count.result import MatchCountResult
+from auditor_client.kinds.most_skewed.result import MostSkewedResult
+from auditor_client.kinds.outcome_test.result import OutcomeTestResult
 from auditor_client.kinds.registry import AnyResult
-from auditor_client.kinds.reo.result import Reo
-from auditor_client.kinds.score_cdf.result import ScoreCdf
+from auditor_client.kinds.reo.result import ReoResult
+from auditor_client.kinds.score_cdf.result import ScoreCdfResult
 from auditor_client.kinds.score_histogram import narrative
 from auditor_client.kinds.score_histogram.analysis import analyse
-from auditor_client.kinds.score_histogram.result import FinishedAudit
-from auditor_client.kinds.two_party.result import TwoParty
+from auditor_client.kinds.score_histogram.charts import gap_chart, share_chart
+from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
+from auditor_client.kinds.two_party.result import TwoPartyResult
 from auditor_client.outcome.charts import effect_chart, marginal_chart
 from auditor_client.reo.charts import monitoring_chart
 from auditor_client.reo.ratio_lines import Lines, four_fifths
@@ -71,8 +74,8 @@ def read(result: AnyResult, alpha: float, delta: float) -> Reading:
     return _READERS[type(result)](result, alpha, delta)
 
 
-def _histogram(audit: FinishedAudit, alpha: float, delta: float) -> Reading:
-    gap, shares = audit.fairness_gap(delta), measured_shares(audit)
+def _histogram(audit: ScoreHistogramResult, alpha: float, delta: float) -> Reading:
+    gap, shares = audit.fairness_gap(delta), measured_shares(audit.groups())
     labels, cells = list(audit.counts), {(each.group, each.bin): each.share for each in shares}
     rows = [
         (name, *(f"{100 * cells[label, number]:.1f} %" for label in labels), f"{gap_of_bin:.3f}")
@@ -86,15 +89,15 @@ def _histogram(audit: FinishedAudit, alpha: float, delta: float) -> Reading:
         gap.verdict(alpha),
         (
             _drawn(
-                charts.verdict_chart(gap, alpha),
+                verdict_chart(gap, alpha),
                 "The interval of the fairness gap, and the gap that is tolerated.",
             ),
             _drawn(
-                charts.share_chart(audit, shares),
+                share_chart(audit, shares),
                 "Shares per bin of scores, with limits that hold for each share alone with 95 %.",
             ),
             _drawn(
-                charts.gap_chart(audit, shares, alpha),
+                gap_chart(audit, shares, alpha),
                 "The measured gap of each bin, noise included; the verdict allows for it.",
             ),
         ),
@@ -106,24 +109,20 @@ def _histogram(audit: FinishedAudit, alpha: float, delta: float) -> Reading:
     )
 
 
-def _cdf(audit: ScoreCdf, _: float, delta: float) -> Reading:
+def _cdf(audit: ScoreCdfResult, _: float, delta: float) -> Reading:
     measured = analyse(audit, delta=delta).metrics
     return Reading(
         "How the scores of groups are distributed",
         (*(each.words for each in measured), _off_by(audit.error_95)),
-        pictures=(
-            _drawn(
-                count_charts.running_chart(audit, "score", "people"), "People up to each score."
-            ),
-        ),
+        pictures=(_drawn(running_chart(audit, "score", "people"), "People up to each score."),),
         table=_running(audit, "Scores up to"),
     )
 
 
-def _log_cdf(audit: LogCdf, *_: float) -> Reading:
+def _log_cdf(audit: LogCdfResult, *_: float) -> Reading:
     made = audit.release
     edges = ", ".join(f"{edge:.3g}" for edge in audit.quantile_edges(10))
-    chart = count_charts.running_chart(audit, made.column, "rows")
+    chart = running_chart(audit, made.column, "rows")
     return Reading(
         f"How {made.column} is distributed in the log {made.log}",
         (
@@ -136,7 +135,7 @@ def _log_cdf(audit: LogCdf, *_: float) -> Reading:
     )
 
 
-def _running(audit: ScoreCdf | LogCdf, head: str) -> Table:
+def _running(audit: ScoreCdfResult | LogCdfResult, head: str) -> Table:
     names = [*(f"{edge:g}" for edge in audit.edges), audit.all_there_is]
     counts = zip(*audit.cumulative.values(), strict=True)
     rows = [
@@ -146,7 +145,7 @@ def _running(audit: ScoreCdf | LogCdf, head: str) -> Table:
     return Table("Running counts, noise included.", (head, *audit.cumulative), tuple(rows))
 
 
-def _match_count(audit: MatchCount, *_: float) -> Reading:
+def _match_count(audit: MatchCountResult, *_: float) -> Reading:
     error = audit.error_95
     found = {name: (count, count - error, count + error) for name, count in audit.counts.items()}
     words = f"People found of {', '.join(found)}, with limits of 95 % for each alone."
@@ -161,7 +160,7 @@ def _match_count(audit: MatchCount, *_: float) -> Reading:
     )
 
 
-def _most_skewed(audit: MostSkewed, *_: float) -> Reading:
+def _most_skewed(audit: MostSkewedResult, *_: float) -> Reading:
     return Reading(
         f"“{audit.chosen.title}” is scored most differently",
         (
@@ -173,7 +172,7 @@ def _most_skewed(audit: MostSkewed, *_: float) -> Reading:
     )
 
 
-def _balances(audit: BalanceHistogram, *_: float) -> Reading:
+def _balances(audit: BalanceHistogramResult, *_: float) -> Reading:
     names = [f"{low:g} to {high:g}" for low, high in pairwise(audit.edges)]
     cells = [
         {"group": name, "bin": where, "count": count}
@@ -194,7 +193,7 @@ def _balances(audit: BalanceHistogram, *_: float) -> Reading:
     )
 
 
-def _outcomes(audit: OutcomeTest, alpha: float, delta: float) -> Reading:
+def _outcomes(audit: OutcomeTestResult, alpha: float, delta: float) -> Reading:
     tested = audit.test(delta=delta)
     headline, *words = tested.words(alpha)
     rows = [
@@ -224,7 +223,7 @@ def _outcomes(audit: OutcomeTest, alpha: float, delta: float) -> Reading:
     )
 
 
-def _reo(audit: Reo, _: float, delta: float) -> Reading:
+def _reo(audit: ReoResult, _: float, delta: float) -> Reading:
     made, share = audit.release, delta / len(audit.release.strategies)
     found = {name: audit.penalty(name, delta=share) for name in made.strategies}
     lines = four_fifths(len(made.creator_groups))
@@ -263,7 +262,7 @@ def _reo(audit: Reo, _: float, delta: float) -> Reading:
     )
 
 
-def _bias_size(audit: BiasSize, _: float, delta: float) -> Reading:
+def _bias_size(audit: BiasSizeResult, _: float, delta: float) -> Reading:
     moved = audit.notifications(delta)
     limits = {name: (each.value, each.low, each.high) for name, each in moved.items()}
     words = f"Change of the opportunities of {', '.join(moved)}, in percent, with limits."
@@ -298,7 +297,7 @@ def _bias_size(audit: BiasSize, _: float, delta: float) -> Reading:
     )
 
 
-def _envy(audit: EnvyFreeness, *_: float) -> Reading:
+def _envy(audit: EnvyFreenessResult, *_: float) -> Reading:
     found, made = audit.certificate(), audit.release
     error = audit.error_95
     counts: Mapping[str, int] = {"in envy": made.envious, "certified without": made.no_envy}
@@ -325,7 +324,7 @@ def _taking_part(times: int | None) -> str:
     return f" Nobody took part in more than {times} of these audits, and the noise covers all."
 
 
-def _two_party(audit: TwoParty, *_: float) -> Reading:
+def _two_party(audit: TwoPartyResult, *_: float) -> Reading:
     return Reading(
         "The sums are with whoever ran it",
         (
@@ -337,21 +336,21 @@ def _two_party(audit: TwoParty, *_: float) -> Reading:
 
 
 _READERS: dict[type, Callable[[Any, float, float], Reading]] = {
-    FinishedAudit: _histogram,
-    ScoreCdf: _cdf,
-    LogCdf: _log_cdf,
-    MatchCount: _match_count,
-    MostSkewed: _most_skewed,
-    BalanceHistogram: _balances,
-    OutcomeTest: _outcomes,
-    Reo: _reo,
-    BiasSize: _bias_size,
-    EnvyFreeness: _envy,
-    TwoParty: _two_party,
+    ScoreHistogramResult: _histogram,
+    ScoreCdfResult: _cdf,
+    LogCdfResult: _log_cdf,
+    MatchCountResult: _match_count,
+    MostSkewedResult: _most_skewed,
+    BalanceHistogramResult: _balances,
+    OutcomeTestResult: _outcomes,
+    ReoResult: _reo,
+    BiasSizeResult: _bias_size,
+    EnvyFreenessResult: _envy,
+    TwoPartyResult: _two_party,
 }
 
 
-def _drawn(chart: charts.Chart, caption: str) -> tuple[dict[str, Any], str]:
+def _drawn(chart: Chart, caption: str) -> tuple[dict[str, Any], str]:
     return chart.to_dict(), caption
 
 

@@ -118,7 +118,9 @@ class OnRay:
         while tasks:
             ended, tasks = ray.wait(tasks, timeout=self.cluster.patience_seconds)
             if not ended:
-                raise PlatformDownError("the cluster does not get anything done")
+                raise PlatformDownError(
+                    "the cluster does not get anything done", case="cluster-stalled"
+                )
             yield from ended
 
     def _outlast(self) -> None:

@@ -60,7 +60,9 @@ class Adapter:
 
     def _require_model(self, made: Platform) -> None:
         if model_of(made, self.wanted) != self.model:
-            raise PlatformDownError("another model is in the cluster than in the worker")
+            raise PlatformDownError(
+                "another model is in the cluster than in the worker", case="another-model"
+            )
 
 
 def reduced(

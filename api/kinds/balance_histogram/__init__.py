@@ -26,6 +26,7 @@ from api.kernel import failpoints
 from api.kernel.errors import UnsupportedAuditError
 from api.kernel.failpoints import Boundary
 from api.kinds.building_blocks import score_bins
+from api.kinds.context import AuditContext
 from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.platforms.interfaces import Platform
 from openapi.resources import BalanceHistogramRequest, Edges, GroupBalances
@@ -63,13 +64,13 @@ class BalanceHistogram:
         question: Question,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
-        platform: Platform,
+        context: AuditContext,
     ) -> Mapping[str, Table]:
-        if platform.balances is None:
+        if context.balances is None:
             raise UnsupportedAuditError("balances are read by the worker alone")
         bounds = question[BALANCES].bounds
         # All at once, so that everybody's balance is of one moment.
-        shares = platform.balances.shares(np.concatenate(membership.groups))
+        shares = context.balances.shares(np.concatenate(membership.groups))
         failpoints.reached(Boundary.RUNNING)
         group = np.repeat(np.arange(bounds.shape[0]), [len(each) for each in membership.groups])
         cell = score_bins.bin_of(shares, Edges(edges=request.bins.edges)) + group * bounds.shape[1]

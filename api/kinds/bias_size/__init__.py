@@ -45,10 +45,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from api.execution import engine_of
 from api.kernel.errors import UnsupportedAuditError
 from api.kinds.building_blocks import log_checks, score_bins
 from api.kinds.building_blocks.log_rows import HELD_BYTES, Rows, Selection, drawn, new_secret
+from api.kinds.context import AuditContext
 from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.platforms.interfaces import Columns, Platform
 from api.platforms.row_sampling import runs_of
@@ -82,12 +82,14 @@ class BiasSize:
         log_checks.check_range(request.outcome_range, *log.numbers[request.outcome])
         if audience.groups_per_person != 1:
             raise UnsupportedAuditError(
-                "this compares people of whom everybody is in one group. Nothing was charged."
+                "this compares people of whom everybody is in one group. Nothing was charged.",
+                case="several-groups-per-person",
             )
         if sorted(each.label for each in request.corrections) != sorted(audience.labels):
             raise UnsupportedAuditError(
                 f"each of the groups {', '.join(audience.labels)} needs one correction; 0 is one."
-                " Nothing was charged."
+                " Nothing was charged.",
+                case="corrections",
             )
 
     def question(self, request: BiasSizeRequest, audience: AudienceFacts) -> Question:
@@ -99,7 +101,7 @@ class BiasSize:
         question: Question,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
-        platform: Platform,
+        context: AuditContext,
     ) -> Mapping[str, Table]:
         asked = Selection(
             request.log,
@@ -116,8 +118,7 @@ class BiasSize:
         def reduce(rows: Columns) -> Table:
             return Table(bounds, moved(request, Scored(**rows), groups))
 
-        engine = engine_of(platform)
-        return {SUMS: engine.compared(membership, read, "query", reduce, asked.wanted)}
+        return {SUMS: context.engine.compared(membership, read, "query", reduce, asked.wanted)}
 
     def held_bytes(self, request: BiasSizeRequest, audience: AudienceFacts) -> int:
         """All rows, which are compared before any is counted."""

@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from api.kernel import failpoints
 from api.kernel.failpoints import Boundary
+from api.kinds.context import Journal
 from api.kinds.envy_freeness.algorithms import Fleet, Outcomes, Terms, fleet_of
 from api.kinds.envy_freeness.algorithms.checkpoint import arrays_of, packed, take_up, unpacked
 from api.kinds.envy_freeness.algorithms.terms import VERDICTS
 from api.kinds.envy_freeness.participants import Drawn
 from api.platforms.fault_isolation import PlatformDownError, call_or_cut
-from api.platforms.interfaces import Journal, Persons, Policies
+from api.platforms.interfaces import Persons, Policies
 from api.telemetry.metrics import MENDED_REWARDS, STEPS, adapter_call
 
 BATCH_STEPS = 1_000
@@ -185,7 +186,9 @@ def _taken_up(
 
 def _refuse_other(policies: Policies, digest: str) -> None:
     if policies.policies_digest != digest:
-        raise PlatformDownError("the policies changed while people were shown them")
+        raise PlatformDownError(
+            "the policies changed while people were shown them", case="policies-changed"
+        )
 
 
 def _batches(ceiling: int, pace: float) -> list[tuple[int, int]]:

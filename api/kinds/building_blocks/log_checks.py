@@ -19,7 +19,9 @@ RULES = (
 
 def logs_of(platform: Platform) -> Logs:
     if platform.logs is None:
-        raise UnsupportedAuditError("this platform offers no logs. Nothing was charged.")
+        raise UnsupportedAuditError(
+            "this platform offers no logs. Nothing was charged.", case="no-logs"
+        )
     return platform.logs
 
 
@@ -27,7 +29,8 @@ def log_of(request: LogRows | RankedRows, platform: Platform) -> Log:
     offered = logs_of(platform).logs()
     if request.log not in offered:
         raise UnsupportedAuditError(
-            f"there is no log {request.log!r}: see `logs` in the catalogue. Nothing was charged."
+            f"there is no log {request.log!r}: see `logs` in the catalogue. Nothing was charged.",
+            case="no-such-log",
         )
     return offered[request.log]
 
@@ -47,7 +50,8 @@ def check_numbers(request: LogRows | RankedRows, numbers: Iterable[str], platfor
         if name not in log.numbers:
             raise UnsupportedAuditError(
                 f"the log {request.log!r} has no numbers {name!r}: see `logs` in the catalogue."
-                " Nothing was charged."
+                " Nothing was charged.",
+                case="no-such-numbers",
             )
     return log
 
@@ -59,7 +63,8 @@ def check_words(request: LogRows, log: Log, name: str, words: Iterable[str]) -> 
         what = ", ".join(map(repr, unknown)) or "such a column"
         raise UnsupportedAuditError(
             f"the log {request.log!r} has no {what} in {name!r}: see `logs` in the catalogue."
-            " Nothing was charged."
+            " Nothing was charged.",
+            case="no-such-words",
         )
 
 
@@ -68,7 +73,8 @@ def check_range(asked: Range, low: float, high: float) -> None:
     if not low <= asked.low < asked.high <= high:
         raise UnsupportedAuditError(
             f"outcome_range is {asked.low} to {asked.high}; it must lie within {low} to {high},"
-            " the public range of the outcome. Nothing was charged."
+            " the public range of the outcome. Nothing was charged.",
+            case="range",
         )
 
 

@@ -20,11 +20,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from api.execution import engine_of
 from api.kernel import failpoints
 from api.kernel.failpoints import Boundary
 from api.kinds.building_blocks.log_checks import logs_of
 from api.kinds.building_blocks.table_sum import added
+from api.kinds.context import AuditContext
 from api.platforms.fault_isolation import answers_or_cut, refuse_when_down
 from api.platforms.interfaces import Log, Logs, Persons, Platform, Wanted
 from api.platforms.row_exchange import PERSON, nothing, persons_of
@@ -151,7 +151,7 @@ def _of_everybody(
 
 
 def tabulated(
-    platform: Platform,
+    audit: AuditContext,
     selection: Selection,
     membership: Membership,
     bounds: Bounds,
@@ -172,7 +172,7 @@ def tabulated(
         )
         return added(bounds, some, tables)
 
-    return engine_of(platform).total(membership, of_some, selection.wanted)
+    return audit.engine.total(membership, of_some, selection.wanted)
 
 
 def _reduced(

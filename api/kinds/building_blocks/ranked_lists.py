@@ -53,7 +53,8 @@ def check(request: RankedRows, numbers: Sequence[str], platform: Platform) -> Lo
     if sides is None:
         raise _refused(
             f"the log {request.log!r} has no ranked lists, or not everybody in them can be"
-            " protected: see `ranking` of `logs` in the catalogue"
+            " protected: see `ranking` of `logs` in the catalogue",
+            case="no-ranked-lists",
         )
     _check_cap("per_viewer", request.per_viewer, sides.viewers)
     _check_cap("per_candidate", request.per_candidate, sides.candidates)
@@ -156,14 +157,19 @@ class _Reader:
 
 def _check_cap(name: str, cap: int | None, people: bool) -> None:
     if people and cap is None:
-        raise _refused(f"{name} is needed: on that side of the lists are people")
+        raise _refused(
+            f"{name} is needed: on that side of the lists are people", case=f"{name}-missing"
+        )
     if not people and cap is not None:
-        raise _refused(f"{name} must be left out: on that side of the lists are no people")
+        raise _refused(
+            f"{name} must be left out: on that side of the lists are no people",
+            case=f"{name}-of-nobody",
+        )
 
 
 def _whole(column: pa.ChunkedArray) -> NDArray[np.int64]:
     return np.asarray(pc.fill_null(column.cast(pa.int64()), NOBODY), np.int64)
 
 
-def _refused(why: str) -> UnsupportedAuditError:
-    return UnsupportedAuditError(f"{why}. Nothing was charged.")
+def _refused(why: str, *, case: str | None = None) -> UnsupportedAuditError:
+    return UnsupportedAuditError(f"{why}. Nothing was charged.", case=case)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from api.execution import engine_of
 from api.kernel import failpoints
 from api.kernel.errors import InvalidBinsError, UnsupportedAuditError
 from api.kernel.failpoints import Boundary
 from api.kinds.building_blocks.scoring import refuse_when_not_scoring, score_or_cut
 from api.kinds.building_blocks.table_sum import added
+from api.kinds.context import AuditContext
 from api.platforms.interfaces import Platform, Scores
 from openapi.resources import Edges, GroupCdf, Levels
 from privacy.canonical import LARGEST
@@ -33,7 +33,7 @@ def tally(
     bins: Edges | Levels,
     asked: Mapping[str, str | float],
     membership: Membership,
-    platform: Platform,
+    audit: AuditContext,
     bounds: Bounds,
 ) -> Table:
     """People by group and bin, the last one outside: score a batch, count it, add."""
@@ -51,7 +51,7 @@ def tally(
 
         return added(bounds, some, tables())
 
-    return engine_of(platform).total(membership, of_some)
+    return audit.engine.total(membership, of_some)
 
 
 def _tallied(

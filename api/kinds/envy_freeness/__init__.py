@@ -6,10 +6,11 @@ consent or withdraw. Model and policies are fixed public input.
 Sensitivity. People are drawn into lots (`taking_part`), each a target with its arms. A lot's
 outcome depends on its own people alone, and one person is in at most r = `arms_per_person` lots. A
 person who is added or removed changes L = r of them, from any outcome to any other; L = 2r in a
-sample of exact size, where they displace another person. A lot adds at most one to one of the
-two counts, 0 to T steps, and a cost clipped to [-T, T]. So the counts move by at most 2L in L1, the
+sample of exact size, where they displace another person. A lot adds at most one to one of the two
+counts, 0 to T steps, and a cost clipped to [-T, T]. So the counts move by at most 2L in L1, the
 steps by L·T and the cost by 2L·T. Changing one person is priced as removing one and adding one:
-twice that. tests/api/kinds/envy_freeness/test_sensitivity.py attains these bounds; docs/envy.md has the proof.
+twice that. tests/api/kinds/envy_freeness/test_sensitivity.py attains these bounds; docs/envy.md has
+the proof.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §4.2 (cost), §4.5 (criteria).
 """
@@ -23,6 +24,7 @@ import numpy as np
 
 from api.kernel.errors import NoConsentError, UnsupportedAuditError
 from api.kinds.building_blocks.exploration import explore
+from api.kinds.context import AuditContext
 from api.kinds.envy_freeness.algorithms import Outcomes, Terms, TermsError, audit_size
 from api.kinds.envy_freeness.algorithms.criteria import arms_needed
 from api.kinds.envy_freeness.algorithms.minimum_steps import require_enough_steps
@@ -89,13 +91,13 @@ class EnvyFreeness:
         question: Question,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
-        platform: Platform,
+        context: AuditContext,
     ) -> Mapping[str, Table]:
-        if platform.journal is None:
+        if context.journal is None:
             raise RuntimeError("an audit of envy needs a journal")
         outcomes = explore(
-            policies_of(platform),
-            platform.journal,
+            policies_of(context.platform),
+            context.journal,
             terms_of(request),
             np.sort(membership.everyone()),
             lambda people, secret: drawn_from(people, request, secret),
@@ -187,26 +189,30 @@ def _check_criterion(request: EnvyFreenessRequest) -> None:
         raise _refused(
             "by the exact criterion everybody is an arm of everybody else, so one person can change"
             " all outcomes, and noise that hides one person hides everything. Ask for the"
-            " probabilistic criterion, with gamma and lam"
+            " probabilistic criterion, with gamma and lam",
+            case="exact-criterion",
         )
     if request.arms_per_person is None:
         raise _refused(
             "arms_per_person is missing: say in how many targets' audits one person may take part"
-            " (`auditor envy-plan` proposes a number)"
+            " (`auditor envy-plan` proposes a number)",
+            case="no-arms-per-person",
         )
 
 
 def _check_size(request: EnvyFreenessRequest, members: int) -> None:
     """Refuse sizes by what was uploaded alone."""
     if members < 2:
-        raise _refused("envy needs at least 2 people: upload more")
+        raise _refused("envy needs at least 2 people: upload more", case="few-people")
     targets, arms = _needed(request)
     if not targets <= request.targets <= members:
-        raise _refused(f"targets must be from {targets} to {members}")
+        raise _refused(f"targets must be from {targets} to {members}", case="targets")
     if not arms <= request.arms <= members - 1:
-        raise _refused(f"arms must be from {arms} to {members - 1}")
+        raise _refused(f"arms must be from {arms} to {members - 1}", case="arms")
     if request.targets * request.arms > MAX_PAIRS:
-        raise _refused(f"targets times arms may be at most {MAX_PAIRS}: ask for fewer")
+        raise _refused(
+            f"targets times arms may be at most {MAX_PAIRS}: ask for fewer", case="too-many-pairs"
+        )
     _check_places(request, members)
 
 
@@ -214,13 +220,17 @@ def _check_places(request: EnvyFreenessRequest, members: int) -> None:
     """Refuse more lots than people can fill, and more for each person than there are."""
     each, places = arms_per_person_of(request), request.targets * (request.arms + 1)
     if each > request.targets:
-        raise _refused(f"arms_per_person is {each}, and may be at most {request.targets} targets")
+        raise _refused(
+            f"arms_per_person is {each}, and may be at most {request.targets} targets",
+            case="arms-per-person",
+        )
     if places > each * members:
         fewest = -(-places // each)
         raise _refused(
             f"{request.targets} targets with {request.arms} arms need more than {fewest} people at"
             f" {each} audit(s) a person, and {members} were uploaded: upload more, or raise"
-            " arms_per_person, at the price of more noise"
+            " arms_per_person, at the price of more noise",
+            case="few-people-for-the-lots",
         )
 
 
@@ -228,11 +238,14 @@ def _check_steps(request: EnvyFreenessRequest, step_seconds: float) -> None:
     """Refuse too few steps to decide, and more than anybody would wait for."""
     days = request.steps * step_seconds / 86_400
     if days > MAX_DAYS:
-        raise _refused(f"{request.steps} steps last {days:.0f} days, and {MAX_DAYS} are allowed")
+        raise _refused(
+            f"{request.steps} steps last {days:.0f} days, and {MAX_DAYS} are allowed",
+            case="too-many-days",
+        )
     try:
         require_enough_steps(terms_of(request), request.arms)
     except TermsError as error:
-        raise _refused(str(error)) from error
+        raise _refused(str(error), case="too-few-steps") from error
 
 
 def _needed(request: EnvyFreenessRequest) -> tuple[int, int]:
@@ -242,5 +255,5 @@ def _needed(request: EnvyFreenessRequest) -> tuple[int, int]:
     return targets, arms_needed(request.targets, delta, gamma)
 
 
-def _refused(why: str) -> UnsupportedAuditError:
-    return UnsupportedAuditError(f"{why}. Nothing was charged.")
+def _refused(why: str, *, case: str | None = None) -> UnsupportedAuditError:
+    return UnsupportedAuditError(f"{why}. Nothing was charged.", case=case)

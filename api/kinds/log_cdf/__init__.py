@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from api.kinds.building_blocks import log_checks, score_bins
 from api.kinds.building_blocks.log_rows import HELD_BYTES, Groups, Rows, Selection, tabulated
+from api.kinds.context import AuditContext
 from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.platforms.interfaces import Platform
 from openapi.resources import LogCdfRequest
@@ -42,7 +43,7 @@ class LogCdf:
         question: Question,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
-        platform: Platform,
+        context: AuditContext,
     ) -> Mapping[str, Table]:
         bounds = question[TREE].bounds
         asked = Selection(request.log, (request.column,), request.where, request.rows_per_person)
@@ -51,7 +52,7 @@ class LogCdf:
             place = score_bins.bin_of(rows.numbers[request.column], request.bins)
             return Table.tally(bounds, place + group * bounds.shape[1])
 
-        return {TREE: tabulated(platform, asked, membership, bounds, reduce)}
+        return {TREE: tabulated(context, asked, membership, bounds, reduce)}
 
     def held_bytes(self, request: LogCdfRequest, audience: AudienceFacts) -> int:
         return HELD_BYTES

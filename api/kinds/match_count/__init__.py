@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from api.kinds.context import AuditContext
 from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.platforms.interfaces import Platform
 from openapi.resources import GroupCount, MatchCountRequest
@@ -40,7 +41,7 @@ class MatchCount:
         question: Question,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
-        platform: Platform,
+        context: AuditContext,
     ) -> Mapping[str, Table]:
         counts = np.array([len(group) for group in membership.groups], np.int64)
         return {MATCHED: Table(question[MATCHED].bounds, counts)}

@@ -18,6 +18,7 @@ import numpy as np
 
 from api.kernel.errors import UnsupportedAuditError
 from api.kinds.building_blocks import score_bins
+from api.kinds.context import AuditContext
 from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.platforms.interfaces import Platform
 from openapi.resources import MostSkewedRequest
@@ -40,7 +41,8 @@ class MostSkewed:
         score_bins.check(request.bins, request.context, platform)
         if len(audience.labels) != 2 or audience.groups_per_person != 1:
             raise UnsupportedAuditError(
-                "this compares two groups, with everybody in one of them. Nothing was charged."
+                "this compares two groups, with everybody in one of them. Nothing was charged.",
+                case="not-two-groups",
             )
 
     def question(self, request: MostSkewedRequest, audience: AudienceFacts) -> Question:
@@ -52,16 +54,14 @@ class MostSkewed:
         question: Question,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
-        platform: Platform,
+        context: AuditContext,
     ) -> Mapping[str, Table]:
         cells = Bounds.counts((2, score_bins.count(request.bins) + 1), 1)
         weights = np.array([[request.weights[0]], [-request.weights[1]]])
         skews = [
             np.abs((tally.cells * weights).sum(axis=0)).max()
             for tally in (
-                score_bins.tally(
-                    content, request.bins, request.context, membership, platform, cells
-                )
+                score_bins.tally(content, request.bins, request.context, membership, context, cells)
                 for content in contents
             )
         ]

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from api.kinds.building_blocks import log_checks, score_bins
 from api.kinds.building_blocks.log_rows import HELD_BYTES, Groups, Rows, Selection, tabulated
+from api.kinds.context import AuditContext
 from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.platforms.interfaces import Platform
 from openapi.resources import GroupMoments, MomentUnits, OutcomeTestRequest
@@ -68,7 +69,7 @@ class OutcomeTest:
         question: Question,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
-        platform: Platform,
+        context: AuditContext,
     ) -> Mapping[str, Table]:
         bounds, numbers = question[MOMENTS].bounds, (request.score, request.outcome)
         asked = Selection(request.log, numbers, request.where, request.rows_per_person)
@@ -76,7 +77,7 @@ class OutcomeTest:
         def reduce(group: Groups, rows: Rows) -> Table:
             return Table(bounds, moments(request, rows, group, bounds.shape[0]))
 
-        return {MOMENTS: tabulated(platform, asked, membership, bounds, reduce)}
+        return {MOMENTS: tabulated(context, asked, membership, bounds, reduce)}
 
     def held_bytes(self, request: OutcomeTestRequest, audience: AudienceFacts) -> int:
         return HELD_BYTES

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from api.kernel.errors import UnsupportedAuditError
 from api.kinds.building_blocks import log_checks
 from api.kinds.building_blocks.log_rows import HELD_BYTES, Groups, Rows, Selection, tabulated
+from api.kinds.context import AuditContext
 from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.platforms.interfaces import Log, Platform, Traffic
 from openapi.resources import GroupTraffics, ReoRequest, TrafficCounts
@@ -58,7 +59,10 @@ class Reo:
         _check_columns(request, traffic)
         _check_groups(request, log)
         if traffic.random in request.strategies:
-            raise _refused("random traffic is counted in any case: name other strategies")
+            raise _refused(
+                "random traffic is counted in any case: name other strategies",
+                case="random-traffic-named",
+            )
         if request.days:
             log_checks.check_words(request, log, traffic.day or "", request.days)
         if len(request.groups) * (_slots(request) + 1) > MAX_CELLS:
@@ -73,9 +77,9 @@ class Reo:
         question: Question,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
-        platform: Platform,
+        context: AuditContext,
     ) -> Mapping[str, Table]:
-        traffic = _traffic(request, log_checks.log_of(request, platform))
+        traffic = _traffic(request, log_checks.log_of(request, context.platform))
         words = {
             **request.where,
             traffic.strategy: [*request.strategies, traffic.random or ""],
@@ -90,7 +94,7 @@ class Reo:
         def reduce(group: Groups, rows: Rows) -> Table:
             return Table.tally(bounds, cells(request, traffic, rows) + group * size)
 
-        return {COUNTS: tabulated(platform, asked, membership, bounds, reduce)}
+        return {COUNTS: tabulated(context, asked, membership, bounds, reduce)}
 
     def held_bytes(self, request: ReoRequest, audience: AudienceFacts) -> int:
         return HELD_BYTES
@@ -157,35 +161,48 @@ def _presented(request: ReoRequest, counts: Cells) -> list[TrafficCounts]:
 def _traffic(request: ReoRequest, log: Log) -> Traffic:
     """Where the log is one of recommendations, with random traffic in it."""
     if log.traffic is None:
-        raise _refused(f"the log {request.log!r} is none of recommendations")
+        raise _refused(
+            f"the log {request.log!r} is none of recommendations", case="no-recommendations"
+        )
     if log.traffic.random is None:
         raise _refused(
             f"the log {request.log!r} has no random traffic. Whether content that is relevant to"
             " people reached them cannot be known without it: what was never shown has no label,"
-            " and a fair and an unfair platform may have the same log"
+            " and a fair and an unfair platform may have the same log",
+            case="no-random-traffic",
         )
     return log.traffic
 
 
 def _check_columns(request: ReoRequest, traffic: Traffic) -> None:
     if unknown := [name for name in request.signals if name not in traffic.signals]:
-        raise _refused(f"{', '.join(map(repr, unknown))} is no signal of {request.log!r}")
+        raise _refused(
+            f"{', '.join(map(repr, unknown))} is no signal of {request.log!r}", case="not-a-signal"
+        )
     if request.creators not in traffic.creators:
-        raise _refused(f"{request.creators!r} is no group of creators in {request.log!r}")
+        raise _refused(
+            f"{request.creators!r} is no group of creators in {request.log!r}",
+            case="not-a-group-of-creators",
+        )
     if request.days and traffic.day is None:
         raise _refused(f"the log {request.log!r} has no days")
     days = [traffic.day] if request.days and traffic.day else []
     taken = {traffic.strategy, request.creators, *days}
     if again := sorted(taken & set(request.where)):
-        raise _refused(f"{', '.join(map(repr, again))} is asked for twice: leave it out of `where`")
+        raise _refused(
+            f"{', '.join(map(repr, again))} is asked for twice: leave it out of `where`",
+            case="asked-twice",
+        )
 
 
 def _check_groups(request: ReoRequest, log: Log) -> None:
     log_checks.check_words(request, log, request.creators, request.groups)
     for name in ("signals", "groups", "strategies", "days"):
         if len(set(getattr(request, name))) != len(getattr(request, name)):
-            raise _refused(f"`{name}` names something twice")
+            raise _refused(f"`{name}` names something twice", case="named-twice")
 
 
-def _refused(why: str) -> UnsupportedAuditError:
-    return UnsupportedAuditError(f"{why}: see `logs` in the catalogue. Nothing was charged.")
+def _refused(why: str, *, case: str | None = None) -> UnsupportedAuditError:
+    return UnsupportedAuditError(
+        f"{why}: see `logs` in the catalogue. Nothing was charged.", case=case
+    )

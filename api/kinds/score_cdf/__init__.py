@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.kinds.building_blocks import score_bins
+from api.kinds.context import AuditContext
 from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.platforms.interfaces import Platform
 from openapi.resources import ScoreCdfRequest
@@ -42,12 +43,12 @@ class ScoreCdf:
         question: Question,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
-        platform: Platform,
+        context: AuditContext,
     ) -> Mapping[str, Table]:
         [content] = contents
         bounds = question[TREE].bounds
         table = score_bins.tally(
-            content, request.bins, request.context, membership, platform, bounds
+            content, request.bins, request.context, membership, context, bounds
         )
         return {TREE: table}
 

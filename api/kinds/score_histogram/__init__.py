@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from api.kinds.building_blocks import score_bins
+from api.kinds.context import AuditContext
 from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.platforms.interfaces import Platform
 from openapi.resources import GroupHistogram, GroupSize, ScoreHistogramRequest
@@ -44,12 +45,12 @@ class ScoreHistogram:
         question: Question,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
-        platform: Platform,
+        context: AuditContext,
     ) -> Mapping[str, Table]:
         [content] = contents
         bounds = question[BINS].bounds
         table = score_bins.tally(
-            content, request.bins, request.context, membership, platform, bounds
+            content, request.bins, request.context, membership, context, bounds
         )
         tables = {BINS: table}
         if SIZES in question:

@@ -22,6 +22,7 @@ from api.kernel.errors import InvalidBinsError, UnsupportedAuditError
 from api.kinds.building_blocks import log_checks, ranked_lists, score_bins
 from api.kinds.building_blocks.log_rows import Rows, Selection, drawn, new_secret
 from api.kinds.building_blocks.scoring import refuse_when_not_scoring, score_or_cut
+from api.kinds.context import AuditContext
 from api.kinds.protocol import AudienceFacts, Source, planned_question
 from api.platforms.interfaces import Persons, Platform
 from openapi.resources import (
@@ -73,10 +74,13 @@ class TwoParty:
         if not audience.ordered or len(audience.labels) != 1:
             raise _refused(
                 "a two-party audit needs an audience of one group whose order is kept: upload it"
-                " with `ordered`, or hide it"
+                " with `ordered`, or hide it",
+                case="no-order",
             )
         if audience.taken:
-            raise _refused("a hidden audience is for one audit: make another")
+            raise _refused(
+                "a hidden audience is for one audit: make another", case="audience-taken"
+            )
         _check_metric(request, platform)
         try:
             terms_of(request, audience, "")
@@ -92,7 +96,7 @@ class TwoParty:
         question: Question,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
-        platform: Platform,
+        context: AuditContext,
     ) -> Mapping[str, Table]:
         raise TypeError("a two-party audit is exchanged: its table never is in the clear")
 
@@ -236,8 +240,8 @@ def _check_metric(request: TwoPartyRequest, platform: Platform) -> None:
     try:
         metric_of(metric.model_dump())
     except BoundsError as error:
-        raise InvalidBinsError(f"{error}. Nothing was charged.") from error
+        raise InvalidBinsError(f"{error}. Nothing was charged.", case="metric-bounds") from error
 
 
-def _refused(why: str) -> UnsupportedAuditError:
-    return UnsupportedAuditError(f"{why}. Nothing was charged.")
+def _refused(why: str, *, case: str | None = None) -> UnsupportedAuditError:
+    return UnsupportedAuditError(f"{why}. Nothing was charged.", case=case)

@@ -23,7 +23,11 @@ Offers = Mapping[str, Mapping[str, int]]
 
 
 class TableError(ValueError):
-    """A table that cannot be served; says what to mend."""
+    """A table that cannot be served; says what to mend, and in one stable word in `case`."""
+
+    def __init__(self, *message: str, case: str | None = None) -> None:
+        super().__init__(*message)
+        self.case = case
 
 
 class PeopleTable:
@@ -91,20 +95,27 @@ class PeopleTable:
         held = column.filter(there)
         held = _canonical(held) if kind == "username" else held
         if len(held.unique()) < len(held):
-            raise TableError(f"a {kind} is of two people: each resolves to one at most")
+            raise TableError(
+                f"a {kind} is of two people: each resolves to one at most", case="shared-identifier"
+            )
         return self.persons[np.asarray(there)], held
 
     def _numbers(self) -> Persons:
         if "person" not in self._names:
-            raise TableError(f"{self._path.name} has no column `person`, their numbers from 0")
+            raise TableError(
+                f"{self._path.name} has no column `person`, their numbers from 0",
+                case="no-column-of-persons",
+            )
         persons = pq.read_table(self._path, columns=["person"])["person"].combine_chunks()
         if persons.null_count or not pa.types.is_integer(persons.type):
-            raise TableError("`person` is a whole number in every row")
+            raise TableError("`person` is a whole number in every row", case="missing-persons")
         numbers = np.asarray(persons.cast(pa.int64()))
         self._order = np.argsort(numbers, kind="stable")
         ordered = numbers[self._order]
         if len(ordered) and (ordered[0] < 0 or np.any(np.diff(ordered) == 0)):
-            raise TableError("`person` is from 0, and nobody's number is in two rows")
+            raise TableError(
+                "`person` is from 0, and nobody's number is in two rows", case="malformed-persons"
+            )
         return ordered
 
     def _column(self, name: str) -> pa.Array:
@@ -114,11 +125,17 @@ class PeopleTable:
 
     def _check(self, attribute: str, values: Mapping[str, int]) -> None:
         if attribute not in self._names:
-            raise TableError(f"samples by {attribute} are offered, and there is no such column")
+            raise TableError(
+                f"samples by {attribute} are offered, and there is no such column",
+                case="no-column-of-the-offer",
+            )
         declared = self._column(attribute)
         for value, figure in values.items():
             if figure > np.count_nonzero(_equal(declared, value)):
-                raise TableError(f"more people are offered with {attribute} {value} than there are")
+                raise TableError(
+                    f"more people are offered with {attribute} {value} than there are",
+                    case="too-large-an-offer",
+                )
 
 
 def _equal(column: pa.Array, value: str) -> NDArray[np.bool_]:

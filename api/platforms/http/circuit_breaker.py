@@ -38,7 +38,9 @@ class Breaker:
         """What the probe finds. Threads take turns: what one finds out, all know."""
         with self._lock:
             if self._opened_at is not None and self.clock() - self._opened_at < self.rest_seconds:
-                raise PlatformDownError("the platform does not answer, and is left alone a while")
+                raise PlatformDownError(
+                    "the platform does not answer, and is left alone a while", case="left-alone"
+                )
             cause = None
             for turn in range(1 if self.is_open else self.attempts):
                 if turn:
@@ -51,4 +53,4 @@ class Breaker:
                 self._opened_at = None
                 return found
             self._opened_at = self.clock()
-            raise PlatformDownError("the platform does not answer") from cause
+            raise PlatformDownError("the platform does not answer", case="silent") from cause

@@ -48,7 +48,7 @@ class AnsweringModel:
                 return
             if self._may_come(answered):
                 self._become(answered)
-        raise PlatformDownError("the model changed while it was read")
+        raise PlatformDownError("the model changed while it was read", case="model-changed")
 
     def _may_come(self, digest: str) -> bool:
         left_at = self._left.get(digest)

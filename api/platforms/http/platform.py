@@ -1,7 +1,8 @@
 """A platform that is reached by HTTP: its own scoring service has an adapter, in any language.
 
-What the adapter gets wrong about some people is cut as it would be in process (`api.platforms.fault_isolation`): a
-missing score is NaN, a missing person NOBODY, and an answer that cannot be read is one that failed.
+What the adapter gets wrong about some people is cut as it would be in process
+(`api.platforms.fault_isolation`): a missing score is NaN, a missing person NOBODY, and an answer
+that cannot be read is one that failed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -20,7 +20,7 @@ def of_groups(members: Sequence[Ints], rewards: Rewards, rng: np.random.Generato
     """Rewards of groups, by number, from those of people: one member is drawn on either side."""
     sizes = np.array([len(group) for group in members])
     if (sizes == 0).any():
-        raise TermsError("a group has no members: leave it out")
+        raise TermsError("a group has no members: leave it out", case="no-members")
     everybody, first = np.concatenate(members), np.cumsum(sizes) - sizes
 
     def drawn(groups: Ints) -> NDArray[np.int64]:

@@ -12,7 +12,11 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 class TermsError(ValueError):
-    """Terms under which no audit can keep its promise, or end."""
+    """Terms under which no audit can keep its promise, or end; `case` is a stable word for why."""
+
+    def __init__(self, *message: str, case: str | None = None) -> None:
+        super().__init__(*message)
+        self.case = case
 
 
 @dataclass(frozen=True, slots=True)

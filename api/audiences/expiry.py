@@ -1,4 +1,4 @@
-"""What is forgotten, and when: abandoned uploads, members after their time, spent tokens.
+"""Expiry: abandoned uploads, members after their time, and spent tokens are erased.
 
 Identifiers are overwritten when they are sealed, people when they are erased; in SQLite's log they
 stay until it is cut.
@@ -14,7 +14,7 @@ from api.kernel.clock import now
 from api.ledger import lock
 
 
-def tidy(store: Store) -> None:
+def purge_expired(store: Store) -> None:
     """Erase what has expired, one audience at a time. Commitments, debits and releases stay."""
     with store.write() as session:
         forget_expired(session, now())

@@ -15,10 +15,10 @@ from platform_sim.draws.choices import Codes
 from platform_sim.learned_model.history import History, make_history
 from platform_sim.learned_model.person_features import Seen, make_seen
 from platform_sim.people.demographics import Demographics, make_demographics
-from platform_sim.people.directory import Directory
+from platform_sim.people.directory import PeopleDirectory
 from platform_sim.people.identifiers import MOST_PEOPLE
 from platform_sim.people.interests import Interests, make_interests
-from platform_sim.people.occupations import Work, make_work
+from platform_sim.people.occupations import WorkHistory, make_work
 from platform_sim.people.places import Homes, make_homes
 from platform_sim.people.surnames import make_surnames
 
@@ -55,7 +55,7 @@ class World:
         return make_homes(self.seed, self.demographics.race, self.correlation)
 
     @cached_property
-    def work(self) -> Work:
+    def work(self) -> WorkHistory:
         return make_work(self.seed, self.demographics, self.correlation)
 
     @cached_property
@@ -67,8 +67,8 @@ class World:
         return make_seen(self.interests, self.work, self.homes)
 
     @cached_property
-    def directory(self) -> Directory:
-        return Directory(self.seed, self.surnames)
+    def directory(self) -> PeopleDirectory:
+        return PeopleDirectory(self.seed, self.surnames)
 
     @cached_property
     def catalogue(self) -> tuple[Piece, ...]:

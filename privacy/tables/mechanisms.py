@@ -16,7 +16,7 @@ from fractions import Fraction
 from privacy.errors import BoundsError
 from privacy.tables.price import Currency, Price
 from privacy.tables.sensitivity import Reach, Sensitivity, Shape
-from privacy.tree_shape import best_branching, levels
+from privacy.tables.tree_shape import best_branching, levels
 
 LAPLACE, GAUSSIAN = "discrete-laplace", "discrete-gaussian"
 TREE, NOISY_MAX = "laplace-tree", "report-noisy-max"
@@ -26,7 +26,7 @@ MECHANISMS = (LAPLACE, GAUSSIAN, TREE, NOISY_MAX)
 def currency_of(mechanism: str) -> Currency:
     """Return the currency of the parameter."""
     if mechanism not in MECHANISMS:
-        raise BoundsError(f"there is no mechanism {mechanism[:40]!r}")
+        raise BoundsError(f"there is no mechanism {mechanism[:40]!r}", case="unknown-mechanism")
     return "rho" if mechanism == GAUSSIAN else "epsilon"
 
 
@@ -51,7 +51,7 @@ def exact_scale(mechanism: str, shape: Shape, added: Reach, parameter: Fraction)
         case "discrete-gaussian":
             # σ² = Δ₂² / 2ρ   [CKS20]
             return f"sqrt({added.l2_squared / (2 * parameter)})"
-    raise BoundsError(f"there is no mechanism {mechanism[:40]!r}")
+    raise BoundsError(f"there is no mechanism {mechanism[:40]!r}", case="unknown-mechanism")
 
 
 def exact_price(mechanism: str, sensitivity: Sensitivity, parameter: Fraction) -> Price:

@@ -1,8 +1,8 @@
 """Readiness of this process: the result of its last background write, and how old that is.
 
-The heartbeat (`api.audits.queue.heartbeats`) writes to the database every few seconds and records the
-result here. Probes read it from memory. They need no thread and no connection, so an overload of
-either does not touch them. No figure here depends on anybody's data (R2).
+The heartbeat (`api.audits.queue.heartbeats`) writes to the database every few seconds and records
+the result here. Probes read it from memory. They need no thread and no connection, so an overload
+of either does not touch them. No figure here depends on anybody's data (R2).
 """
 
 import time

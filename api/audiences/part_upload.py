@@ -1,0 +1,158 @@
+"""The upload of one part of a group: received, checked, accepted at once, and matched afterwards.
+
+A part waits for a place among those that are being matched, so that the parts in memory are
+bounded (`api.audiences.places`).
+"""
+
+import asyncio
+import base64
+import binascii
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from tempfile import SpooledTemporaryFile
+from typing import IO
+
+from fastapi.concurrency import run_in_threadpool
+
+from api.audiences import uploads
+from api.audiences.dependencies import UploadParts
+from api.audiences.matching import bind, refuse_when_silent
+from api.audiences.media_types import media_type_of
+from api.audiences.parsing import read_members
+from api.audiences.places import Ticket
+from api.audiences.row_limit import RowLimit, row_limit
+from api.identity.caller import Caller
+from api.kernel.errors import DigestMismatchError, OverloadedError
+from openapi.resources import Part
+
+# A part waits this long for a place, whoever its identifiers find, and is refused then.
+PLACE_PATIENCE = timedelta(seconds=20)
+_IN_MEMORY = 4 * 1024 * 1024
+# Seconds between two looks for a place.
+_PAUSE = 0.005
+
+
+@dataclass(frozen=True)
+class PartUpload:
+    """One part of a group, as its address and its headers announce it."""
+
+    parts: UploadParts
+    caller: Caller
+    audience_id: str
+    label: str
+    number: int
+    content_type: str
+    content_digest: str | None
+
+    async def receive(self, chunks: AsyncIterator[bytes]) -> Part:
+        """Receive the part and accept it, in place of what had its number when it began to arrive.
+
+        Its matching begins before this returns, and goes on afterwards.
+        """
+        place = await run_in_threadpool(self._find_place)
+        limit = row_limit(place.others, self.parts.settings)
+        media_type = media_type_of(self.content_type)
+        with SpooledTemporaryFile(_IN_MEMORY) as body:
+            state = hashlib.sha256()
+            async for chunk in chunks:
+                limit.take(chunk, media_type)
+                state.update(chunk)
+                body.write(chunk)
+            _check_digest(self.content_digest, state.digest())
+            size, digest = body.tell(), f"sha256:{state.hexdigest()}"
+            body.seek(0)
+            arrived = _Arrived(body, digest, limit, instead_of=place.digest)
+            async with _hold_place(self.parts, self.caller.auditor, size) as ticket:
+                return await run_in_threadpool(self._accept_and_match, arrived, ticket)
+
+    def _find_place(self) -> uploads.Place:
+        with self.parts.store.read() as session:
+            return uploads.place_of(session, self.caller, self.audience_id, self.label, self.number)
+
+    def _accept_and_match(self, arrived: "_Arrived", ticket: Ticket) -> Part:
+        matcher = self.parts.matcher
+        try:
+            accepted, claimed = self._accept(arrived)
+        except BaseException:
+            matcher.places.leave(ticket)
+            raise
+        matcher.begin(claimed, ticket)
+        return accepted
+
+    def _accept(self, arrived: "_Arrived") -> tuple[Part, uploads.Claimed]:
+        store, settings, matcher = self.parts.store, self.parts.settings, self.parts.matcher
+        members = read_members(arrived.body, self.content_type, arrived.limit)
+        refuse_when_silent(self.parts.people, members)
+        binding, seconds = bind(members, settings), matcher.duration(members)
+        with store.write() as session:
+            audience = uploads.owned_open(session, self.caller, self.audience_id)
+            return uploads.accept_part(
+                session,
+                audience,
+                self.label,
+                self.number,
+                members,
+                binding,
+                arrived.digest,
+                settings,
+                seconds,
+                instead_of=arrived.instead_of,
+            )
+
+
+@dataclass(frozen=True)
+class _Arrived:
+    """The body of a part; `instead_of` is the digest of what had its number before."""
+
+    body: IO[bytes]
+    digest: str
+    limit: RowLimit
+    instead_of: str | None
+
+
+@asynccontextmanager
+async def _hold_place(parts: UploadParts, auditor_id: str, size: int) -> AsyncIterator[Ticket]:
+    """Wait for a place among the parts that are matched, and for the turn to be read.
+
+    The caller has the place from then on, also after this context has ended.
+    """
+    places = parts.matcher.places
+    ticket, taken = places.wait_for(auditor_id, size), False
+    try:
+        async with asyncio.timeout(PLACE_PATIENCE.total_seconds()):
+            while not places.take(ticket):
+                await asyncio.sleep(_PAUSE)
+            await parts.slots.acquire()
+        taken = True
+    except TimeoutError as error:
+        raise OverloadedError(
+            f"{places.parts} parts are being matched, and none of their places became free within"
+            f" {PLACE_PATIENCE.total_seconds():g} s. Nothing was stored. Send the part again.",
+            headers={"Retry-After": "5"},
+        ) from error
+    finally:
+        if not taken:
+            places.leave(ticket)
+    try:
+        yield ticket
+    finally:
+        parts.slots.release()
+
+
+def _check_digest(header: str | None, received: bytes) -> None:
+    """Check an RFC 9530 digest, if one was sent."""
+    if header is None:
+        return
+    name, _, value = header.partition("=")
+    try:
+        announced = base64.b64decode(value.strip().strip(":"), validate=True)
+    except binascii.Error:
+        announced = b""
+    if name.strip().lower() != "sha-256" or announced != received:
+        raise DigestMismatchError(
+            "the bytes received do not have the Content-Digest announced (sha-256=:base64:); "
+            "send the part again"
+        )

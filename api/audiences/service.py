@@ -1,0 +1,73 @@
+"""Commands on audiences, each in a transaction of its own."""
+
+import asyncio
+from datetime import timedelta
+
+from fastapi.concurrency import run_in_threadpool
+
+from api.audiences import hidden, sealing, uploads
+from api.audiences.dependencies import UploadParts
+from api.audiences.erasure import erase
+from api.db import Store
+from api.identity.caller import Caller
+from api.kernel.clock import now
+from api.kernel.settings import Settings
+from api.ledger import lock
+from api.platforms.interfaces import Platform
+from api.web.waiting import place
+from openapi.resources import Audience, AudienceDraft, HiddenDraft, Seal
+
+# A sealing waits this long for parts that are being matched, and is refused then.
+SEAL_PATIENCE = timedelta(seconds=25)
+# Seconds between two looks for parts that are being written down.
+_PAUSE, _LONGEST_PAUSE = 0.005, 0.05
+
+
+def create_audience(
+    store: Store, caller: Caller, draft: AudienceDraft, settings: Settings
+) -> Audience:
+    """Open an audience with empty groups."""
+    with store.write() as session:
+        return uploads.create(session, caller, draft, settings)
+
+
+def hide_audience(
+    store: Store, caller: Caller, draft: HiddenDraft, platform: Platform, settings: Settings
+) -> Audience:
+    """Declare an audience that the platform is not shown, for one two-party audit."""
+    with store.write() as session:
+        return hidden.hide(session, caller, draft, platform, settings)
+
+
+def delete_audience(store: Store, caller: Caller, audience_id: str) -> None:
+    """Erase the members of an open or finished audience."""
+    with store.write() as session:
+        lock(session)
+        erase(session, uploads.owned(session, caller, audience_id, lock="skip"))
+
+
+def empty_group(
+    store: Store, caller: Caller, audience_id: str, label: str, settings: Settings
+) -> None:
+    """Take back everything that was uploaded for a group."""
+    with store.write() as session:
+        audience = uploads.owned_open(session, caller, audience_id)
+        uploads.empty_group(session, audience, label, settings)
+
+
+async def seal_audience(
+    parts: UploadParts, caller: Caller, audience_id: str, seal: Seal
+) -> Audience:
+    """Close an audience as soon as all its parts are matched, at a public pace."""
+    asked = parts.store, caller, audience_id, seal.salt, parts.people, parts.settings
+    give_up, pause = now() + SEAL_PATIENCE, _PAUSE
+    while True:
+        try:
+            async with place(parts.slots):
+                return await run_in_threadpool(sealing.seal, *asked)
+        except sealing.NotMatchedError as error:
+            # Parts are delivered at public times: to look more often tells nothing.
+            if error.until > give_up or now() > give_up:
+                raise
+            await asyncio.sleep(max(pause, (error.until - now()).total_seconds()))
+            pause = min(2 * pause, _LONGEST_PAUSE)

@@ -1,0 +1,22 @@
+"""Trial content, as its own auditor sees it."""
+
+from sqlmodel import Session, select
+
+from api.contents import service
+from api.db import ContentRow
+from api.identity.caller import Caller
+from api.web.pagination import page
+from openapi.resources import Content, Page
+
+
+def list_contents(
+    session: Session, caller: Caller, cursor: str | None = None, limit: int = 50
+) -> Page[Content]:
+    """Return the contents of the caller's auditor, newest first."""
+    mine = select(ContentRow).where(ContentRow.auditor_id == caller.auditor)
+    return page(session, mine, ContentRow.id, service.view, cursor, limit)
+
+
+def get_content(session: Session, caller: Caller, content_id: str) -> Content:
+    """Return one content of the caller's auditor; another auditor's is not there."""
+    return service.view(service.owned(session, caller, content_id))

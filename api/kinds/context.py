@@ -1,0 +1,94 @@
+"""The context of one audit: the platform, and the parts of the service that kinds may use.
+
+Adapters supply the platform. The service supplies everything else.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.execution.in_process import InProcess
+from api.platforms.interfaces import Columns, Persons, Platform, Wanted
+from privacy.tables.bounded_table import Table
+from privacy.tables.membership import Membership
+
+
+class Balances(Protocol):
+    """Lifetime balances of people."""
+
+    def shares(self, persons: Persons) -> NDArray[np.float64]:
+        """Return the share of the lifetime cap that other audits spent, person by person."""
+        ...
+
+
+class Journal(Protocol):
+    """The durable progress of an audit that explores for a while."""
+
+    @property
+    def course(self) -> str:
+        """The name of the audit, under which steps are taken."""
+        ...
+
+    def read(self) -> bytes | None:
+        """Return the state that was written last, None at the beginning."""
+        ...
+
+    def write(self, state: bytes) -> None:
+        """Commit, unless the audit was stopped or another worker has it by now."""
+        ...
+
+    def wait_until(self, seconds: float, state: Callable[[], bytes]) -> None:
+        """Wait until this many seconds after the beginning; write the state before a long wait."""
+        ...
+
+
+class Engine(Protocol):
+    """The place where values of people are read and reduced: this process, or a cluster.
+
+    People are split into partitions by their number. Everybody is in one partition, with all of
+    their groups and all of their rows, so that what is dropped per person is dropped once. A
+    reduction is a function of a platform and of the people of a partition, and tables add.
+    """
+
+    def total(
+        self,
+        membership: Membership,
+        reduce: Callable[[Platform, Membership], Table],
+        wanted: Wanted | None = None,
+    ) -> Table:
+        """Return the sum of the tables of all partitions; `wanted` is what they read of a log."""
+        ...
+
+    def compared(
+        self,
+        membership: Membership,
+        read: Callable[[Platform, Membership], Columns],
+        key: str,
+        reduce: Callable[[Columns], Table],
+        wanted: Wanted | None = None,
+    ) -> Table:
+        """Return the same where rows of different people are compared: those of one `key`.
+
+        Rows are read by person, and exchanged once more by their key before they are reduced.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class AuditContext:
+    """Everything from which a kind of audit may read."""
+
+    platform: Platform
+    engine: Engine
+    balances: Balances | None = None
+    journal: Journal | None = None
+
+
+def in_process(
+    platform: Platform, *, balances: Balances | None = None, journal: Journal | None = None
+) -> AuditContext:
+    """Return the context of an audit that reads people in this process."""
+    return AuditContext(platform, InProcess(platform), balances, journal)

@@ -1,0 +1,40 @@
+"""The interface between the service and a platform: everything that an adapter needs.
+
+Adapters import from here. The service itself imports the packages behind this module.
+"""
+
+from api.platforms.interfaces import (
+    NOBODY,
+    VIEWER,
+    Columns,
+    Directory,
+    Log,
+    Logs,
+    People,
+    Persons,
+    Pieces,
+    Platform,
+    Policies,
+    Ranking,
+    Scores,
+    Traffic,
+    Wanted,
+)
+
+__all__ = [
+    "NOBODY",
+    "VIEWER",
+    "Columns",
+    "Directory",
+    "Log",
+    "Logs",
+    "People",
+    "Persons",
+    "Pieces",
+    "Platform",
+    "Policies",
+    "Ranking",
+    "Scores",
+    "Traffic",
+    "Wanted",
+]

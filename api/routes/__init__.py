@@ -1,1 +1,0 @@
-"""Routes, thin: parse, call one domain function, return."""
