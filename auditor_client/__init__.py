@@ -25,19 +25,32 @@ from auditor_client.errors import (
     ProblemError,
     ReceiptError,
 )
-from auditor_client.kinds.balance_histogram.result import BalanceHistogram
-from auditor_client.kinds.envy_freeness.result import EnvyFreeness
-from auditor_client.kinds.log_cdf.result import LogCdf
-from auditor_client.kinds.match_count.result import MatchCount
-from auditor_client.kinds.most_skewed.result import MostSkewed
-from auditor_client.kinds.outcome_test.result import OutcomeTest
-from auditor_client.kinds.reo.result import Reo
-from auditor_client.kinds.score_cdf.result import ScoreCdf
-from auditor_client.kinds.score_histogram.result import FinishedAudit
-from auditor_client.kinds.two_party.result import TwoParty
+from auditor_client.kinds.balance_histogram.result import BalanceHistogramResult
+from auditor_client.kinds.bias_size.result import BiasSizeResult
+from auditor_client.kinds.envy_freeness.result import EnvyFreenessResult
+from auditor_client.kinds.log_cdf.result import LogCdfResult
+from auditor_client.kinds.match_count.result import MatchCountResult
+from auditor_client.kinds.most_skewed.result import MostSkewedResult
+from auditor_client.kinds.outcome_test.result import OutcomeTestResult
+from auditor_client.kinds.reo.result import ReoResult
+from auditor_client.kinds.score_cdf.result import ScoreCdfResult
+from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
+from auditor_client.kinds.two_party.result import TwoPartyResult
 from auditor_client.local.keys import new_key
 from auditor_client.local.profiles import save_profile
 from auditor_client.regulator import Regulator
+
+# Earlier names of the result classes, kept for scripts that use them.
+BalanceHistogram = BalanceHistogramResult
+EnvyFreeness = EnvyFreenessResult
+FinishedAudit = ScoreHistogramResult
+LogCdf = LogCdfResult
+MatchCount = MatchCountResult
+MostSkewed = MostSkewedResult
+OutcomeTest = OutcomeTestResult
+Reo = ReoResult
+ScoreCdf = ScoreCdfResult
+TwoParty = TwoPartyResult
 
 if TYPE_CHECKING:
     from auditor_client.consistency.canary import field_check
@@ -61,24 +74,35 @@ __all__ = [
     "Auditor",
     "AuditorError",
     "BalanceHistogram",
+    "BalanceHistogramResult",
+    "BiasSizeResult",
     "BudgetExhaustedError",
     "CommitmentError",
     "ConnectionBrokenError",
     "EnvyFreeness",
+    "EnvyFreenessResult",
     "FairnessGap",
     "FinishedAudit",
     "InputError",
     "LogCdf",
+    "LogCdfResult",
     "MatchCount",
+    "MatchCountResult",
     "MostSkewed",
+    "MostSkewedResult",
     "NamedAudience",
     "OutcomeTest",
+    "OutcomeTestResult",
     "ProblemError",
     "ReceiptError",
     "Regulator",
     "Reo",
+    "ReoResult",
     "ScoreCdf",
+    "ScoreCdfResult",
+    "ScoreHistogramResult",
     "TwoParty",
+    "TwoPartyResult",
     "WeightedAudience",
     "after_pilot",
     "canary_power",
@@ -102,23 +126,23 @@ __all__ = [
 
 # Where these live: SciPy takes a second to import, so they are when first asked for.
 _STATISTICS = {
-    "FairnessGap": "gap",
-    "after_pilot": "inverse",
-    "canary_power": "canary_power",
+    "FairnessGap": "fairness.gap",
+    "after_pilot": "planning.inverse",
+    "canary_power": "consistency.canary_power",
     "envy_plan": "envy.planning",
-    "epsilon_needed": "inverse",
-    "fairness_gap": "gap",
-    "field_check": "canary",
-    "pooled_gap": "sequential",
-    "power_at": "inverse",
-    "power_curve": "planning_charts",
-    "promise_holds": "plan",
-    "resolvable_alpha": "inverse",
-    "rho_needed": "inverse",
-    "sample_size": "plan",
-    "sequential_plan": "sequential",
-    "split_budget": "inverse",
-    "verdict_size": "plan",
+    "epsilon_needed": "planning.inverse",
+    "fairness_gap": "fairness.gap",
+    "field_check": "consistency.canary",
+    "pooled_gap": "planning.sequential",
+    "power_at": "planning.inverse",
+    "power_curve": "planning.charts",
+    "promise_holds": "planning.sample_size",
+    "resolvable_alpha": "planning.inverse",
+    "rho_needed": "planning.inverse",
+    "sample_size": "planning.sample_size",
+    "sequential_plan": "planning.sequential",
+    "split_budget": "planning.inverse",
+    "verdict_size": "planning.sample_size",
 }
 
 # Packages that stand for themselves, imported when first asked for too.

@@ -9,17 +9,17 @@ from auditor_client.audits.client import Audits
 from auditor_client.audits.contents import Contents
 from auditor_client.budget.burn_down import BurnDown, burn_down
 from auditor_client.errors import InputError
+from auditor_client.ledger.session import LedgerConnection
 from auditor_client.local.keys import KeySource
 from auditor_client.local.pending_audits import PendingAudits
 from auditor_client.local.private_files import home
 from auditor_client.local.profiles import load_profile
 from auditor_client.transport.retries import Retries
-from auditor_client.transport.session import Connection
 from auditor_client.vetting.study_registration import Studies
 from openapi.resources import Budget, Catalogue, Quote
 
 
-class Auditor(Connection):
+class Auditor(LedgerConnection):
     """A researcher of a vetted organisation, at one service.
 
     auditor = Auditor.from_profile("demo")

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from auditor_client.auditor import Auditor
 from auditor_client.kinds.score_histogram.narrative import both_relations
-from auditor_client.kinds.score_histogram.result import FinishedAudit
+from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.ledger import make_trust, verify_file, verify_receipt
 from auditor_client.local.keys import load_key, new_key, public_jwk
 from auditor_client.local.profiles import save_profile
@@ -125,7 +125,7 @@ def _vetted(host: dict[str, Any], folder: Path, purpose: str) -> Auditor:
     return auditor
 
 
-def _result(audit: FinishedAudit, folder: Path, truth: float) -> str:
+def _result(audit: ScoreHistogramResult, folder: Path, truth: float) -> str:
     gap = audit.fairness_gap(delta=DELTA)
     verdict = gap.verdict(alpha=ALPHA)
     colour = {"fair": "green", "unfair": "red"}.get(verdict, "yellow")

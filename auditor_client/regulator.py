@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from auditor_client.errors import InputError
-from auditor_client.kinds.options import Number, exact, exact_or_none
+from auditor_client.ledger.session import LedgerConnection
 from auditor_client.oversight import run_opening
 from auditor_client.oversight.client import Insight
 from auditor_client.oversight.quarter import Quarter
-from auditor_client.transport.session import Connection
+from auditor_client.transport.decimals import Number, to_decimal, to_decimal_or_none
 from auditor_client.transport.signed_requests import Statements
-from auditor_client.transport.validation import draft, personal
+from auditor_client.transport.validation import personal, validate
 from auditor_client.vetting.client import Applications
 from auditor_client.vetting.stop_switch import stop
 from openapi.resources import (
@@ -51,7 +51,7 @@ class Auditors:
         self._statements = statements
 
     def add(self, name: str) -> Auditor:
-        body = draft(AuditorDraft, name=name)
+        body = validate(AuditorDraft, name=name)
         return self._statements.post(f"{PATH}/auditors", "auditor", body, Auditor)
 
     def list(self) -> list[Auditor]:
@@ -76,7 +76,7 @@ class Researchers:
         """Register a person: of an auditor, or (with another `role`) of a regulator's staff."""
         if jwk is not None and "d" in jwk:
             raise InputError("This is a private key: only its owner may have it. See `new_key`.")
-        body = draft(
+        body = validate(
             ResearcherDraft,
             name=personal(name),
             role=role,
@@ -88,7 +88,7 @@ class Researchers:
 
     def remove(self, researcher_id: str, reason: str) -> Researcher:
         """Take access from an individual; their tokens stop working at once."""
-        body = draft(RemovalDraft, researcher_id=researcher_id, reason=personal(reason))
+        body = validate(RemovalDraft, researcher_id=researcher_id, reason=personal(reason))
         return self._statements.post(f"{PATH}/removals", "researcher-removal", body, Researcher)
 
     def list(self) -> list[Researcher]:
@@ -129,18 +129,18 @@ class Mandates:
         `exploration_limit` is how much reward people may lose in audits of envy, over its life.
         `opened_share` is the share of two-party runs that you open before they are delivered.
         """
-        body = draft(
+        body = validate(
             MandateDraft,
             auditor_id=auditor_id,
             purpose=purpose,
             kinds=list(kinds),
-            epsilon_limit=exact_or_none(epsilon_limit, "epsilon_limit"),
-            rho_limit=exact_or_none(rho_limit, "rho_limit"),
-            delta=exact_or_none(delta, "delta", DELTA_PLACES),
-            renewal=renewal and draft(Renewal, kind=renewal[0], days=renewal[1]),
-            lifetime_limit=exact_or_none(lifetime_limit, "lifetime_limit"),
-            exploration_limit=exact(exploration_limit, "exploration_limit"),
-            opened_share=exact(opened_share, "opened_share"),
+            epsilon_limit=to_decimal_or_none(epsilon_limit, "epsilon_limit"),
+            rho_limit=to_decimal_or_none(rho_limit, "rho_limit"),
+            delta=to_decimal_or_none(delta, "delta", DELTA_PLACES),
+            renewal=renewal and validate(Renewal, kind=renewal[0], days=renewal[1]),
+            lifetime_limit=to_decimal_or_none(lifetime_limit, "lifetime_limit"),
+            exploration_limit=to_decimal(exploration_limit, "exploration_limit"),
+            opened_share=to_decimal(opened_share, "opened_share"),
             valid_from=valid_from or datetime.now(UTC),
             valid_until=valid_until,
             researcher_ids=researcher_ids and list(researcher_ids),
@@ -172,13 +172,13 @@ class Mandates:
         valid_until: datetime | None = None,
     ) -> Mandate:
         """Change what is given, and leave the rest as it is."""
-        body = draft(
+        body = validate(
             MandateChangeDraft,
             mandate_id=mandate_id,
-            epsilon_limit=exact_or_none(epsilon_limit, "epsilon_limit"),
-            rho_limit=exact_or_none(rho_limit, "rho_limit"),
-            lifetime_limit=exact_or_none(lifetime_limit, "lifetime_limit"),
-            exploration_limit=exact_or_none(exploration_limit, "exploration_limit"),
+            epsilon_limit=to_decimal_or_none(epsilon_limit, "epsilon_limit"),
+            rho_limit=to_decimal_or_none(rho_limit, "rho_limit"),
+            lifetime_limit=to_decimal_or_none(lifetime_limit, "lifetime_limit"),
+            exploration_limit=to_decimal_or_none(exploration_limit, "exploration_limit"),
             kinds=kinds and list(kinds),
             valid_until=valid_until,
             reason=personal(reason),
@@ -186,14 +186,14 @@ class Mandates:
         return self._statements.post(f"{PATH}/mandate-changes", "mandate-change", body, Mandate)
 
     def _turn(self, path: str, kind: str, mandate_id: str, reason: str) -> Mandate:
-        body = draft(MandateStateDraft, mandate_id=mandate_id, reason=personal(reason))
+        body = validate(MandateStateDraft, mandate_id=mandate_id, reason=personal(reason))
         return self._statements.post(f"{PATH}/{path}", kind, body, Mandate)
 
     def list(self) -> list[Mandate]:
         return list(self._statements.transport.items(f"{PATH}/mandates", Mandate))
 
 
-class Regulator(Connection):
+class Regulator(LedgerConnection):
     """A regulator's member of staff, at one service."""
 
     @property
@@ -214,7 +214,7 @@ class Regulator(Connection):
 
     def erase(self, subject_id: str) -> Erasure:
         """Erase the personal text of an application or an individual; the ledger still verifies."""
-        body = draft(ErasureDraft, subject_id=subject_id)
+        body = validate(ErasureDraft, subject_id=subject_id)
         return self._statements.post(f"{PATH}/erasures", "erasure", body, Erasure)
 
     def stop(self, audit_id: str, reason: str) -> Progress:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from auditor_client.audiences.labels import label_names, name_of
 from auditor_client.audiences.parts import SALT_BYTES, commitment, tokens_of
 from auditor_client.audiences.tables import Columns, Missing, read_members
-from auditor_client.audiences.upload import Upload
+from auditor_client.audiences.upload import AudienceUpload
 from auditor_client.errors import (
     AudienceSealedError,
     CommitmentError,
@@ -18,7 +18,7 @@ from auditor_client.errors import (
 )
 from auditor_client.local.audience_records import Record, load_record, names_for, save_record
 from auditor_client.transport.http_client import Transport
-from auditor_client.transport.validation import draft
+from auditor_client.transport.validation import validate
 from openapi.resources import Audience, AudienceDraft, HiddenDraft, SampleDraft, SampleGroup, Seal
 
 if TYPE_CHECKING:
@@ -103,8 +103,8 @@ class Audiences:
             missing_groups=missing_groups,
         )
         names = label_names(members.groups)
-        upload = Upload(self._transport, names, members)
-        body = draft(
+        upload = AudienceUpload(self._transport, names, members)
+        body = validate(
             AudienceDraft,
             groups=list(names),
             groups_per_person=groups_per_person,
@@ -140,8 +140,8 @@ class Audiences:
 
         members, weights = read_weighted(frame, id, groups, id_kind=id_kind, country=country)
         names = label_names(members.groups)
-        upload = Upload(self._transport, names, members)
-        body = draft(AudienceDraft, groups=list(names), ordered=True)
+        upload = AudienceUpload(self._transport, names, members)
+        body = validate(AudienceDraft, groups=list(names), ordered=True)
         audience_id = upload.begin(body) if resume is None else upload.resume(resume)
         if begun is not None:
             begun(audience_id)
@@ -179,7 +179,9 @@ class Audiences:
         number = len(weights.shares)
         if resume is None:
             committed = commitment(salt, members.kind, {label: [array]})
-            body = draft(HiddenDraft, identifiers=members.kind, rows=number, commitment=committed)
+            body = validate(
+                HiddenDraft, identifiers=members.kind, rows=number, commitment=committed
+            )
             audience = self._transport.post(f"{PATH}/hidden", body, Audience)
             save_record(audience.id, Record({label: name}, salt, committed))
         else:
@@ -209,11 +211,14 @@ class Audiences:
             raise InputError(f"{audience_id} was not uploaded from this machine.")
         path = f"{PATH}/{audience_id}"
         if record.rows is None and self._transport.get(path, Audience).state == "open":
-            raise InputError(f"{audience_id} was uploaded by an earlier version: upload it again.")
+            raise InputError(
+                f"{audience_id} was uploaded by an earlier version: upload it again.",
+                case="earlier-version",
+            )
         try:
             # Repeating is harmless: the second time it is sealed already, and we look at how.
             body = Seal(salt=b64encode(record.salt))
-            sealed = self._transport.post(f"{path}/seal", body, Audience, again=True)
+            sealed = self._transport.post(f"{path}/seal", body, Audience, retry_idempotently=True)
         except AudienceSealedError:
             sealed = self._transport.get(path, Audience)
         if sealed.commitment != record.commitment:
@@ -223,7 +228,7 @@ class Audiences:
             )
         return NamedAudience(sealed, record.names)
 
-    def _seal_sent(self, upload: Upload, audience_id: str) -> NamedAudience:
+    def _seal_sent(self, upload: AudienceUpload, audience_id: str) -> NamedAudience:
         """Seal what was just sent; parts that the service lost meanwhile are sent again."""
         for _ in range(RESENDS):
             try:
@@ -241,10 +246,10 @@ class Audiences:
         """
         names = label_names(sizes)
         groups = [
-            draft(SampleGroup, label=label, value=value, size=sizes[value])
+            validate(SampleGroup, label=label, value=value, size=sizes[value])
             for label, value in names.items()
         ]
-        body = draft(SampleDraft, attribute=attribute, groups=groups, consented=consented)
+        body = validate(SampleDraft, attribute=attribute, groups=groups, consented=consented)
         audience = self._transport.post(f"{PATH}/samples", body, Audience)
         save_record(audience.id, Record(names))
         return NamedAudience(audience, names)

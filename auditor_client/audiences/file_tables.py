@@ -17,7 +17,7 @@ def read_table(file: Path, texts: Sequence[str], where: str | None) -> pa.Table:
     try:
         data = file.read_bytes()
     except FileNotFoundError as error:
-        raise InputError(f"There is no file {file}.") from error
+        raise InputError(f"There is no file {file}.", case="no-file") from error
     return parse_table(data, file, texts, where)
 
 
@@ -31,4 +31,4 @@ def parse_table(data: bytes, file: Path, texts: Sequence[str], where: str | None
         options = pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=True)
         return pyarrow.csv.read_csv(source, convert_options=options)
     except pa.ArrowException as error:
-        raise InputError(f"{file} cannot be read: {error}") from error
+        raise InputError(f"{file} cannot be read: {error}", case="unreadable") from error

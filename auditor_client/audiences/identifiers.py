@@ -33,7 +33,9 @@ def column_kind(column: str, chosen: str | None = None) -> ColumnKind:
         if kind == known:
             return known  # type: ignore[no-any-return]
     kinds = ", ".join(get_args(ColumnKind))
-    raise InputError(f"Column {column!r} does not say what it holds: give id_kind= ({kinds}).")
+    raise InputError(
+        f"Column {column!r} does not say what it holds: give id_kind= ({kinds}).", case="no-id-kind"
+    )
 
 
 def wire_kind(kind: ColumnKind) -> IdentifierKind:
@@ -58,7 +60,7 @@ def _email(value: object) -> bytes | None:
     address = text.lower()
     name, at, host = address.rpartition("@")
     if not (name and at and host) or len(address.split()) > 1:
-        raise InputError("not an e-mail address")
+        raise InputError("not an e-mail address", case="not-an-email")
     return sha256(address.encode()).digest()
 
 
@@ -95,6 +97,6 @@ def _text(value: object) -> str | None:
     if isinstance(value, float):
         if value != value:
             return None
-        raise InputError("a number with a fraction; read the column as text")
+        raise InputError("a number with a fraction; read the column as text", case="fraction")
     text = "" if value is None else str(value).strip()
     return text or None

@@ -12,11 +12,12 @@ def label_names(names: Iterable[str]) -> dict[str, str]:
     """label → name: g0, g1, … by sorted name, so that the same names get the same labels."""
     ordered = sorted(set(names))
     if not ordered:
-        raise InputError("There is no group: no row is left.")
+        raise InputError("There is no group: no row is left.", case="no-groups")
     if len(ordered) > MAX_GROUPS:
         raise InputError(
             f"{len(ordered)} groups are too many (at most {MAX_GROUPS})."
-            " Is `by` a column of categories?"
+            " Is `by` a column of categories?",
+            case="too-many-groups",
         )
     return {f"g{number}": name for number, name in enumerate(ordered)}
 

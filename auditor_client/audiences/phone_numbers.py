@@ -50,13 +50,19 @@ def e164(text: str, country: str | None = None) -> str:
     code = None if country is None else calling_code(country)
     written = text.translate(_TO_ASCII)
     if len(written) > _LONGEST or _SECOND_NUMBER.search(written):
-        raise InputError("more than one phone number, or too long for one")
+        raise InputError("more than one phone number, or too long for one", case="several-numbers")
     found = [_parse(digits) for digits in dict.fromkeys(_readings(written, code))]
     numbers = {_format(number) for number in found if number is not None and _in_use(number)}
     if len(numbers) > 1 or (numbers and _is_guess(written, code, numbers)):
-        raise InputError("it can be read as two phone numbers; write it with + and calling code")
+        raise InputError(
+            "it can be read as two phone numbers; write it with + and calling code",
+            case="ambiguous-number",
+        )
     if not numbers:
-        raise InputError("not a phone number in use; check its digits and its calling code")
+        raise InputError(
+            "not a phone number in use; check its digits and its calling code",
+            case="number-not-in-use",
+        )
     return numbers.pop()
 
 
@@ -70,7 +76,10 @@ def calling_code(country: str) -> str:
             return match.group(1)
     elif code := phonenumbers.country_code_for_region(name.upper()):
         return str(code)
-    raise InputError(f"{country!r} is not a country; write a calling code ('+44') or region ('GB')")
+    raise InputError(
+        f"{country!r} is not a country; write a calling code ('+44') or region ('GB')",
+        case="unknown-country",
+    )
 
 
 def _readings(written: str, code: str | None) -> Iterator[str]:
@@ -88,13 +97,17 @@ def _readings(written: str, code: str | None) -> Iterator[str]:
         yield kept[2:]
         yield _compact(_OPTIONAL_ZERO.sub("", written))[2:]
     elif code is None:
-        raise InputError("a phone number without a country; give country=, for example '+44'")
+        raise InputError(
+            "a phone number without a country; give country=, for example '+44'", case="no-country"
+        )
 
 
 def _compact(written: str) -> str:
     compact = _SEPARATOR.sub("", written)
     if not _COMPACT.fullmatch(compact):
-        raise InputError("not a phone number; write digits only, without an extension")
+        raise InputError(
+            "not a phone number; write digits only, without an extension", case="not-digits"
+        )
     return compact
 
 

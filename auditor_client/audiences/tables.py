@@ -23,7 +23,7 @@ Columns = str | Sequence[str]
 
 
 @dataclass(frozen=True)
-class Members:
+class GroupMembers:
     """Who is in each group, by name, and what was left out on the way. It stays on this machine."""
 
     kind: IdentifierKind
@@ -55,7 +55,7 @@ def read_members(
     id_kind: str | None = None,
     country: str | None = None,
     missing_groups: Missing = "refuse",
-) -> Members:
+) -> GroupMembers:
     """The members of a frame: identifiers of column `id`, in groups by the column(s) `by`.
 
     `where` names a column of true and false: only true rows count.
@@ -70,7 +70,8 @@ def read_members(
     if missing_groups == "refuse" and homeless:
         raise InputError(
             f"{homeless} rows have no value in {', '.join(columns)}."
-            " Fill them, or leave them out with missing_groups='drop'."
+            " Fill them, or leave them out with missing_groups='drop'.",
+            case="missing-values",
         )
     tokens = tokens_of(table[id].to_pylist(), rows, kind, country)
     return _grouped(kind, names, tokens)
@@ -81,12 +82,15 @@ def open_columns(frame: Any, columns: list[str]) -> pa.Table:
     try:
         table = nw.from_native(frame)
     except TypeError as error:
-        raise InputError("Give a pandas, Polars or Arrow table.") from error
+        raise InputError("Give a pandas, Polars or Arrow table.", case="not-a-table") from error
     there = table.collect_schema().names()
     lost = [column for column in columns if column not in there]
     if lost:
         known = ", ".join(map(str, there))
-        raise InputError(f"There is no column {', '.join(map(repr, lost))}; there are: {known}.")
+        raise InputError(
+            f"There is no column {', '.join(map(repr, lost))}; there are: {known}.",
+            case="no-such-column",
+        )
     chosen = table.select(*dict.fromkeys(columns))
     try:
         return (chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen).to_arrow()
@@ -99,7 +103,7 @@ def _chosen(table: pa.Table, where: str | None) -> NDArray[np.int64]:
     if where is None:
         return np.arange(len(table))
     if not pa.types.is_boolean(table[where].type):
-        raise InputError(f"Column {where!r} must hold true and false only.")
+        raise InputError(f"Column {where!r} must hold true and false only.", case="not-boolean")
     return np.flatnonzero(table[where].fill_null(False).to_numpy())
 
 
@@ -109,7 +113,9 @@ def _names(table: pa.Table, columns: list[str]) -> list[str | None]:
     name_of = {key: None if any(map(_absent, key)) else joined_name(key) for key in set(keys)}
     names = [name for name in name_of.values() if name is not None]
     if len(names) != len(set(names)):
-        raise InputError(f"Different values of {', '.join(columns)} have the same name.")
+        raise InputError(
+            f"Different values of {', '.join(columns)} have the same name.", case="equal-names"
+        )
     return [name_of[key] for key in keys]
 
 
@@ -128,13 +134,15 @@ def tokens_of(
             tokens.append(normalise(value))  # noqa: PERF401  (the length says where it stopped)
     except InputError as error:
         row = rows[len(tokens)]
-        raise InputError(f"Row {row} (the first is 0), column of {kind}: {error}.") from error
+        raise InputError(
+            f"Row {row} (the first is 0), column of {kind}: {error}.", case="malformed-identifier"
+        ) from error
     return tokens
 
 
 def _grouped(
     kind: ColumnKind, names: list[str | None], tokens: list[str | bytes | None]
-) -> Members:
+) -> GroupMembers:
     groups: dict[str, set[str | bytes]] = {name: set() for name in names if name is not None}
     without_identifier = without_group = repeated = 0
     for name, token in zip(names, tokens, strict=True):
@@ -148,8 +156,11 @@ def _grouped(
             groups[name].add(token)
     empty = sorted(name for name, members in groups.items() if not members)
     if empty:
-        raise InputError(f"No row of {', '.join(empty)} has an identifier: leave the group out.")
+        raise InputError(
+            f"No row of {', '.join(empty)} has an identifier: leave the group out.",
+            case="no-identifiers",
+        )
     sent = wire_kind(kind)
     arrow = pa.string() if sent == "username" else pa.binary(32)
     arrays = {name: pa.array(sorted(groups[name]), arrow) for name in sorted(groups)}
-    return Members(sent, arrays, without_identifier, without_group, repeated)
+    return GroupMembers(sent, arrays, without_identifier, without_group, repeated)

@@ -15,7 +15,7 @@ from auditor_client.audiences.parts import (
     pieces,
     rows_per_part,
 )
-from auditor_client.audiences.tables import Members
+from auditor_client.audiences.tables import GroupMembers
 from auditor_client.errors import AuditorError, InputError
 from auditor_client.local.audience_records import Record, load_record, save_record
 from auditor_client.local.progress import Bar, bar
@@ -28,12 +28,12 @@ PARTS_AT_ONCE = 2
 
 
 @dataclass(frozen=True)
-class Upload:
+class AudienceUpload:
     """Members on their way to one audience. `names` gives the name of the group of each label."""
 
     transport: Transport
     names: dict[str, str]
-    members: Members
+    members: GroupMembers
 
     def begin(self, body: AudienceDraft) -> str:
         """Make the audience, and keep its salt before a single member is sent."""
@@ -48,7 +48,9 @@ class Upload:
         """Go on with an audience that was begun on this machine."""
         record = self._begun(audience_id)
         if record.names != self.names:
-            raise InputError(f"The groups are not those with which {audience_id} was begun.")
+            raise InputError(
+                f"The groups are not those with which {audience_id} was begun.", case="other-groups"
+            )
         if self._audience(audience_id).state == "open":
             save_record(audience_id, self._cut(record, self._catalogue()))
         elif record.rows is not None:
@@ -101,7 +103,9 @@ class Upload:
     def _begun(self, audience_id: str) -> Record:
         record = load_record(audience_id)
         if record is None or not record.salt:
-            raise InputError(f"The upload of {audience_id} was not begun on this machine.")
+            raise InputError(
+                f"The upload of {audience_id} was not begun on this machine.", case="not-begun-here"
+            )
         return record
 
     def _cut(self, record: Record, catalogue: Catalogue) -> Record:
@@ -126,6 +130,12 @@ class Upload:
         kind, limit = self.members.kind, catalogue.limits.members_per_audience
         if kind not in catalogue.identifiers:
             offered = ", ".join(catalogue.identifiers)
-            raise InputError(f"{catalogue.platform} does not match {kind}; use {offered}.")
+            raise InputError(
+                f"{catalogue.platform} does not match {kind}; use {offered}.",
+                case="identifier-kind",
+            )
         if self.members.total > limit:
-            raise InputError(f"{self.members.total} members are over the limit of {limit}.")
+            raise InputError(
+                f"{self.members.total} members are over the limit of {limit}.",
+                case="audience-too-large",
+            )

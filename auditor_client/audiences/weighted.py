@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from auditor_client.audiences.client import NamedAudience
 from auditor_client.audiences.identifiers import column_kind, wire_kind
-from auditor_client.audiences.tables import Members, open_columns, tokens_of
+from auditor_client.audiences.tables import GroupMembers, open_columns, tokens_of
 from auditor_client.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ def read_weighted(
     *,
     id_kind: str | None = None,
     country: str | None = None,
-) -> tuple[Members, Weights]:
+) -> tuple[GroupMembers, Weights]:
     """Members in the order of their identifiers, and their weights.
 
     `groups` are columns of shares, each named after its group; or one column of hard labels. Who is
@@ -73,12 +73,12 @@ def read_weighted(
         if token is not None:
             first.setdefault(token, row)
     if not first:
-        raise InputError(f"No row has an identifier in {id!r}.")
+        raise InputError(f"No row has an identifier in {id!r}.", case="no-identifiers")
     order = sorted(first)
     sent = wire_kind(kind)
     array = pa.array(order, pa.string() if sent == "username" else pa.binary(32))
     lost = sum(token is None for token in tokens)
-    members = Members(sent, {EVERYONE: array}, lost, 0, len(tokens) - lost - len(first))
+    members = GroupMembers(sent, {EVERYONE: array}, lost, 0, len(tokens) - lost - len(first))
     rows = np.array([first[token] for token in order])
     return members, Weights(weights.groups, weights.shares[rows])
 
@@ -105,7 +105,10 @@ def _of_shares(table: pa.Table, columns: list[str]) -> Weights:
     shares = np.column_stack([np.asarray(table[name].cast(pa.float64())) for name in columns])
     shares = np.nan_to_num(shares)
     if shares.min(initial=0) < 0 or shares.sum(axis=1).max(initial=0) > 1 + 1e-9:
-        raise InputError(f"Shares in {', '.join(columns)} must be from 0 to 1, a row's at most 1.")
+        raise InputError(
+            f"Shares in {', '.join(columns)} must be from 0 to 1, a row's at most 1.",
+            case="shares-above-one",
+        )
     return Weights(tuple(columns), shares)
 
 

@@ -8,27 +8,28 @@ from typing import Any, Unpack
 from pydantic import RootModel
 
 from auditor_client.audiences.client import NamedAudience
-from auditor_client.audits.polling import follow
-from auditor_client.audits.release_check import hold_to
-from auditor_client.audits.request_builder import BALANCE_BINS, Context, Requests
+from auditor_client.audits.polling import wait_until_final
+from auditor_client.audits.release_check import check_release_matches_request
+from auditor_client.audits.request_builder import BALANCE_BINS, Context, RequestBuilder
 from auditor_client.errors import ConnectionBrokenError, InputError, NotSignedError
-from auditor_client.kinds.balance_histogram.result import BalanceHistogram
-from auditor_client.kinds.building_blocks.log_audits import Kind, LogAudits, Running
+from auditor_client.kinds.balance_histogram.result import BalanceHistogramResult
+from auditor_client.kinds.building_blocks.log_audits import Kind, LogAudits, RunOptions
 from auditor_client.kinds.envy_freeness.request import EnvyAudits
-from auditor_client.kinds.match_count.result import MatchCount
-from auditor_client.kinds.most_skewed.result import MostSkewed
-from auditor_client.kinds.options import DEFAULT_BINS, Bins, Number, Options
+from auditor_client.kinds.match_count.result import MatchCountResult
+from auditor_client.kinds.most_skewed.result import MostSkewedResult
+from auditor_client.kinds.options import DEFAULT_BINS, Bins, Options
 from auditor_client.kinds.registry import KINDS as KINDS
 from auditor_client.kinds.registry import AnyResult as AnyResult
-from auditor_client.kinds.score_cdf.result import ScoreCdf
-from auditor_client.kinds.score_histogram.result import FinishedAudit
+from auditor_client.kinds.score_cdf.result import ScoreCdfResult
+from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.kinds.two_party.request import TwoPartyAudits
 from auditor_client.local.audience_records import load_record
 from auditor_client.local.pending_audits import PendingAudits
 from auditor_client.local.pending_claims import Claim
 from auditor_client.local.saved_receipt import verify_release
+from auditor_client.transport.decimals import Number
 from auditor_client.transport.signed_requests import Statements
-from auditor_client.transport.validation import draft
+from auditor_client.transport.validation import validate
 from openapi.resources import (
     Audit,
     AuditRequest,
@@ -71,9 +72,9 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
         return self._pending.until_saved()
 
     @property
-    def requests(self) -> Requests:
+    def requests(self) -> RequestBuilder:
         """What `submit` and `price_all` take, of every kind."""
-        return Requests(self._transport)
+        return RequestBuilder(self._transport)
 
     def run(
         self,
@@ -84,7 +85,7 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
         new: bool = False,
         progress: bool = True,
         **options: Unpack[Options],
-    ) -> FinishedAudit:
+    ) -> ScoreHistogramResult:
         """Pay for an audit, wait for its release, and verify its receipt.
 
         `options` are `bins=100` (a number, or edges), `levels=`, `epsilon=1`, `size_epsilon=`,
@@ -96,8 +97,8 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
         Without one, give each audit an `idempotency_key`, and give it again to continue.
         """
         request = self.request(content, audience, **options)
-        running = Running(idempotency_key=idempotency_key, new=new, progress=progress)
-        return self._run(request, FinishedAudit, running)
+        running = RunOptions(idempotency_key=idempotency_key, new=new, progress=progress)
+        return self._run(request, ScoreHistogramResult, running)
 
     def cdf(
         self,
@@ -108,13 +109,13 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
         epsilon: Number = 1,
         context: Context | None = None,
         mandate_id: str | None = None,
-        **running: Unpack[Running],
-    ) -> ScoreCdf:
+        **running: Unpack[RunOptions],
+    ) -> ScoreCdfResult:
         """How many people of each group score up to each edge, by a tree of noisy counts."""
         request = self.requests.cdf(
             content, audience, bins=bins, epsilon=epsilon, context=context, mandate_id=mandate_id
         )
-        return self._run(request, ScoreCdf, running)
+        return self._run(request, ScoreCdfResult, running)
 
     def match_count(
         self,
@@ -122,11 +123,11 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
         epsilon: Number = 1,
         *,
         mandate_id: str | None = None,
-        **running: Unpack[Running],
-    ) -> MatchCount:
+        **running: Unpack[RunOptions],
+    ) -> MatchCountResult:
         """How many people of each group the platform found, with noise of scale 1 / epsilon."""
         request = self.requests.match_count(audience, epsilon, mandate_id=mandate_id)
-        return self._run(request, MatchCount, running)
+        return self._run(request, MatchCountResult, running)
 
     def most_skewed(
         self,
@@ -139,8 +140,8 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
         weights: tuple[int, int] = (1, 1),
         context: Context | None = None,
         mandate_id: str | None = None,
-        **running: Unpack[Running],
-    ) -> MostSkewed:
+        **running: Unpack[RunOptions],
+    ) -> MostSkewedResult:
         """Which of the contents is scored most differently between two groups, at one price.
 
         `weights` make up for groups of unequal size: (2, 1) where the second is twice as large.
@@ -155,7 +156,7 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
             context=context,
             mandate_id=mandate_id,
         )
-        return self._run(request, MostSkewed, running)
+        return self._run(request, MostSkewedResult, running)
 
     def balances(
         self,
@@ -164,8 +165,8 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
         bins: Bins = BALANCE_BINS,
         epsilon: Number = 1,
         mandate_id: str | None = None,
-        **running: Unpack[Running],
-    ) -> BalanceHistogram:
+        **running: Unpack[RunOptions],
+    ) -> BalanceHistogramResult:
         """How many people of each group have borne which share of the lifetime cap, with noise.
 
         `bins` is a number of equal bins from 0 to 1, or edges within them. For oversight: a
@@ -174,7 +175,7 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
         request = self.requests.balances(
             audience, bins=bins, epsilon=epsilon, mandate_id=mandate_id
         )
-        return self._run(request, BalanceHistogram, running)
+        return self._run(request, BalanceHistogramResult, running)
 
     def price(
         self, content: Content | str, audience: NamedAudience | str, **options: Unpack[Options]
@@ -184,15 +185,15 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
 
     def quote(self, request: AuditRequest) -> Quote:
         """What an audit of any kind would cost; asking spends nothing."""
-        return self._transport.post(f"{PATH}/price", request, Quote, again=True)
+        return self._transport.post(f"{PATH}/price", request, Quote, retry_idempotently=True)
 
     def price_all(self, requests: Sequence[AuditRequest]) -> BatchQuote:
         """What several audits would cost together, paid in this order; asking spends nothing.
 
         Requests of every kind are made by `request` and by `requests`.
         """
-        body = draft(Batch, root=list(requests))
-        return self._transport.post(f"{PATH}/prices", body, BatchQuote, again=True)
+        body = validate(Batch, root=list(requests))
+        return self._transport.post(f"{PATH}/prices", body, BatchQuote, retry_idempotently=True)
 
     def request(
         self, content: Content | str, audience: NamedAudience | str, **options: Unpack[Options]
@@ -207,21 +208,23 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
 
         A submission that was interrupted before the answer came is continued by the same call.
         """
-        with self._claimed(request, Running(idempotency_key=idempotency_key, new=new)) as claim:
+        with self._claimed(request, RunOptions(idempotency_key=idempotency_key, new=new)) as claim:
             return self._submit(request, claim)
 
     def finish(self, audit_id: str, *, progress: bool = True) -> AnyResult:
         """A submitted audit of any kind, as soon as it is released."""
-        audit = follow(self._transport, audit_id, progress=progress)
+        audit = wait_until_final(self._transport, audit_id, progress=progress)
         return self._finished(audit, KINDS[audit.kind])
 
-    def wait(self, audit_id: str, *, progress: bool = True) -> FinishedAudit:
+    def wait(self, audit_id: str, *, progress: bool = True) -> ScoreHistogramResult:
         """The finished score histogram, as soon as it is released."""
-        return self._finished(follow(self._transport, audit_id, progress=progress), FinishedAudit)
+        return self._finished(
+            wait_until_final(self._transport, audit_id, progress=progress), ScoreHistogramResult
+        )
 
-    def get(self, audit_id: str) -> FinishedAudit:
+    def get(self, audit_id: str) -> ScoreHistogramResult:
         """A score histogram that is released; `NotReleasedError` until then."""
-        return self._finished(self.state(audit_id), FinishedAudit)
+        return self._finished(self.state(audit_id), ScoreHistogramResult)
 
     def result(self, audit_id: str) -> AnyResult:
         """A released audit of any kind; `NotReleasedError` until then."""
@@ -251,13 +254,15 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
         """All audits of this auditor."""
         return list(self._transport.items(PATH, Audit))
 
-    def _run(self, request: AuditRequest, kind: type[Kind], running: Running) -> Kind:
+    def _run(self, request: AuditRequest, kind: type[Kind], running: RunOptions) -> Kind:
         with self._claimed(request, running) as claim:
             audit = self._submit(request, claim)
             progress = running.get("progress", True)
-            return self._finished(follow(self._transport, audit.id, progress=progress), kind)
+            return self._finished(
+                wait_until_final(self._transport, audit.id, progress=progress), kind
+            )
 
-    def _claimed(self, request: AuditRequest, running: Running) -> AbstractContextManager[Claim]:
+    def _claimed(self, request: AuditRequest, running: RunOptions) -> AbstractContextManager[Claim]:
         """Claim the request: its record is what continues it after an interruption."""
         key, new = running.get("idempotency_key"), running.get("new", False)
         return self._pending.claimed(request.model_dump(mode="json"), key=key, new=new)
@@ -271,7 +276,9 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
         signature = headers["statement-signature"]
         claim.save(request=request.model_dump(mode="json"), signature=signature)
         try:
-            audit = self._transport.post(PATH, request, Audit, again=True, headers=headers)
+            audit = self._transport.post(
+                PATH, request, Audit, retry_idempotently=True, headers=headers
+            )
         except ConnectionBrokenError as error:
             error.add_note(_repeat(claim))
             raise
@@ -280,14 +287,18 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
 
     def _finished(self, audit: Audit, kind: type[Kind]) -> Kind:
         if audit.kind != kind.kind:
-            raise InputError(f"{audit.id} is a {audit.kind}: read it with `audits.result`.")
+            raise InputError(
+                f"{audit.id} is a {audit.kind}: read it with `audits.result`.", case="another-kind"
+            )
         keys = self._keys()
         stored = self._transport.send("GET", f"{PATH}/{audit.id}/release").content
         contents = tuple(self._content(name) for name in audit.request.content_ids)
         record = load_record(audit.request.audience_id)
         names = record.names if record else {}
         release = verify_release(stored, keys)
-        hold_to(release, audit, contents, record.commitment if record else None, tuple(names))
+        check_release_matches_request(
+            release, audit, contents, record.commitment if record else None, tuple(names)
+        )
         mandates = self._transport.get("/v1/budget", Budget).mandates
         return kind(
             release=release,

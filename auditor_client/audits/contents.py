@@ -6,7 +6,7 @@ from pathlib import Path
 
 from auditor_client.errors import InputError
 from auditor_client.transport.http_client import Transport
-from auditor_client.transport.validation import draft
+from auditor_client.transport.validation import validate
 from openapi.resources import Content, ContentDraft, ContentKind, Image
 
 PATH = "/v1/contents"
@@ -29,7 +29,7 @@ class Contents:
         image: str | Path | bytes | None = None,
     ) -> Content:
         """Upload a content. `image` is a PNG, JPEG or WebP: its bytes or its path."""
-        body = draft(
+        body = validate(
             ContentDraft,
             kind=kind,
             title=title,
@@ -49,7 +49,7 @@ class Contents:
 
 def _image(source: str | Path | bytes) -> Image:
     data = source if isinstance(source, bytes) else Path(source).read_bytes()
-    return draft(Image, media_type=_media_type(data), data=b64encode(data))
+    return validate(Image, media_type=_media_type(data), data=b64encode(data))
 
 
 def _media_type(data: bytes) -> str:

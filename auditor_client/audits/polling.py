@@ -26,7 +26,7 @@ LONGEST_POLL = 5.0
 RECONNECT_SECONDS = 10.0
 
 
-def follow(transport: Transport, audit_id: str, *, progress: bool = True) -> Audit:
+def wait_until_final(transport: Transport, audit_id: str, *, progress: bool = True) -> Audit:
     """Return the released audit; raise an error if it ended otherwise."""
     path = f"/v1/audits/{audit_id}"
     with bar(f"Charged: {audit_id}", show=progress) as line:
@@ -35,7 +35,9 @@ def follow(transport: Transport, audit_id: str, *, progress: bool = True) -> Aud
     audit = transport.get(path, Audit)
     if audit.state != "released":
         reason = f": {audit.failure}" if audit.failure else ""
-        raise AuditFailedError(f"The audit {audit.id} was {audit.state}, without release{reason}")
+        raise AuditFailedError(
+            f"The audit {audit.id} was {audit.state}, without release{reason}", case=audit.state
+        )
     return audit
 
 

@@ -13,7 +13,7 @@ from auditor_client.local.saved_receipt import AnyRelease, same_contents
 from openapi.resources import Audit, Content
 
 
-def hold_to(
+def check_release_matches_request(
     release: AnyRelease,
     audit: Audit,
     contents: Sequence[Content],
@@ -25,18 +25,19 @@ def hold_to(
     Where this machine knows the audience's `commitment` and the `labels` of its groups, they count.
     """
     wrong = [
-        *_differing(release, audit, contents, commitment),
+        *_mismatches(release, audit, contents, commitment),
         *_of_kind(release, audit),
         *_groups(release, labels),
     ]
     if wrong:
         raise ReceiptError(
             f"The receipt is signed, but of another {' and '.join(wrong)} than {audit.id} asked"
-            " for. Keep it and tell the regulator."
+            " for. Keep it and tell the regulator.",
+            case="not-what-was-asked",
         )
 
 
-def _differing(
+def _mismatches(
     release: AnyRelease, audit: Audit, contents: Sequence[Content], commitment: str | None
 ) -> Iterator[str]:
     if release.audit_id != audit.id:
@@ -55,7 +56,7 @@ def _of_kind(release: AnyRelease, audit: Audit) -> Iterator[str]:
         yield "kind"
     else:
         reader: type[Result[Any]] = KINDS[release.kind]
-        yield from reader.differing(audit.request, release)
+        yield from reader.mismatches(audit.request, release)
 
 
 def _groups(release: AnyRelease, labels: Sequence[str]) -> Iterator[str]:

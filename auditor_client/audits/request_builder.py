@@ -9,16 +9,15 @@ from auditor_client.kinds.envy_freeness.request import EnvyRequests
 from auditor_client.kinds.options import (
     DEFAULT_BINS,
     Bins,
-    Number,
     Options,
     audit_request,
-    bins_of,
-    exact,
     id_of,
+    parse_bins,
 )
 from auditor_client.kinds.two_party.request import TwoPartyRequests
+from auditor_client.transport.decimals import Number, to_decimal
 from auditor_client.transport.http_client import Transport
-from auditor_client.transport.validation import draft
+from auditor_client.transport.validation import validate
 from openapi.resources import (
     BalanceHistogramRequest,
     Catalogue,
@@ -37,7 +36,7 @@ Context = Mapping[str, str | float]
 BALANCE_BINS = 10
 
 
-class Requests(LogRequests, EnvyRequests, TwoPartyRequests):
+class RequestBuilder(LogRequests, EnvyRequests, TwoPartyRequests):
     """What can be submitted, or priced together by `price_all`."""
 
     def __init__(self, transport: Transport) -> None:
@@ -60,13 +59,13 @@ class Requests(LogRequests, EnvyRequests, TwoPartyRequests):
         mandate_id: str | None = None,
     ) -> ScoreCdfRequest:
         """The request of `audits.cdf`."""
-        return draft(
+        return validate(
             ScoreCdfRequest,
             kind="score-cdf",
             content_id=id_of(content),
             audience_id=id_of(audience),
             bins=self._bins(bins, None),
-            epsilon=exact(epsilon),
+            epsilon=to_decimal(epsilon),
             context=dict(context or {}),
             mandate_id=mandate_id,
         )
@@ -79,11 +78,11 @@ class Requests(LogRequests, EnvyRequests, TwoPartyRequests):
         mandate_id: str | None = None,
     ) -> MatchCountRequest:
         """The request of `audits.match_count`."""
-        return draft(
+        return validate(
             MatchCountRequest,
             kind="match-count",
             audience_id=id_of(audience),
-            epsilon=exact(epsilon),
+            epsilon=to_decimal(epsilon),
             mandate_id=mandate_id,
         )
 
@@ -100,13 +99,13 @@ class Requests(LogRequests, EnvyRequests, TwoPartyRequests):
         mandate_id: str | None = None,
     ) -> MostSkewedRequest:
         """The request of `audits.most_skewed`."""
-        return draft(
+        return validate(
             MostSkewedRequest,
             kind="most-skewed",
             contents=[id_of(content) for content in contents],
             audience_id=id_of(audience),
             bins=self._bins(bins, levels),
-            epsilon=exact(epsilon),
+            epsilon=to_decimal(epsilon),
             weights=weights,
             context=dict(context or {}),
             mandate_id=mandate_id,
@@ -121,18 +120,18 @@ class Requests(LogRequests, EnvyRequests, TwoPartyRequests):
         mandate_id: str | None = None,
     ) -> BalanceHistogramRequest:
         """The request of `audits.balances`."""
-        edges = bins_of(bins, None, ScoreRange(low=0, high=1))
-        return draft(
+        edges = parse_bins(bins, None, ScoreRange(low=0, high=1))
+        return validate(
             BalanceHistogramRequest,
             kind="balance-histogram",
             audience_id=id_of(audience),
-            bins=draft(ShareEdges, edges=edges.edges if isinstance(edges, Edges) else []),
-            epsilon=exact(epsilon),
+            bins=validate(ShareEdges, edges=edges.edges if isinstance(edges, Edges) else []),
+            epsilon=to_decimal(epsilon),
             mandate_id=mandate_id,
         )
 
     def _bins(self, bins: Bins, levels: Sequence[float] | None) -> Edges | Levels:
-        return bins_of(bins, levels, self._scores())
+        return parse_bins(bins, levels, self._scores())
 
     def _scores(self) -> ScoreRange:
         return self._transport.get("/v1/catalogue", Catalogue).score_range

@@ -1,4 +1,4 @@
-"""Charts of kinds that release counts: numbers with limits, and running counts along the scores.
+"""Charts of counts that several kinds share: numbers with limits, and counts per bin.
 
 Groups differ by shape or dash as well as by colour, so that a chart can be read in black and white.
 """
@@ -8,12 +8,9 @@ from typing import Any
 
 import altair as alt
 
-from auditor_client.charts.chart import COLOURS, SHAPES, WIDTH, Chart, chart_of, finish
-from auditor_client.kinds.log_cdf.result import LogCdf
-from auditor_client.kinds.score_cdf.result import ScoreCdf
+from auditor_client.charts.chart import COLOURS, FEW_GROUPS, SHAPES, WIDTH, Chart, chart_of, finish
 
 _DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
-_FEW = len(COLOURS)
 
 # A number, and between which limits the truth lies.
 Limited = tuple[float, float, float]
@@ -38,28 +35,6 @@ def limits_chart(
     return finish(layers.properties(width=WIDTH - 120, height=34 * len(rows) + 20), words)
 
 
-def running_chart(audit: ScoreCdf | LogCdf, title: str, unit: str) -> Chart:
-    """Running counts of each group up to each edge, noise included."""
-    names = list(audit.cumulative)
-    start = audit.release.bins.edges[0]
-    rows = [
-        {"group": name, "up_to": edge, "count": count}
-        for name, counts in audit.cumulative.items()
-        for edge, count in zip([start, *audit.edges], [0.0, *counts[:-1]], strict=True)
-    ]
-    base = chart_of(rows).encode(
-        x=alt.X("up_to:Q", title=title, scale=alt.Scale(nice=False, zero=False)),
-        y=alt.Y("count:Q", title=f"{unit} up to here"),
-        **_told_apart(names),
-    )
-    words = (
-        f"Running counts of {', '.join(names)} by {title}, with noise: each is off by more than"
-        f" {audit.error_95} with a probability of at most 5 %."
-    )
-    line = base.mark_line(strokeWidth=1.8)
-    return finish(line.properties(width=WIDTH, height=280), words)
-
-
 def binned_chart(rows: list[dict[str, Any]], error: float, title: str, words: str) -> Chart:
     """Counts of each group in each bin (`group`, `bin`, `count`), all with the same error."""
     names = list(dict.fromkeys(row["group"] for row in rows))
@@ -67,19 +42,19 @@ def binned_chart(rows: list[dict[str, Any]], error: float, title: str, words: st
     base = chart_of(told).encode(
         x=alt.X("bin:O", title=title, sort=None, axis=alt.Axis(labelAngle=0)),
         xOffset=alt.XOffset("group:N", sort=names),
-        **{name: mark for name, mark in _told_apart(names).items() if name == "color"},
+        **{name: mark for name, mark in group_marks(names).items() if name == "color"},
     )
     whisker = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title="people"), y2="high:Q")
     point = base.mark_point(filled=True, size=55, opacity=1).encode(y="count:Q")
-    if len(names) <= _FEW:
+    if len(names) <= FEW_GROUPS:
         shapes = alt.Scale(domain=names, range=SHAPES[: len(names)])
         point = point.encode(shape=alt.Shape("group:N", scale=shapes))
     return finish((whisker + point).properties(width=WIDTH, height=260), words)
 
 
-def _told_apart(names: list[str]) -> dict[str, Any]:
-    """Colour and dash; by colour alone, Vega's own, where there are many groups."""
-    if len(names) > _FEW:
+def group_marks(names: list[str]) -> dict[str, Any]:
+    """Return colour and dash of each group; colour alone (Vega's own) for many groups."""
+    if len(names) > FEW_GROUPS:
         return {"color": alt.Color("group:N", sort=names)}
     few = len(names)
     dashes = alt.Scale(domain=names, range=_DASHES[:few])

@@ -52,7 +52,9 @@ def analyse(
     as_json: AsJson = False,
 ) -> None:
     """Gap, verdict, pairs, drivers, metrics and assumptions, from receipts alone."""
-    from auditor_client.kinds.score_histogram import analysis  # SciPy takes seconds to import
+    # SciPy takes seconds to import.
+    from auditor_client.consistency.results_section import compare_audits
+    from auditor_client.kinds.score_histogram import analysis
 
     names = _names(receipts)
     selection = selection_of(metric, threshold, quantile, qualified)
@@ -70,7 +72,7 @@ def analyse(
             )
             for name, audit in audits.items()
         ]
-        compared = analysis.compare(audits, consistency, false_alarm) if consistency else None
+        compared = compare_audits(audits, consistency, false_alarm) if consistency else None
     results = analysis.results_of(found, compared)
     if json_out:
         results.save(json_out)

@@ -35,7 +35,7 @@ ReportFile = Annotated[Path | None, typer.Option(help="Write the HTML report her
 ReceiptFile = Annotated[Path | None, typer.Option(help="Write the receipt here.")]
 
 
-class Noise(TypedDict):
+class NoiseOptions(TypedDict):
     """The options that say how much noise there is."""
 
     epsilon: str | None
@@ -51,7 +51,7 @@ def options_of(
     levels: str | None,
     context: list[str] | None,
     mandate: str | None,
-    **noise: Unpack[Noise],
+    **noise: Unpack[NoiseOptions],
 ) -> Options:
     """The options of a score histogram."""
     return Options(

@@ -31,7 +31,7 @@ from auditor_client.cli.prices import price_row
 from auditor_client.cli.reports import Alpha, Delta
 from auditor_client.cli.summary import finding, result_row
 from auditor_client.kinds.options import DEFAULT_BINS
-from auditor_client.kinds.score_histogram.result import FinishedAudit
+from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from openapi.resources import Audit
 
 STUDY = "study"
@@ -167,7 +167,7 @@ def show(
         audit = auditor.audits.state(audit_id)
         if audit.state == "released":
             found = auditor.audits.result(audit_id)
-            if isinstance(found, FinishedAudit):
+            if isinstance(found, ScoreHistogramResult):
                 row = finding(found, alpha, delta)
             else:
                 row = result_row(found)

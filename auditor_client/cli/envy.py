@@ -14,7 +14,6 @@ from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Qui
 from auditor_client.cli.output import show_row
 from auditor_client.cli.prices import price_row
 from auditor_client.cli.saved_results import keep_and_show
-from auditor_client.kinds.envy_freeness.request import EnvyOptions
 
 Bounds = Annotated[
     Literal["tight", "printed"], typer.Option(help="Fewer steps, or the paper's; same promise.")
@@ -123,6 +122,8 @@ def audit(
     as_json: AsJson = False,
 ) -> None:
     """Do people prefer their own recommendations to others'? They must have agreed to try."""
+    from auditor_client.envy.options import EnvyOptions  # SciPy takes a second to import
+
     options = EnvyOptions(
         steps=steps, tolerance=tolerance, alpha=alpha, delta=delta, bounds=bounds,
         gamma=gamma, lam=lam, targets=targets, arms=arms, arms_per_person=arms_per_person,

@@ -10,9 +10,9 @@ from rich.console import Console
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, pairs
 from auditor_client.cli.output import print_json, show_row, show_rows
 from auditor_client.ledger import make_trust, read_trust, verify_file
+from auditor_client.ledger.session import LedgerConnection
 from auditor_client.local.keys import load_key, public_jwk, read_public
 from auditor_client.local.profiles import load_profile
-from auditor_client.transport.session import Connection
 from privacy.ledger.verify import Verified
 
 app = typer.Typer(help="The append-only ledger.", no_args_is_help=True)
@@ -47,7 +47,7 @@ def entries(
     as_json: AsJson = False,
 ) -> None:
     """The entries you may see, newest first."""
-    with Connection.from_profile(profile) as connection:
+    with LedgerConnection.from_profile(profile) as connection:
         found = list(islice(connection.ledger.entries(kind), limit))
     columns = ["number", "at", "kind", "auditor_id", "facts"]
     show_rows([entry.model_dump() for entry in found], columns, as_json=as_json)
@@ -59,7 +59,7 @@ def export(
     profile: ProfileName = DEFAULT_PROFILE,
 ) -> None:
     """Write the ledger up to its newest signed head; an auditor's own entries with their proofs."""
-    with Connection.from_profile(profile) as connection:
+    with LedgerConnection.from_profile(profile) as connection:
         connection.ledger.export(out)
     Console().print(f"{out} is written. Check it: auditor ledger verify {out} --keys KEYS")
 
@@ -106,7 +106,7 @@ def head(
 ) -> None:
     """The newest signed head, if it continues all that was seen here and witnessed."""
     heads = [path.read_text(encoding="utf-8") for path in witnessed or ()]
-    with Connection.from_profile(profile) as connection:
+    with LedgerConnection.from_profile(profile) as connection:
         found = connection.ledger.head(read_trust(keys), heads)
     show_row(
         {"origin": found.origin, "size": found.size, "root": found.root.hex()}, as_json=as_json
@@ -120,7 +120,7 @@ def cosign(
     profile: ProfileName = DEFAULT_PROFILE,
 ) -> None:
     """As a regulator: check that the head continues what you saw, and sign it as a witness."""
-    with Connection.from_profile(profile) as connection:
+    with LedgerConnection.from_profile(profile) as connection:
         signed = connection.ledger.cosign(read_trust(keys))
     if out:
         out.write_text(signed.note, encoding="utf-8")
@@ -145,7 +145,7 @@ def keys_file(
     if not regulators:
         mine = load_profile(profile)
         regulators = {mine.researcher: public_jwk(load_key(mine.key))}
-    with Connection.from_profile(profile) as connection:
+    with LedgerConnection.from_profile(profile) as connection:
         trust = make_trust(connection.ledger.keys(), regulators)
     out.write_text(str(trust), encoding="utf-8")
     Console().print(f"{out} is written: {len(regulators)} regulator(s), origin {trust.origin}.")

@@ -22,7 +22,7 @@ from auditor_client.cli.summary import result_row
 from auditor_client.errors import InputError
 from auditor_client.kinds.bias_size.result import Corrections
 from auditor_client.kinds.building_blocks.log_options import CDF_BINS, OUTCOME_BINS
-from auditor_client.kinds.outcome_test.result import OutcomeTest
+from auditor_client.kinds.outcome_test.result import OutcomeTestResult
 
 LogName = Annotated[str, typer.Argument(metavar="LOG", help="See `auditor catalogue`.")]
 Score = Annotated[str, typer.Option(help="The column of scores.")]
@@ -151,7 +151,7 @@ def bias_size(
     """How opportunities would move at the same number per query, without the bias of a test."""
     with charging(profile) as auditor:
         tested = auditor.audits.result(test)
-        if not isinstance(tested, OutcomeTest):
+        if not isinstance(tested, OutcomeTestResult):
             raise InputError(f"{test} is a {tested.kind}: an outcome test says how to correct.")
         audit = auditor.audits.bias_size(
             audience,

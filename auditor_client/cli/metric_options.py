@@ -4,7 +4,7 @@ from typing import Annotated, cast
 
 import typer
 
-from auditor_client.fairness.metric_selection import METRICS, Metric, Selection
+from auditor_client.fairness.metric_selection import METRICS, Metric, MetricSelection
 
 Metrics = Annotated[
     list[str] | None,
@@ -27,10 +27,10 @@ def selection_of(
     threshold: list[float] | None,
     quantile: list[float] | None,
     qualified: str | None,
-) -> Selection:
-    return Selection(
+) -> MetricSelection:
+    return MetricSelection(
         tuple(cast("Metric", name) for name in metric or ()),
         tuple(threshold or ()),
-        tuple(quantile or Selection().quantiles),
+        tuple(quantile or MetricSelection().quantiles),
         qualified,
     )

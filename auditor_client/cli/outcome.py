@@ -11,7 +11,7 @@ from auditor_client.cli.output import print_json, show_rows
 from auditor_client.errors import InputError
 
 if TYPE_CHECKING:
-    from auditor_client.outcome import Change, Tested
+    from auditor_client.outcome import CorrectionEffect, Tested
 
 # What people see of an effect, by what it is called there.
 _SHOWN = {
@@ -86,7 +86,7 @@ def _size(table: Any, asked: dict[str, Any], threshold: float | None) -> list[di
     return [*groups, _moved("Y%Δ", found.outcome, found.outcome.percent)]
 
 
-def _moved(what: str, change: "Change", value: float) -> dict[str, Any]:
+def _moved(what: str, change: "CorrectionEffect", value: float) -> dict[str, Any]:
     limits = change.limits
     ends = {"low": limits.low, "high": limits.high} if limits else dict.fromkeys(("low", "high"))
     return _finite(

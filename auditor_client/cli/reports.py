@@ -16,8 +16,8 @@ from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
 from auditor_client.cli.output import show_row
 from auditor_client.cli.summary import finding, result_row
 from auditor_client.errors import InputError
-from auditor_client.kinds.envy_freeness.result import EnvyFreeness
-from auditor_client.kinds.score_histogram.result import FinishedAudit
+from auditor_client.kinds.envy_freeness.result import EnvyFreenessResult
+from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.local.progress import bar
 
 Alpha = Annotated[float, typer.Option(help="The gap that is tolerated.", min=0, max=1)]
@@ -44,10 +44,10 @@ def report(
     )
 
     audit = read_receipt(receipt)
-    if isinstance(audit, EnvyFreeness):
+    if isinstance(audit, EnvyFreenessResult):
         show_row({**result_row(audit), "report": str(audit.report(out))}, as_json=as_json)
         return
-    if not isinstance(audit, FinishedAudit):
+    if not isinstance(audit, ScoreHistogramResult):
         raise InputError(f"This is a {audit.kind}: `auditor analyse` says what it found.")
     selection = selection_of(metric, threshold, quantile, qualified)
     with bar("Analysing", show=not as_json):

@@ -3,10 +3,10 @@
 from typing import Any
 
 from auditor_client.kinds.registry import AnyResult, OtherResult
-from auditor_client.kinds.score_histogram.result import FinishedAudit
+from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 
 
-def finding(audit: FinishedAudit, alpha: float, delta: float) -> dict[str, Any]:
+def finding(audit: ScoreHistogramResult, alpha: float, delta: float) -> dict[str, Any]:
     """The gap and the verdict."""
     gap = audit.fairness_gap(delta=delta)
     return {

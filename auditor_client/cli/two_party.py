@@ -19,9 +19,9 @@ from auditor_client.cli.output import show_row, show_rows
 from auditor_client.cli.saved_results import keep
 from auditor_client.cli.summary import result_row
 from auditor_client.errors import InputError
-from auditor_client.kinds.options import exact
 from auditor_client.local.pending_claims import Claim
 from auditor_client.regulator import Regulator
+from auditor_client.transport.decimals import to_decimal
 from openapi.resources import SoftMetric
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def audit(
     wanted = {
         **uploading.named(),
         "metric": asked.model_dump(mode="json"),
-        "epsilon": str(exact(epsilon)),
+        "epsilon": str(to_decimal(epsilon)),
         "mandate": mandate,
     }
     with charging(profile) as auditor:

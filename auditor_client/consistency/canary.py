@@ -14,13 +14,13 @@ from itertools import permutations
 from typing import Literal
 
 from auditor_client.errors import InputError
-from auditor_client.fairness.bin_tests import Group, tests_above
+from auditor_client.fairness.bin_tests import GroupCounts, tests_above
 from auditor_client.fairness.gap_bounds import highest
-from auditor_client.fairness.metrics import Side
 from auditor_client.fairness.metrics.event_shares import difference_above
-from auditor_client.kinds.score_histogram.result import FinishedAudit
-from auditor_client.stats.group_size import GroupSize
-from auditor_client.stats.noise import Nothing
+from auditor_client.fairness.metrics.group_view import GroupView
+from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
+from auditor_client.stats.group_size import GroupSizeEstimate
+from auditor_client.stats.noise import NoNoise
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +38,17 @@ class FieldCheck:
 
 
 def field_check(
-    audit: FinishedAudit, shown: Mapping[str, tuple[int, int]], false_alarm: float = 0.01
+    audit: ScoreHistogramResult, shown: Mapping[str, tuple[int, int]], false_alarm: float = 0.01
 ) -> FieldCheck:
     """Set canaries, by name of group (how many were shown it, of how many), against the audit."""
-    sides = {side.name: side for side in audit.sides()}
-    if shown.keys() - sides.keys() or len(shown) < 2:
+    views = {view.name: view for view in audit.group_views()}
+    if shown.keys() - views.keys() or len(shown) < 2:
         raise InputError("Give canaries for two or more groups of the audit, by their names.")
     if any(not 0 <= seen <= canaries or canaries < 1 for seen, canaries in shown.values()):
         raise InputError("Of the canaries of each group, between none and all were shown it.")
     pairs = list(permutations(shown, 2))
     found = [
-        compare(sides[more], sides[less], shown[more], shown[less], false_alarm / len(pairs))
+        compare(views[more], views[less], shown[more], shown[less], false_alarm / len(pairs))
         for more, less in pairs
     ]
     best = max(range(len(pairs)), key=lambda i: found[i][0] - found[i][1])
@@ -56,7 +56,7 @@ def field_check(
 
 
 def compare(
-    more: Side, less: Side, seen: tuple[int, int], other: tuple[int, int], level: float
+    more: GroupView, less: GroupView, seen: tuple[int, int], other: tuple[int, int], level: float
 ) -> tuple[float, float]:
     """A lower limit from the field and an upper one from the audit; either fails in level/2."""
     field = -difference_above(_canaries(*other), _canaries(*seen), level / 2)
@@ -65,5 +65,7 @@ def compare(
     return field, highest(tests)
 
 
-def _canaries(seen: int, canaries: int) -> Group:
-    return Group((seen,), GroupSize(canaries, 1, Nothing(), known=canaries), Nothing())
+def _canaries(seen: int, canaries: int) -> GroupCounts:
+    return GroupCounts(
+        (seen,), GroupSizeEstimate(canaries, 1, NoNoise(), known=canaries), NoNoise()
+    )

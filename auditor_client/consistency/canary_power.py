@@ -13,10 +13,10 @@ import numpy as np
 from auditor_client.consistency.canary import compare
 from auditor_client.consistency.model_test import halves_differ
 from auditor_client.consistency.repeat_test import Cell, same_counts
-from auditor_client.fairness.bin_tests import Group
-from auditor_client.fairness.metrics import HistogramSide
-from auditor_client.stats.group_size import GroupSize
-from auditor_client.stats.noise import AnyNoise, Floats, Integers, difference, law
+from auditor_client.fairness.bin_tests import GroupCounts
+from auditor_client.fairness.metrics.group_view import HistogramGroupView
+from auditor_client.stats.group_size import GroupSizeEstimate
+from auditor_client.stats.noise import AnyNoise, Floats, Integers, difference, distribution
 
 Design = Literal["repeat", "halves", "field"]
 
@@ -82,7 +82,7 @@ class _Platform:
     def field(self, canaries: int, false_alarm: float) -> bool:
         """The audit shows two groups alike; in the field, one of them is moved."""
         middles = tuple((np.arange(self.bins) + 0.5) / self.bins)
-        more, less = (HistogramSide(n, self._group(self._plain), middles) for n in ("a", "b"))
+        more, less = (HistogramGroupView(n, self._group(self._plain), middles) for n in ("a", "b"))
         seen = [
             int(self.generator.binomial(canaries, shares[self.bins - self.bins // 2 :].sum()))
             for shares in (self._plain, self._moved)
@@ -106,10 +106,10 @@ class _Platform:
         return np.asarray(self.generator.multinomial(self.people, shares / shares.sum()))
 
     def _noisy(self, counts: Integers) -> tuple[int, ...]:
-        drawn = law(self.noise).simulated(self.generator, len(counts))
+        drawn = distribution(self.noise).simulated(self.generator, len(counts))
         return tuple(int(count) for count in counts + drawn)
 
-    def _group(self, shares: Floats) -> Group:
+    def _group(self, shares: Floats) -> GroupCounts:
         table = self._noisy(np.append(self._counts(shares), 0))
-        size = GroupSize(sum(table), len(table), self.noise, known=self.people)
-        return Group(table, size, self.noise)
+        size = GroupSizeEstimate(sum(table), len(table), self.noise, known=self.people)
+        return GroupCounts(table, size, self.noise)

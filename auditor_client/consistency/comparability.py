@@ -4,21 +4,24 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from auditor_client.errors import InputError
-from auditor_client.kinds.score_histogram.result import FinishedAudit
+from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 
 Relation = Literal["repeat", "edited", "halves"]
 
 
-def check_statements(audits: Sequence[FinishedAudit], relation: Relation) -> None:
+def check_statements(audits: Sequence[ScoreHistogramResult], relation: Relation) -> None:
     """Refuse releases that are not related in the way that was said."""
     if len(audits) < 2:
-        raise InputError("Consistency needs at least two releases.")
-    wrong = [*_of_any(audits), *_of_relation(audits, relation)]
+        raise InputError("Consistency needs at least two releases.", case="few-releases")
+    wrong = {**dict(_of_any(audits)), **dict(_of_relation(audits, relation))}
     if wrong:
-        raise InputError(f"These releases cannot be compared as {relation}: {'; '.join(wrong)}.")
+        raise InputError(
+            f"These releases cannot be compared as {relation}: {'; '.join(wrong.values())}.",
+            case=next(iter(wrong)),
+        )
 
 
-def notes_on(audits: Sequence[FinishedAudit], relation: Relation) -> tuple[str, ...]:
+def notes_on(audits: Sequence[ScoreHistogramResult], relation: Relation) -> tuple[str, ...]:
     """What else may explain a difference, in words."""
     times = sorted(audit.release.released_at for audit in audits)
     days = (times[-1] - times[0]).days
@@ -32,32 +35,41 @@ def notes_on(audits: Sequence[FinishedAudit], relation: Relation) -> tuple[str, 
     return tuple(notes)
 
 
-def _of_any(audits: Sequence[FinishedAudit]) -> Iterator[str]:
+def _of_any(audits: Sequence[ScoreHistogramResult]) -> Iterator[tuple[str, str]]:
+    """Yield the case and the words of each thing that is wrong whatever the relation."""
     first = audits[0]
     if len({audit.id for audit in audits}) < len(audits):
-        yield "one release is given twice, and agrees with itself"
+        yield "given-twice", "one release is given twice, and agrees with itself"
     if any(audit.release.bins != first.release.bins for audit in audits):
-        yield "they have different bins"
+        yield "different-bins", "they have different bins"
     if any(set(audit.counts) != set(first.counts) for audit in audits):
-        yield "they have different groups"
+        yield "different-groups", "they have different groups"
 
 
-def _of_relation(audits: Sequence[FinishedAudit], relation: Relation) -> Iterator[str]:
+def _of_relation(
+    audits: Sequence[ScoreHistogramResult], relation: Relation
+) -> Iterator[tuple[str, str]]:
     contents = [tuple(audit.release.content_digests) for audit in audits]
     audiences = [audit.release.audience_commitment for audit in audits]
     if relation == "edited":
         if len(set(contents)) < len(contents):
-            yield "a content was not edited"
+            yield "not-edited", "a content was not edited"
     elif len(set(contents)) > 1:
-        yield "they are of different contents"
+        yield "different-contents", "they are of different contents"
     if relation == "halves":
         if len(set(audiences)) < len(audiences):
-            yield "two are of the same audience"
+            yield "same-audience", "two are of the same audience"
     elif len(set(audiences)) > 1:
-        yield "they are of different audiences (an audience uploaded again is another one)"
+        yield (
+            "different-audiences",
+            "they are of different audiences (an audience uploaded again is another one)",
+        )
     elif _sizes_differ(audits):
-        yield "the same audience is stated with different exact numbers of people"
+        yield (
+            "different-sizes",
+            "the same audience is stated with different exact numbers of people",
+        )
 
 
-def _sizes_differ(audits: Sequence[FinishedAudit]) -> bool:
+def _sizes_differ(audits: Sequence[ScoreHistogramResult]) -> bool:
     return any(audit.known_sizes != audits[0].known_sizes for audit in audits)

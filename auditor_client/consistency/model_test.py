@@ -24,9 +24,10 @@ from auditor_client.consistency.comparability import Relation, check_statements,
 from auditor_client.consistency.repeat_test import Cell, SameCounts, same_counts
 from auditor_client.errors import InputError
 from auditor_client.fairness import gap_bounds
-from auditor_client.fairness.bin_tests import Group
-from auditor_client.fairness.metrics import HistogramSide, means
-from auditor_client.kinds.score_histogram.result import FinishedAudit
+from auditor_client.fairness.bin_tests import GroupCounts
+from auditor_client.fairness.metrics import means
+from auditor_client.fairness.metrics.group_view import HistogramGroupView
+from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.stats.noise import difference
 
 Verdict = Literal["consistent", "irreconcilable", "too alike"]
@@ -66,7 +67,7 @@ class Consistency:
 
 
 def consistency(
-    releases: Sequence[FinishedAudit | str | Path],
+    releases: Sequence[ScoreHistogramResult | str | Path],
     relation: Relation,
     false_alarm: float = 0.001,
 ) -> Consistency:
@@ -94,11 +95,15 @@ def consistency(
     return Consistency(verdict, relation, found, false_alarm, differ.worst, same, notes)
 
 
-def _read(release: FinishedAudit | str | Path) -> FinishedAudit:
-    return release if isinstance(release, FinishedAudit) else FinishedAudit.from_receipt(release)
+def _read(release: ScoreHistogramResult | str | Path) -> ScoreHistogramResult:
+    return (
+        release
+        if isinstance(release, ScoreHistogramResult)
+        else ScoreHistogramResult.from_receipt(release)
+    )
 
 
-def _halves(one: FinishedAudit, other: FinishedAudit, level: float) -> SameCounts:
+def _halves(one: ScoreHistogramResult, other: ScoreHistogramResult, level: float) -> SameCounts:
     """Groups share the level; the p-value is the level where it is reached, else 1."""
     groups, others = one.groups(), other.groups()
     middles = tuple((low + high) / 2 for low, high in one.limits())
@@ -108,7 +113,7 @@ def _halves(one: FinishedAudit, other: FinishedAudit, level: float) -> SameCount
     return SameCounts(1.0, 1.0, "")
 
 
-def cells(one: FinishedAudit, other: FinishedAudit) -> list[Cell]:
+def cells(one: ScoreHistogramResult, other: ScoreHistogramResult) -> list[Cell]:
     """Every number that two releases of one audience both state, bought sizes included."""
     bins = difference(one.noise("bins"), other.noise("bins"))
     found = [
@@ -123,10 +128,12 @@ def cells(one: FinishedAudit, other: FinishedAudit) -> list[Cell]:
     return found
 
 
-def halves_differ(one: Group, other: Group, middles: tuple[float, ...], level: float) -> bool:
+def halves_differ(
+    one: GroupCounts, other: GroupCounts, middles: tuple[float, ...], level: float
+) -> bool:
     """Whether two samples of one group differ in a bin or in the mean; by chance, at most level."""
-    if gap_bounds.beyond([one, other], min(2 * _GAP * level, 1 - 1e-9), 0.0):
+    if gap_bounds.certify_beyond([one, other], min(2 * _GAP * level, 1 - 1e-9), 0.0):
         return True
-    first, second = HistogramSide("1", one, middles), HistogramSide("2", other, middles)
+    first, second = HistogramGroupView("1", one, middles), HistogramGroupView("2", other, middles)
     low, high = means.limits(first, second, np.asarray(middles), (1 - _GAP) * level)
     return low > 0 or high < 0

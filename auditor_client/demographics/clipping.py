@@ -41,10 +41,13 @@ def clipped(
     if not (width >= 0 and (1 + width) / 2 <= threshold <= 1):
         raise InputError(
             f"The threshold must lie between {(1 + width) / 2:g} and 1, not {threshold:g}: below,"
-            " what one group loses would lift another above it."
+            " what one group loses would lift another above it.",
+            case="threshold-range",
         )
     if len(persons) != len(found):
-        raise InputError(f"There are {len(found)} vectors and {len(persons)} persons.")
+        raise InputError(
+            f"There are {len(found)} vectors and {len(persons)} persons.", case="vector-per-person"
+        )
     rows = np.array(found)
     above = np.flatnonzero(rows.max(axis=1) > threshold)
     place = rows[above].argmax(axis=1)

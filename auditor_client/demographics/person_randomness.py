@@ -27,7 +27,8 @@ def drawn(secret: bytes, purpose: str, subjects: Iterable[object]) -> NDArray[np
     if not _LEAST <= len(secret) <= 64:
         raise InputError(
             f"The secret must have {_LEAST} to 64 bytes: secrets.token_bytes(32), kept with your"
-            " key, so that everybody's draw stays the same."
+            " key, so that everybody's draw stays the same.",
+            case="secret-size",
         )
     person = purpose.encode()
     hashes = [

@@ -31,7 +31,9 @@ class Probabilities(NDArray[np.float64]):
         array = np.array(values, np.float64, ndmin=2).view(cls)
         array.columns = tuple(columns)
         if array.shape[1] != len(set(array.columns)):
-            raise InputError(f"{array.shape[1]} columns need as many different names.")
+            raise InputError(
+                f"{array.shape[1]} columns need as many different names.", case="group-names"
+            )
         return array
 
     def __array_finalize__(self, source: object) -> None:
@@ -52,7 +54,10 @@ class Probabilities(NDArray[np.float64]):
     def place(self, name: str) -> int:
         """Which column has this name."""
         if name not in self.columns:
-            raise InputError(f"There is no group {name!r}; there are: {', '.join(self.columns)}.")
+            raise InputError(
+                f"There is no group {name!r}; there are: {', '.join(self.columns)}.",
+                case="no-such-group",
+            )
         return self.columns.index(name)
 
     def as_columns(self) -> dict[str, Floats]:
@@ -70,7 +75,8 @@ def checked(values: Any, columns: Sequence[str]) -> Probabilities:
         row = int(np.argmax(wrong))
         raise InputError(
             f"Row {row} (the first is 0) is no probability vector: {plain[row].tolist()}. Each row"
-            " holds numbers from 0 to 1 that add up to 1; leave out people nobody knows."
+            " holds numbers from 0 to 1 that add up to 1; leave out people nobody knows.",
+            case="not-a-probability-vector",
         )
     return found
 
@@ -81,7 +87,10 @@ def hard(labels: Sequence[str], columns: Sequence[str] | None = None) -> Probabi
     places = {name: number for number, name in enumerate(names)}
     unknown = sorted({str(label) for label in labels} - set(places))
     if unknown:
-        raise InputError(f"Labels of no group: {', '.join(unknown)}. Groups: {', '.join(names)}.")
+        raise InputError(
+            f"Labels of no group: {', '.join(unknown)}. Groups: {', '.join(names)}.",
+            case="unknown-labels",
+        )
     rows = np.fromiter((places[label] for label in labels), np.intp, len(labels))
     return Probabilities(np.eye(len(names))[rows], names)
 
@@ -91,7 +100,8 @@ def coarsened(found: Probabilities, groups: Mapping[str, Sequence[str]] = HSM) -
     parts = [name for members in groups.values() for name in members]
     if sorted(parts) != sorted(found.columns):
         raise InputError(
-            f"Each of {', '.join(found.columns)} must be in exactly one of the groups."
+            f"Each of {', '.join(found.columns)} must be in exactly one of the groups.",
+            case="not-a-partition",
         )
     sums = [sum(found[name] for name in members) for members in groups.values()]
     return Probabilities(np.column_stack(sums), tuple(groups))

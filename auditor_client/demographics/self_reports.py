@@ -40,7 +40,10 @@ class RandomisedResponse:
 
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < math.inf or len(self.columns) < 2:
-            raise InputError("Randomised response needs an epsilon above 0 and two groups or more.")
+            raise InputError(
+                "Randomised response needs an epsilon above 0 and two groups or more.",
+                case="randomised-response",
+            )
 
     @property
     def other(self) -> float:
@@ -79,7 +82,9 @@ class RandomisedResponse:
         """
         true = self._codes(labels)
         if len(persons) != len(true):
-            raise InputError(f"There are {len(true)} labels and {len(persons)} persons.")
+            raise InputError(
+                f"There are {len(true)} labels and {len(persons)} persons.", case="label-per-person"
+            )
         subjects = (f"{label} {person}" for label, person in zip(true, persons, strict=True))
         first = drawn(secret, "self-report", subjects)[:, 0]
         keep, other = np.uint64(self._keep), np.uint64(self._other)
@@ -96,7 +101,8 @@ class RandomisedResponse:
         if unknown:
             raise InputError(
                 f"Labels of no group: {', '.join(unknown)}. Groups: {', '.join(self.columns)};"
-                " None for somebody who gave no label."
+                " None for somebody who gave no label.",
+                case="unknown-labels",
             )
         return np.fromiter((places[label] for label in labels), np.intp, len(labels))
 
@@ -116,7 +122,8 @@ class RandomisedResponse:
         """BISG and a blurred label together; people who gave none keep their prior."""
         if prior.columns != self.columns or len(prior) != len(reported):
             raise InputError(
-                f"The prior needs the columns {', '.join(self.columns)} and a row per person."
+                f"The prior needs the columns {', '.join(self.columns)} and a row per person.",
+                case="shape-of-the-prior",
             )
         spoke = np.asarray(reported) != SILENT
         found = np.array(prior)

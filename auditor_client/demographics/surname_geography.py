@@ -53,7 +53,10 @@ def sources(surnames: Any, zctas: Any, tables: Tables | None = None) -> dict[str
 def _answered(surnames: Any, zctas: Any, tables: Tables) -> tuple[Probabilities, NDArray[np.intp]]:
     names, areas = _encoded(surnames, "surnames"), _encoded(zctas, "zctas")
     if len(names) != len(areas):
-        raise InputError(f"There are {len(names)} surnames and {len(areas)} areas: give as many.")
+        raise InputError(
+            f"There are {len(names)} surnames and {len(areas)} areas: give as many.",
+            case="area-per-surname",
+        )
     by_name, kinds = _of_names(names.dictionary, tables)
     by_area, known = _of_areas(areas.dictionary, tables)
     name, area = _places(names), _places(areas)
@@ -75,7 +78,9 @@ def _encoded(values: Any, what: str) -> pa.DictionaryArray:
             array = array.combine_chunks()
         return array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     except (pa.ArrowException, TypeError) as error:
-        raise InputError(f"Give {what} as a list, an array or a column: {error}") from error
+        raise InputError(
+            f"Give {what} as a list, an array or a column: {error}", case="not-a-list"
+        ) from error
 
 
 def _listed(values: Any) -> pa.Array:

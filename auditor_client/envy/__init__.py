@@ -10,25 +10,25 @@
 docs/envy.md has the rules and why they hold.
 """
 
-from auditor_client.envy.certificates import Certificate, Verdict
-from auditor_client.envy.decision_rule import EverybodyRule, Rule, SampleRule
-from auditor_client.envy.designs import Design, Wanted, design
-from auditor_client.envy.forecast_path import Forecast, Terms
+from auditor_client.envy.certificates import EnvyCertificate, Verdict
+from auditor_client.envy.decision_rule import DecisionRule, EverybodyRule, SampleRule
+from auditor_client.envy.designs import CertificateGoal, EnvyDesign, design
+from auditor_client.envy.forecast_path import EnvyForecast, EnvyTerms
 from auditor_client.envy.forecasts import forecast
-from auditor_client.envy.planning import Plan, envy_plan
+from auditor_client.envy.planning import EnvyPlan, envy_plan
 from auditor_client.envy.sample_size import sample_needed, sample_rule
 
 __all__ = [
-    "Certificate",
-    "Design",
+    "CertificateGoal",
+    "DecisionRule",
+    "EnvyCertificate",
+    "EnvyDesign",
+    "EnvyForecast",
+    "EnvyPlan",
+    "EnvyTerms",
     "EverybodyRule",
-    "Forecast",
-    "Plan",
-    "Rule",
     "SampleRule",
-    "Terms",
     "Verdict",
-    "Wanted",
     "design",
     "envy_plan",
     "forecast",

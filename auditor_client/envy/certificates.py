@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from auditor_client.envy.decision_rule import EverybodyRule, Rule, SampleRule
+from auditor_client.envy.decision_rule import DecisionRule, EverybodyRule, SampleRule
 
 Verdict = Literal["envy-free", "not-envy-free", "inconclusive"]
 
 
 @dataclass(frozen=True)
-class Certificate:
+class EnvyCertificate:
     """What was found of so many targets: noisy numbers in envy, and certified without.
 
     `certified` and `somebody_envies` may hold at once: few people envy by more than `tolerance`,
@@ -17,7 +17,7 @@ class Certificate:
     so the verdict is wrong with probability delta at most. The limits hold with 1 - delta each.
     """
 
-    rule: Rule
+    rule: DecisionRule
     tolerance: float
     envious: int
     no_envy: int

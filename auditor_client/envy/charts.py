@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 
 from auditor_client.charts.chart import COLOURS, WIDTH, Chart, chart_of, finish
-from auditor_client.envy.forecast_path import Terms
+from auditor_client.envy.forecast_path import EnvyTerms
 from auditor_client.envy.forecasts import forecast
 from auditor_client.errors import InputError
 
@@ -29,7 +29,9 @@ def tube_chart(frame: Any) -> Chart:
     own = [row | {"which": "their own"} for row in rows if str(row["arm"]) == "0"]
     others = [row | {"which": f"arm {row['arm']}"} for row in rows if str(row["arm"]) != "0"]
     if not own or not others:
-        raise InputError("Tubes are of arm 0, one's own, and of at least one other arm.")
+        raise InputError(
+            "Tubes are of arm 0, one's own, and of at least one other arm.", case="few-arms"
+        )
     steps, axis = alt.Scale(type="log", nice=False), alt.Axis(tickCount=3, format="~s")
     x = alt.X("step:Q", title="step", scale=steps, axis=axis)
     y = alt.Y("low:Q", title="mean reward", scale=alt.Scale(domain=[0, 1], clamp=True))
@@ -54,7 +56,7 @@ def tube_chart(frame: Any) -> Chart:
 
 
 def over_alphas(
-    means: Sequence[float], terms: Terms, alphas: Iterable[float] = ALPHAS
+    means: Sequence[float], terms: EnvyTerms, alphas: Iterable[float] = ALPHAS
 ) -> list[dict[str, Any]]:
     """Steps and cost to expect for several alphas, by both bounds, for `alpha_chart`."""
     rows = []
@@ -73,7 +75,9 @@ def alpha_chart(frame: Any, by: str = "bounds") -> Chart:
     rows = _rows(frame, ("alpha", by, "steps", "cost"))
     names = list(dict.fromkeys(str(row[by]) for row in rows))
     if len(names) > len(COLOURS):
-        raise InputError(f"A chart shows up to {len(COLOURS)} lines, not {len(names)}.")
+        raise InputError(
+            f"A chart shows up to {len(COLOURS)} lines, not {len(names)}.", case="too-many-lines"
+        )
     few = len(names)
     base = (
         chart_of(rows)
@@ -102,5 +106,7 @@ def _rows(frame: Any, wanted: Sequence[str] = _TUBE) -> list[dict[str, Any]]:
 
         rows = list(nw.from_native(frame).iter_rows(named=True))
     if not rows or not set(wanted) <= set(rows[0]):
-        raise InputError(f"The table needs rows, and the columns {', '.join(wanted)}.")
+        raise InputError(
+            f"The table needs rows, and the columns {', '.join(wanted)}.", case="no-rows-or-columns"
+        )
     return [{name: row[name] for name in wanted} for row in rows]

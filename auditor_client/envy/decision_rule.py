@@ -18,14 +18,14 @@ import numpy as np
 from scipy import special
 
 from auditor_client.errors import InputError
-from auditor_client.stats.noise_distributions import AnyNoise, Floats, law
+from auditor_client.stats.noise_distributions import AnyNoise, Floats, distribution
 from auditor_client.stats.noise_sums import sum_quantile
 
 _HALVINGS = 50
 
 
 @dataclass(frozen=True)
-class Rule(ABC):
+class DecisionRule(ABC):
     """So many targets of so many arms, each audited at `level`, and noise on the two counts.
 
     `uncertified_noise` and `envy_noise` are laws, or rates of discrete Laplace noise.
@@ -41,11 +41,15 @@ class Rule(ABC):
     def __post_init__(self) -> None:
         between(self.delta, "delta", 0.5)
         if self.targets < 1 or self.arms < 1:
-            raise InputError("Envy needs at least one target and one arm beside its own.")
+            raise InputError(
+                "Envy needs at least one target and one arm beside its own.",
+                case="few-targets-or-arms",
+            )
         if not self.left > 0:
             raise InputError(
                 f"{self.targets} targets with {self.arms} arms at level {self.level:.3g} leave"
-                f" nothing of delta {self.delta:g} for noise: lower the level, or take more arms."
+                f" nothing of delta {self.delta:g} for noise: lower the level, or take more arms.",
+                case="nothing-left-of-delta",
             )
 
     @property
@@ -81,7 +85,7 @@ class Rule(ABC):
         """How likely the certificate is, if each target stays uncertified with this chance."""
         masses = _binomial(self.targets, uncertified)
         beyond = self.certify_up_to + 1 - np.arange(self.targets + 1)
-        return float(1 - masses @ law(self.uncertified_noise).tail(beyond))
+        return float(1 - masses @ distribution(self.uncertified_noise).tail(beyond))
 
     @property
     def _left_for_envy(self) -> float:
@@ -90,7 +94,7 @@ class Rule(ABC):
 
 
 @dataclass(frozen=True)
-class SampleRule(Rule):
+class SampleRule(DecisionRule):
     """(ε, γ, λ)-envy-freeness: at most a share `lam` of people has more than a share `gamma` of
     others whose recommendations suit them better by more than ε.
     """
@@ -134,11 +138,13 @@ class SampleRule(Rule):
         most = math.floor(self.targets * lam)
         masses = _binomial(self.targets, lam)
         masses = np.append(masses[:most], masses[most:].sum())
-        return float(masses @ law(self.uncertified_noise).tail(np.arange(most + 1) - count))
+        return float(
+            masses @ distribution(self.uncertified_noise).tail(np.arange(most + 1) - count)
+        )
 
 
 @dataclass(frozen=True)
-class EverybodyRule(Rule):
+class EverybodyRule(DecisionRule):
     """ε-envy-freeness: all people are targets, all others their arms, and nobody envies."""
 
     @property
@@ -147,7 +153,7 @@ class EverybodyRule(Rule):
 
     def wrong_up_to(self, count: int) -> float:
         # If anybody envies, at least one is uncertified: P(1 + Z <= count)
-        return float(law(self.uncertified_noise).tail(np.array([1 - count]))[0])
+        return float(distribution(self.uncertified_noise).tail(np.array([1 - count]))[0])
 
     def people_at_most(self, uncertified: int) -> int:
         """At most so many people envy somebody by more than ε, with probability 1 - delta."""

@@ -24,7 +24,7 @@ _WORTH_IT = 1.1
 
 
 @dataclass(frozen=True)
-class Wanted:
+class CertificateGoal:
     """What a certificate is to show, at which price and how surely."""
 
     epsilon: float = 1.0
@@ -61,7 +61,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Design:
+class EnvyDesign:
     """Targets and arms (`rule`), how often one person takes part, and with how many people."""
 
     rule: SampleRule
@@ -81,8 +81,8 @@ class Design:
 
 
 def design(
-    wanted: Wanted, *, people: int | None = None, arms_per_person: int | None = None
-) -> Design:
+    wanted: CertificateGoal, *, people: int | None = None, arms_per_person: int | None = None
+) -> EnvyDesign:
     """Return the design for so many people, or the one that needs few of them (default)."""
     choices = PER_PERSON if arms_per_person is None else (arms_per_person,)
     if people is None:
@@ -90,9 +90,9 @@ def design(
     return _with_these_people(wanted, people, choices)
 
 
-def _with_few_people(wanted: Wanted, choices: tuple[int, ...]) -> Design:
+def _with_few_people(wanted: CertificateGoal, choices: tuple[int, ...]) -> EnvyDesign:
     """Return the design of the least r that needs hardly more people than the best r."""
-    found: list[Design] = []
+    found: list[EnvyDesign] = []
     for each in choices:
         best = min(_powerful(wanted, each), key=lambda one: one.people, default=None)
         if best is None:
@@ -107,7 +107,7 @@ def _with_few_people(wanted: Wanted, choices: tuple[int, ...]) -> Design:
     return next(one for one in found if one.people <= _WORTH_IT * fewest)
 
 
-def _powerful(wanted: Wanted, each: int) -> Iterator[Design]:
+def _powerful(wanted: CertificateGoal, each: int) -> Iterator[EnvyDesign]:
     for share in wanted.shares:
         try:
             rule = wanted.needed(each, share)
@@ -115,10 +115,12 @@ def _powerful(wanted: Wanted, each: int) -> Iterator[Design]:
             continue
         if each <= rule.targets and _allowed(rule):
             people = people_needed(rule.targets, rule.arms, each, share)
-            yield Design(rule, each, people, wanted.uncertified)
+            yield EnvyDesign(rule, each, people, wanted.uncertified)
 
 
-def _with_these_people(wanted: Wanted, people: int, choices: tuple[int, ...]) -> Design:
+def _with_these_people(
+    wanted: CertificateGoal, people: int, choices: tuple[int, ...]
+) -> EnvyDesign:
     """Return the fewest targets that are powerful enough, or the most powerful design."""
     tried = product(choices, wanted.shares)
     found = [one for each, share in tried for one in _filled(wanted, people, each, share)]
@@ -126,7 +128,8 @@ def _with_these_people(wanted: Wanted, people: int, choices: tuple[int, ...]) ->
         least = _fewest_at_all(wanted, choices)
         raise InputError(
             f"{people} people are too few: {least} must take part at the least, and more for a"
-            " certificate that is likely. Larger gamma and lam need fewer."
+            " certificate that is likely. Larger gamma and lam need fewer.",
+            case="few-people",
         )
     enough = [one for one in found if one.chance >= wanted.power]
     if enough:
@@ -134,7 +137,7 @@ def _with_these_people(wanted: Wanted, people: int, choices: tuple[int, ...]) ->
     return max(found, key=lambda one: one.chance)
 
 
-def _filled(wanted: Wanted, people: int, each: int, share: float) -> Iterator[Design]:
+def _filled(wanted: CertificateGoal, people: int, each: int, share: float) -> Iterator[EnvyDesign]:
     """Return the largest design that people fill, or the smallest that is powerful enough."""
     low, high = max(targets_least(wanted.delta, wanted.lam), each), _MOST_TARGETS + 1
     if not _fits(wanted, people, low, each, share):
@@ -143,7 +146,7 @@ def _filled(wanted: Wanted, people: int, each: int, share: float) -> Iterator[De
         middle = (low + high) // 2
         fits = _fits(wanted, people, middle, each, share)
         low, high = (middle, high) if fits else (low, middle)
-    largest = Design(wanted.rule(low, each), each, people, wanted.uncertified)
+    largest = EnvyDesign(wanted.rule(low, each), each, people, wanted.uncertified)
     if largest.chance >= wanted.power:
         try:
             rule = wanted.needed(each, share)
@@ -154,12 +157,12 @@ def _filled(wanted: Wanted, people: int, each: int, share: float) -> Iterator[De
     yield largest
 
 
-def _fits(wanted: Wanted, people: int, targets: int, each: int, share: float) -> bool:
+def _fits(wanted: CertificateGoal, people: int, targets: int, each: int, share: float) -> bool:
     rule = wanted.rule(targets, each)
     return _allowed(rule) and unfilled(people, targets, rule.arms, each) <= share
 
 
-def _fewest_at_all(wanted: Wanted, choices: tuple[int, ...]) -> int:
+def _fewest_at_all(wanted: CertificateGoal, choices: tuple[int, ...]) -> int:
     targets = targets_least(wanted.delta, wanted.lam)
     each = min(max(choices), targets)
     return people_needed(targets, wanted.rule(targets, each).arms, each, max(wanted.shares))

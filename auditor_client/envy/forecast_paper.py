@@ -7,11 +7,11 @@ import math
 
 import numpy as np
 
-from auditor_client.envy.forecast_path import Bools, Course
+from auditor_client.envy.forecast_path import Bools, ForecastPath
 from auditor_client.stats.noise_distributions import Floats
 
 
-class Printed(Course):
+class Printed(ForecastPath):
     """Algorithm 1 as printed."""
 
     def _explores(self, step: int) -> Bools:

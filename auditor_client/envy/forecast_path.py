@@ -21,7 +21,7 @@ STRIDE = 0.02
 
 
 @dataclass(frozen=True)
-class Forecast:
+class EnvyForecast:
     """Of each target: how it would end, after how many steps, at which loss of reward."""
 
     verdicts: NDArray[np.str_]
@@ -30,7 +30,7 @@ class Forecast:
 
 
 @dataclass(frozen=True)
-class Terms:
+class EnvyTerms:
     """At which level each target is audited, within what, and how careful with their rewards."""
 
     level: float
@@ -49,13 +49,15 @@ class Terms:
             if not 0 < value <= most:
                 raise InputError(f"{name} must be above 0 and at most {most:g}, not {value!r}.")
         if self.bounds not in ("printed", "tight"):
-            raise InputError(f"bounds are 'printed' or 'tight', not {self.bounds!r}.")
+            raise InputError(
+                f"bounds are 'printed' or 'tight', not {self.bounds!r}.", case="bounds"
+            )
 
 
-class Course(ABC):
+class ForecastPath(ABC):
     """Targets on their way: pulls of each arm, and which arms are still in question."""
 
-    def __init__(self, means: Floats, terms: Terms) -> None:
+    def __init__(self, means: Floats, terms: EnvyTerms) -> None:
         self.own, self.means, self.terms = means[:, :1], means[:, 1:], terms
         self.home = np.zeros_like(self.own)
         self.pulls = np.zeros_like(self.means)
@@ -63,7 +65,7 @@ class Course(ABC):
         self.running = np.ones(len(means), bool)
         self.verdicts = np.full(len(means), "undecided", dtype="U9")
 
-    def followed(self, ceiling: int) -> Forecast:
+    def followed(self, ceiling: int) -> EnvyForecast:
         step = 0
         while step < ceiling and self.running.any():
             stride = min(1 + int(STRIDE * step), ceiling - step)
@@ -74,7 +76,7 @@ class Course(ABC):
             self._judge()
         steps = (self.home + self.pulls.sum(axis=1, keepdims=True))[:, 0]
         costs = (self.pulls * (self.own - self.means)).sum(axis=1)
-        return Forecast(self.verdicts, steps, costs)
+        return EnvyForecast(self.verdicts, steps, costs)
 
     def _judge(self) -> None:
         self.active &= ~(self._dropped() & self.running[:, None])

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from auditor_client.envy import bernoulli_divergence
-from auditor_client.envy.forecast_path import STRIDE, Bools, Course
+from auditor_client.envy.forecast_path import STRIDE, Bools, ForecastPath
 from auditor_client.stats.noise_distributions import Floats
 
 # Of delta: for verdicts, and for constraint (3).
@@ -16,7 +16,7 @@ _DROP_PRICE, _ENVY_PRICE, _SAFE_PRICE = 2.3, 3.0, 2.3
 _LEAST, _HALVINGS = 1e-3, 26
 
 
-class Tight(Course):
+class Tight(ForecastPath):
     """The same promise by bets (docs/envy.md): what they gain on coins is a relative entropy."""
 
     def _explores(self, step: int) -> Bools:

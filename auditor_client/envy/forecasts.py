@@ -8,17 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from auditor_client.envy.forecast_paper import Printed
-from auditor_client.envy.forecast_path import Forecast, Terms
+from auditor_client.envy.forecast_path import EnvyForecast, EnvyTerms
 from auditor_client.envy.forecast_tight import Tight
 from auditor_client.errors import InputError
 
 _LONGEST = 10**9
 
 
-def forecast(means: ArrayLike, terms: Terms, ceiling: int | None = None) -> Forecast:
+def forecast(means: ArrayLike, terms: EnvyTerms, ceiling: int | None = None) -> EnvyForecast:
     """Follow targets with these means, one row each: their own first, then those of their arms."""
     known = np.atleast_2d(np.asarray(means, np.float64))
     if known.shape[1] < 2 or not ((known >= 0) & (known <= 1)).all():
-        raise InputError("Means are those of one's own and of at least one arm, each in [0, 1].")
+        raise InputError(
+            "Means are those of one's own and of at least one arm, each in [0, 1].", case="means"
+        )
     kind = Tight if terms.bounds == "tight" else Printed
     return kind(known, terms).followed(ceiling or _LONGEST)

@@ -51,7 +51,8 @@ def arms_per_person_for(people: int, targets: int, arms: int, share: float = FEW
             return each
     raise InputError(
         f"{people} people cannot fill the lots of {targets} targets with {arms} arms each, however"
-        " often one person takes part. Take more people, or larger gamma and lam."
+        " often one person takes part. Take more people, or larger gamma and lam.",
+        case="few-people-for-the-lots",
     )
 
 

@@ -11,20 +11,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditor_client.envy.decision_rule import SampleRule
-from auditor_client.envy.designs import Design, Wanted, design
-from auditor_client.envy.forecast_path import Bounds, Terms
+from auditor_client.envy.designs import CertificateGoal, EnvyDesign, design
+from auditor_client.envy.forecast_path import Bounds, EnvyTerms
 from auditor_client.envy.forecasts import forecast
 from auditor_client.envy.lots import noise_rate
+from auditor_client.envy.options import EnvyOptions
 from auditor_client.envy.sample_size import sample_needed
 from auditor_client.errors import InputError
-from auditor_client.kinds.envy_freeness.request import EnvyOptions
 
 # The ceiling in multiples of the steps to expect, which leaves hardly anybody undecided.
 ROOM = 2.0
 
 
 @dataclass(frozen=True)
-class Plan:
+class EnvyPlan:
     """Whom an audit needs, for how long, at which loss and noise, and what it is likely to say.
 
     `steps` and `cost` are to be expected of each target, `ceiling` is the most steps to allow.
@@ -32,9 +32,9 @@ class Plan:
     forecast is for, one's own first.
     """
 
-    design: Design
-    wanted: Wanted
-    terms: Terms
+    design: EnvyDesign
+    wanted: CertificateGoal
+    terms: EnvyTerms
     without_noise: int
     steps: float
     cost: float
@@ -128,7 +128,7 @@ def envy_plan(
     bounds: Bounds = "tight",
     own: float = 0.5,
     others: float | Sequence[float] | None = None,
-) -> Plan:
+) -> EnvyPlan:
     """Plan the certificate of (tolerance, gamma, lam)-envy-freeness.
 
     `epsilon` is that of the counts. `people` is how many take part: without it, the plan says how
@@ -138,14 +138,14 @@ def envy_plan(
     what they would have from somebody else's, one number or a few to stand for all arms (default:
     as much as from their own, the longest case without envy).
     """
-    wanted = Wanted(epsilon, sampled, delta, gamma, lam, power, uncertified)
+    wanted = CertificateGoal(epsilon, sampled, delta, gamma, lam, power, uncertified)
     chosen = design(wanted, people=people, arms_per_person=arms_per_person)
     without = sample_needed(delta=delta, gamma=gamma, lam=lam, power=power, uncertified=uncertified)
-    terms = Terms(chosen.rule.level, tolerance, alpha, bounds)
+    terms = EnvyTerms(chosen.rule.level, tolerance, alpha, bounds)
     means = (own, *_spread(own if others is None else others, chosen.rule.arms))
     found = forecast(means, terms)
     steps = float(found.steps[0])
-    return Plan(
+    return EnvyPlan(
         design=chosen,
         wanted=wanted,
         terms=terms,
@@ -161,7 +161,7 @@ def _spread(others: float | Sequence[float], arms: int) -> list[float]:
     """Return a mean for each arm, in the proportions of those given."""
     few = np.atleast_1d(np.asarray(others, np.float64))
     if not len(few):
-        raise InputError("Give at least one mean of the others.")
+        raise InputError("Give at least one mean of the others.", case="no-means")
     return [float(few[place * len(few) // arms]) for place in range(arms)]
 
 

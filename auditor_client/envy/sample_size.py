@@ -66,7 +66,10 @@ def sample_needed(
     while not enough(high):
         low, high = high, 2 * high
         if high > _MOST:
-            raise InputError("No number of targets is enough: allow a larger lam, or more epsilon.")
+            raise InputError(
+                "No number of targets is enough: allow a larger lam, or more epsilon.",
+                case="never-enough-targets",
+            )
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
@@ -78,5 +81,6 @@ def _require(power: float, uncertified: float, lam: float) -> None:
     if not 0 <= uncertified < lam:
         raise InputError(
             f"Of targets that need a certificate, a share below lam = {lam:g} may stay uncertified,"
-            f" not {uncertified!r}."
+            f" not {uncertified!r}.",
+            case="share-above-lam",
         )

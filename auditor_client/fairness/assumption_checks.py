@@ -11,10 +11,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from auditor_client.fairness.bin_tests import Group
+from auditor_client.fairness.bin_tests import GroupCounts
 from auditor_client.fairness.gap import check_delta
 from auditor_client.fairness.metrics.event_shares import surely_below
-from auditor_client.kinds.score_histogram.result import FinishedAudit
+from openapi.resources import PricePart
 
 # Groups whose sizes differ by more than this factor are called out of balance: the smaller one
 # then decides the width of every limit, and a few of its people weigh as much as many others.
@@ -32,22 +32,26 @@ class Assumption:
     words: str
 
 
-def check(audit: FinishedAudit, alpha: float = 0.2, delta: float = 0.05) -> list[Assumption]:
-    """The assumptions of the paper, for the gap that is tolerated and the probability of error."""
+def check(
+    groups: dict[str, GroupCounts], noise: PricePart, alpha: float = 0.2, delta: float = 0.05
+) -> list[Assumption]:
+    """Return the paper's assumptions, for the tolerated gap and the probability of error.
+
+    `noise` is the part of the release that states the noise on the bins.
+    """
     check_delta(delta)
-    groups = audit.groups()
     level = delta / len(groups)
     return [
         _somebody(groups, level),
-        _enough(audit, groups, alpha, delta),
-        _noise(audit, alpha),
+        _enough(groups, alpha, delta),
+        _noise(noise, alpha),
         _balance(groups, level),
         *_inside(groups, level),
         *_open(),
     ]
 
 
-def _somebody(groups: dict[str, Group], level: float) -> Assumption:
+def _somebody(groups: dict[str, GroupCounts], level: float) -> Assumption:
     empty = [name for name, group in groups.items() if group.size.tells_nothing(level)]
     words = (
         f"Of {', '.join(empty)} it cannot be told that anybody was scored, or the counts contradict"
@@ -58,11 +62,9 @@ def _somebody(groups: dict[str, Group], level: float) -> Assumption:
     return Assumption("people in every group", not empty, words)
 
 
-def _enough(
-    audit: FinishedAudit, groups: dict[str, Group], alpha: float, delta: float
-) -> Assumption:
+def _enough(groups: dict[str, GroupCounts], alpha: float, delta: float) -> Assumption:
     # min n >= 8/α² · ln(3|A||Y|/δ)   [IKH23, eq. 6]
-    bins = len(audit.bin_names())
+    bins = len(next(iter(groups.values())).table)
     needed = math.ceil(8 / alpha**2 * math.log(3 * len(groups) * bins / delta))
     least = {name: max(g.size.limits(delta / len(groups))[0], 0) for name, g in groups.items()}
     smallest = min(least, key=lambda name: least[name])
@@ -76,8 +78,7 @@ def _enough(
     return Assumption("enough people for Theorem 1", holds, words)
 
 
-def _noise(audit: FinishedAudit, alpha: float) -> Assumption:
-    stated = audit.part("bins")
+def _noise(stated: PricePart, alpha: float) -> Assumption:
     holds = stated.mechanism == "discrete-laplace" and 1 / stated.noise_scale > alpha / 2
     words = (
         f"Theorem 1 assumes Laplace noise with epsilon above {alpha / 2:g} (half the tolerated"
@@ -87,7 +88,7 @@ def _noise(audit: FinishedAudit, alpha: float) -> Assumption:
     return Assumption("noise as in Theorem 1", holds, words)
 
 
-def _balance(groups: dict[str, Group], level: float) -> Assumption:
+def _balance(groups: dict[str, GroupCounts], level: float) -> Assumption:
     limits = {name: group.size.limits(level / 2) for name, group in groups.items()}
     fewest, most = (pick(limits, key=lambda n: limits[n][0]) for pick in (min, max))
     factor = max(limits[most][1], 1) / max(limits[fewest][0], 1)
@@ -98,7 +99,7 @@ def _balance(groups: dict[str, Group], level: float) -> Assumption:
     return Assumption("groups in balance", holds, words)
 
 
-def _inside(groups: dict[str, Group], level: float) -> Iterator[Assumption]:
+def _inside(groups: dict[str, GroupCounts], level: float) -> Iterator[Assumption]:
     missing = [name for name, group in groups.items() if group.size.missing(level) > 0]
     words = (
         f"The bins of {', '.join(missing)} hold fewer people than were stated: the number of people"
@@ -108,7 +109,7 @@ def _inside(groups: dict[str, Group], level: float) -> Iterator[Assumption]:
     )
     yield Assumption("everybody is in a bin", not missing, words)
     few = all(
-        surely_below(Group(group.table[-1:], group.size, group.rate), _OUTSIDE, level)
+        surely_below(GroupCounts(group.table[-1:], group.size, group.rate), _OUTSIDE, level)
         for group in groups.values()
     )
     words = (
@@ -136,6 +137,7 @@ def _open() -> Iterator[Assumption]:
     yield Assumption(
         "the model of every day",
         None,
-        "The platform scored with the model it uses for everybody. `auditor_client.consistency.model_test`"
-        " tests whether several releases can come from one model; docs/canary.md plans such tests.",
+        "The platform scored with the model it uses for everybody."
+        " `auditor_client.consistency.model_test` tests whether several releases can come from"
+        " one model; docs/canary.md plans such tests.",
     )

@@ -12,7 +12,7 @@ from heapq import nsmallest
 from auditor_client.stats import chernoff
 from auditor_client.stats.difference_tail import Count
 from auditor_client.stats.difference_test import Contrast
-from auditor_client.stats.group_size import GroupSize
+from auditor_client.stats.group_size import GroupSizeEstimate
 from auditor_client.stats.noise import AnyNoise
 
 # Parts of a level: for the sizes, where they are not known; for the plausible shares.
@@ -24,11 +24,11 @@ _RATIO_STEP = math.log(1.15)
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GroupCounts:
     """One group's noisy counts, their noise (a law or a rate), and what is known of its size."""
 
     table: tuple[int, ...]
-    size: GroupSize
+    size: GroupSizeEstimate
     rate: AnyNoise
 
 
@@ -42,7 +42,7 @@ class Tests:
     missing: float
 
 
-def tests_above(more: Group, less: Group, delta: float) -> Tests:
+def tests_above(more: GroupCounts, less: GroupCounts, delta: float) -> Tests:
     """All must be rejected for a difference to be ruled out."""
     level, size_level = _split(more, less, delta / 2)
     share_level, level = level * _SHARES / 4, level * (1 - _SHARES)
@@ -51,7 +51,7 @@ def tests_above(more: Group, less: Group, delta: float) -> Tests:
     return Tests(by_ratio, level, len(more.table), more.size.missing(delta))
 
 
-def tests_below(more: Group, less: Group, delta: float, pairs: int) -> Tests:
+def tests_below(more: GroupCounts, less: GroupCounts, delta: float, pairs: int) -> Tests:
     """Contrasts of p_less - p_more: minus its upper limit is a lower limit of p_more - p_less."""
     level, size_level = _split(more, less, delta / 2 / pairs)
     bins = len(more.table)
@@ -63,7 +63,7 @@ def tests_below(more: Group, less: Group, delta: float, pairs: int) -> Tests:
     return Tests(found, level, bins, less.size.missing(delta))
 
 
-def tests_each(first: Group, second: Group, level: float) -> Tests:
+def tests_each(first: GroupCounts, second: GroupCounts, level: float) -> Tests:
     """Contrasts of p_first - p_second in every bin, for limits that hold in all bins at once."""
     level, size_level = _split(first, second, level)
     share_level, level = level * _SHARES / (4 * len(first.table)), level * (1 - _SHARES)
@@ -72,7 +72,7 @@ def tests_each(first: Group, second: Group, level: float) -> Tests:
     return Tests(by_ratio, level, len(first.table), first.size.missing(2 * level))
 
 
-def _split(one: Group, other: Group, level: float) -> tuple[float, float]:
+def _split(one: GroupCounts, other: GroupCounts, level: float) -> tuple[float, float]:
     """The level left for the counts, and that of each of the four limits of two sizes."""
     if one.size.kind == other.size.kind == "known":
         return level, level
@@ -80,7 +80,7 @@ def _split(one: Group, other: Group, level: float) -> tuple[float, float]:
 
 
 def _contrasts(
-    first: Group, second: Group, size_level: float, share_level: float, delta: float
+    first: GroupCounts, second: GroupCounts, size_level: float, share_level: float, delta: float
 ) -> Iterator[set[Contrast]]:
     """For each ratio, the contrasts of all bins; none at all where nothing can be said.
 
@@ -107,7 +107,7 @@ def _contrasts(
         }
 
 
-def _ratios(first: GroupSize, second: GroupSize, size_level: float) -> list[float]:
+def _ratios(first: GroupSizeEstimate, second: GroupSizeEstimate, size_level: float) -> list[float]:
     """The weights first : second that a test may need.
 
     They may depend on what is known and on sizes bought apart, which are independent of the bins.

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from auditor_client.fairness import gap_bounds
-from auditor_client.fairness.bin_tests import Group
-from auditor_client.stats.group_size import GroupSize
-from auditor_client.stats.noise import Epsilon, Noise, Nothing, as_rate, law
+from auditor_client.fairness.bin_tests import GroupCounts
+from auditor_client.stats.group_size import GroupSizeEstimate
+from auditor_client.stats.noise import Epsilon, Noise, NoNoise, as_rate, distribution
 
 if TYPE_CHECKING:
     from auditor_client.charts.chart import Chart
@@ -63,7 +63,7 @@ class FairnessGap:
 
     def chart(self, alpha: float) -> "Chart":
         """The interval against the gap that is tolerated. It shows itself in a notebook."""
-        from auditor_client.charts.chart import verdict_chart  # Altair takes a second to import
+        from auditor_client.fairness.charts import verdict_chart  # Altair takes a second to import
 
         return verdict_chart(self, alpha)
 
@@ -103,15 +103,15 @@ def fairness_gap(
     is measured by the sum of its own bins. Never pass the number of people *uploaded*: if the bins
     account for only part of a size, the rest could be in any bin and `high` grows by that much.
     """
-    one = law(as_rate(epsilon)) if noise is None else noise
+    one = distribution(as_rate(epsilon)) if noise is None else noise
     if size_noise is None and noisy_sizes and size_epsilon is None:
         raise ValueError("noisy_sizes need the size_epsilon they were bought at")
-    own = law(as_rate(size_epsilon, "size_epsilon")) if size_noise is None else size_noise
+    own = distribution(as_rate(size_epsilon, "size_epsilon")) if size_noise is None else size_noise
     groups = measured_groups(counts, one, sizes or {}, noisy_sizes or {}, own)
     return gap_of(groups, delta)
 
 
-def gap_of(groups: Mapping[str, Group], delta: float) -> FairnessGap:
+def gap_of(groups: Mapping[str, GroupCounts], delta: float) -> FairnessGap:
     """The fairness gap of groups that are put together already."""
     if len(groups) < 2:
         raise ValueError(f"a gap needs at least two groups, not {len(groups)}")
@@ -119,11 +119,11 @@ def gap_of(groups: Mapping[str, Group], delta: float) -> FairnessGap:
     known = list(groups.values())
     efg, names, at = _largest(groups)
     alone = gap_bounds.one_sided(delta)
-    most = gap_bounds.above(known, alone)
-    least = min(gap_bounds.below(known, alone), most)
+    most = gap_bounds.upper_limit(known, alone)
+    least = min(gap_bounds.lower_limit(known, alone), most)
     # Limits that hold together lie outside of those that hold alone: the search starts there.
-    high = gap_bounds.above(known, delta, floor=most)
-    low = min(gap_bounds.below(known, delta), least) if least > 0 else 0.0
+    high = gap_bounds.upper_limit(known, delta, floor=most)
+    low = min(gap_bounds.lower_limit(known, delta), least) if least > 0 else 0.0
     return FairnessGap(efg, low, high, names, at, delta, least, most)
 
 
@@ -133,7 +133,7 @@ def measured_groups(
     sizes: Mapping[str, int],
     noisy_sizes: Mapping[str, int],
     size_noise: Noise,
-) -> dict[str, Group]:
+) -> dict[str, GroupCounts]:
     """The groups of a release, checked, by name."""
     tables = _checked_counts(counts)
     if strangers := (sizes.keys() | noisy_sizes.keys()) - tables.keys():
@@ -141,15 +141,15 @@ def measured_groups(
     found = {}
     for name, table in tables.items():
         known = None if name not in sizes else _integer(sizes[name], f"size of {name}")
-        if known is None and isinstance(noise, Nothing):
+        if known is None and isinstance(noise, NoNoise):
             known = sum(table)
         noisy = None if name not in noisy_sizes else _integer(noisy_sizes[name], f"size of {name}")
-        size = GroupSize(sum(table), len(table), noise, known, noisy, size_noise)
-        found[name] = Group(table, size, noise)
+        size = GroupSizeEstimate(sum(table), len(table), noise, known, noisy, size_noise)
+        found[name] = GroupCounts(table, size, noise)
     return found
 
 
-def _largest(groups: Mapping[str, Group]) -> tuple[float, tuple[str, str], int]:
+def _largest(groups: Mapping[str, GroupCounts]) -> tuple[float, tuple[str, str], int]:
     best: tuple[float, tuple[str, str], int] | None = None
     for y in range(len(next(iter(groups.values())).table)):
         shares = {name: group.table[y] / group.size.estimate for name, group in groups.items()}

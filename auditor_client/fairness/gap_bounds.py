@@ -12,10 +12,16 @@ from itertools import permutations
 
 import numpy as np
 
-from auditor_client.fairness.bin_tests import Group, Tests, tests_above, tests_below
-from auditor_client.stats.difference_test import Contrast, Level, constant, surely_rejects, worst
+from auditor_client.fairness.bin_tests import GroupCounts, Tests, tests_above, tests_below
+from auditor_client.stats.difference_test import (
+    Contrast,
+    Level,
+    constant,
+    least_favourable,
+    rejects_by_chernoff,
+)
 from auditor_client.stats.noise import Floats
-from auditor_client.stats.upper_limit import upper_limit
+from auditor_client.stats.upper_limit import contrast_upper_limit
 
 # Parts of the level below: for claims of the right sign, and for claims of the wrong sign.
 _RIGHT, _WRONG = 0.8, 0.1
@@ -28,7 +34,7 @@ def one_sided(delta: float) -> float:
     return 2 * delta if delta < 0.5 else delta
 
 
-def above(groups: Sequence[Group], delta: float, floor: float = 0.0) -> float:
+def upper_limit(groups: Sequence[GroupCounts], delta: float, floor: float = 0.0) -> float:
     """An upper limit of FG, missed with probability at most delta/2; not searched below `floor`."""
     found = [tests_above(more, less, delta) for more, less in permutations(groups, 2)]
     return highest(found, floor)
@@ -45,30 +51,30 @@ def highest(found: Sequence[Tests], floor: float = 0.0) -> float:
     for tests, cell in sorted(_flat(found), key=_hardest_first):
         # The people in no bin could all be in this one.
         rest = max(limit - tests.missing, 0.0)
-        if limit < 1 and not surely_rejects(cell, rest, tests.level):
-            limit = upper_limit(cell, constant(tests.level), rest, 1.0) + tests.missing
+        if limit < 1 and not rejects_by_chernoff(cell, rest, tests.level):
+            limit = contrast_upper_limit(cell, constant(tests.level), rest, 1.0) + tests.missing
         limit = max(limit, tests.missing)
     return min(limit, 1.0)
 
 
-def below(groups: Sequence[Group], delta: float) -> float:
+def lower_limit(groups: Sequence[GroupCounts], delta: float) -> float:
     """A lower limit of FG, missed with probability at most delta/2."""
     return max(_below(tests) for tests in _all_below(groups, delta))
 
 
-def within(groups: Sequence[Group], delta: float, alpha: float) -> bool:
-    """Whether `above` is at most alpha, without searching for it."""
+def certify_within(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
+    """Whether `upper_limit` is at most alpha, without searching for it."""
     return all(
         _within(tests_above(more, less, delta), alpha) for more, less in permutations(groups, 2)
     )
 
 
-def beyond(groups: Sequence[Group], delta: float, alpha: float) -> bool:
-    """Whether `below` is more than alpha, without searching for it."""
+def certify_beyond(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
+    """Whether `lower_limit` is more than alpha, without searching for it."""
     return any(_beyond(tests, alpha) for tests in _all_below(groups, delta))
 
 
-def _all_below(groups: Sequence[Group], delta: float) -> list[Tests]:
+def _all_below(groups: Sequence[GroupCounts], delta: float) -> list[Tests]:
     pairs = len(groups) * (len(groups) - 1) // 2
     return [tests_below(more, less, delta, pairs) for more, less in permutations(groups, 2)]
 
@@ -89,8 +95,8 @@ def _within(tests: Tests, alpha: float) -> bool:
     if not tests.by_ratio or limit < 0:
         return alpha >= 1
     return all(
-        surely_rejects(cell, limit, tests.level)
-        or worst(cell, limit, constant(tests.level)).rejected
+        rejects_by_chernoff(cell, limit, tests.level)
+        or least_favourable(cell, limit, constant(tests.level)).rejected
         for cells in tests.by_ratio
         for cell in cells
     )
@@ -108,16 +114,19 @@ def _bin_below(cell: Contrast, tests: Tests, most: float) -> float:
     if most <= 0 or not _positive(cell, tests):
         return 0.0
     level = shared(tests.level * _RIGHT, tests.bins)
-    if most < 1 and worst(cell, -most, level).rejected:
+    if most < 1 and least_favourable(cell, -most, level).rejected:
         return most
-    return -upper_limit(cell, level, max(cell.observed, -1.0), 0.0)
+    return -contrast_upper_limit(cell, level, max(cell.observed, -1.0), 0.0)
 
 
 def _beyond(tests: Tests, alpha: float) -> bool:
     limit = min(alpha + tests.missing, 1.0)
     level = shared(tests.level * _RIGHT, tests.bins)
     return bool(tests.by_ratio) and all(
-        any(_positive(cell, tests) and worst(cell, -limit, level).rejected for cell in cells)
+        any(
+            _positive(cell, tests) and least_favourable(cell, -limit, level).rejected
+            for cell in cells
+        )
         for cells in tests.by_ratio
     )
 
@@ -127,7 +136,7 @@ def _positive(cell: Contrast, tests: Tests) -> bool:
     # Not worth the work where the normal approximation already finds none.
     if cell.approximate(tests.level / 2) >= 0:
         return False
-    return worst(cell, 0.0, shared(tests.level * _WRONG, tests.bins)).rejected
+    return least_favourable(cell, 0.0, shared(tests.level * _WRONG, tests.bins)).rejected
 
 
 def shared(level: float, bins: int) -> Level:

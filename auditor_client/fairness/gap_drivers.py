@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from auditor_client.fairness.bin_tests import Group, tests_each
+from auditor_client.fairness.bin_tests import GroupCounts, tests_each
 from auditor_client.fairness.gap import FairnessGap, check_delta, gap_of
 from auditor_client.fairness.gap_bounds import shared
-from auditor_client.stats.upper_limit import upper_limit
+from auditor_client.stats.upper_limit import contrast_upper_limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,9 @@ class Driver:
         return max(self.low, -self.high, 0.0)
 
 
-def drivers(groups: Mapping[str, Group], delta: float, most: int | None = None) -> list[Driver]:
+def drivers(
+    groups: Mapping[str, GroupCounts], delta: float, most: int | None = None
+) -> list[Driver]:
     """Every pair and bin, those that show most first.
 
     With `most`, only so many of each pair, those that were measured furthest apart: their limits
@@ -51,7 +53,7 @@ def drivers(groups: Mapping[str, Group], delta: float, most: int | None = None) 
     return sorted(found, key=lambda driver: (-driver.least, -abs(driver.difference)))
 
 
-def pair_gaps(groups: Mapping[str, Group], delta: float) -> list[FairnessGap]:
+def pair_gaps(groups: Mapping[str, GroupCounts], delta: float) -> list[FairnessGap]:
     """The gap of each pair of groups; all intervals hold at once with probability 1 - delta."""
     pairs = list(combinations(groups, 2))
     share = delta / max(len(pairs), 1)
@@ -61,7 +63,7 @@ def pair_gaps(groups: Mapping[str, Group], delta: float) -> list[FairnessGap]:
 def _of_pair(
     first: str,
     second: str,
-    groups: Mapping[str, Group],
+    groups: Mapping[str, GroupCounts],
     share: float,
     delta: float,
     most: int | None,
@@ -80,7 +82,9 @@ def _of_pair(
     ]
 
 
-def _limits(first: Group, second: Group, level: float, bins: Sequence[int]) -> dict[int, float]:
+def _limits(
+    first: GroupCounts, second: GroupCounts, level: float, bins: Sequence[int]
+) -> dict[int, float]:
     """Upper limits of p_first - p_second in these bins; over all bins they hold but for `level`."""
     tests = tests_each(first, second, level)
     counts_of = {number: (first.table[number], second.table[number]) for number in bins}
@@ -92,6 +96,6 @@ def _limits(first: Group, second: Group, level: float, bins: Sequence[int]) -> d
         for cell in cells:
             counts = cell.first.value, cell.second.value
             if counts in wanted:
-                limit = upper_limit(cell, allowed, -1.0, 1.0)
+                limit = contrast_upper_limit(cell, allowed, -1.0, 1.0)
                 found[counts] = max(found.get(counts, -1.0), limit)
     return {number: min(found[counts] + tests.missing, 1.0) for number, counts in counts_of.items()}

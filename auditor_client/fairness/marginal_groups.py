@@ -3,51 +3,52 @@
 A crossed audience (`by=["gender", "race"]`) is one release for every question about one attribute
 or several. The people of the merged group have the mix of the audience; if that mix is not that of
 the population one asks about, the merged shares are not either. Counts of a merged bin are sums of
-binomial variables with different shares, so limits use moments only (`Moments`): they are somewhat
-wider than those of an audience that was never crossed. The proof is in docs/intervals.md.
+binomial variables with different shares, so limits use moments only (`MomentBoundNoise`). They are
+somewhat wider than those of an audience that was never crossed. docs/intervals.md has the proof.
 """
 
 from collections.abc import Mapping
 
 from auditor_client.audiences.labels import JOIN
 from auditor_client.errors import InputError
-from auditor_client.fairness.bin_tests import Group
-from auditor_client.stats.group_size import GroupSize
-from auditor_client.stats.noise import Moments, Noise, law, summed
+from auditor_client.fairness.bin_tests import GroupCounts
+from auditor_client.stats.group_size import GroupSizeEstimate
+from auditor_client.stats.noise import MomentBoundNoise, Noise, distribution, summed
 
 
-def merged(groups: Mapping[str, Group], attribute: int) -> dict[str, Group]:
+def merge_by_attribute(groups: Mapping[str, GroupCounts], attribute: int) -> dict[str, GroupCounts]:
     """One group per value of an attribute: 0 is the first of `by`."""
     parts = {name: name.split(JOIN) for name in groups}
     depth = {len(values) for values in parts.values()}
     if len(depth) != 1 or not 0 <= attribute < max(depth) or max(depth) < 2:
         raise InputError(
             "The groups are not crossed that way: upload the audience with several columns,"
-            " as in by=['gender', 'race'], and count its attributes from 0."
+            " as in by=['gender', 'race'], and count its attributes from 0.",
+            case="not-crossed",
         )
-    by_value: dict[str, list[Group]] = {}
+    by_value: dict[str, list[GroupCounts]] = {}
     for name, values in parts.items():
         by_value.setdefault(values[attribute], []).append(groups[name])
     return {value: _together(members) for value, members in by_value.items()}
 
 
-def _together(members: list[Group]) -> Group:
+def _together(members: list[GroupCounts]) -> GroupCounts:
     if len(members) == 1:
         return members[0]
     table = tuple(map(sum, zip(*(group.table for group in members), strict=True)))
     noise = summed(members[0].rate, len(members))
-    return Group(table, _size(members, sum(table), noise), Moments(noise))
+    return GroupCounts(table, _size(members, sum(table), noise), MomentBoundNoise(noise))
 
 
-def _size(members: list[Group], total: int, noise: Noise) -> GroupSize:
+def _size(members: list[GroupCounts], total: int, noise: Noise) -> GroupSizeEstimate:
     sizes = [group.size for group in members]
     known = [size.known for size in sizes if size.known is not None]
     noisy = [size.noisy for size in sizes if size.noisy is not None]
-    return GroupSize(
+    return GroupSizeEstimate(
         total,
         sizes[0].bins,
         noise,
         known=sum(known) if len(known) == len(sizes) else None,
         noisy=sum(noisy) if len(noisy) == len(sizes) else None,
-        noisy_rate=summed(law(sizes[0].noisy_rate), len(sizes)),
+        noisy_rate=summed(distribution(sizes[0].noisy_rate), len(sizes)),
     )

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from auditor_client.errors import InputError
-from auditor_client.fairness.metrics.mixin import Measures
+from auditor_client.fairness.metrics.mixin import MetricsMixin
 
 if TYPE_CHECKING:
-    from auditor_client.fairness.metrics import Estimate
+    from auditor_client.fairness.metrics.estimate import Estimate
 
 Metric = Literal[
     "parity",
@@ -27,7 +27,7 @@ Found = tuple[Metric, float | None, "Estimate"]
 
 
 @dataclass(frozen=True)
-class Selection:
+class MetricSelection:
     """Measures by name; without names, all that can be had with what else is given."""
 
     only: tuple[Metric, ...] = ()
@@ -53,7 +53,7 @@ class Selection:
         absent |= {"equal-opportunity"} if self.qualified is None else set()
         return tuple(name for name in METRICS if name not in absent)
 
-    def of(self, audit: Measures, delta: float) -> Iterator[Found]:
+    def of(self, audit: MetricsMixin, delta: float) -> Iterator[Found]:
         """Every measure for every pair of groups; the pairs of one measure share delta."""
         for metric in self.metrics:
             for at in self._points(metric):
@@ -67,7 +67,7 @@ class Selection:
 
 
 def _computed(
-    audit: Measures, metric: Metric, at: float | None, delta: float, qualified: str | None
+    audit: MetricsMixin, metric: Metric, at: float | None, delta: float, qualified: str | None
 ) -> "list[Estimate]":
     point = 0.0 if at is None else at
     ways: dict[Metric, Callable[[], list[Estimate]]] = {

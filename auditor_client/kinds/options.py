@@ -1,39 +1,19 @@
 """A request for an audit from what people type: bins, epsilon, content and audience."""
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from itertools import pairwise
 from typing import Literal, TypedDict
 
 from auditor_client.audiences.client import NamedAudience
 from auditor_client.errors import InputError
-from auditor_client.transport.validation import draft
+from auditor_client.transport.decimals import Number, to_decimal_or_none
+from auditor_client.transport.validation import validate
 from openapi.resources import Content, Edges, Levels, ScoreHistogramRequest, ScoreRange
 
-Number = int | float | str | Decimal
 Bins = int | Sequence[float]
 
-PLACES = 6
 DEFAULT_BINS = 100
-
-
-def exact(value: Number, name: str = "epsilon", places: int = PLACES) -> Decimal:
-    """The very number that was typed, as a decimal of at most so many places; never rounded."""
-    try:
-        # A float's shortest representation is what was typed: 0.1 means 0.1.
-        number = Decimal(str(value)).normalize()
-    except InvalidOperation as error:
-        raise InputError(f"{value!r} is not a number: {name} must be one.") from error
-    if not number.is_finite():
-        raise InputError(f"{value!r} is not a number: {name} must be one.")
-    if int(number.as_tuple().exponent) < -places:
-        raise InputError(f"{value} has more than {places} decimal places: write {name} with fewer.")
-    return Decimal(f"{number:f}")  # 20, where `normalize` says 2E+1
-
-
-def exact_or_none(value: Number | None, name: str, places: int = PLACES) -> Decimal | None:
-    return None if value is None else exact(value, name, places)
 
 
 def equal_edges(count: int, scores: ScoreRange) -> list[float]:
@@ -44,18 +24,18 @@ def equal_edges(count: int, scores: ScoreRange) -> list[float]:
     return [float(low + (high - low) * step / count) for step in range(count + 1)]
 
 
-def bins_of(bins: Bins, levels: Sequence[float] | None, scores: ScoreRange) -> Edges | Levels:
+def parse_bins(bins: Bins, levels: Sequence[float] | None, scores: ScoreRange) -> Edges | Levels:
     """Bins from their number, their edges, or the levels of a discrete score."""
     if levels is not None:
-        return draft(Levels, levels=_increasing(levels))
+        return validate(Levels, levels=_increasing(levels))
     edges = equal_edges(bins, scores) if isinstance(bins, int) else bins
-    return draft(Edges, edges=_increasing(edges))
+    return validate(Edges, edges=_increasing(edges))
 
 
 def _increasing(values: Sequence[float]) -> list[float]:
     numbers = [float(value) for value in values]
     if any(left >= right for left, right in pairwise(numbers)):
-        raise InputError("Edges and levels must increase.")
+        raise InputError("Edges and levels must increase.", case="not-increasing")
     return numbers
 
 
@@ -93,16 +73,16 @@ def audit_request(
     epsilon = options.get("epsilon")
     if epsilon is None and mechanism == "discrete-laplace":
         epsilon = 1
-    return draft(
+    return validate(
         ScoreHistogramRequest,
         content_id=id_of(content),
         audience_id=id_of(audience),
-        bins=bins_of(options.get("bins", DEFAULT_BINS), options.get("levels"), scores),
+        bins=parse_bins(options.get("bins", DEFAULT_BINS), options.get("levels"), scores),
         mechanism=mechanism,
-        epsilon=exact_or_none(epsilon, "epsilon"),
-        size_epsilon=exact_or_none(options.get("size_epsilon"), "size_epsilon"),
-        rho=exact_or_none(options.get("rho"), "rho"),
-        size_rho=exact_or_none(options.get("size_rho"), "size_rho"),
+        epsilon=to_decimal_or_none(epsilon, "epsilon"),
+        size_epsilon=to_decimal_or_none(options.get("size_epsilon"), "size_epsilon"),
+        rho=to_decimal_or_none(options.get("rho"), "rho"),
+        size_rho=to_decimal_or_none(options.get("size_rho"), "size_rho"),
         context=dict(options.get("context") or {}),
         mandate_id=options.get("mandate_id"),
     )

@@ -43,13 +43,16 @@ class Result(Generic[R]):
     def __post_init__(self) -> None:
         found = getattr(self.release, "kind", None)
         if found != self.kind:
-            raise InputError(f"This is a {found}, not a {self.kind}: another class reads it.")
+            raise InputError(
+                f"This is a {found}, not a {self.kind}: another class reads it.",
+                case="another-kind",
+            )
         labels = [group.label for group in getattr(self.release, "groups", ())]
         if len({name_of(self.names, label) for label in labels}) != len(labels):
-            raise InputError("Two groups have the same name.")
+            raise InputError("Two groups have the same name.", case="equal-names")
 
     @classmethod
-    def differing(cls, asked: Any, made: R) -> Iterator[str]:  # noqa: ARG003  (nothing to hold)
+    def mismatches(cls, asked: Any, made: R) -> Iterator[str]:  # noqa: ARG003  (nothing to hold)
         """In what a release of this kind is not of the request, beside what all have in common."""
         yield from ()
 
@@ -97,7 +100,9 @@ class Result(Generic[R]):
         for part in self.release.price.parts:
             if part.name == name:
                 return part
-        raise ContractError(f"The release does not state the noise of its {name}.")
+        raise ContractError(
+            f"The release does not state the noise of its {name}.", case="no-noise-of-the-sizes"
+        )
 
     def by_name(self, values: Mapping[str, Value]) -> dict[str, Value]:
         """Values by name of group, from values by label."""

@@ -78,13 +78,16 @@ class Ledger:
         [note] = seen(trust.origin)
         cosigned = notes.cosign(note, self._maker, self._key, int(time.time()))
         body = Cosignature(note=cosigned)
-        return self._transport.post(f"{PATH}/cosignatures", body, SignedHead, again=True)
+        return self._transport.post(
+            f"{PATH}/cosignatures", body, SignedHead, retry_idempotently=True
+        )
 
     def _continues(self, head: Checkpoint, earlier: Checkpoint) -> None:
         if head.size < earlier.size:
             raise LedgerError(
                 f"The service shows a head of {head.size} entries; one of {earlier.size} was "
-                "signed before. It hides entries: keep both and tell the regulator."
+                "signed before. It hides entries: keep both and tell the regulator.",
+                case="hidden-entries",
             )
         if earlier.size == 0:
             return
@@ -96,7 +99,8 @@ class Ledger:
         except EvidenceError as error:
             raise LedgerError(
                 f"The head of {head.size} entries does not continue the one of {earlier.size} "
-                f"({error}): the past was rewritten, or others are shown another ledger."
+                f"({error}): the past was rewritten, or others are shown another ledger.",
+                case="rewritten",
             ) from error
 
 
@@ -104,7 +108,7 @@ def _opened(note: str, trust: Trust, *, witnessed: bool = False) -> Checkpoint:
     try:
         opened = notes.open_checkpoint(note, [*trust.ledger, *trust.witnesses])
     except EvidenceError as error:
-        raise LedgerError(f"A signed head does not verify: {error}.") from error
+        raise LedgerError(f"A signed head does not verify: {error}.", case="untrusted") from error
     if witnessed and not opened.witnesses:
-        raise LedgerError("No witness that you trust cosigned this head.")
+        raise LedgerError("No witness that you trust cosigned this head.", case="no-witness")
     return opened.checkpoint

@@ -26,7 +26,7 @@ def verify_file(
         header = next(lines, b"")
         found = verify(header, lines, trust, seen=before, witnessed=witnessed)
     except EvidenceError as error:
-        raise LedgerError(f"{path}: {error}.") from error
+        raise LedgerError(f"{path}: {error}.", case=error.case) from error
     if memory:
         remember(trust.origin, found.note)
     return found

@@ -33,7 +33,8 @@ def verify_receipt(saved: SavedReceipt, trust: Trust) -> AnyRelease:
     if saved.proof is None:
         raise ReceiptError(
             "The receipt is signed, but the file has no proof that it is in the ledger. Fetch it: "
-            "auditor receipt prove FILE"
+            "auditor receipt prove FILE",
+            case="no-proof",
         )
     _check_entry(saved.receipt, keys, saved.proof)
     check_inclusion(saved.proof, trust, "the receipt")
@@ -48,7 +49,9 @@ def _check_price(price: Price) -> None:
     try:
         worth = check_numbers(parts).price
     except EvidenceError as error:
-        raise ReceiptError(f"The receipt is signed, but {error}. Tell the regulator.") from error
+        raise ReceiptError(
+            f"The receipt is signed, but {error}. Tell the regulator.", case=error.case
+        ) from error
     paid: dict[Currency, BothRelations | None] = {"epsilon": price.epsilon, "rho": price.rho}
     for currency, both in paid.items():
         added = INFINITE if both is None else Fraction(both.add_remove)
@@ -56,7 +59,8 @@ def _check_price(price: Price) -> None:
         if (worth.of(currency, ADD_REMOVE), worth.of(currency, CHANGE_ONE)) != (added, changed):
             raise ReceiptError(
                 "The receipt is signed, but its price is not that of its parts."
-                " Keep it and tell the regulator."
+                " Keep it and tell the regulator.",
+                case="price-of-the-parts",
             )
 
 
@@ -66,7 +70,10 @@ def _check_entry(receipt: str, keys: Mapping[str, Any], proof: InclusionProof) -
     released = receipts.digest(receipts.canonical(statement | {"receipt": receipt}))
     entry = _entry(proof)
     if entry["facts"].get("digest") != released:
-        raise ReceiptError("The ledger's entry names other bytes than this receipt's release.")
+        raise ReceiptError(
+            "The ledger's entry names other bytes than this receipt's release.",
+            case="another-release-than-entered",
+        )
     if entry["facts"].get("audit_id") != statement["audit_id"]:
         raise ReceiptError("The ledger's entry is of another audit.")
 
@@ -79,7 +86,7 @@ def _entry(proof: InclusionProof) -> dict[str, Any]:
             return dict(entry)
     except (ValueError, KeyError, TypeError, AttributeError):
         pass
-    raise ReceiptError("The proof is not of a release.")
+    raise ReceiptError("The proof is not of a release.", case="not-of-a-release")
 
 
 def check_inclusion(proof: InclusionProof, trust: Trust, what: str) -> None:
@@ -91,5 +98,6 @@ def check_inclusion(proof: InclusionProof, trust: Trust, what: str) -> None:
         merkle.verify_inclusion(leaf, proof.number, head.size, path, head.root)
     except EvidenceError as error:
         raise ReceiptError(
-            f"The ledger does not hold {what}: {error}. Keep the file and tell the regulator."
+            f"The ledger does not hold {what}: {error}. Keep the file and tell the regulator.",
+            case=error.case,
         ) from error

@@ -24,7 +24,7 @@ def size_of(note: str) -> int:
         return Checkpoint.parse(Note.parse(note).text).size
     except NoteError as error:
         raise LedgerError(
-            f"A head that was kept on this machine cannot be read: {error}."
+            f"A head that was kept on this machine cannot be read: {error}.", case="unreadable"
         ) from error
 
 

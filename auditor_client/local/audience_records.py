@@ -53,7 +53,9 @@ def load_record(audience_id: str) -> Record | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ProfileError(f"The names of the groups in {path} cannot be read.") from error
+        raise ProfileError(
+            f"The names of the groups in {path} cannot be read.", case="unreadable"
+        ) from error
 
 
 def names_for(audience_id: str) -> dict[str, str]:

@@ -21,7 +21,9 @@ def new_key(path: str | Path) -> dict[str, Any]:
     """
     path = Path(path)
     if path.exists():
-        raise ProfileError(f"{path} exists already; a key is never overwritten. Choose another.")
+        raise ProfileError(
+            f"{path} exists already; a key is never overwritten. Choose another.", case="key-exists"
+        )
     key = OKPKey.generate_key("Ed25519")
     write_private(path, json.dumps(key.as_dict(private=True)) + "\n")
     return public_jwk(key)
@@ -66,9 +68,11 @@ def _read(path: Path) -> dict[str, Any]:
         refuse_shared(path)
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise ProfileError(f"There is no key file {path}. Make one: auditor key new") from error
+        raise ProfileError(
+            f"There is no key file {path}. Make one: auditor key new", case="no-key-file"
+        ) from error
     except (OSError, ValueError) as error:
         raise ProfileError(f"The key file {path} cannot be read: {error}") from error
     if not isinstance(content, dict):
-        raise ProfileError(f"The key file {path} is not a JWK.")
+        raise ProfileError(f"The key file {path} is not a JWK.", case="not-a-jwk")
     return content

@@ -15,7 +15,7 @@ from auditor_client.local.pending_record import PendingRecord, load_pending, sav
 
 
 @dataclass(frozen=True)
-class Slot:
+class RecordSlot:
     """A place on disk for one record, and the lock that guards it."""
 
     folder: Path
@@ -40,7 +40,7 @@ class Claim:
     """A record that this process alone may change. Without a slot it is in memory only."""
 
     record: PendingRecord
-    slot: Slot | None = None
+    slot: RecordSlot | None = None
     lock: FileLock | None = field(default=None, repr=False)
     resumed: bool = False
 
@@ -94,7 +94,7 @@ def find_claim(
             if isinstance(found, Busy) or found.resumed:
                 return found
             found.leave()
-    for slot in (Slot(folder, name, number) for number in count(1)):
+    for slot in (RecordSlot(folder, name, number) for number in count(1)):
         if slot.lock in mine or (new and slot.record.exists()):
             continue
         found = _take(slot, fresh)
@@ -105,14 +105,14 @@ def find_claim(
     raise AssertionError("there is always another slot")
 
 
-def _used(folder: Path, name: str) -> list[Slot]:
+def _used(folder: Path, name: str) -> list[RecordSlot]:
     """Return the slots of a request that are on disk, the first one first."""
     stems = {path.stem for path in folder.glob(f"{name}*") if path.suffix in (".json", ".lock")}
     numbers = {int(stem.removeprefix(name).removeprefix("-") or 1) for stem in stems}
-    return [Slot(folder, name, number) for number in sorted(numbers)]
+    return [RecordSlot(folder, name, number) for number in sorted(numbers)]
 
 
-def _take(slot: Slot, fresh: PendingRecord) -> Claim | Busy:
+def _take(slot: RecordSlot, fresh: PendingRecord) -> Claim | Busy:
     """Lock a slot and read its record, or say who has it and what they sent."""
     before = load_pending(slot.record, slot.name)
     planned = before or fresh

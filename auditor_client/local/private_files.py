@@ -47,4 +47,6 @@ def refuse_shared(path: Path) -> None:
     if os.name == "nt":
         return
     if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise ProfileError(f"{path} can be read by others. Run: chmod 600 {path}")
+        raise ProfileError(
+            f"{path} can be read by others. Run: chmod 600 {path}", case="readable-by-others"
+        )

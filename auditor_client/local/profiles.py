@@ -36,7 +36,9 @@ def load_profiles() -> dict[str, Profile]:
     except FileNotFoundError:
         return {}
     except (OSError, tomllib.TOMLDecodeError, TypeError) as error:
-        raise ProfileError(f"The profiles in {path} cannot be read: {error}") from error
+        raise ProfileError(
+            f"The profiles in {path} cannot be read: {error}", case="unreadable"
+        ) from error
 
 
 def load_profile(name: str) -> Profile:
@@ -45,7 +47,8 @@ def load_profile(name: str) -> Profile:
         known = ", ".join(sorted(profiles)) or "none yet"
         raise ProfileError(
             f"There is no profile {name!r} in {_path()} (there: {known})."
-            " Make one with: auditor profile add"
+            " Make one with: auditor profile add",
+            case="no-such-profile",
         )
     return profiles[name]
 

@@ -34,7 +34,8 @@ def verify_release(stored: bytes, keys: Mapping[str, Any]) -> AnyRelease:
     if receipts.canonical(statement) != signed_statement(receipt, keys):
         raise ReceiptError(
             "The receipt is signed, but says something else than the release."
-            " Keep both and tell the regulator."
+            " Keep both and tell the regulator.",
+            case="another-release-than-signed",
         )
     return _release(statement, receipt)
 
@@ -67,7 +68,8 @@ def signed_statement(receipt: str, keys: Mapping[str, Any]) -> bytes:
     except (receipts.ReceiptError, JoseError, ValueError, KeyError, TypeError) as error:
         raise ReceiptError(
             f"No key of the platform signed this receipt ({error})."
-            " Do not rely on it; keep it and tell the regulator."
+            " Do not rely on it; keep it and tell the regulator.",
+            case="wrong-signature",
         ) from error
 
 
@@ -75,7 +77,9 @@ def _release(statement: dict[str, Any], receipt: str) -> AnyRelease:
     try:
         return RELEASE.validate_python({**statement, "receipt": receipt})
     except ValidationError as error:
-        raise ReceiptError("The receipt is signed, but not of a release.") from error
+        raise ReceiptError(
+            "The receipt is signed, but not of a release.", case="not-of-a-release"
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,10 @@ class SavedReceipt:
 
     def check_contents(self, release: AnyRelease) -> None:
         if self.contents and not same_contents(release, self.contents):
-            raise ReceiptError("The file shows another content than the one that was signed.")
+            raise ReceiptError(
+                "The file shows another content than the one that was signed.",
+                case="another-content-than-signed",
+            )
 
     def save(self, path: str | Path) -> None:
         document = {
@@ -117,14 +124,18 @@ class SavedReceipt:
         try:
             document = json.loads(Path(path).read_text(encoding="utf-8"))
             if document.pop("format") != FORMAT:
-                raise InputError(f"{path} is a receipt of another format.")
+                raise InputError(f"{path} is a receipt of another format.", case="another-format")
             contents = tuple(map(Content.model_validate, document.pop("contents")))
             proof = document.pop("proof", None)
             proved = InclusionProof.model_validate(proof) if proof else None
             return cls(contents=contents, proof=proved, **document)
         except OSError as error:
-            raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+            raise InputError(
+                f"{path} cannot be read: {error.strerror}.", case="unreadable"
+            ) from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             if isinstance(error, InputError):
                 raise
-            raise InputError(f"{path} is not a receipt saved by `save_receipt`.") from error
+            raise InputError(
+                f"{path} is not a receipt saved by `save_receipt`.", case="not-a-receipt-file"
+            ) from error

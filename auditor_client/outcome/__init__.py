@@ -13,7 +13,7 @@ docs/outcome-test.md says what is estimated and why the limits hold.
 [YS22] Yu, Saint-Jacques, "Choosing an algorithmic fairness metric for an online marketplace".
 """
 
-from auditor_client.outcome.bias_correction import Change, Notified, notifications, ranks
+from auditor_client.outcome.bias_correction import CorrectionEffect, Notified, notifications, ranks
 from auditor_client.outcome.bin_sums import FrameMoments
 from auditor_client.outcome.charts import effect_chart, marginal_chart
 from auditor_client.outcome.effects import Effect
@@ -22,19 +22,19 @@ from auditor_client.outcome.log_reader import from_frame
 from auditor_client.outcome.marginals import Marginal
 from auditor_client.outcome.other_metrics import equalised_odds, precision
 from auditor_client.outcome.outcome_test import Tested, test
-from auditor_client.outcome.planning import Plan, power_of, sample_size, simulated_power
-from auditor_client.outcome.resampling_limits import Limits
-from auditor_client.stats.outcome_moments import Moments
+from auditor_client.outcome.planning import OutcomeTestPlan, power_of, sample_size, simulated_power
+from auditor_client.outcome.resampling_limits import ResamplingLimits
+from auditor_client.stats.outcome_moments import OutcomeMoments
 
 __all__ = [
-    "Change",
+    "CorrectionEffect",
     "Effect",
     "FrameMoments",
-    "Limits",
     "Marginal",
-    "Moments",
     "Notified",
-    "Plan",
+    "OutcomeMoments",
+    "OutcomeTestPlan",
+    "ResamplingLimits",
     "Tested",
     "Wald",
     "effect_chart",

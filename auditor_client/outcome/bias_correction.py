@@ -19,18 +19,24 @@ from numpy.typing import NDArray
 
 from auditor_client.errors import InputError
 from auditor_client.outcome.log_reader import Bins, edges_of
-from auditor_client.outcome.resampling_limits import REPLICATES, Copies, Limits, drawn, limits_of
-from auditor_client.outcome.scored_rows import Corrected, RowNames, Scored
+from auditor_client.outcome.resampling_limits import (
+    REPLICATES,
+    Copies,
+    ResamplingLimits,
+    drawn,
+    limits_of,
+)
+from auditor_client.outcome.scored_rows import Corrected, RowNames, ScoredRows
 from auditor_client.stats.noise_distributions import Floats
 
 
 @dataclass(frozen=True)
-class Change:
+class CorrectionEffect:
     """Before and after scores are corrected; `limits` of the percent, of ranks the difference."""
 
     before: float
     after: float
-    limits: Limits | None = None
+    limits: ResamplingLimits | None = None
 
     @property
     def percent(self) -> float:
@@ -45,8 +51,8 @@ class Change:
 class Notified:
     """Notifications by group (N%Δ is `.percent`), and the outcomes of all of them (Y%Δ)."""
 
-    groups: Mapping[str, Change]
-    outcome: Change
+    groups: Mapping[str, CorrectionEffect]
+    outcome: CorrectionEffect
 
 
 def notifications(
@@ -71,7 +77,7 @@ def notifications(
     scores right above the threshold may tell nothing about outcomes, there are no limits either.
     """
     columns = RowNames(score, outcome, group, query, person)
-    rows = Scored.of(frame, columns)
+    rows = ScoredRows.of(frame, columns)
     sent = rows.scores >= threshold
     _refuse_silence(rows, sent, threshold)
     corrected = Corrected.of(rows, frame, columns, edges_of(rows.scores, bins, threshold))
@@ -93,7 +99,7 @@ def notifications(
     if np.mean(np.array([1.0, *slopes]) <= 0) > delta / 4:
         # Whom it would reach below the threshold is anybody's guess.
         found = [one and replace(one, low=-100.0, high=np.inf) for one in found]
-    *groups, of_outcome = map(Change, before.tolist(), after.tolist(), found)
+    *groups, of_outcome = map(CorrectionEffect, before.tolist(), after.tolist(), found)
     return Notified(dict(zip(rows.names, groups, strict=True)), of_outcome)
 
 
@@ -109,14 +115,14 @@ def ranks(
     delta: float = 0.05,
     replicates: int = REPLICATES,
     seed: int = 0,
-) -> dict[str, Change]:
+) -> dict[str, CorrectionEffect]:
     """What correction does to the average rank of each group, 1 being the top [§4.2].
 
     A row is a candidate in a list (`query`) ranked by score; those with an outcome were seen. The
     top of each corrected list counts, as many as were seen. Limits are as those of notifications.
     """
     columns = RowNames(score, outcome, group, query, person)
-    rows = Scored.of(frame, columns)
+    rows = ScoredRows.of(frame, columns)
     seen = rows.seen
     if not seen.any():
         raise InputError(f"No row has a value in {outcome!r}: nothing was observed.")
@@ -134,11 +140,11 @@ def ranks(
 
     before, after = averaged(Copies.of(rows))
     found = limits_of(rows, averaged, _difference, delta, replicates, seed)
-    changes = map(Change, before.tolist(), after.tolist(), found)
+    changes = map(CorrectionEffect, before.tolist(), after.tolist(), found)
     return dict(zip(rows.names, changes, strict=True))
 
 
-def _average_rank(rows: Scored, copies: Copies, ahead: Floats, taken: Floats) -> Floats:
+def _average_rank(rows: ScoredRows, copies: Copies, ahead: Floats, taken: Floats) -> Floats:
     """By group; the copies of a row that are taken have the places right behind those ahead."""
     weights = copies.times * taken
     totals, counts = rows.by_group(weights * (ahead + (taken + 1) / 2)), rows.by_group(weights)
@@ -165,10 +171,11 @@ def _edges_of_seen(scores: Floats, seen: Floats, bins: Bins) -> Floats:
     return found
 
 
-def _refuse_silence(rows: Scored, sent: NDArray[np.bool_], threshold: float) -> None:
+def _refuse_silence(rows: ScoredRows, sent: NDArray[np.bool_], threshold: float) -> None:
     silent = int(np.isnan(rows.outcomes[sent]).sum())
     if not sent.any() or silent:
         raise InputError(
             f"{silent} of {sent.sum()} rows with a score of {threshold:g} or more have no outcome:"
-            " give the threshold from which notifications were sent."
+            " give the threshold from which notifications were sent.",
+            case="missing-outcomes",
         )

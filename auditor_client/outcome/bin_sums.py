@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from auditor_client.errors import InputError
 from auditor_client.stats.noise_distributions import Floats, Laplace, Noise
-from auditor_client.stats.outcome_moments import Moments
+from auditor_client.stats.outcome_moments import OutcomeMoments
 
-# The columns of `Moments.sums`, as products of u and v.
+# The columns of `OutcomeMoments.sums`, as products of u and v.
 NAMES = ("n", "v", "u", "uu", "uv", "vv")
 # What a variance needs that is robust to heteroskedasticity, beside `NAMES`.
 HIGHER = ("uuu", "uuuu", "uuv", "uuuv", "uvv", "uuvv")
@@ -22,7 +22,7 @@ PERSONAL = ("n", "v", "u", "uv", "uu")
 
 
 @dataclass(frozen=True, eq=False)
-class Personal:
+class PersonSums:
     """Sums over persons. A person may have rows in several groups: a viewer of many candidates.
 
     `products` is Σ_p x_p x_pᵀ, x_p what the rows of person p add up to: bin by bin, group by group,
@@ -36,7 +36,7 @@ class Personal:
 
 
 @dataclass(frozen=True, eq=False)
-class FrameMoments(Moments):
+class FrameMoments(OutcomeMoments):
     """Exact sums with those that releases leave out: for variances without a bound.
 
     `higher[group, bin]` are sums in the order of `HIGHER`. `left_out` rows lay outside of all bins.
@@ -44,7 +44,7 @@ class FrameMoments(Moments):
 
     binary: bool = False
     higher: Floats | None = field(default=None, repr=False)
-    personal: Personal | None = field(default=None, repr=False)
+    personal: PersonSums | None = field(default=None, repr=False)
     left_out: int = 0
 
 
@@ -115,7 +115,7 @@ class BinSums:
         return np.sqrt((weights @ self.to_names) ** 2 @ self.variance)
 
 
-def bin_sums(moments: Moments, number: int, binary: bool) -> BinSums:
+def bin_sums(moments: OutcomeMoments, number: int, binary: bool) -> BinSums:
     to_names = np.eye(len(NAMES))
     if binary:
         to_names[NAMES.index("vv")] = to_names[NAMES.index("n")]

@@ -13,7 +13,7 @@ from auditor_client.outcome.marginals import freedom, mean_limits
 from auditor_client.outcome.regression import Control, Fit, fit
 from auditor_client.outcome.sandwich_variance import Variance
 from auditor_client.stats.noise_distributions import Floats
-from auditor_client.stats.outcome_moments import Moments
+from auditor_client.stats.outcome_moments import OutcomeMoments
 
 # Below so many rows of a group nothing is estimated in a bin.
 LEAST_ROWS = 10
@@ -80,7 +80,7 @@ class Joint:
 
 
 @dataclass(frozen=True)
-class Question:
+class EffectQuestion:
     control: Control
     variance: Variance
     delta: float
@@ -88,7 +88,7 @@ class Question:
 
 
 def bin_effects(
-    moments: Moments, number: int, order: Sequence[int], question: Question
+    moments: OutcomeMoments, number: int, order: Sequence[int], question: EffectQuestion
 ) -> tuple[list[Effect], Joint | None]:
     """Of every pair of groups, and all of them together where all are defined."""
     sums = bin_sums(moments, number, question.binary)
@@ -109,7 +109,7 @@ def bin_effects(
     return effects, _joint(number, fitted, question) if whole and fitted is not None else None
 
 
-def _fitted(sums: BinSums, able: list[int], question: Question) -> "_Fitted | None":
+def _fitted(sums: BinSums, able: list[int], question: EffectQuestion) -> "_Fitted | None":
     """The regression of the groups that are there, unless noise is too large for one."""
     found = fit(sums.only(able), question.control) if len(able) > 1 else None
     if found is None or found.frailty > _MOST_FRAILTY:
@@ -125,7 +125,7 @@ class _Fitted:
     fit: Fit
     factor: float
 
-    def covariance(self, contrasts: Floats, question: Question) -> tuple[Floats, Floats]:
+    def covariance(self, contrasts: Floats, question: EffectQuestion) -> tuple[Floats, Floats]:
         """Of contrasts, sampling and noise together, and how each noisy column enters them."""
         sampling = filling.sampling(self.fit, question.variance, contrasts)
         noise, entering = filling.noise(self.fit, contrasts)
@@ -162,7 +162,7 @@ def _effect(
     names: tuple[int, str, str],
     fitted: _Fitted,
     places: tuple[int, int],
-    question: Question,
+    question: EffectQuestion,
     half: float,
 ) -> Effect:
     found = fitted.fit
@@ -190,7 +190,7 @@ def _undefined(
     names: tuple[int, str, str],
     sums: BinSums,
     pair: tuple[int, int],
-    question: Question,
+    question: EffectQuestion,
     half: float,
     reason: str,
 ) -> Effect:
@@ -200,7 +200,7 @@ def _undefined(
     return Effect(*names, np.nan, np.nan, low, high, 1.0, reason, low, high, 1.0)
 
 
-def _joint(number: int, fitted: _Fitted, question: Question) -> Joint:
+def _joint(number: int, fitted: _Fitted, question: EffectQuestion) -> Joint:
     found = fitted.fit
     count = len(found.places)
     contrasts = np.stack([found.contrast(group, 0) for group in range(1, count)], axis=1)

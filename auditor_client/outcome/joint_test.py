@@ -10,7 +10,7 @@ from auditor_client.outcome.bin_sums import PERSONAL, FrameMoments
 from auditor_client.outcome.effects import Effect, Joint
 from auditor_client.outcome.error_quantiles import two_sided, wald_tail
 from auditor_client.stats.noise_distributions import Floats
-from auditor_client.stats.outcome_moments import Moments
+from auditor_client.stats.outcome_moments import OutcomeMoments
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Wald:
     p_value: float
 
 
-def wald(joints: Sequence[Joint], moments: Moments, order: Sequence[int]) -> Wald | None:
+def wald(joints: Sequence[Joint], moments: OutcomeMoments, order: Sequence[int]) -> Wald | None:
     """Wald's statistic, or none where no bin is defined.
 
     Noise is independent between bins, and so are rows, unless they are one person's. What a person

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from auditor_client.audiences.tables import open_columns
 from auditor_client.errors import InputError
-from auditor_client.outcome.bin_sums import HIGHER, NAMES, PERSONAL, FrameMoments, Personal
+from auditor_client.outcome.bin_sums import HIGHER, NAMES, PERSONAL, FrameMoments, PersonSums
 from auditor_client.stats.noise_distributions import Floats
 
 Bins = int | Sequence[float]
@@ -42,7 +42,9 @@ def from_frame(
     table = open_columns(frame, [score, outcome, group, *([person] if person else [])])
     table = table.filter(pc.is_valid(table[outcome]))
     if not len(table):
-        raise InputError(f"No row has a value in {outcome!r}: nothing was observed.")
+        raise InputError(
+            f"No row has a value in {outcome!r}: nothing was observed.", case="no-outcomes"
+        )
     scores, outcomes = numbers(table, score), numbers(table, outcome)
     names, groups = group_codes(table, group)
     edges = edges_of(scores, bins, threshold)
@@ -101,11 +103,14 @@ def numbers(table: pa.Table, column: str, *, missing: bool = False) -> Floats:
     try:
         found = table[column].cast(pa.float64()).to_numpy()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise InputError(f"Column {column!r} must hold numbers: {error}") from error
+        raise InputError(
+            f"Column {column!r} must hold numbers: {error}", case="not-numbers"
+        ) from error
     wrong = np.isinf(found) if missing else ~np.isfinite(found)
     if wrong.any():
         raise InputError(
-            f"{wrong.sum()} rows have no finite number in {column!r}: fill them or leave them out."
+            f"{wrong.sum()} rows have no finite number in {column!r}: fill them or leave them out.",
+            case="not-finite",
         )
     return np.asarray(found, np.float64)
 
@@ -115,14 +120,16 @@ def group_codes(table: pa.Table, column: str) -> tuple[list[str], Codes]:
     if table[column].null_count:
         raise InputError(
             f"{table[column].null_count} rows have no value in {column!r}: fill them or leave them"
-            " out."
+            " out.",
+            case="missing-values",
         )
     words = table[column].cast(pa.string())
     names = sorted(pc.unique(words).to_pylist())
     if len(names) < 2:
         raise InputError(
             f"Column {column!r} holds one group only ({', '.join(names)}): an outcome test compares"
-            " at least two."
+            " at least two.",
+            case="one-group",
         )
     return names, np.asarray(pc.index_in(words, pa.array(names)).to_numpy(), np.int64)
 
@@ -138,10 +145,13 @@ def edges_of(scores: Floats, bins: Bins, threshold: float | None = None) -> Floa
     """The edges as given, or quantiles; the threshold is the first if there is one."""
     if isinstance(bins, int):
         if not 1 <= bins <= _MOST_BINS:
-            raise InputError(f"Ask for 1 to {_MOST_BINS} bins, not {bins}.")
+            raise InputError(f"Ask for 1 to {_MOST_BINS} bins, not {bins}.", case="number-of-bins")
         passed = scores if threshold is None else scores[scores >= threshold]
         if not len(passed):
-            raise InputError(f"No row with an outcome has a score of {threshold:g} or more.")
+            raise InputError(
+                f"No row with an outcome has a score of {threshold:g} or more.",
+                case="no-row-above-the-threshold",
+            )
         found = np.quantile(passed, np.linspace(0, 1, bins + 1))
         if threshold is not None:
             found[0] = threshold
@@ -150,7 +160,7 @@ def edges_of(scores: Floats, bins: Bins, threshold: float | None = None) -> Floa
         return found if len(found) > 1 else found[0] + np.array([-0.5, 0.5])
     edges = np.asarray(bins, np.float64)
     if edges.ndim != 1 or len(edges) < 2 or not (np.diff(edges) > 0).all():
-        raise InputError("Edges must rise, and there must be two at least.")
+        raise InputError("Edges must rise, and there must be two at least.", case="not-increasing")
     return edges
 
 
@@ -164,13 +174,17 @@ def _range(
             raise InputError(
                 f"{wrong} rows have a value in {column!r} outside of {wanted[0]:g} to"
                 f" {wanted[1]:g} (they reach from {least:g} to {most:g}): correct them, or give"
-                " the range that outcomes have."
+                " the range that outcomes have.",
+                case="outcome-out-of-range",
             )
         return wanted
     if least >= 0 and most <= 1:
         return 0.0, 1.0
     if least == most:
-        raise InputError(f"Every row has the outcome {least:g}: there is nothing to compare.")
+        raise InputError(
+            f"Every row has the outcome {least:g}: there is nothing to compare.",
+            case="constant-outcome",
+        )
     return least, most
 
 
@@ -193,7 +207,10 @@ class _Rows:
         empty = np.bincount(self.groups, minlength=len(names)) == 0
         if empty.any():
             lost = ", ".join(name for name, none in zip(names, empty, strict=True) if none)
-            raise InputError(f"No row of {lost} has a score within the bins: choose other edges.")
+            raise InputError(
+                f"No row of {lost} has a score within the bins: choose other edges.",
+                case="empty-group",
+            )
 
     def sums(self, names: Sequence[str]) -> Floats:
         """In each cell, of the product of as many u and v as the name has letters."""
@@ -201,12 +218,15 @@ class _Rows:
         found = [np.bincount(self._cells, self._product(name), size) for name in names]
         return np.stack(found, axis=1, dtype=np.float64).reshape(*self.shape, len(names))
 
-    def by_person(self, persons: Codes) -> Personal:
+    def by_person(self, persons: Codes) -> PersonSums:
         """What the rows of each person add up to, multiplied out."""
         groups, bins = self.shape
         cells, width = groups * bins, groups * len(PERSONAL)
         if bins * width > _MOST_COLUMNS:
-            raise InputError(f"With persons, ask for {_MOST_COLUMNS // width} bins at most.")
+            raise InputError(
+                f"With persons, ask for {_MOST_COLUMNS // width} bins at most.",
+                case="number-of-bins-with-persons",
+            )
         keys, where = np.unique(
             persons * cells + self.bins * groups + self.groups, return_inverse=True
         )
@@ -220,7 +240,7 @@ class _Rows:
             flat = table.reshape(_PERSONS_AT_ONCE, bins * width)
             products += flat.T @ flat
         anywhere = np.unique(person * bins + cell // groups) % bins
-        return Personal(
+        return PersonSums(
             products.reshape(bins, width, bins, width),
             np.bincount(cell, minlength=cells).reshape(bins, groups).T,
             np.bincount(anywhere, minlength=bins),

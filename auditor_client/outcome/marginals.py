@@ -14,7 +14,7 @@ import numpy as np
 
 from auditor_client.outcome.bin_sums import NAMES, PERSONAL, BinSums, bin_sums
 from auditor_client.outcome.error_quantiles import two_sided
-from auditor_client.stats.outcome_moments import Moments
+from auditor_client.stats.outcome_moments import OutcomeMoments
 
 UPPER = 1.645
 UNDEFINED = "undefined"
@@ -42,7 +42,7 @@ class Marginal:
     kind: str
 
 
-def marginals(moments: Moments, binary: bool, delta: float) -> list[Marginal]:
+def marginals(moments: OutcomeMoments, binary: bool, delta: float) -> list[Marginal]:
     """Of all groups and bins, each between its own limits with probability about 1 - delta."""
     return [
         _marginal(moments, sums, group, number, binary, delta)
@@ -53,7 +53,7 @@ def marginals(moments: Moments, binary: bool, delta: float) -> list[Marginal]:
 
 
 def _marginal(
-    moments: Moments, sums: BinSums, group: int, number: int, binary: bool, delta: float
+    moments: OutcomeMoments, sums: BinSums, group: int, number: int, binary: bool, delta: float
 ) -> Marginal:
     rows, total = (float(value) for value in sums.sums[group, :2])
     low, high = mean_limits(sums, group, binary, delta)

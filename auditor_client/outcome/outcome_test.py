@@ -10,13 +10,13 @@ import pyarrow as pa
 
 from auditor_client.errors import InputError
 from auditor_client.outcome.bin_sums import FrameMoments
-from auditor_client.outcome.effects import Effect, Joint, Question, bin_effects
+from auditor_client.outcome.effects import Effect, EffectQuestion, Joint, bin_effects
 from auditor_client.outcome.joint_test import Wald, adjusted, wald
 from auditor_client.outcome.log_reader import of_cells
 from auditor_client.outcome.marginals import Marginal, marginals
 from auditor_client.outcome.regression import Control
 from auditor_client.outcome.sandwich_variance import Variance
-from auditor_client.stats.outcome_moments import Moments
+from auditor_client.stats.outcome_moments import OutcomeMoments
 
 # ruff: noqa: PT028  (`test` is the public word, no function of pytest's)
 Verdict = Literal["fair", "unfair", "inconclusive"]
@@ -31,7 +31,7 @@ class Tested:
     no tested bin is defined.
     """
 
-    moments: Moments = field(repr=False)
+    moments: OutcomeMoments = field(repr=False)
     effects: tuple[Effect, ...]
     marginals: tuple[Marginal, ...]
     tested: tuple[int, ...]
@@ -62,7 +62,9 @@ class Tested:
         most delta/2. Bins where a group has next to nobody have no equal scores to compare.
         """
         if tolerance < 0:
-            raise InputError(f"A tolerance is at least 0, not {tolerance}.")
+            raise InputError(
+                f"A tolerance is at least 0, not {tolerance}.", case="negative-tolerance"
+            )
         compared = [effect for effect in self.family() if not effect.off_support]
         defined = [effect for effect in compared if effect.defined]
         if any(max(each.low_all, -each.high_all) > tolerance for each in defined):
@@ -91,7 +93,7 @@ class Tested:
 
 
 def test(
-    moments: Moments | Mapping[str, Sequence[Any]],
+    moments: OutcomeMoments | Mapping[str, Sequence[Any]],
     *,
     reference: str | None = None,
     control: Control = "linear",
@@ -109,16 +111,18 @@ def test(
     common slope ("linear", as in the paper), a slope for each group ("slopes"), "quadratic" (own
     rows only) or "none". `binary`: outcomes are one of the two ends of their range.
     """
-    if not isinstance(moments, Moments):
+    if not isinstance(moments, OutcomeMoments):
         if edges is None:
-            raise InputError("Say between which edges the bins of these sums lie: edges=[…].")
+            raise InputError(
+                "Say between which edges the bins of these sums lie: edges=[…].", case="no-edges"
+            )
         moments = of_cells(moments, edges)
     if not 0 < delta < 1:
         raise InputError(f"delta is a probability between 0 and 1, not {delta}.")
     if len(moments.groups) < 2:
-        raise InputError("An outcome test compares at least two groups.")
+        raise InputError("An outcome test compares at least two groups.", case="few-groups")
     known = isinstance(moments, FrameMoments) and moments.binary
-    question = Question(control, variance, delta, known if binary is None else binary)
+    question = EffectQuestion(control, variance, delta, known if binary is None else binary)
     order = _order(moments, reference)
     tested = _tested(moments, threshold)
     effects: list[Effect] = []
@@ -141,17 +145,18 @@ def test(
     )
 
 
-def _order(moments: Moments, reference: str | None) -> list[int]:
+def _order(moments: OutcomeMoments, reference: str | None) -> list[int]:
     """The groups, the reference first."""
     if reference is not None and reference not in moments.groups:
         raise InputError(
-            f"There is no group {reference!r}; there are: {', '.join(moments.groups)}."
+            f"There is no group {reference!r}; there are: {', '.join(moments.groups)}.",
+            case="no-such-group",
         )
     first = 0 if reference is None else moments.groups.index(reference)
     return [first, *(group for group in range(len(moments.groups)) if group != first)]
 
 
-def _tested(moments: Moments, threshold: float | None) -> tuple[int, ...]:
+def _tested(moments: OutcomeMoments, threshold: float | None) -> tuple[int, ...]:
     if threshold is None:
         return tuple(range(len(moments.edges) - 1))
     for number, low in enumerate(moments.edges[:-1]):
@@ -159,5 +164,6 @@ def _tested(moments: Moments, threshold: float | None) -> tuple[int, ...]:
             return (number,)
     raise InputError(
         f"No bin begins at the threshold {threshold:g}: make it one of the edges, so that a bin"
-        " holds those who just passed."
+        " holds those who just passed.",
+        case="no-bin-at-the-threshold",
     )

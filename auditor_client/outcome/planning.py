@@ -13,14 +13,14 @@ import pyarrow as pa
 from scipy import special
 
 from auditor_client.errors import InputError
-from auditor_client.outcome.effects import Effect, Question, bin_effects
+from auditor_client.outcome.effects import Effect, EffectQuestion, bin_effects
 from auditor_client.outcome.error_quantiles import two_sided
 from auditor_client.outcome.log_reader import from_frame
 from auditor_client.outcome.outcome_test import test
 from auditor_client.outcome.sandwich_variance import Variance
 from auditor_client.stats.noise import Epsilon, as_rate
-from auditor_client.stats.noise_distributions import Laplace, Noise, Nothing
-from auditor_client.stats.outcome_moments import Moments
+from auditor_client.stats.noise_distributions import Laplace, Noise, NoNoise
+from auditor_client.stats.outcome_moments import OutcomeMoments
 
 # The fixed point of a release, and what one row can move in it altogether (docs/outcome-test.md).
 UNITS = (2**20, 2**20, 2**19, 2**18, 2**18, 2**18)
@@ -30,7 +30,7 @@ _VARIANCES: tuple[Variance, Variance] = ("guarded", "classical")
 
 
 @dataclass(frozen=True)
-class Plan:
+class OutcomeTestPlan:
     """An outcome test to be: one effect, the same in every bin, of a binary outcome.
 
     With `threshold_only` the bin right above the threshold alone is tested. `epsilon` is that of
@@ -50,15 +50,21 @@ class Plan:
 
     def __post_init__(self) -> None:
         if not 0 < abs(self.effect) < 1 or not 0 <= self.base + self.effect <= 1:
-            raise InputError("The effect added to the base must be an average outcome in [0, 1].")
+            raise InputError(
+                "The effect added to the base must be an average outcome in [0, 1].",
+                case="effect-out-of-range",
+            )
         if not 0 < self.delta < 1 or self.bins < 1 or self.groups < 2 or self.rows_per_person < 1:
-            raise InputError("Plan for at least one bin, two groups and one row per person.")
+            raise InputError(
+                "Plan for at least one bin, two groups and one row per person.",
+                case="few-bins-groups-or-rows",
+            )
 
     @property
-    def law(self) -> Noise:
+    def distribution(self) -> Noise:
         """Of the noise in every cell."""
         if self.epsilon is None:
-            return Nothing()
+            return NoNoise()
         return Laplace(as_rate(self.epsilon) / (REACH * self.rows_per_person))
 
     @property
@@ -84,7 +90,7 @@ def sample_size(
     if not 0 < power < 1:
         raise InputError(f"power is a probability between 0 and 1, not {power}.")
     known = None if epsilon is None else as_rate(epsilon)
-    plan = Plan(
+    plan = OutcomeTestPlan(
         effect, bins, groups, known, rows_per_person, base,
         delta=delta, threshold_only=threshold_only,
     )  # fmt: skip
@@ -99,7 +105,7 @@ def sample_size(
     return high
 
 
-def power_of(plan: Plan, people: int) -> float:
+def power_of(plan: OutcomeTestPlan, people: int) -> float:
     """The chance to find the effect in one bin, with so many people per group in all bins."""
     rows = people * plan.rows_per_person / plan.bins
     guarded, plain = (_rehearsed(plan, rows, variance) for variance in _VARIANCES)
@@ -111,7 +117,7 @@ def power_of(plan: Plan, people: int) -> float:
     return float(special.ndtr((abs(plan.effect) - width) / varies))
 
 
-def _rehearsed(plan: Plan, rows: float, variance: Variance) -> Effect:
+def _rehearsed(plan: OutcomeTestPlan, rows: float, variance: Variance) -> Effect:
     """The effect in a bin with the sums to be expected, scores being spread evenly in it."""
     means = (2 * plan.base - 1, 2 * (plan.base + plan.effect) - 1)
     # Mean places of two groups differ by chance, by √(2/3n) for n people.
@@ -120,27 +126,27 @@ def _rehearsed(plan: Plan, rows: float, variance: Variance) -> Effect:
         [rows, mean * rows + plan.slope * u, u, rows / 3, mean * u + plan.slope * rows / 3, rows]
         for mean, u in zip(means, places, strict=True)
     ]
-    moments = Moments(
+    moments = OutcomeMoments(
         ("one", "other"),
         (0.0, 1.0),
         (0.0, 1.0),
         np.array(sums)[:, np.newaxis],
         plan.rows_per_person,
-        plan.law,
+        plan.distribution,
         UNITS,
     )
-    question = Question("linear", variance, plan.delta, binary=True)
+    question = EffectQuestion("linear", variance, plan.delta, binary=True)
     return bin_effects(moments, 0, (0, 1), question)[0][0]
 
 
-def simulated_power(plan: Plan, people: int, *, runs: int = 200, seed: int = 0) -> float:
+def simulated_power(plan: OutcomeTestPlan, people: int, *, runs: int = 200, seed: int = 0) -> float:
     """The share of simulated tests that find the effect in a bin, on average over its bins."""
     generator = np.random.default_rng(seed)
     found = [_finds(plan, people, generator) for _ in range(runs)]
     return float(np.mean(found))
 
 
-def _finds(plan: Plan, people: int, generator: np.random.Generator) -> float:
+def _finds(plan: OutcomeTestPlan, people: int, generator: np.random.Generator) -> float:
     count = people * plan.rows_per_person
     group = np.repeat(np.arange(plan.groups), count)
     score = generator.random(len(group))
@@ -155,10 +161,10 @@ def _finds(plan: Plan, people: int, generator: np.random.Generator) -> float:
     )
     edges = np.linspace(0, 1, plan.bins + 1).tolist()
     exact = from_frame(rows, score="score", outcome="outcome", group="group", bins=edges)
-    drawn = plan.law.simulated(generator, exact.sums.size).reshape(exact.sums.shape)
-    noisy = Moments(
+    drawn = plan.distribution.simulated(generator, exact.sums.size).reshape(exact.sums.shape)
+    noisy = OutcomeMoments(
         exact.groups, exact.edges, (0.0, 1.0), exact.sums + drawn / np.array(UNITS),
-        plan.rows_per_person, plan.law, UNITS,
+        plan.rows_per_person, plan.distribution, UNITS,
     )  # fmt: skip
     tested = test(
         noisy, binary=True, delta=plan.delta, threshold=0.0 if plan.threshold_only else None

@@ -116,11 +116,14 @@ class Fit:
 def fit(sums: BinSums, control: Control) -> Fit | None:
     """The regression, or none where the (noisy) equations have no one solution."""
     if control not in _DEGREES:
-        raise InputError(f"The control is one of {', '.join(_DEGREES)}, not {control!r}.")
+        raise InputError(
+            f"The control is one of {', '.join(_DEGREES)}, not {control!r}.", case="unknown-control"
+        )
     if control == "quadratic" and sums.higher is None:
         raise InputError(
             "A quadratic control needs the sums of u³, u⁴ and u²Y, which no release has: use"
-            " control='slopes', or rows of your own."
+            " control='slopes', or rows of your own.",
+            case="no-quadratic-sums",
         )
     if sums.exact and control != "none" and _spread(sums) < _NO_SPREAD:
         control = "none"  # everybody has the same score: there is nothing to control for

@@ -21,7 +21,7 @@ import numpy as np
 from scipy import special
 
 from auditor_client.errors import InputError
-from auditor_client.outcome.scored_rows import Codes, Scored
+from auditor_client.outcome.scored_rows import Codes, ScoredRows
 from auditor_client.stats.noise_distributions import Floats
 
 REPLICATES = 200
@@ -30,7 +30,7 @@ Counted = Callable[["Copies"], Floats]
 
 
 @dataclass(frozen=True)
-class Limits:
+class ResamplingLimits:
     """Limits that hold with probability 1 - delta, and by how much the estimate leans."""
 
     low: float
@@ -47,7 +47,7 @@ class Copies:
     times: Floats
 
     @classmethod
-    def of(cls, rows: Scored) -> "Copies":
+    def of(cls, rows: ScoredRows) -> "Copies":
         """As they are."""
         return cls(np.ones(len(rows.scores)), np.ones(len(rows.scores)))
 
@@ -57,40 +57,41 @@ class Copies:
 
 
 def limits_of(
-    rows: Scored,
+    rows: ScoredRows,
     counted: Counted,
     change: Callable[[Floats, Floats], Floats],
     delta: float,
     replicates: int,
     seed: int,
-) -> list[Limits | None]:
+) -> list[ResamplingLimits | None]:
     """Limits of every change between the two rows of what is counted; none where undefined."""
     if not 0 < delta < 1:
-        raise InputError(f"delta must lie between 0 and 1, not {delta}.")
+        raise InputError(f"delta must lie between 0 and 1, not {delta}.", case="delta-range")
     value = change(*counted(Copies.of(rows)))
     if not replicates:
         return [None] * len(value)
     if replicates < 2 or rows.queries < _LEAST_QUERIES:
         raise InputError(
             f"Limits need at least 2 replicates and {_LEAST_QUERIES} queries, and there are"
-            f" {replicates} and {rows.queries}; 0 replicates give none."
+            f" {replicates} and {rows.queries}; 0 replicates give none.",
+            case="few-replicates-or-queries",
         )
     found = np.array([change(*counted(copies)) for copies in drawn(rows, replicates, seed)])
     t = float(special.stdtrit(rows.queries - 1, 1 - delta / 2))
     return [_limits(one, each, delta, t) for one, each in zip(value, found.T, strict=True)]
 
 
-def _limits(value: float, found: Floats, delta: float, t: float) -> Limits | None:
+def _limits(value: float, found: Floats, delta: float, t: float) -> ResamplingLimits | None:
     if not (np.isfinite(found).all() and np.isfinite(value)):
         return None
     bias, se = float(found.mean() - value), float(found.std(ddof=1))
     low, high = np.quantile(found, (delta / 2, 1 - delta / 2)).tolist()
     lows = low, 2 * value - high, value - t * se, value - bias - t * se
     highs = high, 2 * value - low, value + t * se, value - bias + t * se
-    return Limits(min(lows), max(highs), se, bias)
+    return ResamplingLimits(min(lows), max(highs), se, bias)
 
 
-def drawn(rows: Scored, replicates: int, seed: int) -> Iterator[Copies]:
+def drawn(rows: ScoredRows, replicates: int, seed: int) -> Iterator[Copies]:
     """So many replicates, the same ones for the same seed."""
     rng = np.random.default_rng(seed)
     for _ in range(replicates):

@@ -82,7 +82,10 @@ def _classical(fit: Fit) -> Floats:
 def _white(fit: Fit) -> Floats:
     """Σ x xᵀ r², from sums of u^k r² = W_k - 2 Σ_j θ_j U_{k+j} + Σ_j (θ*θ)_j T_{k+j}."""
     if fit.sums.higher is None or fit.degree > 1:
-        raise InputError("A robust variance needs rows of your own and a control of degree one.")
+        raise InputError(
+            "A robust variance needs rows of your own and a control of degree one.",
+            case="rows-for-a-robust-variance",
+        )
     filling = np.zeros_like(fit.design)
     degree = fit.degree
     for group in _groups(fit):
@@ -109,7 +112,8 @@ def _clustered(fit: Fit) -> Floats:
     """Σ_p g_p g_pᵀ, g_p = Σ over p's rows of x r, with the usual factor for few clusters."""
     if fit.sums.products is None or fit.degree > 1:
         raise InputError(
-            "Clusters need the persons of rows of your own, and a control of degree 1."
+            "Clusters need the persons of rows of your own, and a control of degree 1.",
+            case="persons-for-clusters",
         )
     taken = personal(fit)
     clusters, rows = fit.sums.clusters, float(fit.sums.rows.sum())

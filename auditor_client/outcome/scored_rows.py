@@ -17,7 +17,7 @@ from auditor_client.outcome.effects import LEAST_ROWS
 from auditor_client.outcome.log_reader import codes, from_frame, group_codes, numbers
 from auditor_client.outcome.regression import fit
 from auditor_client.stats.noise_distributions import Floats
-from auditor_client.stats.outcome_moments import Moments
+from auditor_client.stats.outcome_moments import OutcomeMoments
 
 Codes = NDArray[np.int64]
 
@@ -34,7 +34,7 @@ class RowNames:
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class ScoredRows:
     """Rows with and without an outcome (NaN). Without persons, each row is one of its own."""
 
     scores: Floats
@@ -45,7 +45,7 @@ class Scored:
     person: Codes | None = None
 
     @classmethod
-    def of(cls, frame: Any, columns: RowNames) -> "Scored":
+    def of(cls, frame: Any, columns: RowNames) -> "ScoredRows":
         person = columns.person
         wanted = [columns.score, columns.outcome, columns.group, columns.query]
         table = open_columns(frame, [*wanted, *([person] if person else [])])
@@ -90,13 +90,13 @@ class Scored:
 class Corrected:
     """Rows placed in bins, whose regression predicts their outcome: the corrected score."""
 
-    rows: Scored
+    rows: ScoredRows
     edges: Floats
     outcome_range: tuple[float, float]
     binary: bool
 
     @classmethod
-    def of(cls, rows: Scored, frame: Any, columns: RowNames, edges: Floats) -> "Corrected":
+    def of(cls, rows: ScoredRows, frame: Any, columns: RowNames, edges: Floats) -> "Corrected":
         moments = from_frame(
             frame,
             score=columns.score,
@@ -105,7 +105,10 @@ class Corrected:
             bins=edges.tolist(),
         )
         if silent := [name for name in rows.names if name not in moments.groups]:
-            raise InputError(f"No row of {', '.join(silent)} has an outcome: leave the group out.")
+            raise InputError(
+                f"No row of {', '.join(silent)} has an outcome: leave the group out.",
+                case="group-without-outcome",
+            )
         return cls(rows, edges, moments.outcome_range, moments.binary)
 
     def predicted(self, weights: Floats) -> Floats:
@@ -142,7 +145,7 @@ class Corrected:
         products = [np.asarray(u ** name.count("u") * v ** name.count("v")) for name in NAMES]
         return inside, rows.groups[inside] * (len(self.edges) - 1) + place, products
 
-    def _moments(self, weights: Floats) -> Moments:
+    def _moments(self, weights: Floats) -> OutcomeMoments:
         inside, cells, products = self._products
         shape = len(self.rows.names), len(self.edges) - 1
         there, size = weights[inside], shape[0] * shape[1]
@@ -156,7 +159,7 @@ class Corrected:
         )
 
 
-def regression_of(moments: Moments, number: int, binary: bool) -> tuple[Floats, float]:
+def regression_of(moments: OutcomeMoments, number: int, binary: bool) -> tuple[Floats, float]:
     """Level by group, at the middle of a bin, and slope of the scaled outcome in the score.
 
     A group of next to nobody gets no effect.
@@ -166,7 +169,8 @@ def regression_of(moments: Moments, number: int, binary: bool) -> tuple[Floats, 
     fitted = fit(sums.only(able), "linear") if able else None
     if fitted is None:
         raise InputError(
-            f"Bin {number} has too few outcomes to correct its scores: ask for fewer bins."
+            f"Bin {number} has too few outcomes to correct its scores: ask for fewer bins.",
+            case="few-outcomes-in-a-bin",
         )
     mean = sum(fitted.own(i)[0] * sums.rows[g] for i, g in enumerate(able)) / sums.rows[able].sum()
     level = np.full(len(moments.groups), mean)

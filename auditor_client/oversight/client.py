@@ -104,7 +104,7 @@ class Insight:
         """Everything that the report of a quarter shows."""
         overview = self.overview(auditor_id)
         if auditor_id is not None and not overview.auditors:
-            raise InputError(f"There is no auditor {auditor_id}.")
+            raise InputError(f"There is no auditor {auditor_id}.", case="no-such-auditor")
         people = self._transport.items(f"{PATH}/researchers", Researcher)
         names = {person.id: person.name for person in people}
         auditors = self._transport.items(f"{PATH}/auditors", Auditor)
@@ -135,7 +135,7 @@ def _about(
     instants = {"since": since, "until": until}
     for name, instant in instants.items():
         if instant is not None and instant.tzinfo is None:
-            raise InputError(f"`{name}` needs a time zone.")
+            raise InputError(f"`{name}` needs a time zone.", case="no-time-zone")
     return {
         "auditor_id": auditor_id,
         **{name: instant.isoformat() if instant else None for name, instant in instants.items()},

@@ -16,7 +16,7 @@ class Quarter:
     def parse(cls, text: str) -> "Quarter":
         found = re.fullmatch(r"(\d{4})-?[Qq]([1-4])", text.strip())
         if found is None or int(found[1]) < 1970:
-            raise InputError(f"{text!r} is not a quarter like 2026-Q4.")
+            raise InputError(f"{text!r} is not a quarter like 2026-Q4.", case="not-a-quarter")
         return cls(int(found[1]), int(found[2]))
 
     @property

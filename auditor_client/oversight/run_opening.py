@@ -12,7 +12,7 @@ from joserfc.jwk import OKPKey
 from auditor_client.errors import ContractError, InputError
 from auditor_client.transport.http_client import Transport
 from auditor_client.transport.signed_requests import Statements
-from auditor_client.transport.validation import draft
+from auditor_client.transport.validation import validate
 from openapi.resources import OpeningDraft, StoredRun
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ def look_into(transport: Transport, audit_id: str, key: OKPKey) -> tuple[StoredR
     if run.sealed_to != key.as_dict(private=False)["x"]:
         raise InputError(
             f"{audit_id} is sealed to another key, which {run.regulator_id} had when it was run:"
-            " only that key opens it."
+            " only that key opens it.",
+            case="another-key",
         )
     stored = transport.send("GET", f"{PATH}/{audit_id}/messages").content
     terms = Terms.from_json(run.terms.encode())
@@ -52,7 +53,7 @@ def look_into(transport: Transport, audit_id: str, key: OKPKey) -> tuple[StoredR
 def state(statements: Statements, run: StoredRun, opening: "Opening") -> StoredRun:
     """Say, signed and for the ledger, what was found: without findings it can be delivered."""
     codes = list(dict.fromkeys(finding.code for finding in opening.findings))
-    body = draft(OpeningDraft, audit_id=run.audit_id, transcript=run.transcript, findings=codes)
+    body = validate(OpeningDraft, audit_id=run.audit_id, transcript=run.transcript, findings=codes)
     return statements.post("/v1/regulator/openings", "opening", body, StoredRun)
 
 

@@ -17,12 +17,12 @@ from scipy import special
 
 from auditor_client.fairness.bin_tests import _RATIO_STEP, _SHARES, _SIZES
 from auditor_client.fairness.gap_bounds import _RIGHT, _THETA, one_sided
-from auditor_client.planning.power_simulation import Design, Outcome
+from auditor_client.planning.power_simulation import AuditDesign, Outcome
 from auditor_client.planning.simulated_releases import Releases, draw
 from auditor_client.stats.chernoff import tilts
 from auditor_client.stats.difference_test import _CELL, _MOST_CELLS, _PARTS
 from auditor_client.stats.noise import Floats, Integers, Noise
-from auditor_client.stats.saddlepoint import Lots
+from auditor_client.stats.saddlepoint import CountPairs
 
 _LOOKS = 7
 # So far from its level, in logarithms, a normal tail is on the side that the exact one is on.
@@ -30,12 +30,12 @@ _CLEAR = 1.0
 
 
 @lru_cache(maxsize=1024)
-def chance(design: Design, people: int, gap: float, verdict: Outcome) -> float:
+def chance(design: AuditDesign, people: int, gap: float, verdict: Outcome) -> float:
     """About how likely an audit of a platform with this gap is to end in the verdict."""
     return float(np.mean(decisions(design, people, gap, verdict)))
 
 
-def decisions(design: Design, people: int, gap: float, verdict: Outcome) -> NDArray[np.bool_]:
+def decisions(design: AuditDesign, people: int, gap: float, verdict: Outcome) -> NDArray[np.bool_]:
     """Which of the drawn audits end in the verdict, about."""
     level = one_sided(design.delta) / 2 / (1 if verdict == "fair" else design.pairs)
     drawn = draw(design, people, gap, level if design.exact else level * _SIZES / 4)
@@ -52,7 +52,7 @@ def decisions(design: Design, people: int, gap: float, verdict: Outcome) -> NDAr
 class _Pair:
     """The tests of `contrasts` for one ordered pair of groups, in all audits at once."""
 
-    design: Design
+    design: AuditDesign
     drawn: Releases
     first: int
     second: int
@@ -78,7 +78,7 @@ class _Pair:
     def _at(self, ratio: Floats, asked: NDArray[np.bool_]) -> Floats:
         sign = 1 if self.verdict == "fair" else -1
         first, second = self.drawn.cells(self.first, self.second, ratio, sign)
-        lots = Lots(
+        pairs = CountPairs(
             first,
             second,
             self.drawn.low[:, self.first, None],
@@ -87,39 +87,39 @@ class _Pair:
             self.design.rate,
             self.design.releases,
         )
-        excess = self._of_cells(lots)
+        excess = self._of_cells(pairs)
         one = excess.max(axis=1) if self.verdict == "fair" else excess.min(axis=1)
         return np.where(asked, one, -np.inf)
 
-    def _of_cells(self, lots: Lots) -> Floats:
+    def _of_cells(self, pairs: CountPairs) -> Floats:
         """log(probability / level) for each audit and cell, where that is largest."""
         missing = self.drawn.missing[:, self.first, None]
         fair = self.verdict == "fair"
         apart = self.design.alpha - missing if fair else -np.minimum(self.design.alpha + missing, 1)
-        low, high, other = self._plausible(lots, apart)
+        low, high, other = self._plausible(pairs, apart)
         v = low[..., None] + np.maximum(high - low, 0.0)[..., None] * np.linspace(0, 1, _LOOKS)
         v, middle = np.minimum(v, 1.0), np.minimum((low + high) / 2, 1.0)
-        spread = lots.spread(middle, np.clip(middle - apart, 0, 1))
-        cell = np.maximum(_CELL * spread / lots.people, (high - low) / (_MOST_CELLS * _PARTS))
+        spread = pairs.spread(middle, np.clip(middle - apart, 0, 1))
+        cell = np.maximum(_CELL * spread / pairs.people, (high - low) / (_MOST_CELLS * _PARTS))
         w = np.clip(v + (cell - apart)[..., None], 0.0, other[..., None])
-        best, excess = self._quickly(_each(lots), v, w)
+        best, excess = self._quickly(_each(pairs), v, w)
         # Far from the level the normal tail decides; where noise rules, small tails are heavier.
         doubtful = (low <= high) & (excess < _CLEAR) & ((excess > -_CLEAR) | (not fair))
-        excess[doubtful] = self._closely(lots, doubtful, best[doubtful], v[doubtful], w[doubtful])
+        excess[doubtful] = self._closely(pairs, doubtful, best[doubtful], v[doubtful], w[doubtful])
         excess = np.where(low > high, -np.inf, excess)
         return np.where(fair & (apart < 0), np.inf, excess)
 
-    def _quickly(self, lots: Lots, v: Floats, w: Floats) -> tuple[Integers, Floats]:
+    def _quickly(self, pairs: CountPairs, v: Floats, w: Floats) -> tuple[Integers, Floats]:
         """The share with the largest log(probability / level), and that, by normal tails."""
         if self.verdict == "fair":  # at one level for all shares, the largest deviation decides
-            far = lots.deviations(v, w)
+            far = pairs.deviations(v, w)
             most = special.log_ndtr(far.max(axis=2)) - np.log(self._allowed(v[..., 0]))
             return far.argmax(axis=2), np.asarray(most)
-        quick = lots.quick_log_tail(v, w) - np.log(self._allowed(v))
+        quick = pairs.quick_log_tail(v, w) - np.log(self._allowed(v))
         return quick.argmax(axis=2), quick.max(axis=2)
 
     def _closely(
-        self, lots: Lots, cells: NDArray[np.bool_], best: Integers, v: Floats, w: Floats
+        self, pairs: CountPairs, cells: NDArray[np.bool_], best: Integers, v: Floats, w: Floats
     ) -> Floats:
         """The same by the saddlepoint formula, for some cells, at the best of the shares looked at.
 
@@ -127,7 +127,7 @@ class _Pair:
         """
         at = np.stack([best, np.zeros_like(best), np.ones_like(best)], axis=1)
         v, w = (np.take_along_axis(x, at, axis=1) for x in (v, w))
-        found = _each(_only(lots, cells)).log_tail(v, w) - np.log(self._allowed(v))
+        found = _each(_only(pairs, cells)).log_tail(v, w) - np.log(self._allowed(v))
         return np.asarray(found.max(axis=1))
 
     def _allowed(self, p: Floats) -> Floats:
@@ -136,37 +136,39 @@ class _Pair:
             return np.full_like(p, level)
         return level * _RIGHT * (_THETA * p + (1 - _THETA) / bins)
 
-    def _plausible(self, lots: Lots, apart: Floats) -> tuple[Floats, Floats, Floats]:
+    def _plausible(self, pairs: CountPairs, apart: Floats) -> tuple[Floats, Floats, Floats]:
         """Least and largest first share, and the largest second one, as `shares.limits` has it."""
         level = self.level * _SHARES / (4 if self.verdict == "fair" else 4 * self.design.bins)
         drawn, a, b = self.drawn, self.first, self.second
         most, fewest = drawn.high[:, a, None], drawn.low[:, b, None]
-        ours = 1 - _share_above(most - lots.first, most, self.design.law, level)
-        theirs = 1 - _share_above(lots.others - lots.second, lots.others, self.design.law, level)
+        ours = 1 - _share_above(most - pairs.first, most, self.design.distribution, level)
+        theirs = 1 - _share_above(
+            pairs.others - pairs.second, pairs.others, self.design.distribution, level
+        )
         low = np.maximum(np.maximum(ours, theirs + apart), np.maximum(apart, 0.0))
-        high = _share_above(lots.first, lots.people, self.design.law, level)
-        return low, high, _share_above(lots.second, fewest, self.design.law, level)
+        high = _share_above(pairs.first, pairs.people, self.design.distribution, level)
+        return low, high, _share_above(pairs.second, fewest, self.design.distribution, level)
 
 
-def _only(lots: Lots, wanted: NDArray[np.bool_]) -> Lots:
+def _only(pairs: CountPairs, wanted: NDArray[np.bool_]) -> CountPairs:
     """Some of them, in one row."""
     first, second, people, others, ratio = (
         np.broadcast_to(of, wanted.shape)[wanted]
-        for of in (lots.first, lots.second, lots.people, lots.others, lots.ratio)
+        for of in (pairs.first, pairs.second, pairs.people, pairs.others, pairs.ratio)
     )
-    return Lots(first, second, people, others, ratio, lots.rate, lots.times)
+    return CountPairs(first, second, people, others, ratio, pairs.rate, pairs.times)
 
 
-def _each(lots: Lots) -> Lots:
+def _each(pairs: CountPairs) -> CountPairs:
     """The same with one more axis, for several shares each."""
-    return Lots(
-        lots.first[..., None],
-        lots.second[..., None],
-        lots.people[..., None],
-        lots.others[..., None],
-        lots.ratio[..., None],
-        lots.rate,
-        lots.times,
+    return CountPairs(
+        pairs.first[..., None],
+        pairs.second[..., None],
+        pairs.people[..., None],
+        pairs.others[..., None],
+        pairs.ratio[..., None],
+        pairs.rate,
+        pairs.times,
     )
 
 

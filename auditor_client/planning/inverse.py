@@ -12,7 +12,7 @@ import numpy as np
 
 from auditor_client.planning.fast_power import chance
 from auditor_client.planning.noise import Mechanism, planned_noise
-from auditor_client.planning.power_simulation import Design, SizeKind
+from auditor_client.planning.power_simulation import AuditDesign, SizeKind
 from auditor_client.planning.root_finding import deviation, least
 from auditor_client.planning.sample_size import (
     check_power,
@@ -33,7 +33,7 @@ _LOOKS = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
+class VerdictForecast:
     """How likely each verdict is."""
 
     fair: float
@@ -57,14 +57,14 @@ def power_at(
     *,
     mechanism: Mechanism = "discrete-laplace",
     rho: Epsilon | None = None,
-) -> Forecast:
+) -> VerdictForecast:
     """What an audit of so many people per group will say of a platform with this gap."""
     _check_people([people])
     if not 0 <= true_gap <= 1:
         raise ValueError(f"true_gap must lie between 0 and 1, not {true_gap}")
     noise = planned_noise(mechanism, epsilon, rho)
     design = make_design(alpha, delta, groups, bins, noise, sizes, shape)
-    return Forecast(
+    return VerdictForecast(
         chance(design, people, true_gap, "fair"), chance(design, people, true_gap, "unfair")
     )
 
@@ -125,7 +125,7 @@ def rho_needed(
 
 
 def _needed(
-    design: Design,
+    design: AuditDesign,
     people: int,
     power: float,
     between: tuple[float, float],
@@ -254,7 +254,7 @@ def pilot_shape(counts: Mapping[str, Sequence[int]]) -> tuple[float, ...]:
     return tuple(float(share) for share in found / found.sum())
 
 
-def _at(design: Design, paid: float) -> Design:
+def _at(design: AuditDesign, paid: float) -> AuditDesign:
     """The same audit with the noise that so much epsilon, or rho, buys."""
     if isinstance(design.rate, Gaussian):
         noise = planned_noise("discrete-gaussian", None, paid)
@@ -263,12 +263,12 @@ def _at(design: Design, paid: float) -> Design:
     return replace(design, rate=noise.bins, size_rate=noise.size)
 
 
-def _reaches(design: Design, people: int, power: float) -> bool:
+def _reaches(design: AuditDesign, people: int, power: float) -> bool:
     fair = chance(design, people, 0.0, "fair") >= power
     return fair and chance(design, people, unfair_gap(design), "unfair") >= power
 
 
-def _least_power(design: Design, people: int) -> float:
+def _least_power(design: AuditDesign, people: int) -> float:
     fair = chance(design, people, 0.0, "fair")
     return min(fair, chance(design, people, unfair_gap(design), "unfair"))
 

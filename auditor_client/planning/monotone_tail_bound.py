@@ -70,7 +70,7 @@ class Envelope:
         terms = self.estimator.size_terms(self.estimator.bins)
         if not terms:
             return 0.0
-        limits = [noise.law(rate).most_tilt / max(weight, 1) for _, rate, weight in terms]
+        limits = [noise.distribution(rate).most_tilt / max(weight, 1) for _, rate, weight in terms]
         spread = PARTS * math.sqrt(self._size_variance())
         s = min(*limits, _FAR / spread) * np.linspace(0.01, 0.99, 99)
         logs = sum(count * noise.log_mgf(weight * s, rate) for count, rate, weight in terms)
@@ -110,7 +110,7 @@ class Envelope:
 
     def _best_tilt(self, of: Callable[[Floats], Floats]) -> Floats:
         """A column of good θ, one for each row of `of`: any θ proves a bound."""
-        law = noise.law(self.estimator.rate)
+        law = noise.distribution(self.estimator.rate)
         far = _FAR / math.sqrt(law.variance) if law.variance else math.inf
         most = min(4.0, far, 0.97 * law.most_tilt)
         θ = np.geomspace(min(0.02 * self.alpha, most / 50), most, _TILTS)[None, :]
@@ -165,7 +165,7 @@ class Envelope:
         turn, weights = nodes(math.sqrt(people / 2))
         logs = people * (log_size_of_people(θ, p, turn) + log_size_of_people(-θ, q, turn))
         if self.estimator.exact:
-            logs = logs + 2 * noise.law(self.estimator.rate).log_tilted_wave(θ, turn)
+            logs = logs + 2 * noise.distribution(self.estimator.rate).log_tilted_wave(θ, turn)
         return log_single(logs, weights, θ, np.ones(1))
 
     def _single_size(self, θ: Floats, part: Floats) -> Floats:
@@ -176,5 +176,5 @@ class Envelope:
         if many < noise.variance(size_rate) * (1 - own) ** 2:
             bins, rate, step = 1, size_rate, part * (1 - own)
         turn, weights = nodes(math.sqrt(bins * noise.variance(rate)))
-        logs = bins * noise.law(rate).log_tilted_wave(θ * step, turn)
+        logs = bins * noise.distribution(rate).log_tilted_wave(θ * step, turn)
         return log_single(logs, weights, θ, step)

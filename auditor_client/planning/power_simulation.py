@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor_client.fairness import gap_bounds
-from auditor_client.fairness.bin_tests import Group
+from auditor_client.fairness.bin_tests import GroupCounts
 from auditor_client.stats import noise
-from auditor_client.stats.group_size import GroupSize
-from auditor_client.stats.noise import AnyNoise, Noise, Nothing
+from auditor_client.stats.group_size import GroupSizeEstimate
+from auditor_client.stats.noise import AnyNoise, Noise, NoNoise
 
 SizeKind = Literal["known", "noisy", "estimated"]
 Outcome = Literal["fair", "unfair"]
@@ -28,7 +28,7 @@ _FILLED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
+class AuditDesign:
     """An audit to rehearse: all but the number of people.
 
     `rate` is the noise of each count and `size_rate` that of a bought size: a law, or the rate of
@@ -53,15 +53,15 @@ class Design:
     @property
     def exact(self) -> bool:
         """Whether sizes are known; without noise the bins' sum tells them."""
-        return self.sizes == "known" or isinstance(noise.law(self.rate), Nothing)
+        return self.sizes == "known" or isinstance(noise.distribution(self.rate), NoNoise)
 
     @property
-    def law(self) -> Noise:
+    def distribution(self) -> Noise:
         """The noise of a count."""
         return noise.summed(self.rate, self.releases)
 
     @property
-    def size_law(self) -> Noise:
+    def size_distribution(self) -> Noise:
         """The noise of a bought size."""
         return noise.summed(self.size_rate, self.releases)
 
@@ -79,7 +79,7 @@ class Design:
 
 
 @lru_cache(maxsize=512)
-def reaches(design: Design, people: int, gap: float, verdict: Outcome, power: float) -> bool:
+def reaches(design: AuditDesign, people: int, gap: float, verdict: Outcome, power: float) -> bool:
     """Whether at least a share `power` of simulated audits ends in the verdict."""
     failures = 0
     for seed in range(RUNS):
@@ -89,29 +89,31 @@ def reaches(design: Design, people: int, gap: float, verdict: Outcome, power: fl
     return True
 
 
-def ends_in(design: Design, groups: list[Group], verdict: Outcome) -> bool:
+def ends_in(design: AuditDesign, groups: list[GroupCounts], verdict: Outcome) -> bool:
     """Whether these groups' release gives the verdict, as `gap.FairnessGap` has it."""
-    ask = gap_bounds.within if verdict == "fair" else gap_bounds.beyond
+    ask = gap_bounds.certify_within if verdict == "fair" else gap_bounds.certify_beyond
     return ask(groups, gap_bounds.one_sided(design.delta), design.alpha)
 
 
-def audit(design: Design, people: int, gap: float, seed: int) -> list[Group]:
+def audit(design: AuditDesign, people: int, gap: float, seed: int) -> list[GroupCounts]:
     """The release of one simulated audit."""
     generator = np.random.default_rng((seed, people))
     groups = []
     for shares in design.shares(gap):
         counts = generator.multinomial(people, shares)
-        counts = counts + design.law.simulated(generator, design.bins)
+        counts = counts + design.distribution.simulated(generator, design.bins)
         noisy = None
         if design.sizes == "noisy" and not design.exact:
-            noisy = people + int(design.size_law.simulated(generator, 1)[0])
+            noisy = people + int(design.size_distribution.simulated(generator, 1)[0])
         table = tuple(int(count) for count in counts)
         known = people if design.exact else None
-        size = GroupSize(sum(table), len(table), design.law, known, noisy, design.size_law)
-        groups.append(Group(table, size, design.law))
+        size = GroupSizeEstimate(
+            sum(table), len(table), design.distribution, known, noisy, design.size_distribution
+        )
+        groups.append(GroupCounts(table, size, design.distribution))
     return groups
 
 
 def discrete_laplace(generator: np.random.Generator, rate: float, count: int) -> NDArray[np.int64]:
     """Simulated noise, never for release: the difference of two geometric variables."""
-    return noise.law(rate).simulated(generator, count)
+    return noise.distribution(rate).simulated(generator, count)

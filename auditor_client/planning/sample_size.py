@@ -25,7 +25,7 @@ from auditor_client.planning import certified_error
 from auditor_client.planning.fast_power import chance
 from auditor_client.planning.monotone_tail_bound import Envelope
 from auditor_client.planning.noise import Mechanism, Planned, planned_noise
-from auditor_client.planning.power_simulation import Design, SizeKind, reaches
+from auditor_client.planning.power_simulation import AuditDesign, SizeKind, reaches
 from auditor_client.planning.root_finding import least_whole, people_for
 from auditor_client.stats.noise import Epsilon, as_rate, variance
 from auditor_client.stats.share_distribution import Estimator
@@ -142,16 +142,16 @@ def make_design(
     noise: Planned,
     sizes: SizeKind,
     shape: Sequence[float] | None = None,
-) -> Design:
+) -> AuditDesign:
     """The audit to rehearse."""
     check_question(alpha, delta, groups, bins)
     known = None if shape is None else tuple(float(share) for share in shape)
     if known and (len(known) != bins or min(known) < 0 or abs(sum(known) - 1) > 1e-6):
         raise ValueError(f"shape must hold {bins} shares that add up to one")
-    return Design(alpha, delta, groups, bins, noise.bins, sizes, noise.size, shape=known)
+    return AuditDesign(alpha, delta, groups, bins, noise.bins, sizes, noise.size, shape=known)
 
 
-def rehearsed_size(design: Design, power: float, true_gap: float) -> int:
+def rehearsed_size(design: AuditDesign, power: float, true_gap: float) -> int:
     """The least number with that power for both verdicts."""
     people = people_for(
         lambda n: chance(design, n, true_gap, "fair"), power, _guess(design, true_gap)
@@ -162,12 +162,12 @@ def rehearsed_size(design: Design, power: float, true_gap: float) -> int:
     return max(found, people)
 
 
-def unfair_gap(design: Design) -> float:
+def unfair_gap(design: AuditDesign) -> float:
     """The gap that is to be called unfair: twice the tolerated one."""
     return min(2 * design.alpha, 1.0)
 
 
-def _simulated_size(design: Design, power: float, true_gap: float) -> int:
+def _simulated_size(design: AuditDesign, power: float, true_gap: float) -> int:
     def share(people: int) -> float:
         fair = reaches(design, people, true_gap, "fair", power)
         return 1.0 if fair and reaches(design, people, unfair_gap(design), "unfair", power) else 0.0
@@ -211,7 +211,7 @@ def _estimator(bins: int, noise: Planned, sizes: SizeKind) -> Estimator:
     return Estimator(bins, noise.bins, sizes, noise.size)
 
 
-def _guess(design: Design, true_gap: float) -> int:
+def _guess(design: AuditDesign, true_gap: float) -> int:
     # Two normal deviations of about 1.65 and 1.96 within alpha - true_gap, at share 1/2
     room = (design.alpha - true_gap) / 3.6
     spread = 2 * variance(design.rate)

@@ -18,9 +18,9 @@ from scipy import special
 from auditor_client.fairness.gap import FairnessGap, fairness_gap
 from auditor_client.planning.fast_power import chance
 from auditor_client.planning.noise import Mechanism, planned_noise
-from auditor_client.planning.power_simulation import Design, SizeKind
+from auditor_client.planning.power_simulation import AuditDesign, SizeKind
 from auditor_client.planning.sample_size import check_power, make_design, rehearsed_size, unfair_gap
-from auditor_client.stats.noise import AnyNoise, Epsilon, Noise, as_rate, law, summed
+from auditor_client.stats.noise import AnyNoise, Epsilon, Noise, as_rate, distribution, summed
 
 # The batch of one look: noisy counts by group.
 Counts = Mapping[str, Sequence[int]]
@@ -113,8 +113,8 @@ class SequentialPlan:
             sizes,
             delta=delta,
             noisy_sizes=noisy_sizes,
-            noise=law(self.noise),
-            size_noise=law(own),
+            noise=distribution(self.noise),
+            size_noise=distribution(own),
         )
 
 
@@ -168,7 +168,7 @@ def pooled_gap(
     if not batches or any(len(more or batches) != count for more in (sizes, noisy_sizes)):
         raise ValueError("there must be as many sizes as batches, and at least one batch")
     if size_epsilon is not None and size_noise is None:
-        size_noise = law(as_rate(size_epsilon, "size_epsilon"))
+        size_noise = distribution(as_rate(size_epsilon, "size_epsilon"))
     return fairness_gap(
         _added_counts(batches),
         _added(sizes),
@@ -194,5 +194,5 @@ def _added(sizes: Sequence[Mapping[str, int]] | None) -> dict[str, int] | None:
     return {name: sum(batch[name] for batch in sizes) for name in sizes[0]}
 
 
-def _at_look(design: Design, look: int, looks: int) -> Design:
+def _at_look(design: AuditDesign, look: int, looks: int) -> AuditDesign:
     return replace(design, delta=look_delta(look, design.delta, looks), releases=look)

@@ -6,11 +6,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor_client.fairness.bin_tests import Group
+from auditor_client.fairness.bin_tests import GroupCounts
 from auditor_client.fairness.gap_bounds import one_sided
-from auditor_client.planning.power_simulation import Design
+from auditor_client.planning.power_simulation import AuditDesign
 from auditor_client.stats import noise
-from auditor_client.stats.group_size import PARTS, GroupSize
+from auditor_client.stats.group_size import PARTS, GroupSizeEstimate
 from auditor_client.stats.noise import Floats, Noise
 
 AUDITS = 600
@@ -50,10 +50,12 @@ def _extremes(
     return np.take_along_axis(ones, at, axis=1), np.take_along_axis(others, at, axis=1)
 
 
-def draw(design: Design, people: int, gap: float, size_level: float) -> Releases:
+def draw(design: AuditDesign, people: int, gap: float, size_level: float) -> Releases:
     """Releases of this many people per group; limits of sizes miss in at most `size_level`."""
     shares = design.shares(gap)
-    noises, bought = _noises(design.law, design.size_law, design.groups, design.bins)
+    noises, bought = _noises(
+        design.distribution, design.size_distribution, design.groups, design.bins
+    )
     generator = np.random.default_rng(_SEED + 1)
     drawn = [generator.multinomial(people, row[row > 0], len(noises)) for row in shares]
     used = [np.flatnonzero(row) for row in shares]
@@ -64,7 +66,9 @@ def draw(design: Design, people: int, gap: float, size_level: float) -> Releases
     totals = people + noises.sum(axis=2)
     low, high, stated = _sizes(design, people, totals, people + bought, size_level)
     missing = _missing(design, stated, totals)
-    nobody = totals < noise.sum_quantile(((design.bins, design.law, 1),), one_sided(design.delta))
+    nobody = totals < noise.sum_quantile(
+        ((design.bins, design.distribution, 1),), one_sided(design.delta)
+    )
     silent = ((low < 1) | (nobody & (missing > 0))).any(axis=1)
     low = np.maximum(low, 1.0)
     return Releases(
@@ -78,33 +82,35 @@ def draw(design: Design, people: int, gap: float, size_level: float) -> Releases
     )
 
 
-def groups_of(design: Design, drawn: Releases, people: int, number: int) -> list[Group]:
+def groups_of(design: AuditDesign, drawn: Releases, people: int, number: int) -> list[GroupCounts]:
     """One of the releases as `bounds` takes it."""
     groups = []
     for i in range(design.groups):
         table = tuple(int(c) for part in (drawn.filled, drawn.empty) for c in part[number, i])
         noisy = design.sizes == "noisy" and not design.exact
-        size = GroupSize(
+        size = GroupSizeEstimate(
             sum(table),
             design.bins,
-            design.law,
+            design.distribution,
             people if design.exact else None,
             int(drawn.stated[number, i]) if noisy else None,
-            design.size_law,
+            design.size_distribution,
         )
-        groups.append(Group(table, size, design.law))
+        groups.append(GroupCounts(table, size, design.distribution))
     return groups
 
 
 def _sizes(
-    design: Design, people: int, totals: Floats, bought: Floats, level: float
+    design: AuditDesign, people: int, totals: Floats, bought: Floats, level: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Limits of the sizes and the numbers that set the ratio, as `sizes.GroupSize` has them."""
+    """Limits of the sizes and the numbers that set the ratio, as `GroupSizeEstimate` has them."""
     if design.exact:
         same = np.full_like(totals, people)
         return same, same, same
     noisy = 0 if design.sizes == "noisy" else None
-    terms = GroupSize(0, design.bins, design.law, None, noisy, design.size_law).terms
+    terms = GroupSizeEstimate(
+        0, design.bins, design.distribution, None, noisy, design.size_distribution
+    ).terms
     own = terms[0][2]
     value = own * totals + (PARTS - own) * bought
     reach = noise.sum_quantile(terms, level) - 1
@@ -112,11 +118,11 @@ def _sizes(
     return np.ceil((value - reach) / PARTS), np.floor((value + reach) / PARTS), stated
 
 
-def _missing(design: Design, stated: Floats, totals: Floats) -> Floats:
+def _missing(design: AuditDesign, stated: Floats, totals: Floats) -> Floats:
     if design.sizes == "estimated" and not design.exact:
         return np.zeros_like(totals)
-    law = noise.Nothing() if design.exact else design.size_law
-    terms = (design.bins, design.law, 1), (1, law, 1)
+    law = noise.NoNoise() if design.exact else design.size_distribution
+    terms = (design.bins, design.distribution, 1), (1, law, 1)
     reach = noise.sum_quantile(terms, one_sided(design.delta))
     return np.clip((stated - totals - (reach - 1)) / stated, 0.0, 1.0)
 

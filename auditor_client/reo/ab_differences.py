@@ -22,8 +22,8 @@ from typing import Literal
 import numpy as np
 
 from auditor_client.reo.counts import (
-    AnyLaw,
-    Counts,
+    AnyDistribution,
+    PositiveCounts,
     Positives,
     aligned,
     counts_of,
@@ -51,7 +51,7 @@ Change = Literal["fairer", "less fair", "inconclusive"]
 
 
 @dataclass(frozen=True)
-class Difference:
+class PenaltyDifference:
     """The change of the penalty, and of each ΔU_k, with limits that hold each by itself."""
 
     difference: float
@@ -92,11 +92,11 @@ def difference(
     delta: float = 0.05,
     covariance: Covariance = "exact",
     *,
-    noise_treatment: AnyLaw | None = None,
-    noise_control: AnyLaw | None = None,
-    noise_random: AnyLaw | None = None,
+    noise_treatment: AnyDistribution | None = None,
+    noise_control: AnyDistribution | None = None,
+    noise_random: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
-) -> Difference:
+) -> PenaltyDifference:
     """The change from control to treatment, from positives by group in three traffics.
 
     `covariance="printed"` is Algorithm 2 to the letter. The rest is as in `penalty`.
@@ -112,14 +112,14 @@ def difference(
 
 
 def difference_of(
-    treatment: Counts,
-    control: Counts,
-    random: Counts,
+    treatment: PositiveCounts,
+    control: PositiveCounts,
+    random: PositiveCounts,
     delta: float,
     covariance: Covariance = "exact",
     rows_per_viewer: int = 1,
     sampling: Floats | None = None,
-) -> Difference:
+) -> PenaltyDifference:
     """The same from checked counts; `sampling` is a known covariance of all 3K of them."""
     traffics = (treatment, control, random)
 
@@ -151,12 +151,16 @@ def difference_of(
 
 def _made(
     whole: Bounded, delta: float, found: Sequence[Penalty], each: dict[str, Bounded]
-) -> Difference:
+) -> PenaltyDifference:
     treatment, control = found
-    return Difference(whole.value, whole.se, whole.low, whole.high, delta, treatment, control, each)
+    return PenaltyDifference(
+        whole.value, whole.se, whole.low, whole.high, delta, treatment, control, each
+    )
 
 
-def _known(traffics: Sequence[Counts], place: int, sampling: Floats | None) -> Utilities | None:
+def _known(
+    traffics: Sequence[PositiveCounts], place: int, sampling: Floats | None
+) -> Utilities | None:
     """Utilities of one strategy where the covariance of all counts is known."""
     random = traffics[2]
     if sampling is None or (random.positives <= 0).any():
@@ -166,7 +170,7 @@ def _known(traffics: Sequence[Counts], place: int, sampling: Floats | None) -> U
     return from_cells(traffics[place], random, sampling[np.ix_(mine, mine)])
 
 
-def _joint(traffics: Sequence[Counts], cells: Floats, *, shared: bool) -> Floats:
+def _joint(traffics: Sequence[PositiveCounts], cells: Floats, *, shared: bool) -> Floats:
     """The covariance of both vectors ΔU from that of the counts of treatment, control, random."""
     treatment, control, random = traffics
     size = len(random.groups)

@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 
 from auditor_client.charts.chart import COLOURS, SHAPES, WIDTH, Chart, chart_of, finish
-from auditor_client.reo.ab_differences import Difference
+from auditor_client.reo.ab_differences import PenaltyDifference
 from auditor_client.reo.monitoring import Monitoring
 
 _STATES = ("below", "unclear", "above")
@@ -35,7 +35,7 @@ def monitoring_chart(found: Monitoring) -> Chart:
     return finish(layers.properties(width=WIDTH, height=280), words)
 
 
-def difference_chart(found: Mapping[str, Mapping[str, Difference]]) -> Chart:
+def difference_chart(found: Mapping[str, Mapping[str, PenaltyDifference]]) -> Chart:
     """Changes of the penalty by day for several strategies, one shape and colour for each."""
     rows = [
         {"day": day, "difference": one.difference, "low": one.low, "high": one.high}

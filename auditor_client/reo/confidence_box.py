@@ -15,9 +15,9 @@ from itertools import product
 import numpy as np
 from scipy import optimize
 
-from auditor_client.reo.counts import Counts
+from auditor_client.reo.counts import PositiveCounts
 from auditor_client.stats.noise import sum_quantile
-from auditor_client.stats.noise_distributions import Floats, Noise, Nothing
+from auditor_client.stats.noise_distributions import Floats, Noise, NoNoise
 
 # Up to so many groups all corners of the box are tried.
 _CORNERS = 14
@@ -25,7 +25,9 @@ _CORNERS = 14
 Box = tuple[Floats, Floats]
 
 
-def utilities_box(recommended: Counts, random: Counts, rows_per_viewer: int, delta: float) -> Box:
+def utilities_box(
+    recommended: PositiveCounts, random: PositiveCounts, rows_per_viewer: int, delta: float
+) -> Box:
     """Limits of U_k up to a common factor; infinite above where nothing relevant may be there."""
     level = delta / (4 * len(recommended.groups))
     above, below = (_means(one, rows_per_viewer, level) for one in (recommended, random))
@@ -33,9 +35,9 @@ def utilities_box(recommended: Counts, random: Counts, rows_per_viewer: int, del
         return above[0] / below[1], np.where(below[0] > 0, above[1] / below[0], np.inf)
 
 
-def _means(counts: Counts, rows_per_viewer: int, level: float) -> Box:
+def _means(counts: PositiveCounts, rows_per_viewer: int, level: float) -> Box:
     """Limits of each mean count, each missed with probability at most `level`."""
-    share = 1.0 if isinstance(counts.noise, Nothing) else 0.5
+    share = 1.0 if isinstance(counts.noise, NoNoise) else 0.5
     off = _noise_limit(counts.noise, level * (1 - share))
     reach = rows_per_viewer * math.log(1 / (level * share))
     lows = [_below(max(x - off, 0.0), reach) for x in counts.positives]
@@ -44,7 +46,7 @@ def _means(counts: Counts, rows_per_viewer: int, level: float) -> Box:
 
 
 def _noise_limit(noise: Noise, level: float) -> float:
-    return 0.0 if isinstance(noise, Nothing) else float(sum_quantile(((1, noise, 1),), level))
+    return 0.0 if isinstance(noise, NoNoise) else float(sum_quantile(((1, noise, 1),), level))
 
 
 def _below(x: float, reach: float) -> float:

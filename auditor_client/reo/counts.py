@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from auditor_client.errors import InputError
-from auditor_client.stats.noise_distributions import Floats, Gaussian, Laplace, Noise, Nothing
+from auditor_client.stats.noise_distributions import Floats, Gaussian, Laplace, Noise, NoNoise
 
 Positives = Mapping[str, float]
-AnyLaw = Noise | float
+AnyDistribution = Noise | float
 
 WITHOUT_RANDOM = (
     "Positives of default traffic alone say nothing about equal opportunity: what was never shown"
@@ -24,13 +24,13 @@ WITHOUT_RANDOM = (
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class PositiveCounts:
     """Positives by group, in the order of `groups`; `rows` of the traffic where they are known."""
 
     groups: tuple[str, ...]
     positives: Floats
     rows: float | None = None
-    noise: Noise = field(default_factory=Nothing)
+    noise: Noise = field(default_factory=NoNoise)
 
     @property
     def variance(self) -> Floats:
@@ -40,58 +40,67 @@ class Counts:
     @property
     def heavy(self) -> float:
         """The variance of the noise that has heavier tails than a normal law."""
-        return 0.0 if isinstance(self.noise, Gaussian | Nothing) else self.noise.variance
+        return 0.0 if isinstance(self.noise, Gaussian | NoNoise) else self.noise.variance
 
 
 def counts_of(
-    positives: Positives, rows: float | None, noise: AnyLaw | None, traffic: str
-) -> Counts:
+    positives: Positives, rows: float | None, noise: AnyDistribution | None, traffic: str
+) -> PositiveCounts:
     """Counts from what people type, checked."""
     groups = tuple(str(name) for name in positives)
     values = np.asarray([float(value) for value in positives.values()])
-    law = law_of(noise)
+    law = as_distribution(noise)
     if len(groups) < 2:
-        raise InputError(f"At least two groups are compared: {traffic} has {len(groups)}.")
+        raise InputError(
+            f"At least two groups are compared: {traffic} has {len(groups)}.", case="few-groups"
+        )
     if not np.isfinite(values).all():
-        raise InputError(f"Every count of {traffic} must be a finite number.")
-    if isinstance(law, Nothing):
+        raise InputError(f"Every count of {traffic} must be a finite number.", case="not-finite")
+    if isinstance(law, NoNoise):
         _check_plain(values, rows, traffic)
     if rows is not None and not rows > 0:
         raise InputError(f"There must be rows in {traffic}, not {rows}.")
-    return Counts(groups, values, rows, law)
+    return PositiveCounts(groups, values, rows, law)
 
 
 def _check_plain(values: Floats, rows: float | None, traffic: str) -> None:
     if (values < 0).any():
-        raise InputError(f"A count of {traffic} is negative: say which noise is on it.")
+        raise InputError(
+            f"A count of {traffic} is negative: say which noise is on it.", case="negative-count"
+        )
     if rows is not None and values.sum() > rows:
         raise InputError(
-            f"There are {values.sum():g} positives in {traffic}, but only {rows:g} rows."
+            f"There are {values.sum():g} positives in {traffic}, but only {rows:g} rows.",
+            case="more-positives-than-rows",
         )
 
 
-def aligned(reference: Counts, other: Counts) -> Counts:
+def aligned(reference: PositiveCounts, other: PositiveCounts) -> PositiveCounts:
     """The other counts in the order of the first; both must have the same groups."""
     if set(reference.groups) != set(other.groups):
         alone = ", ".join(sorted(set(reference.groups) ^ set(other.groups)))
-        raise InputError(f"Both traffics need the same groups; only one has {alone}.")
+        raise InputError(
+            f"Both traffics need the same groups; only one has {alone}.", case="other-groups"
+        )
     order = [other.groups.index(name) for name in reference.groups]
-    return Counts(reference.groups, other.positives[order], other.rows, other.noise)
+    return PositiveCounts(reference.groups, other.positives[order], other.rows, other.noise)
 
 
-def law_of(noise: AnyLaw | None) -> Noise:
+def as_distribution(noise: AnyDistribution | None) -> Noise:
     """A law as it is; a number is the variance of noise whose law is not known, taken as Laplace.
 
     Of the laws that platforms use, Laplace noise has the heaviest tail of its variance.
     """
     if noise is None or isinstance(noise, Noise):
-        return noise or Nothing()
+        return noise or NoNoise()
     if not (math.isfinite(noise) and noise >= 0):
-        raise InputError(f"A variance of noise is not negative, and {noise} is none.")
+        raise InputError(
+            f"A variance of noise is not negative, and {noise} is none.", case="negative-variance"
+        )
     # Var = 1 / (2 sinh²(rate/2)), solved for the rate
-    return Laplace(2 * math.asinh(1 / math.sqrt(2 * noise))) if noise else Nothing()
+    return Laplace(2 * math.asinh(1 / math.sqrt(2 * noise))) if noise else NoNoise()
 
 
 def refuse_without_random(random: object) -> None:
     if random is None:
-        raise InputError(WITHOUT_RANDOM)
+        raise InputError(WITHOUT_RANDOM, case="default-traffic-alone")

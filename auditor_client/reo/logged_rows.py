@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 from scipy import sparse
 
 from auditor_client.errors import InputError
-from auditor_client.reo.ab_differences import Difference, difference_of
-from auditor_client.reo.counts import WITHOUT_RANDOM, Counts
-from auditor_client.reo.logs import Columns, Log, Source, read_log
+from auditor_client.reo.ab_differences import PenaltyDifference, difference_of
+from auditor_client.reo.counts import WITHOUT_RANDOM, PositiveCounts
+from auditor_client.reo.logs import Columns, Source, TrafficLog, read_log
 from auditor_client.reo.monitoring import Monitoring, watched
 from auditor_client.reo.parity import parity
 from auditor_client.reo.penalty_estimate import Penalty, check_delta, penalty_of
@@ -32,22 +32,26 @@ from auditor_client.stats.noise_distributions import Floats
 class OwnLogs:
     """Logs of default and random traffic, and maybe of a treatment and of what passed recall."""
 
-    default: Log
-    random: Log
-    treatment: Log | None = None
-    recalled: Log | None = None
+    default: TrafficLog
+    random: TrafficLog
+    treatment: TrafficLog | None = None
+    recalled: TrafficLog | None = None
 
     def __post_init__(self) -> None:
         logs = [log for log in (self.default, self.random, self.treatment, self.recalled) if log]
         _check(logs)
         if not sum(self.default.positives.values()):
-            raise InputError("No row of default traffic is positive: there is nothing to compare.")
+            raise InputError(
+                "No row of default traffic is positive: there is nothing to compare.",
+                case="no-positives",
+            )
         for log in (self.random, self.recalled):
             empty = [name for name, count in (log.positives if log else {}).items() if not count]
             if log and empty:
                 raise InputError(
                     f"No row of {_some(empty)} in {log.traffic} traffic is positive:"
-                    " join groups, or add rows."
+                    " join groups, or add rows.",
+                    case="group-without-positives",
                 )
 
     def penalty(self, delta: float = 0.05) -> Penalty:
@@ -58,7 +62,7 @@ class OwnLogs:
         """Statistical parity: rows shown against those of random traffic, which is uniform."""
         return parity(self.default.shown, self.random.shown, delta, sampled=True)
 
-    def difference(self, delta: float = 0.05) -> Difference:
+    def difference(self, delta: float = 0.05) -> PenaltyDifference:
         """What the treatment changes."""
         if self.treatment is None:
             raise InputError("There is no log of a treatment.")
@@ -104,7 +108,7 @@ def own_logs(
     `labels` are the signals whose union is the label, `group` the creator's group.
     """
     if random is None:
-        raise InputError(WITHOUT_RANDOM)
+        raise InputError(WITHOUT_RANDOM, case="default-traffic-alone")
     columns = Columns(tuple(labels), group, viewer)
     dated = Columns(tuple(labels), group, viewer, day)
     return OwnLogs(
@@ -115,7 +119,7 @@ def own_logs(
     )
 
 
-def penalty_between(above: Log, below: Log, delta: float) -> Penalty:
+def penalty_between(above: TrafficLog, below: TrafficLog, delta: float) -> Penalty:
     """The penalty of one traffic measured against another."""
     check_delta(delta)
     recommended, random = _counts(above), _counts(below)
@@ -126,22 +130,25 @@ def penalty_between(above: Log, below: Log, delta: float) -> Penalty:
     return penalty_of(recommended, random, delta, rows_per_viewer=most, found=made)
 
 
-def _counts(log: Log) -> Counts:
+def _counts(log: TrafficLog) -> PositiveCounts:
     positives = log.positives
-    return Counts(tuple(positives), np.asarray(list(positives.values()), float), log.rows)
+    return PositiveCounts(tuple(positives), np.asarray(list(positives.values()), float), log.rows)
 
 
-def _check(logs: Sequence[Log]) -> None:
+def _check(logs: Sequence[TrafficLog]) -> None:
     """All traffics have the same groups, two or more, and viewers in all of them or in none."""
     names = logs[0].groups
     if len(names) < 2:
-        raise InputError(f"At least two groups are compared, and there is only {names[0]!r}.")
+        raise InputError(
+            f"At least two groups are compared, and there is only {names[0]!r}.", case="one-group"
+        )
     for log in logs[1:]:
         if log.groups != names:
             alone = _some(sorted(set(names) ^ set(log.groups)))
             raise InputError(
                 f"Group {alone} has rows in only one of {logs[0].traffic} and"
-                f" {log.traffic} traffic."
+                f" {log.traffic} traffic.",
+                case="group-of-one-traffic",
             )
 
 
@@ -151,7 +158,7 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + rest
 
 
-def _clustered(logs: Sequence[Log]) -> tuple[Floats | None, int]:
+def _clustered(logs: Sequence[TrafficLog]) -> tuple[Floats | None, int]:
     """The covariance of all counts by viewers, and the most positives that one viewer has."""
     if any(log.viewer is None for log in logs):
         return None, 1

@@ -50,7 +50,7 @@ class Columns:
 
 
 @dataclass(frozen=True, eq=False)
-class Log:
+class TrafficLog:
     """The rows of one traffic, counted in cells of one group and, if told, one viewer and one day.
 
     `group` is a place in `names`. A cell may be a single row.
@@ -91,7 +91,7 @@ class Log:
         viewer = self.viewer.filter(pa.array(some))
         return viewer, places[self.group[some]], self.cell_positive[some]
 
-    def days(self) -> "dict[str, Log]":
+    def days(self) -> "dict[str, TrafficLog]":
         """The log cut by day, in their order."""
         if self.day is None:
             raise InputError("Say which column is the day.")
@@ -101,10 +101,10 @@ class Log:
         order = sorted(range(len(names)), key=lambda code: names[code])
         return {names[code]: self._where(codes == code) for code in order}
 
-    def _where(self, cells: NDArray[np.bool_]) -> "Log":
+    def _where(self, cells: NDArray[np.bool_]) -> "TrafficLog":
         kept = self.group[cells], self.cell_shown[cells], self.cell_positive[cells]
         viewer = None if self.viewer is None else self.viewer.filter(pa.array(cells))
-        return Log(self.traffic, self.names, *kept, viewer)
+        return TrafficLog(self.traffic, self.names, *kept, viewer)
 
     def _named(self, counts: Codes) -> dict[str, int]:
         """Sums by group, a piece at a time that fits into a cache."""
@@ -116,10 +116,12 @@ class Log:
         return {name: found[name] for name in self.groups}
 
 
-def read_log(source: Source, columns: Columns, traffic: str) -> Log:
+def read_log(source: Source, columns: Columns, traffic: str) -> TrafficLog:
     """A log from a Parquet or CSV file, or from a pandas, Polars or Arrow table."""
     if not columns.labels:
-        raise InputError("Name at least one column of labels, for example like,share.")
+        raise InputError(
+            "Name at least one column of labels, for example like,share.", case="no-labels"
+        )
     cells = _counted(source, columns)
     if cells is None:
         cells = _rows_as_cells(_open(source, columns, traffic), columns, traffic)
@@ -127,7 +129,7 @@ def read_log(source: Source, columns: Columns, traffic: str) -> Log:
     day = cells["day"] if columns.day else None
     codes, names = _groups(cells["group"])
     counts = cells["shown"].to_numpy(), cells["positive"].to_numpy()
-    return Log(traffic, names, codes, *counts, viewer, day)
+    return TrafficLog(traffic, names, codes, *counts, viewer, day)
 
 
 def _counted(source: Source, columns: Columns) -> pa.Table | None:
@@ -141,12 +143,13 @@ def _counted(source: Source, columns: Columns) -> pa.Table | None:
 def _rows_as_cells(table: pa.Table, columns: Columns, traffic: str) -> pa.Table:
     """Cells of one row each."""
     if not len(table):
-        raise InputError(f"There are no rows in {traffic} traffic.")
+        raise InputError(f"There are no rows in {traffic} traffic.", case="no-rows")
     for column in columns.keys.values():
         if table[column].null_count:
             raise InputError(
                 f"{table[column].null_count} rows of {traffic} traffic have no value"
-                f" in {column!r}: fill them, or leave them out."
+                f" in {column!r}: fill them, or leave them out.",
+                case="missing-values",
             )
     keys = {name: table[column] for name, column in columns.keys.items()}
     positive = _positive(table, columns.labels, traffic).cast(pa.uint8())
@@ -158,7 +161,7 @@ def _open(source: Source, columns: Columns, traffic: str) -> pa.Table:
         return open_columns(source, columns.all)
     path = Path(source)
     if not path.is_file():
-        raise InputError(f"There is no file {path} of {traffic} traffic.")
+        raise InputError(f"There is no file {path} of {traffic} traffic.", case="no-file")
     try:
         if path.suffix.lower() in _TEXT:
             return _csv(path, columns)
@@ -166,7 +169,9 @@ def _open(source: Source, columns: Columns, traffic: str) -> pa.Table:
         _refuse_lost(columns, there, path)
         return pq.read_table(path, columns=columns.all)
     except pa.ArrowException as error:
-        raise InputError(f"{path} is neither CSV (by its name) nor Parquet: {error}") from error
+        raise InputError(
+            f"{path} is neither CSV (by its name) nor Parquet: {error}", case="unreadable"
+        ) from error
 
 
 def _csv(path: Path, columns: Columns) -> pa.Table:
@@ -181,7 +186,9 @@ def _refuse_lost(columns: Columns, there: Sequence[str], path: Path) -> None:
     if lost := [name for name in columns.all if name not in there]:
         known = ", ".join(there)
         words = ", ".join(map(repr, lost))
-        raise InputError(f"There is no column {words} in {path.name}; there are: {known}.")
+        raise InputError(
+            f"There is no column {words} in {path.name}; there are: {known}.", case="no-such-column"
+        )
 
 
 def _groups(column: pa.ChunkedArray) -> tuple[Codes, tuple[str, ...]]:
@@ -202,16 +209,23 @@ def _positive(table: pa.Table, labels: Sequence[str], traffic: str) -> pa.Chunke
 
 def _flags(column: pa.ChunkedArray, name: str, traffic: str) -> pa.ChunkedArray:
     if column.null_count:
-        raise InputError(f"{column.null_count} labels {name!r} are missing in {traffic} traffic.")
+        raise InputError(
+            f"{column.null_count} labels {name!r} are missing in {traffic} traffic.",
+            case="missing-labels",
+        )
     if pa.types.is_boolean(column.type):
         return column
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        raise InputError(f"The labels of {name!r} must be 0 and 1, not of type {column.type}.")
+        raise InputError(
+            f"The labels of {name!r} must be 0 and 1, not of type {column.type}.",
+            case="labels-of-another-type",
+        )
     ones = pc.equal(column, pa.scalar(1, column.type))
     if not pc.all(pc.or_(ones, pc.equal(column, pa.scalar(0, column.type)))).as_py():
         off = pc.max(column).as_py(), pc.min(column).as_py()
         raise InputError(
             f"The labels of {name!r} must be 0 and 1, but go from {off[1]:g} to {off[0]:g}"
-            f" in {traffic} traffic."
+            f" in {traffic} traffic.",
+            case="labels-out-of-range",
         )
     return ones

@@ -65,7 +65,7 @@ def monitor(
     Options are those of `penalty`. Days share delta: the more days, the wider each interval.
     """
     if not days:
-        raise InputError("There are no days to watch.")
+        raise InputError("There are no days to watch.", case="no-days")
     found = {
         day: penalty(positives, random, delta=delta / len(days), **options)
         for day, positives in days.items()

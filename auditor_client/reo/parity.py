@@ -13,7 +13,7 @@ difference, U_k - mean(U), where equal opportunity has a ratio: `plain` is the f
 import numpy as np
 
 from auditor_client.errors import InputError
-from auditor_client.reo.counts import AnyLaw, Counts, Positives, aligned, counts_of
+from auditor_client.reo.counts import AnyDistribution, PositiveCounts, Positives, aligned, counts_of
 from auditor_client.reo.penalty_estimate import (
     Penalty,
     bounded,
@@ -23,7 +23,7 @@ from auditor_client.reo.penalty_estimate import (
     too_small,
 )
 from auditor_client.reo.utilities import Utilities
-from auditor_client.stats.noise_distributions import Nothing
+from auditor_client.stats.noise_distributions import NoNoise
 from auditor_client.stats.noise_sums import summed
 
 
@@ -33,8 +33,8 @@ def parity(
     delta: float = 0.05,
     *,
     sampled: bool = False,
-    noise_shown: AnyLaw | None = None,
-    noise_available: AnyLaw | None = None,
+    noise_shown: AnyDistribution | None = None,
+    noise_available: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
 ) -> Penalty:
     """Statistical parity: does what is shown follow what there is?
@@ -45,16 +45,20 @@ def parity(
     check_delta(delta)
     rows = counts_of(shown, None, noise_shown, "what was shown")
     pool = aligned(rows, counts_of(available, None, noise_available, "what is available"))
-    if sampled or not isinstance(pool.noise, Nothing):
+    if sampled or not isinstance(pool.noise, NoNoise):
         return penalty_of(rows, pool, delta, rows_per_viewer=rows_per_viewer)
     if (pool.positives <= 0).any():
-        raise InputError("Nothing of some group is available: leave the group out.")
+        raise InputError(
+            "Nothing of some group is available: leave the group out.", case="nothing-available"
+        )
     if small := too_small([(rows, "default")], rows_per_viewer):
         return bounded(rows, pool, delta, rows_per_viewer, small)
     return _of_inventory(rows, pool, delta, rows_per_viewer)
 
 
-def _of_inventory(rows: Counts, pool: Counts, delta: float, rows_per_viewer: int) -> Penalty:
+def _of_inventory(
+    rows: PositiveCounts, pool: PositiveCounts, delta: float, rows_per_viewer: int
+) -> Penalty:
     u = rows.positives / pool.positives
     # Var(U_k) = Var(shown_k) / available_k²; the covariance of shares cancels, as in `utilities`
     spread = np.diag((rows_per_viewer * rows.positives + rows.noise.variance) / pool.positives**2)
@@ -67,7 +71,7 @@ def precision(
     shown: Positives,
     delta: float = 0.05,
     *,
-    noise: AnyLaw | None = None,
+    noise: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
 ) -> Penalty:
     """Precision@N_show by group of viewers: of what they are shown, how much suits them?

@@ -20,8 +20,8 @@ import numpy as np
 from auditor_client.errors import InputError
 from auditor_client.reo.confidence_box import penalty_over, relative_over, utilities_box
 from auditor_client.reo.counts import (
-    AnyLaw,
-    Counts,
+    AnyDistribution,
+    PositiveCounts,
     Positives,
     aligned,
     counts_of,
@@ -111,15 +111,16 @@ def penalty(
     delta: float = 0.05,
     covariance: Covariance = "exact",
     *,
-    noise_recommended: AnyLaw | None = None,
-    noise_random: AnyLaw | None = None,
+    noise_recommended: AnyDistribution | None = None,
+    noise_random: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
 ) -> Penalty:
     """The penalty from positives by group in default (`recommended`) and `random` traffic.
 
     The numbers of rows only scale `u`, and may be left out unless `covariance="printed"`, which is
-    Algorithm 1 to the letter. Noise is given by its law (`auditor_client.stats.noise_distributions`) or its variance.
-    `rows_per_viewer` is the most rows that one viewer has in both traffics together.
+    Algorithm 1 to the letter. Noise is given by its law
+    (`auditor_client.stats.noise_distributions`) or its variance. `rows_per_viewer` is the most rows
+    that one viewer has in both traffics together.
     """
     refuse_without_random(random)
     shown = counts_of(recommended, n_recommended, noise_recommended, "default traffic")
@@ -129,8 +130,8 @@ def penalty(
 
 
 def penalty_of(
-    recommended: Counts,
-    random: Counts,
+    recommended: PositiveCounts,
+    random: PositiveCounts,
     delta: float,
     covariance: Covariance = "exact",
     rows_per_viewer: int = 1,
@@ -142,12 +143,16 @@ def penalty_of(
     if covariance == "exact" and small:
         return bounded(recommended, random, delta, rows_per_viewer, small)
     if (random.positives <= 0).any() or recommended.positives.sum() <= 0:
-        raise InputError("Algorithm 1 divides by zero here: use the exact covariance.")
+        raise InputError(
+            "Algorithm 1 divides by zero here: use the exact covariance.", case="division-by-zero"
+        )
     made = found or utilities(recommended, random, covariance, rows_per_viewer)
     return from_utilities(made, delta, printed=covariance == "printed")
 
 
-def too_small(traffics: Sequence[tuple[Counts, str]], rows_per_viewer: int = 1) -> tuple[str, ...]:
+def too_small(
+    traffics: Sequence[tuple[PositiveCounts, str]], rows_per_viewer: int = 1
+) -> tuple[str, ...]:
     """Which counts no normal law describes, in words."""
     words = []
     for counts, traffic in traffics:
@@ -201,7 +206,11 @@ def _each(made: Utilities, covariance: Floats, heavy: Floats, delta: float) -> d
 
 
 def bounded(
-    recommended: Counts, random: Counts, delta: float, rows_per_viewer: int, small: tuple[str, ...]
+    recommended: PositiveCounts,
+    random: PositiveCounts,
+    delta: float,
+    rows_per_viewer: int,
+    small: tuple[str, ...],
 ) -> Penalty:
     """Limits of counts of which some are too `small` for a normal law."""
     box = utilities_box(recommended, random, rows_per_viewer, delta)
@@ -222,7 +231,7 @@ def bounded(
     )  # fmt: skip
 
 
-def _plain(recommended: Counts, random: Counts) -> tuple[Floats, Floats]:
+def _plain(recommended: PositiveCounts, random: PositiveCounts) -> tuple[Floats, Floats]:
     """Utilities and relative utilities as far as they can be written down."""
     scale = (random.rows or 1.0) / (recommended.rows or 1.0)
     there = random.positives > 0
@@ -234,4 +243,4 @@ def _plain(recommended: Counts, random: Counts) -> tuple[Floats, Floats]:
 
 def check_delta(delta: float) -> None:
     if not 0 < delta < 1:
-        raise InputError(f"delta must lie between 0 and 1, not {delta}.")
+        raise InputError(f"delta must lie between 0 and 1, not {delta}.", case="delta-range")

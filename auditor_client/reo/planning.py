@@ -20,7 +20,7 @@ import numpy as np
 from scipy import optimize
 
 from auditor_client.errors import InputError
-from auditor_client.reo.counts import AnyLaw, Counts, aligned, law_of
+from auditor_client.reo.counts import AnyDistribution, PositiveCounts, aligned, as_distribution
 from auditor_client.reo.norm_bounds import Axes
 from auditor_client.reo.penalty_estimate import check_delta
 from auditor_client.reo.utilities import utilities
@@ -34,7 +34,7 @@ _MOST = 1e14
 
 
 @dataclass(frozen=True)
-class Rows:
+class TrafficRows:
     """Rows of default and of random traffic."""
 
     recommended: int
@@ -57,9 +57,9 @@ def utility_rows(
     *,
     shown_share: float = 1.0,
     balance: float = 1.0,
-    noise: AnyLaw | None = None,
+    noise: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
-) -> Rows:
+) -> TrafficRows:
     """Rows for which any one utility U_k is off by at most epsilon with probability 1 - delta.
 
     U_k is the chance that a relevant item of group k is shown: q_k/p_k times `shown_share`, that of
@@ -94,9 +94,9 @@ def rows_needed(
     method: Method = "exact",
     *,
     balance: float = 1.0,
-    noise: AnyLaw | None = None,
+    noise: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
-) -> Rows:
+) -> TrafficRows:
     """Rows for which the penalty is off by at most epsilon with probability 1 - delta.
 
     `exact` finds the least for `balance` rows of random traffic per row of default traffic, with
@@ -117,10 +117,10 @@ def rows_needed(
 def error_at(
     recommended: Shares,
     random: Shares,
-    rows: Rows,
+    rows: TrafficRows,
     delta: float = 0.05,
     *,
-    noise: AnyLaw | None = None,
+    noise: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
 ) -> float:
     """By how much the penalty is off at most, with probability 1 - delta, from so many rows."""
@@ -129,7 +129,7 @@ def error_at(
     return error_of(shown, probed, rows.recommended, rows.random, delta, noise, rows_per_viewer)
 
 
-def shares_of(recommended: Shares, random: Shares) -> tuple[Counts, Counts]:
+def shares_of(recommended: Shares, random: Shares) -> tuple[PositiveCounts, PositiveCounts]:
     found = []
     for shares, traffic in ((recommended, "default"), (random, "random")):
         values = np.asarray([float(share) for share in shares.values()])
@@ -138,17 +138,17 @@ def shares_of(recommended: Shares, random: Shares) -> tuple[Counts, Counts]:
                 f"Shares of {traffic} traffic are of two groups or more, positive, and at most 1"
                 " together."
             )
-        found.append(Counts(tuple(shares), values))
+        found.append(PositiveCounts(tuple(shares), values))
     return found[0], aligned(found[0], found[1])
 
 
 def error_of(
-    shown: Counts,
-    probed: Counts,
+    shown: PositiveCounts,
+    probed: PositiveCounts,
     n: float,
     m: float,
     delta: float,
-    noise: AnyLaw | None,
+    noise: AnyDistribution | None,
     rows_per_viewer: int,
 ) -> float:
     """The quantile of |estimate - penalty| under the normal law of relative utilities."""
@@ -163,13 +163,13 @@ def error_of(
 
 
 def _expected(
-    shown: Counts, probed: Counts, n: float, m: float, noise: AnyLaw | None
-) -> tuple[Counts, Counts]:
+    shown: PositiveCounts, probed: PositiveCounts, n: float, m: float, noise: AnyDistribution | None
+) -> tuple[PositiveCounts, PositiveCounts]:
     """The counts to be expected of so many rows."""
-    law = law_of(noise)
+    law = as_distribution(noise)
     return (
-        Counts(shown.groups, n * shown.positives, n, law),
-        Counts(probed.groups, m * probed.positives, m, law),
+        PositiveCounts(shown.groups, n * shown.positives, n, law),
+        PositiveCounts(probed.groups, m * probed.positives, m, law),
     )
 
 
@@ -180,24 +180,28 @@ def _lengths(axes: Axes) -> Floats:
     return np.asarray(np.abs(moved - np.linalg.norm(axes.where)))
 
 
-def _printed(q: Floats, p: Floats, epsilon: float, delta: float, method: Method) -> Rows:
+def _printed(q: Floats, p: Floats, epsilon: float, delta: float, method: Method) -> TrafficRows:
     groups, total = len(q), float((q / p).sum())
     log = math.log(groups / delta) if method == "theorem-e3" else math.log(1 / delta)
     # n = 4K² / (‖U‖₁² ε²) · ln(K/δ) or ln(1/δ)   [DJHL25, eq. 14 and 21]
     return _sizes(4 * groups**2 / (total**2 * epsilon**2) * log, q, p)
 
 
-def _sizes(n: float, q: Floats, p: Floats, factor: float = 1.0) -> Rows:
+def _sizes(n: float, q: Floats, p: Floats, factor: float = 1.0) -> TrafficRows:
     u = factor * q / p
     # |D_rec| = n max U_k² (1 - q_k)/q_k, |D_rand| = n max U_k² (1 - p_k)/p_k   [DJHL25, eq. 8]
-    return Rows(*(math.ceil(n * float((u**2 * (1 - share) / share).max())) for share in (q, p)))
+    return TrafficRows(
+        *(math.ceil(n * float((u**2 * (1 - share) / share).max())) for share in (q, p))
+    )
 
 
-def _least(error: Callable[[float], float], epsilon: float, balance: float) -> Rows:
+def _least(error: Callable[[float], float], epsilon: float, balance: float) -> TrafficRows:
     found = least_rows(error, epsilon)
     if found is None:
-        raise InputError(f"No number of rows brings the error below {epsilon:g}.")
-    return Rows(found, math.ceil(balance * found))
+        raise InputError(
+            f"No number of rows brings the error below {epsilon:g}.", case="never-enough-rows"
+        )
+    return TrafficRows(found, math.ceil(balance * found))
 
 
 def least_rows(error: Callable[[float], float], epsilon: float) -> int | None:

@@ -10,7 +10,7 @@ it tells the ranking stage.
 
 from dataclasses import dataclass
 
-from auditor_client.reo.counts import AnyLaw, Positives
+from auditor_client.reo.counts import AnyDistribution, Positives
 from auditor_client.reo.penalty_estimate import Penalty, penalty
 
 
@@ -29,9 +29,9 @@ def stages(
     random: Positives | None,
     delta: float = 0.05,
     *,
-    noise_recommended: AnyLaw | None = None,
-    noise_recalled: AnyLaw | None = None,
-    noise_random: AnyLaw | None = None,
+    noise_recommended: AnyDistribution | None = None,
+    noise_recalled: AnyDistribution | None = None,
+    noise_random: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
 ) -> Stages:
     """From positives by group in default traffic, after recall, and in random traffic.
@@ -40,7 +40,10 @@ def stages(
     """
 
     def one(
-        above: Positives, below: Positives | None, over: AnyLaw | None, under: AnyLaw | None
+        above: Positives,
+        below: Positives | None,
+        over: AnyDistribution | None,
+        under: AnyDistribution | None,
     ) -> Penalty:
         return penalty(
             above, below, delta=delta, noise_recommended=over, noise_random=under,

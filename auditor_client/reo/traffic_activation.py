@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from auditor_client.errors import InputError
-from auditor_client.reo.counts import AnyLaw, Counts
+from auditor_client.reo.counts import AnyDistribution, PositiveCounts
 from auditor_client.reo.penalty_estimate import check_delta
 from auditor_client.reo.planning import Shares, error_of, least_rows, shares_of
 
@@ -36,7 +36,7 @@ def random_traffic(
     requests: float,
     shown: int,
     delta: float = 0.05,
-    noise: AnyLaw | None = None,
+    noise: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
 ) -> RandomTraffic:
     """How many of all `requests`, each showing `shown` items, must show random ones.
@@ -54,10 +54,13 @@ def random_traffic(
     if rows is None:
         raise InputError(
             f"{n_recommended} rows of default traffic leave a larger error than {epsilon:g},"
-            " whatever the random traffic: log more of them."
+            " whatever the random traffic: log more of them.",
+            case="few-rows-of-default-traffic",
         )
     if rows > most:
-        raise InputError(f"{rows} rows of random traffic are more than all requests show.")
+        raise InputError(
+            f"{rows} rows of random traffic are more than all requests show.", case="few-requests"
+        )
     return RandomTraffic(rows, rows / most, rows / most * _loss(one, other))
 
 
@@ -70,7 +73,7 @@ def tradeoff(
     requests: float,
     shown: int,
     delta: float = 0.05,
-    noise: AnyLaw | None = None,
+    noise: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
 ) -> list[tuple[RandomTraffic, float]]:
     """For each activation probability, its cost in relevance and the error of the penalty."""
@@ -80,7 +83,10 @@ def tradeoff(
     found = []
     for activation in activations:
         if not 0 <= activation <= 1:
-            raise InputError(f"An activation is a probability, and {activation:g} is none.")
+            raise InputError(
+                f"An activation is a probability, and {activation:g} is none.",
+                case="not-a-probability",
+            )
         rows = math.floor(activation * most)
         error = math.inf
         if rows:
@@ -93,11 +99,12 @@ def _most(n_recommended: int, requests: float, shown: int) -> float:
     """The rows of all requests."""
     if not (n_recommended > 0 and requests > 0 and shown > 0):
         raise InputError(
-            "Rows of default traffic, requests, and items shown by each, are all positive."
+            "Rows of default traffic, requests, and items shown by each, are all positive.",
+            case="not-positive",
         )
     return requests * shown
 
 
-def _loss(recommended: Counts, random: Counts) -> float:
+def _loss(recommended: PositiveCounts, random: PositiveCounts) -> float:
     """What a random row loses: U_rel falls from Σq to Σp   [DJHL25, I.2]."""
     return 1 - float(random.positives.sum() / recommended.positives.sum())

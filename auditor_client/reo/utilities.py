@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 
 from auditor_client.errors import InputError
-from auditor_client.reo.counts import Counts
+from auditor_client.reo.counts import PositiveCounts
 from auditor_client.stats.noise_distributions import Floats
 
 Covariance = Literal["exact", "printed"]
@@ -66,8 +66,8 @@ class Utilities:
 
 
 def utilities(
-    recommended: Counts,
-    random: Counts,
+    recommended: PositiveCounts,
+    random: PositiveCounts,
     covariance: Covariance = "exact",
     rows_per_viewer: int = 1,
 ) -> Utilities:
@@ -83,7 +83,7 @@ def utilities(
 
 
 def from_cells(
-    recommended: Counts, random: Counts, cells: Floats, heavy: Floats | None = None
+    recommended: PositiveCounts, random: PositiveCounts, cells: Floats, heavy: Floats | None = None
 ) -> Utilities:
     """Utilities whose 2K counts, default traffic first, have this covariance."""
     u, by_shown, by_random = slopes(recommended, random)
@@ -92,7 +92,7 @@ def from_cells(
     return Utilities(recommended.groups, u, both @ cells @ both.T, both @ rest @ both.T)
 
 
-def slopes(recommended: Counts, random: Counts) -> tuple[Floats, Floats, Floats]:
+def slopes(recommended: PositiveCounts, random: PositiveCounts) -> tuple[Floats, Floats, Floats]:
     """U, its derivatives by the counts of default traffic, and those by the counts of random."""
     scale = (random.rows or 1.0) / (recommended.rows or 1.0)
     u = np.asarray(scale * recommended.positives / random.positives)
@@ -101,7 +101,7 @@ def slopes(recommended: Counts, random: Counts) -> tuple[Floats, Floats, Floats]
 
 
 def variances(
-    traffics: Sequence[Counts], covariance: Covariance = "exact", rows_per_viewer: int = 1
+    traffics: Sequence[PositiveCounts], covariance: Covariance = "exact", rows_per_viewer: int = 1
 ) -> Floats:
     """The variance of every count of some traffics, one after the other."""
     spreads = [_printed(one) if covariance == "printed" else one.positives for one in traffics]
@@ -109,13 +109,16 @@ def variances(
     return np.asarray(rows_per_viewer * np.maximum(np.concatenate(spreads), 0.0) + noise)
 
 
-def heavy_variances(traffics: Sequence[Counts]) -> Floats:
+def heavy_variances(traffics: Sequence[PositiveCounts]) -> Floats:
     """The part of them that comes from noise with heavier tails than normal."""
     return np.repeat([one.heavy for one in traffics], len(traffics[0].groups))
 
 
-def _printed(counts: Counts) -> Floats:
+def _printed(counts: PositiveCounts) -> Floats:
     if counts.rows is None:
-        raise InputError("Algorithm 1 as printed needs the number of rows of both traffics.")
+        raise InputError(
+            "Algorithm 1 as printed needs the number of rows of both traffics.",
+            case="no-numbers-of-rows",
+        )
     # Γ_kk = U_k² ((1 - Q_k)/(Q_k |D_rec|) + (1 - P_k)/(P_k |D_rand|))   [DJHL25, Algorithm 1]
     return np.asarray(counts.positives * (1 - counts.positives / counts.rows))

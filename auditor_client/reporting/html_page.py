@@ -16,7 +16,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 def page(title: str, parts: Iterable[str]) -> str:
     """The whole file around these parts."""
-    style = files("auditor_client").joinpath("report.css").read_text(encoding="utf-8")
+    style = files("auditor_client.reporting").joinpath("report.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'

@@ -3,7 +3,7 @@
 import math
 
 from auditor_client.fairness.metric_selection import Metric
-from auditor_client.fairness.metrics import Estimate
+from auditor_client.fairness.metrics.estimate import Estimate
 from auditor_client.fairness.metrics.parity import passes_four_fifths
 
 NAMES: dict[Metric, str] = {
@@ -87,7 +87,8 @@ def up(number: float, places: int = 3) -> str:
 def _exactly(number: float, places: int) -> float:
     # 0.07 times a thousand is 70.00000000000001: what is whole but for its last bits stays so.
     scaled = number * 10**places
-    return float(round(scaled)) if abs(scaled - round(scaled)) < 1e-9 else scaled
+    whole = float(round(scaled))
+    return whole if math.isclose(scaled, whole, rel_tol=1e-13) else scaled
 
 
 def _plain(number: float, places: int) -> str:

@@ -20,11 +20,11 @@ Format = Literal["platform-auditor/results/v1"]
 FORMAT: Format = "platform-auditor/results/v1"
 
 
-class Part(BaseModel):
+class ResultsPart(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Gap(Part):
+class Gap(ResultsPart):
     """A fairness gap: `low` and `high` hold together, `at_least` and `at_most` each alone."""
 
     more: str
@@ -37,7 +37,7 @@ class Gap(Part):
     at_most: float
 
 
-class DriverFound(Part):
+class DriverFound(ResultsPart):
     """The share of the first group less that of the second, among people with these scores."""
 
     first: str
@@ -48,7 +48,7 @@ class DriverFound(Part):
     high: float
 
 
-class MetricFound(Part):
+class MetricFound(ResultsPart):
     """One metric of one pair of groups, the first against the second; `fair` is equality.
 
     Scores inside of their bins may add up to `rounding` on either side.
@@ -67,7 +67,7 @@ class MetricFound(Part):
     words: str
 
 
-class AssumptionFound(Part):
+class AssumptionFound(ResultsPart):
     """Whether an assumption holds; null where no release can tell."""
 
     name: str
@@ -75,7 +75,7 @@ class AssumptionFound(Part):
     words: str
 
 
-class People(Part):
+class GroupPeople(ResultsPart):
     """How many people of a group were scored, and how that is known."""
 
     group: str
@@ -83,12 +83,12 @@ class People(Part):
     known: Literal["known", "noisy", "estimated"]
 
 
-class ContentFound(Part):
+class ContentFound(ResultsPart):
     title: str | None
     digest: str
 
 
-class AuditFound(Part):
+class AuditFound(ResultsPart):
     """One audit. `gap`, `verdict`, `pairs`, `drivers` and `assumptions` are of score histograms.
 
     `entry` is the number of its release in the ledger, as its receipt's proof has it; `checked`
@@ -112,7 +112,7 @@ class AuditFound(Part):
     verdict: Literal["fair", "unfair", "inconclusive"] | None = None
     words: str = ""
     gap: Gap | None = None
-    people: tuple[People, ...] = ()
+    people: tuple[GroupPeople, ...] = ()
     pairs: tuple[Gap, ...] = ()
     drivers: tuple[DriverFound, ...] = ()
     metrics: tuple[MetricFound, ...] = ()
@@ -120,7 +120,7 @@ class AuditFound(Part):
     numbers: dict[str, Any] = {}
 
 
-class ConsistencyFound(Part):
+class ConsistencyFound(ResultsPart):
     """Whether releases can come from one model, and how often an honest one is called otherwise."""
 
     audits: tuple[str, ...]
@@ -131,7 +131,7 @@ class ConsistencyFound(Part):
     words: str
 
 
-class Registered(Part):
+class Registered(ResultsPart):
     """The entry that names the study; `first`: whether nothing was released before it."""
 
     entry: int
@@ -140,7 +140,7 @@ class Registered(Part):
     first: bool | None
 
 
-class StudyFound(Part):
+class StudyFound(ResultsPart):
     """A study; its verdicts share `delta`, so that each audit has a `delta` of its own."""
 
     title: str
@@ -151,7 +151,7 @@ class StudyFound(Part):
     registration: Registered | None = None
 
 
-class Results(Part):
+class Results(ResultsPart):
     """The whole document."""
 
     format: Format = FORMAT
@@ -179,7 +179,9 @@ class Results(Part):
         except OSError as error:
             raise InputError(f"{path} cannot be read: {error.strerror}.") from error
         except ValidationError as error:
-            raise InputError(f"{path} is not a file of results, format {FORMAT}.") from error
+            raise InputError(
+                f"{path} is not a file of results, format {FORMAT}.", case="not-a-results-file"
+            ) from error
 
 
 def finite(number: float) -> float | None:

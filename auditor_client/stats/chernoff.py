@@ -32,7 +32,7 @@ def limits(
 
 
 def _above(counts: Floats, people: int, rate: AnyNoise, level: float) -> Floats:
-    s = tilts(noise.law(rate).most_tilt)
+    s = tilts(noise.distribution(rate).most_tilt)
     # P(C <= c) <= e^{sc} · E e^{-sZ} · (1 - p(1 - e^{-s}))^n for every s > 0, solved for p
     room = (math.log(level) - noise.log_mgf(s, rate) - s * counts[:, None]) / people
     above = -np.expm1(np.minimum(room, 0.0)) / -np.expm1(-s)

@@ -1,7 +1,7 @@
 """How likely is it that one group's noisy count falls so far below another's?
 
-`at_most` bounds P(C_f - r C_s <= c_f - r c_s) from above, where C = X + Z, X binomial and Z the
-noise, all independent. Up to a few thousand people it is the exact sum. Beyond, counts
+`tail_upper_bound` bounds P(C_f - r C_s <= c_f - r c_s) from above, where C = X + Z, X binomial and
+Z the noise, all independent. Up to a few thousand people it is the exact sum. Beyond, counts
 are grouped in blocks, each moved to the side that makes the probability larger: still a bound.
 
 [ZS13] Zubkov, Serov, Theory Probab. Appl. 57(3), 2013, abstract: two-sided bounds of the binomial
@@ -53,9 +53,11 @@ class _Lattice:
         return np.asarray(np.maximum(1.0 - self.masses.sum(axis=1), 0.0))
 
 
-def at_most(first: Count, second: Count, ratio: float, p_first: Floats, p_second: Floats) -> Floats:
+def tail_upper_bound(
+    first: Count, second: Count, ratio: float, p_first: Floats, p_second: Floats
+) -> Floats:
     """An upper bound of P(C_f - ratio·C_s <= observed), for each pair of probabilities."""
-    if not (noise.law(first.rate).exact and noise.law(second.rate).exact):
+    if not (noise.distribution(first.rate).exact and noise.distribution(second.rate).exact):
         return _by_moments(first, second, ratio, p_first, p_second)
 
     def line(values: Floats) -> Floats:
@@ -68,7 +70,7 @@ def _by_moments(
     first: Count, second: Count, ratio: float, p_first: Floats, p_second: Floats
 ) -> Floats:
     """Chernoff's bound, for noise of which only exponential moments are known."""
-    one, other = noise.law(first.rate), noise.law(second.rate)
+    one, other = noise.distribution(first.rate), noise.distribution(second.rate)
     s = tilts(min(one.most_tilt, other.most_tilt / ratio))
     # log E exp(-s(C_f - r C_s - observed)), for every s > 0
     more = np.expm1(np.minimum(ratio * s, 300.0))

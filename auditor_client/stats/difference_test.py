@@ -19,7 +19,7 @@ from scipy import special
 
 from auditor_client.stats import noise
 from auditor_client.stats.chernoff import tilts
-from auditor_client.stats.difference_tail import Count, at_most
+from auditor_client.stats.difference_tail import Count, tail_upper_bound
 from auditor_client.stats.noise import Floats
 
 # Level allowed for a cell, given the lowest p_first in it.
@@ -67,13 +67,15 @@ class Contrast:
         return self.observed - float(special.ndtri(level)) * self.spread(pooled, pooled)
 
 
-def surely_rejects(contrast: Contrast, difference: float, level: float) -> bool:
+def rejects_by_chernoff(contrast: Contrast, difference: float, level: float) -> bool:
     """A quick sufficient condition for `rejects` at a constant level: Chernoff's bound."""
     low, high = _range(contrast, difference)
     if low > high:
         return True
     first, second, r = contrast.first, contrast.second, contrast.ratio
-    s = tilts(min(noise.law(first.rate).most_tilt, noise.law(second.rate).most_tilt / r))
+    s = tilts(
+        min(noise.distribution(first.rate).most_tilt, noise.distribution(second.rate).most_tilt / r)
+    )
     less, more = -np.expm1(-s), np.expm1(np.minimum(r * s, 300.0))
     n, m = first.people, second.people
     # n·log(1 - vA) + m·log(1 + (v - d)B) is concave in v: its maximum solves a linear equation
@@ -100,7 +102,7 @@ def _edges(contrast: Contrast, difference: float) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Worst:
+class LeastFavourable:
     """The cell of shares that comes closest to being plausible, and its probability and level."""
 
     probability: float
@@ -118,14 +120,14 @@ class Worst:
         return self.spread * float(special.ndtri(found) - special.ndtri(wanted))
 
 
-def worst(contrast: Contrast, difference: float, level: Level) -> Worst:
+def least_favourable(contrast: Contrast, difference: float, level: Level) -> LeastFavourable:
     """Rejected here means: no plausible pair of shares is that far apart, or further.
 
     Cells are cut in parts only where they are not rejected whole, the worst one first.
     """
     edges = _edges(contrast, difference)
     if not len(edges):
-        return Worst(0.0, 1.0, contrast.spread(0.0, 0.0))
+        return LeastFavourable(0.0, 1.0, contrast.spread(0.0, 0.0))
     cells = edges[:-1], edges[1:]
     excess, found = _look(contrast, difference, level, *cells)
     if found.rejected:
@@ -140,12 +142,12 @@ def worst(contrast: Contrast, difference: float, level: Level) -> Worst:
 
 def _look(
     contrast: Contrast, difference: float, level: Level, low: Floats, high: Floats
-) -> tuple[Floats, Worst]:
+) -> tuple[Floats, LeastFavourable]:
     """Probability / level of each cell, taken at its worst corner, and the worst cell."""
     second = np.clip(high - difference, 0.0, contrast.p_second[1])
-    found = at_most(contrast.first, contrast.second, contrast.ratio, low, second)
+    found = tail_upper_bound(contrast.first, contrast.second, contrast.ratio, low, second)
     allowed = level(low)
     excess = found / allowed
     at = int(np.argmax(excess))
     spread = contrast.spread(float(low[at]), float(second[at]))
-    return excess, Worst(float(found[at]), float(allowed[at]), spread)
+    return excess, LeastFavourable(float(found[at]), float(allowed[at]), spread)

@@ -19,7 +19,7 @@ _SURPRISE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class GroupSize:
+class GroupSizeEstimate:
     """What is known of one group's number of scored people.
 
     `rate` is the noise of each bin and `noisy_rate` that of the bought number: a law, or the rate

@@ -21,11 +21,11 @@ from auditor_client.stats.noise_distributions import (
     Integers,
     Laplace,
     Noise,
-    Nothing,
-    law,
+    NoNoise,
+    distribution,
 )
 from auditor_client.stats.noise_sums import (
-    Moments,
+    MomentBoundNoise,
     Summed,
     Term,
     TreeError,
@@ -42,17 +42,17 @@ __all__ = [
     "Gaussian",
     "Integers",
     "Laplace",
-    "Moments",
+    "MomentBoundNoise",
+    "NoNoise",
     "Noise",
-    "Nothing",
     "Summed",
     "Term",
     "TreeError",
     "as_rate",
     "convolve",
     "difference",
+    "distribution",
     "gaussian_at",
-    "law",
     "log_mgf",
     "mass",
     "rounded_up",
@@ -88,27 +88,27 @@ def gaussian_at(rho: Epsilon) -> Gaussian:
 
 def mass(k: Integers, noise: AnyNoise) -> Floats:
     """P(Z = k)."""
-    return law(noise).mass(k)
+    return distribution(noise).mass(k)
 
 
 def tail(k: Integers, noise: AnyNoise) -> Floats:
     """P(Z >= k)."""
-    return law(noise).tail(k)
+    return distribution(noise).tail(k)
 
 
 def variance(noise: AnyNoise) -> float:
     """Var(Z), or an upper bound: it aims searches and decides nothing."""
-    return law(noise).variance
+    return distribution(noise).variance
 
 
 def log_mgf(s: Floats, noise: AnyNoise) -> Floats:
     """log E exp(sZ), or an upper bound; infinite from `most_tilt` on."""
-    return law(noise).log_mgf(s)
+    return distribution(noise).log_mgf(s)
 
 
 @lru_cache(maxsize=64)
 def _blocks(law: Noise, width: int) -> Floats:
-    if isinstance(law, Nothing):
+    if isinstance(law, NoNoise):
         return np.ones(1)
     reach = math.ceil(law.reach / width) + 1
     edges = np.arange(-reach, reach + 1) * width
@@ -122,7 +122,7 @@ def _blocks(law: Noise, width: int) -> Floats:
 
 def rounded_up(noise: AnyNoise, width: int) -> Floats:
     """Masses of Z rounded up to multiples of `width`, centred; at most 2 REST are left out."""
-    return _blocks(law(noise), width)
+    return _blocks(distribution(noise), width)
 
 
 def convolve(masses: Floats, kernel: Floats) -> Floats:

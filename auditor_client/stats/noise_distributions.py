@@ -1,6 +1,6 @@
 """The laws that noise on a count may follow, each exactly as the platform draws it.
 
-`Laplace` and `Gaussian` are integer noise; `Nothing` is none; `Summed` is what several of them add
+`Laplace` and `Gaussian` are integer noise; `NoNoise` is none; `Summed` is what several of them add
 up to; `TreeError` is the error of a running count, of which only exponential moments are known.
 Whatever is not exact errs on one stated side, so that limits built on it hold for finite samples.
 
@@ -88,7 +88,7 @@ def _tails(law: Noise) -> Floats:
 
 
 @dataclass(frozen=True)
-class Nothing(Noise):
+class NoNoise(Noise):
     """No noise at all."""
 
     @property
@@ -241,8 +241,8 @@ AnyNoise = Noise | float
 
 
 @lru_cache(maxsize=1024)
-def law(noise: AnyNoise) -> Noise:
+def distribution(noise: AnyNoise) -> Noise:
     """The law of noise that may be given as the rate of discrete Laplace noise."""
     if isinstance(noise, Noise):
         return noise
-    return Nothing() if math.isinf(noise) else Laplace(float(noise))
+    return NoNoise() if math.isinf(noise) else Laplace(float(noise))

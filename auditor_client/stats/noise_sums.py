@@ -14,8 +14,8 @@ from auditor_client.stats.noise_distributions import (
     Integers,
     Laplace,
     Noise,
-    Nothing,
-    law,
+    NoNoise,
+    distribution,
 )
 
 # How many, of which noise, with which integer weight: independent parts of a sum.
@@ -61,17 +61,21 @@ class Summed(Noise):
 
 def summed(noise: AnyNoise, count: int) -> Noise:
     """The law of the sum of `count` independent draws."""
-    one = law(noise)
-    if count < 1 or isinstance(one, Nothing):
-        return Nothing()
+    one = distribution(noise)
+    if count < 1 or isinstance(one, NoNoise):
+        return NoNoise()
     return one if count == 1 else Summed(((one, count),))
 
 
 def difference(first: AnyNoise, second: AnyNoise) -> Noise:
     """The law of the difference of two independent draws; as laws are symmetric, of their sum."""
-    parts = tuple((one, 1) for one in (law(first), law(second)) if not isinstance(one, Nothing))
+    parts = tuple(
+        (one, 1)
+        for one in (distribution(first), distribution(second))
+        if not isinstance(one, NoNoise)
+    )
     if not parts:
-        return Nothing()
+        return NoNoise()
     return parts[0][0] if len(parts) == 1 else Summed(parts)
 
 
@@ -127,7 +131,7 @@ class TreeError(Noise):
 
 
 @dataclass(frozen=True)
-class Moments(Noise):
+class MomentBoundNoise(Noise):
     """A law of which only the exponential moments are to be used.
 
     For people put together from groups with shares of their own: their number in a bin is no
@@ -162,11 +166,11 @@ class Moments(Noise):
 @lru_cache(maxsize=1024)
 def sum_quantile(terms: tuple[Term, ...], level: float) -> int:
     """A q, least where that is computed exactly, with P(Σ weight·Z >= q) <= level."""
-    known = tuple((count, law(noise), weight) for count, noise, weight in terms)
+    known = tuple((count, distribution(noise), weight) for count, noise, weight in terms)
     known = tuple(
         (count, one, weight)
         for count, one, weight in known
-        if count > 0 and weight > 0 and not isinstance(one, Nothing)
+        if count > 0 and weight > 0 and not isinstance(one, NoNoise)
     )
     if not known:
         return 1

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 
-def consistent(counts: Sequence[int | Fraction], total: int | Fraction) -> list[Fraction]:
+def project_to_total(counts: Sequence[int | Fraction], total: int | Fraction) -> list[Fraction]:
     """The point of {x ≥ 0, Σx = total} nearest to the counts (least squares), exactly.
 
     If the true counts are in that set, the result is at most as far from them as the noisy ones

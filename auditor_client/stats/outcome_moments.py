@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor_client.stats.noise_distributions import Noise, Nothing
+from auditor_client.stats.noise_distributions import Noise, NoNoise
 
 Floats = NDArray[np.float64]
 # Of 1, v, u, u², u·v and v², in this order.
@@ -25,7 +25,7 @@ NAMES: Final = (
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class OutcomeMoments:
     """Sums of `NAMES` by group and bin, and the noise on them.
 
     `sums[g, b, k]` has noise Z / `units[k]` on it, Z of the law `noise`, all independent. Rows come
@@ -37,7 +37,7 @@ class Moments:
     outcome_range: tuple[float, float]
     sums: Floats
     rows_per_person: int = 1
-    noise: Noise = field(default_factory=Nothing)
+    noise: Noise = field(default_factory=NoNoise)
     units: tuple[float, ...] = (1.0,) * len(NAMES)
 
     def __post_init__(self) -> None:

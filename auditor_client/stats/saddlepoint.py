@@ -12,13 +12,13 @@ import numpy as np
 from scipy import special
 
 from auditor_client.stats import noise
-from auditor_client.stats.noise import AnyNoise, Floats, Gaussian, Laplace, Nothing
+from auditor_client.stats.noise import AnyNoise, Floats, Gaussian, Laplace, NoNoise
 
 _STEPS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Lots:
+class CountPairs:
     """Many pairs of noisy counts, as arrays; each count has `times` noises.
 
     Noise is a law, or the rate of discrete Laplace noise.
@@ -72,7 +72,9 @@ class Lots:
             return np.where(usable, np.log(found), self.quick_log_tail(p, q))
 
     def _saddle(self, p: Floats, q: Floats) -> tuple[Floats, tuple[Floats, Floats, Floats]]:
-        pole = 0.98 * min(noise.law(self.rate).most_tilt, 30.0) / np.maximum(self.ratio, 1.0)
+        pole = (
+            0.98 * min(noise.distribution(self.rate).most_tilt, 30.0) / np.maximum(self.ratio, 1.0)
+        )
         mean = self.people * p - self.ratio * self.others * q
         s = np.clip((self._bar - mean) / self.spread(p, q) ** 2, -0.9 * pole, 0.9 * pole)
         for _ in range(_STEPS):
@@ -101,8 +103,8 @@ def _binomial(s: Floats, people: Floats, p: Floats) -> tuple[Floats, Floats, Flo
 
 
 def _noise(s: Floats, rate: AnyNoise) -> tuple[Floats, Floats, Floats]:
-    match noise.law(rate):
-        case Nothing():
+    match noise.distribution(rate):
+        case NoNoise():
             return np.zeros_like(s), np.zeros_like(s), np.zeros_like(s)
         case Gaussian(sigma2=sigma2):
             # As the normal law has it: σ² too small for that is small beside the sampling error.

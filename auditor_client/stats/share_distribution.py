@@ -12,8 +12,8 @@ import numpy as np
 from scipy import special
 
 from auditor_client.stats import noise
-from auditor_client.stats.group_size import PARTS, GroupSize
-from auditor_client.stats.noise import AnyNoise, Floats, Integers, Nothing, Term
+from auditor_client.stats.group_size import PARTS, GroupSizeEstimate
+from auditor_client.stats.noise import AnyNoise, Floats, Integers, NoNoise, Term
 
 Terms = tuple[Term, ...]
 
@@ -40,7 +40,7 @@ class Estimator:
     @property
     def exact(self) -> bool:
         """Whether sizes are known; without noise the bins' sum tells them."""
-        return self.sizes == "known" or isinstance(noise.law(self.rate), Nothing)
+        return self.sizes == "known" or isinstance(noise.distribution(self.rate), NoNoise)
 
     @property
     def own(self) -> int:
@@ -55,9 +55,9 @@ class Estimator:
         return (bins, rate, own), last
 
     @property
-    def _size(self) -> GroupSize:
+    def _size(self) -> GroupSizeEstimate:
         noisy = 0 if self.sizes == "noisy" else None
-        return GroupSize(0, self.bins, self.rate, None, noisy, self.size_rate)
+        return GroupSizeEstimate(0, self.bins, self.rate, None, noisy, self.size_rate)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -143,7 +143,7 @@ def _size_masses(terms: Terms) -> Floats:
     angle = 2 * np.pi * np.arange(size // 2 + 1) / size
     spectrum = np.ones(size // 2 + 1)
     for count, rate, weight in terms:
-        spectrum *= noise.law(rate).wave(weight * angle) ** count
+        spectrum *= noise.distribution(rate).wave(weight * angle) ** count
     masses = np.maximum(np.fft.irfft(spectrum, size), 0.0)
     return np.concatenate([masses[-reach:], masses[: reach + 1]])
 

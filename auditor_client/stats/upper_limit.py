@@ -4,7 +4,7 @@ The search may start and aim anywhere: a limit is returned only after it was rej
 rejected difference rejects all larger ones.
 """
 
-from auditor_client.stats.difference_test import Contrast, Level, worst
+from auditor_client.stats.difference_test import Contrast, Level, least_favourable
 
 # Precision of a limit, in standard deviations.
 _TOLERANCE = 0.03
@@ -14,16 +14,16 @@ _USUAL = 0.02
 _AIMED = 6
 
 
-def upper_limit(contrast: Contrast, level: Level, low: float, high: float) -> float:
+def contrast_upper_limit(contrast: Contrast, level: Level, low: float, high: float) -> float:
     """A difference in [low, high] that is rejected, close to the least one; `high` if none is."""
-    if worst(contrast, low, level).rejected:
+    if least_favourable(contrast, low, level).rejected:
         return low
     at, tries = contrast.approximate(_USUAL), 0
     while True:
         tries += 1
         if not low < at < high or tries > _AIMED:
             at = (low + high) / 2
-        found = worst(contrast, at, level)
+        found = least_favourable(contrast, at, level)
         low, high = (low, at) if found.rejected else (at, high)
         tolerance = _TOLERANCE * found.spread
         if high - low <= tolerance:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, Tag
 
-from auditor_client.studies.file_schema import Part, PinnedFile, Words
+from auditor_client.studies.file_schema import PinnedFile, StudyPart, Words
 
 GROUP = "group"
 
@@ -15,7 +15,7 @@ GROUP = "group"
 Consented = Annotated[bool, Field(exclude_if=not_)]
 
 
-class Uploaded(Part):
+class UploadFields(StudyPart):
     """What all uploads say: which column identifies people, and whether they must confirm."""
 
     id: Words
@@ -28,7 +28,7 @@ class Uploaded(Part):
     consented: Consented = False
 
 
-class TableAudience(Uploaded):
+class TableAudience(UploadFields):
     """One file, with a column that says the group, or several for crossed groups."""
 
     file: PinnedFile
@@ -39,7 +39,7 @@ class TableAudience(Uploaded):
         return [self.file]
 
 
-class GroupsAudience(Uploaded):
+class GroupsAudience(UploadFields):
     """One file for each group."""
 
     groups: Annotated[dict[Words, PinnedFile], Field(min_length=1)]
@@ -49,7 +49,7 @@ class GroupsAudience(Uploaded):
         return list(self.groups.values())
 
 
-class SampleAudience(Part):
+class SampleAudience(StudyPart):
     """People whom the platform draws among those who declared an attribute to it."""
 
     attribute: Words

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from auditor_client.audits.request_builder import BALANCE_BINS
 from auditor_client.kinds.building_blocks.log_options import CDF_BINS, OUTCOME_BINS
 from auditor_client.kinds.options import DEFAULT_BINS
-from auditor_client.studies.file_schema import Edge, Exact, MaybeExact, Name, Part, Words
+from auditor_client.studies.file_schema import Edge, Exact, MaybeExact, Name, StudyPart, Words
 
 Context = dict[Words, str | Edge]
 Count = Annotated[int, Field(ge=1)]
@@ -17,7 +17,7 @@ Levels = Annotated[list[Edge], Field(min_length=1)]
 OutcomeRange = Annotated[list[Edge], Field(min_length=2, max_length=2)]
 
 
-class Asked(Part):
+class StudyAudit(StudyPart):
     """What all kinds say: of whom, and which mandate pays where there are several."""
 
     audience: Name
@@ -28,14 +28,14 @@ class Asked(Part):
         return []
 
 
-class Binned(Asked):
+class Binned(StudyAudit):
     """Bins by their number over the platform's range of scores, or by their edges."""
 
     bins: Count | Edges = DEFAULT_BINS
     context: Context = {}
 
 
-class EitherNoise(Asked):
+class StudyNoise(StudyAudit):
     """Laplace noise at an epsilon, or Gaussian noise at a rho."""
 
     mechanism: Literal["discrete-laplace", "discrete-gaussian"] = "discrete-laplace"
@@ -54,7 +54,7 @@ class EitherNoise(Asked):
         return self
 
 
-class ScoreHistogram(Binned, EitherNoise):
+class StudyScoreHistogram(Binned, StudyNoise):
     kind: Literal["score-histogram"]
     content: Name
     levels: Levels | None = None
@@ -66,7 +66,7 @@ class ScoreHistogram(Binned, EitherNoise):
         return [self.content]
 
 
-class ScoreCdf(Binned):
+class StudyScoreCdf(Binned):
     kind: Literal["score-cdf"]
     content: Name
     epsilon: Exact
@@ -76,7 +76,7 @@ class ScoreCdf(Binned):
         return [self.content]
 
 
-class MostSkewed(Binned):
+class StudyMostSkewed(Binned):
     kind: Literal["most-skewed"]
     contents: Annotated[list[Name], Field(min_length=2)]
     levels: Levels | None = None
@@ -88,18 +88,18 @@ class MostSkewed(Binned):
         return self.contents
 
 
-class MatchCount(Asked):
+class StudyMatchCount(StudyAudit):
     kind: Literal["match-count"]
     epsilon: Exact
 
 
-class BalanceHistogram(Asked):
+class StudyBalanceHistogram(StudyAudit):
     kind: Literal["balance-histogram"]
     bins: Count | Edges = BALANCE_BINS
     epsilon: Exact
 
 
-class OfLog(Asked):
+class StudyLogAudit(StudyAudit):
     """Rows of a log: those with one of these words, and at most so many of one person."""
 
     log: Words
@@ -107,7 +107,7 @@ class OfLog(Asked):
     rows_per_person: Count = 1
 
 
-class OutcomeTest(OfLog, EitherNoise):
+class StudyOutcomeTest(StudyLogAudit, StudyNoise):
     """Its bins are edges, or equally wide: quantiles would be chosen after a look at the data."""
 
     kind: Literal["outcome-test"]
@@ -117,7 +117,7 @@ class OutcomeTest(OfLog, EitherNoise):
     outcome_range: OutcomeRange | None = None
 
 
-class BiasSize(OfLog, EitherNoise):
+class StudyBiasSize(StudyLogAudit, StudyNoise):
     """Scores are corrected by what `test`, an outcome test of the same study, releases."""
 
     kind: Literal["bias-size"]
@@ -128,24 +128,24 @@ class BiasSize(OfLog, EitherNoise):
     outcome_range: OutcomeRange | None = None
     places: Count | None = None
 
-    def unfit(self, earlier: Mapping[str, Asked]) -> str | None:
+    def unfit(self, earlier: Mapping[str, StudyAudit]) -> str | None:
         """Why the audits before this one do not carry it."""
         test = earlier.get(self.test)
-        if not isinstance(test, OutcomeTest):
+        if not isinstance(test, StudyOutcomeTest):
             return f"test: {self.test!r} must be an outcome-test that comes before it in the file"
         if (test.audience, test.log) != (self.audience, self.log):
             return f"test: {self.test!r} is of another audience, or another log"
         return None
 
 
-class LogCdf(OfLog):
+class StudyLogCdf(StudyLogAudit):
     kind: Literal["log-cdf"]
     column: Words = "score"
     bins: Count | Edges = CDF_BINS
     epsilon: Exact
 
 
-class Reo(OfLog, EitherNoise):
+class StudyReo(StudyLogAudit, StudyNoise):
     """Signals, strategies and groups of creators are all that there are, unless told."""
 
     kind: Literal["reo"]
@@ -156,7 +156,7 @@ class Reo(OfLog, EitherNoise):
     days: list[Words] | Literal["all"] = []
 
 
-class EnvyFreeness(Asked):
+class StudyEnvyFreeness(StudyAudit):
     """People are shown what others are. Its delta is the share that the study leaves it. Targets,
     arms and arms_per_person are chosen by the audience's size where they are not given.
     """
@@ -188,16 +188,16 @@ class EnvyFreeness(Asked):
         return self
 
 
-AnyAsked = Annotated[
-    ScoreHistogram
-    | ScoreCdf
-    | MostSkewed
-    | MatchCount
-    | BalanceHistogram
-    | OutcomeTest
-    | BiasSize
-    | LogCdf
-    | Reo
-    | EnvyFreeness,
+AnyStudyAudit = Annotated[
+    StudyScoreHistogram
+    | StudyScoreCdf
+    | StudyMostSkewed
+    | StudyMatchCount
+    | StudyBalanceHistogram
+    | StudyOutcomeTest
+    | StudyBiasSize
+    | StudyLogCdf
+    | StudyReo
+    | StudyEnvyFreeness,
     Field(discriminator="kind"),
 ]

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from auditor_client.kinds.options import exact
+from auditor_client.transport.decimals import to_decimal
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 
-class Part(BaseModel):
+class StudyPart(BaseModel):
     """A mapping of the file: nothing is converted, and an unknown key is refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -52,7 +52,7 @@ def _hex(text: Any) -> Any:
 
 
 def _typed(value: Any) -> str | None:
-    return None if value is None else str(exact(value, "the number"))
+    return None if value is None else str(to_decimal(value, "the number"))
 
 
 Name = Annotated[str, AfterValidator(_is_name)]
@@ -65,7 +65,7 @@ Share = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
 Edge = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class PinnedFile(Part):
+class PinnedFile(StudyPart):
     """A file next to the study, by its digest: the study cannot be run on other data."""
 
     path: Words

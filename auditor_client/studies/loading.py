@@ -47,9 +47,11 @@ def read_study(path: str | Path) -> Study:
     try:
         text = file.read_bytes()
     except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}.") from error
+        raise InputError(f"{file} cannot be read: {error.strerror}.", case="unreadable") from error
     if len(text) > MAX_BYTES:
-        raise InputError(f"{file} is too large for a study: at most {MAX_BYTES} bytes.")
+        raise InputError(
+            f"{file} is too large for a study: at most {MAX_BYTES} bytes.", case="study-too-large"
+        )
     return parse_study(text, str(file))
 
 
@@ -57,10 +59,14 @@ def parse_study(text: bytes, name: str = "the study") -> Study:
     try:
         return Study.model_validate(_plain(text))
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"{name} is not a YAML file of a study: {error}.") from error
+        raise InputError(
+            f"{name} is not a YAML file of a study: {error}.", case="not-yaml"
+        ) from error
     except ValidationError as error:
         wrong = "; ".join(_complaint(item) for item in error.errors())
-        raise InputError(f"{name}: {wrong}. See docs/studies.md.") from error
+        raise InputError(
+            f"{name}: {wrong}. See docs/studies.md.", case="malformed-study"
+        ) from error
 
 
 def _plain(text: bytes) -> Any:

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from auditor_client.consistency.results_section import compare_audits
 from auditor_client.kinds.registry import AnyResult
-from auditor_client.kinds.score_histogram.analysis import analyse, compare, read_receipt
+from auditor_client.kinds.score_histogram.analysis import analyse, read_receipt
 from auditor_client.kinds.score_histogram.report import render_study
 from auditor_client.ledger import verify_receipt
 from auditor_client.local.saved_receipt import SavedReceipt
@@ -88,7 +89,9 @@ def analyse_study(
         audits=found,
         consistency=None
         if test is None
-        else compare({name: audits[name] for name in test.audits}, test.relation, test.false_alarm),
+        else compare_audits(
+            {name: audits[name] for name in test.audits}, test.relation, test.false_alarm
+        ),
     )
 
 

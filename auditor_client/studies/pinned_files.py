@@ -19,13 +19,15 @@ def read_pinned(folder: Path, file: PinnedFile) -> bytes:
         data = path.read_bytes()
     except OSError as error:
         raise InputError(
-            f"{path} cannot be read: {error.strerror}. Paths start at the study's folder."
+            f"{path} cannot be read: {error.strerror}. Paths start at the study's folder.",
+            case="unreadable",
         ) from error
     found = sha256(data).hexdigest()
     if found != file.sha256:
         raise InputError(
             f"{path} is not the file that the study pins: its sha256 is {found}. Bring the file"
-            " back; or write the new digest into the study, which makes it another study."
+            " back; or write the new digest into the study, which makes it another study.",
+            case="another-file-than-pinned",
         )
     return data
 
@@ -46,7 +48,7 @@ def people_of(audience: AnyUploaded, folder: Path) -> tuple[pa.Table, list[str]]
     for name, file in audience.groups.items():
         table = _table(folder, file, [audience.id], audience.where)
         if lost := [column for column in columns if column not in table.column_names]:
-            raise InputError(f"{file.path} has no column {lost[0]!r}.")
+            raise InputError(f"{file.path} has no column {lost[0]!r}.", case="no-such-column")
         group = pa.repeat(pa.scalar(name), len(table))
         tables.append(table.select(columns).append_column(GROUP, group))
     return pa.concat_tables(tables, promote_options="default"), [GROUP]

@@ -2,34 +2,34 @@
 
 from decimal import ROUND_DOWN, Decimal
 
-from auditor_client.audits.request_builder import Requests
+from auditor_client.audits.request_builder import RequestBuilder
 from auditor_client.errors import InputError
 from auditor_client.kinds.bias_size.result import Corrections
-from auditor_client.kinds.building_blocks.log_options import NoisyOfLog, OfLog
+from auditor_client.kinds.building_blocks.log_options import LogOptions, NoisyLogOptions
 from auditor_client.kinds.options import Options
 from auditor_client.studies.audit_models import (
-    AnyAsked,
-    BalanceHistogram,
-    BiasSize,
-    EnvyFreeness,
-    LogCdf,
-    MatchCount,
-    MostSkewed,
-    OutcomeTest,
-    Reo,
-    ScoreCdf,
-    ScoreHistogram,
+    AnyStudyAudit,
+    StudyBalanceHistogram,
+    StudyBiasSize,
+    StudyEnvyFreeness,
+    StudyLogCdf,
+    StudyMatchCount,
+    StudyMostSkewed,
+    StudyOutcomeTest,
+    StudyReo,
+    StudyScoreCdf,
+    StudyScoreHistogram,
 )
-from auditor_client.studies.state import Made
+from auditor_client.studies.state import StudyState
 from openapi.resources import AuditRequest
 
 _MILLIONTH = Decimal("0.000001")
 
 
 def request_of(
-    asked: AnyAsked,
-    made: Made,
-    requests: Requests,
+    asked: AnyStudyAudit,
+    made: StudyState,
+    requests: RequestBuilder,
     delta: float,
     corrections: Corrections | None = None,
 ) -> AuditRequest:
@@ -37,14 +37,14 @@ def request_of(
 
     A certificate of envy-freeness takes `delta`; the size of a bias needs `corrections`.
     """
-    if isinstance(asked, OutcomeTest | BiasSize | LogCdf | Reo):
+    if isinstance(asked, StudyOutcomeTest | StudyBiasSize | StudyLogCdf | StudyReo):
         return _of_log(asked, made.audiences[asked.audience], requests, corrections)
     audience = made.audiences[asked.audience]
     contents = [made.contents[name] for name in asked.content_names]
     match asked:
-        case ScoreHistogram():
+        case StudyScoreHistogram():
             return requests.score_histogram(contents[0], audience, **_options(asked))
-        case ScoreCdf():
+        case StudyScoreCdf():
             return requests.cdf(
                 contents[0],
                 audience,
@@ -53,7 +53,7 @@ def request_of(
                 context=asked.context,
                 mandate_id=asked.mandate,
             )
-        case MostSkewed():
+        case StudyMostSkewed():
             first, second = asked.weights
             return requests.most_skewed(
                 contents,
@@ -65,17 +65,19 @@ def request_of(
                 context=asked.context,
                 mandate_id=asked.mandate,
             )
-        case MatchCount():
+        case StudyMatchCount():
             return requests.match_count(audience, asked.epsilon, mandate_id=asked.mandate)
-        case BalanceHistogram():
+        case StudyBalanceHistogram():
             return requests.balances(
                 audience, bins=asked.bins, epsilon=asked.epsilon, mandate_id=asked.mandate
             )
-        case EnvyFreeness():
+        case StudyEnvyFreeness():
             return _of_envy(asked, audience, requests, delta)
 
 
-def _of_envy(asked: EnvyFreeness, audience: str, requests: Requests, delta: float) -> AuditRequest:
+def _of_envy(
+    asked: StudyEnvyFreeness, audience: str, requests: RequestBuilder, delta: float
+) -> AuditRequest:
     # Never rounded up, and to as many places as there are.
     share = Decimal(str(delta)).quantize(_MILLIONTH, ROUND_DOWN)
     told = asked.model_dump(exclude={"kind", "audience", "mandate", "criterion"}, exclude_none=True)
@@ -83,18 +85,20 @@ def _of_envy(asked: EnvyFreeness, audience: str, requests: Requests, delta: floa
 
 
 def _of_log(
-    asked: OutcomeTest | BiasSize | LogCdf | Reo,
+    asked: StudyOutcomeTest | StudyBiasSize | StudyLogCdf | StudyReo,
     audience: str,
-    requests: Requests,
+    requests: RequestBuilder,
     corrections: Corrections | None,
 ) -> AuditRequest:
-    rows = OfLog(where=asked.where, rows_per_person=asked.rows_per_person, mandate_id=asked.mandate)
-    if isinstance(asked, LogCdf):
+    rows = LogOptions(
+        where=asked.where, rows_per_person=asked.rows_per_person, mandate_id=asked.mandate
+    )
+    if isinstance(asked, StudyLogCdf):
         return requests.log_cdf(
             audience, asked.log, asked.column, bins=asked.bins, epsilon=asked.epsilon, **rows
         )
-    noisy = NoisyOfLog(mechanism=asked.mechanism, epsilon=asked.epsilon, rho=asked.rho, **rows)
-    if isinstance(asked, Reo):
+    noisy = NoisyLogOptions(mechanism=asked.mechanism, epsilon=asked.epsilon, rho=asked.rho, **rows)
+    if isinstance(asked, StudyReo):
         return requests.reo(
             audience,
             asked.log,
@@ -109,7 +113,7 @@ def _of_log(
         None if asked.outcome_range is None else (asked.outcome_range[0], asked.outcome_range[1])
     )
     columns = {"score": asked.score, "outcome": asked.outcome}
-    if isinstance(asked, OutcomeTest):
+    if isinstance(asked, StudyOutcomeTest):
         return requests.outcome_test(
             audience, asked.log, **columns, bins=asked.bins, outcome_range=low_high, **noisy
         )
@@ -127,7 +131,7 @@ def _of_log(
     )
 
 
-def _options(asked: ScoreHistogram) -> Options:
+def _options(asked: StudyScoreHistogram) -> Options:
     return Options(
         bins=asked.bins,
         levels=asked.levels,

@@ -15,17 +15,17 @@ from auditor_client.errors import (
     NotSignedError,
 )
 from auditor_client.kinds.bias_size.result import Corrections
-from auditor_client.kinds.outcome_test.result import OutcomeTest
+from auditor_client.kinds.outcome_test.result import OutcomeTestResult
 from auditor_client.kinds.registry import AnyResult
 from auditor_client.ledger import make_trust
 from auditor_client.local.pending_audits import UNCHARGED
 from auditor_client.studies.audiences import AnyUploaded, SampleAudience
-from auditor_client.studies.audit_models import BiasSize
+from auditor_client.studies.audit_models import StudyBiasSize
 from auditor_client.studies.pinned_files import check_files, people_of, read_pinned
 from auditor_client.studies.preflight import foresee
 from auditor_client.studies.registration_file import SavedRegistration
 from auditor_client.studies.requests import request_of
-from auditor_client.studies.state import Made, State
+from auditor_client.studies.state import State, StudyState
 from auditor_client.studies.study_model import Study
 from openapi.resources import AuditRequest, BatchQuote, InclusionProof, OutcomeTestRequest
 from privacy.ledger.trust import Trust
@@ -47,7 +47,8 @@ class Run:
         if self.auditor.url != self.study.platform:
             raise InputError(
                 f"The study is for {self.study.platform}, and this profile is of"
-                f" {self.auditor.url}: choose the profile with --profile."
+                f" {self.auditor.url}: choose the profile with --profile.",
+                case="another-service",
             )
         check_files(self.study, self.folder)
 
@@ -56,7 +57,7 @@ class Run:
         return State.of(self.study.digest, self.auditor.url, self.auditor.researcher_id)
 
     @property
-    def made(self) -> Made:
+    def made(self) -> StudyState:
         return self.state.made
 
     @property
@@ -178,14 +179,14 @@ class Run:
 
     def _request(self, name: str) -> AuditRequest:
         asked, requests = self.study.audits[name], self.auditor.audits.requests
-        corrections = self._corrections(asked) if isinstance(asked, BiasSize) else None
+        corrections = self._corrections(asked) if isinstance(asked, StudyBiasSize) else None
         return request_of(asked, self.made, requests, self.study.delta_each, corrections)
 
-    def _corrections(self, asked: BiasSize) -> Corrections:
+    def _corrections(self, asked: StudyBiasSize) -> Corrections:
         """By what the test found; none before it is paid, for no price depends on them."""
         if asked.test in self.made.audits:
             test = self.auditor.audits.finish(self.made.audits[asked.test], progress=self.progress)
-            if isinstance(test, OutcomeTest):
+            if isinstance(test, OutcomeTestResult):
                 return self._found(test, asked.test)
         tested = self._request(asked.test)
         groups = self.auditor.audiences.get(self.made.audiences[asked.audience]).names
@@ -193,7 +194,7 @@ class Run:
         return Corrections.none(edges, list(groups.values()))
 
     @staticmethod
-    def _found(test: OutcomeTest, name: str) -> Corrections:
+    def _found(test: OutcomeTestResult, name: str) -> Corrections:
         try:
             return Corrections.of(test.moments)
         except InputError as error:

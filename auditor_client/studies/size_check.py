@@ -6,7 +6,7 @@ from typing import Any
 
 from auditor_client.audiences.tables import read_members
 from auditor_client.studies.audiences import SampleAudience
-from auditor_client.studies.audit_models import ScoreHistogram
+from auditor_client.studies.audit_models import StudyScoreHistogram
 from auditor_client.studies.pinned_files import people_of
 from auditor_client.studies.study_model import Planning, Study
 
@@ -44,11 +44,11 @@ def needed(study: Study, sizes: Mapping[str, Mapping[str, int]]) -> dict[str, di
             "smallest_group": min(sizes[asked.audience].values()),
         }
         for name, asked in study.audits.items()
-        if isinstance(asked, ScoreHistogram) and asked.epsilon is not None
+        if isinstance(asked, StudyScoreHistogram) and asked.epsilon is not None
     }
 
 
-def _needed(study: Study, plan: Planning, asked: ScoreHistogram, groups: int) -> int | None:
+def _needed(study: Study, plan: Planning, asked: StudyScoreHistogram, groups: int) -> int | None:
     from auditor_client.planning.sample_size import verdict_size  # SciPy takes seconds to import
 
     sample = isinstance(study.audiences[asked.audience], SampleAudience)

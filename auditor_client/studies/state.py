@@ -15,7 +15,7 @@ from openapi.resources import Registration
 from privacy.receipts import canonical, digest
 
 
-class Made(BaseModel):
+class StudyState(BaseModel):
     """Identifiers by the study's names. An audience is `open` until it is sealed.
 
     `sending` names audits that were sent, or were about to be, and whose answer did not arrive.
@@ -36,7 +36,7 @@ class State:
     """What was made so far, and the file that remembers it."""
 
     path: Path
-    made: Made = field(default_factory=Made)
+    made: StudyState = field(default_factory=StudyState)
 
     @classmethod
     def of(cls, study: str, service: str, researcher: str) -> "State":
@@ -46,7 +46,7 @@ class State:
         ).removeprefix("sha256:")
         path = home() / "studies" / f"{named[:32]}.json"
         try:
-            return cls(path, Made.model_validate_json(path.read_bytes()))
+            return cls(path, StudyState.model_validate_json(path.read_bytes()))
         except FileNotFoundError:
             return cls(path)
         except (OSError, ValidationError) as error:

@@ -6,18 +6,31 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from auditor_client.consistency.comparability import Relation
-from auditor_client.fairness.metric_selection import Metric, Selection
+from auditor_client.fairness.metric_selection import Metric, MetricSelection
 from auditor_client.studies.audiences import Audience
-from auditor_client.studies.audit_models import AnyAsked, BiasSize, EnvyFreeness, ScoreHistogram
-from auditor_client.studies.file_schema import Edge, Name, Part, PinnedFile, Share, Words, unknown
+from auditor_client.studies.audit_models import (
+    AnyStudyAudit,
+    StudyBiasSize,
+    StudyEnvyFreeness,
+    StudyScoreHistogram,
+)
+from auditor_client.studies.file_schema import (
+    Edge,
+    Name,
+    PinnedFile,
+    Share,
+    StudyPart,
+    Words,
+    unknown,
+)
 from openapi.resources import ContentKind
 from privacy.receipts import canonical, digest
 
 # The kinds that end in a verdict.
-JUDGED = (ScoreHistogram, EnvyFreeness)
+JUDGED = (StudyScoreHistogram, StudyEnvyFreeness)
 
 
-class StudyContent(Part):
+class StudyContent(StudyPart):
     """A trial content."""
 
     kind: ContentKind
@@ -27,7 +40,7 @@ class StudyContent(Part):
     image: PinnedFile | None = None
 
 
-class Metrics(Part):
+class Metrics(StudyPart):
     """Which metrics are reported: those named, or all that can be had."""
 
     only: list[Metric] = []
@@ -40,12 +53,12 @@ class Metrics(Part):
         self.selection()
         return self
 
-    def selection(self) -> Selection:
+    def selection(self) -> MetricSelection:
         thresholds, quantiles = tuple(self.thresholds), tuple(self.quantiles)
-        return Selection(tuple(self.only), thresholds, quantiles, self.qualified)
+        return MetricSelection(tuple(self.only), thresholds, quantiles, self.qualified)
 
 
-class Planning(Part):
+class Planning(StudyPart):
     """How sure the study means to be: `auditor study check` says whether its people suffice."""
 
     power: Share = 0.8
@@ -64,16 +77,16 @@ def _different(things: Sequence[object]) -> int:
     return len(set(map(repr, things)))
 
 
-class ConsistencyTest(Part):
+class ConsistencyTest(StudyPart):
     """Audits whose releases are to be tested: can one model have made them?"""
 
     audits: Annotated[list[Name], Field(min_length=2)]
     relation: Relation
     false_alarm: Share = 0.001
 
-    def unfit(self, asked: Sequence[AnyAsked]) -> Iterator[str]:
+    def unfit(self, asked: Sequence[AnyStudyAudit]) -> Iterator[str]:
         """Why these audits cannot be tested, found before they are paid."""
-        tested = [one for one in asked if isinstance(one, ScoreHistogram)]
+        tested = [one for one in asked if isinstance(one, StudyScoreHistogram)]
         if len(tested) < len(asked):
             yield "consistency: only score histograms can be tested"
             return
@@ -89,7 +102,7 @@ class ConsistencyTest(Part):
             )
 
 
-class Study(Part):
+class Study(StudyPart):
     """The whole file. `delta` is the probability that any verdict is wrong: audits share it."""
 
     version: Literal[1]
@@ -101,7 +114,7 @@ class Study(Part):
     delta: Share = 0.05
     contents: dict[Name, StudyContent] = {}
     audiences: Annotated[dict[Name, Audience], Field(min_length=1)]
-    audits: Annotated[dict[Name, AnyAsked], Field(min_length=1, max_length=100)]
+    audits: Annotated[dict[Name, AnyStudyAudit], Field(min_length=1, max_length=100)]
     metrics: Metrics = Metrics()
     consistency: ConsistencyTest | None = None
     plan: Planning | None = None
@@ -148,12 +161,12 @@ class Study(Part):
             for content in asked.content_names:
                 if content not in self.contents:
                     yield f"audits.{name}: {unknown('content', content, self.contents)}"
-            if isinstance(asked, EnvyFreeness) and self._without_consent(asked.audience):
+            if isinstance(asked, StudyEnvyFreeness) and self._without_consent(asked.audience):
                 yield (
                     f"audits.{name}: it shows people other recommendations than their own: once"
                     f" all of them agreed, say `consented: true` of {asked.audience}"
                 )
-            if isinstance(asked, BiasSize):
+            if isinstance(asked, StudyBiasSize):
                 names = list(self.audits)
                 before = {one: self.audits[one] for one in names[: names.index(name)]}
                 if why := asked.unfit(before):

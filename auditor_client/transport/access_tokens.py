@@ -24,7 +24,7 @@ ASSERTION_SECONDS = 60
 RENEW_BEFORE = 30.0
 
 
-class Metadata(BaseModel):
+class ServerMetadata(BaseModel):
     """What we need of RFC 8414 metadata."""
 
     model_config = ConfigDict(frozen=True)
@@ -49,7 +49,7 @@ class Tokens(httpx2.Auth):
         self._researcher_id = researcher_id
         self._key = key
         self._lock = Lock()
-        self._metadata: Metadata | None = None
+        self._metadata: ServerMetadata | None = None
         self._token: Token | None = None
         self._renew_at = 0.0
 
@@ -79,10 +79,10 @@ class Tokens(httpx2.Auth):
                 self._token = token
             return token.access_token
 
-    def metadata(self) -> Metadata:
+    def metadata(self) -> ServerMetadata:
         if self._metadata is None:
             path = "/.well-known/oauth-authorization-server"
-            self._metadata = self._public.get(path, Metadata)
+            self._metadata = self._public.get(path, ServerMetadata)
         return self._metadata
 
     def _ask(self) -> Token:
@@ -93,7 +93,7 @@ class Tokens(httpx2.Auth):
             return self._public.once("POST", endpoint, data=self._form(endpoint))
 
         try:
-            return parsed(Token, self._public.attempt(ask, again=True))
+            return parsed(Token, self._public.attempt(ask, retry_idempotently=True))
         except ProblemError as error:
             # The errors of RFC 6749 are no problems: they come as these two, with 400 or 401.
             if error.code in ("invalid-request", "unauthenticated"):

@@ -38,23 +38,25 @@ class Transport:
         self._http = httpx2.Client(base_url=self.url, auth=auth, timeout=TIMEOUT, verify=_tls())
 
     def send(
-        self, method: str, path: str, *, again: bool | None = None, **options: Any
+        self, method: str, path: str, *, retry_idempotently: bool | None = None, **options: Any
     ) -> httpx2.Response:
         """The answer to a request; a problem is raised as its error.
 
         `again` says that repeating the request does no harm, which goes without saying for GET, PUT
         and DELETE. `options` are those of `httpx2.Client.request`.
         """
-        repeatable = method in REPEATABLE if again is None else again
+        repeatable = method in REPEATABLE if retry_idempotently is None else retry_idempotently
         return self.attempt(lambda: self.once(method, path, **options), repeatable)
 
     def once(self, method: str, path: str, **options: Any) -> httpx2.Response:
         """The answer to a single try, whatever it is."""
         return self._http.request(method, path, **options)
 
-    def attempt(self, send: Callable[[], httpx2.Response], again: bool) -> httpx2.Response:
+    def attempt(
+        self, send: Callable[[], httpx2.Response], retry_idempotently: bool
+    ) -> httpx2.Response:
         """The answer to `send`, called as often as `retries` says."""
-        response = self.retries.call(send, again)
+        response = self.retries.call(send, retry_idempotently)
         if not response.is_success:
             raise refusal(response)
         return response
@@ -69,13 +71,22 @@ class Transport:
         body: BaseModel | None,
         model: type[Model],
         *,
-        again: bool = False,
+        retry_idempotently: bool = False,
         headers: dict[str, str] | None = None,
     ) -> Model:
         """Post a wire model and read one."""
         content = body.model_dump_json() if body else None
         headers = {"content-type": "application/json", **(headers or {})} if body else headers
-        return parsed(model, self.send("POST", path, again=again, content=content, headers=headers))
+        return parsed(
+            model,
+            self.send(
+                "POST",
+                path,
+                retry_idempotently=retry_idempotently,
+                content=content,
+                headers=headers,
+            ),
+        )
 
     def items(self, path: str, model: type[Model], **params: str | None) -> Iterator[Model]:
         """Everything in a list, page after page."""

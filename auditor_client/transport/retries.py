@@ -45,29 +45,33 @@ class Retries:
     longest_wait: float = 8.0
     patience: float = 360.0
 
-    def call(self, send: Callable[[], httpx2.Response], again: bool) -> httpx2.Response:
+    def call(
+        self, send: Callable[[], httpx2.Response], retry_idempotently: bool
+    ) -> httpx2.Response:
         """Return the first answer that is not worth another try."""
         trying = _Trying(self)
         while True:
             try:
                 response = send()
             except httpx2.TransportError as error:
-                pause = trying.after_failure() if again or _never_sent(error) else None
+                pause = trying.after_failure() if retry_idempotently or _never_sent(error) else None
                 if pause is None:
                     raise broken(error) from error
             else:
-                pause = self._pause(response, trying, again)
+                pause = self._pause(response, trying, retry_idempotently)
                 if pause is None:
                     return response
                 trying.tell_once(response, pause)
             time.sleep(pause)
 
-    def _pause(self, response: httpx2.Response, trying: "_Trying", again: bool) -> float | None:
+    def _pause(
+        self, response: httpx2.Response, trying: "_Trying", retry_idempotently: bool
+    ) -> float | None:
         """Return the seconds until the next try, or None where there should be none."""
         status, asked = response.status_code, retry_after(response)
         if status in (BUSY, UNAVAILABLE) and asked is not None:
             return trying.after_asking(asked)
-        if status == BUSY or (again and status in FAILED):
+        if status == BUSY or (retry_idempotently and status in FAILED):
             return trying.after_failure()
         return None
 

@@ -1,11 +1,10 @@
-"""A signed-in connection to one service: what `Auditor` and `Regulator` are built on."""
+"""A signed-in connection to one service, the base of `Auditor` and `Regulator`."""
 
 from types import TracebackType
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from auditor_client.ledger import Ledger
 from auditor_client.local.keys import KeySource, load_key, plain_jwk
 from auditor_client.local.profiles import load_profile
 from auditor_client.transport.access_tokens import Tokens
@@ -80,11 +79,6 @@ class Connection:
     def keys(self) -> dict[str, Any]:
         """The public keys with which the platform signs, as a JSON Web Key Set."""
         return self._public.get(self._tokens.metadata().jwks_uri, KeyList).model_dump()
-
-    @property
-    def ledger(self) -> Ledger:
-        """The append-only ledger: entries, signed heads, proofs, exports."""
-        return Ledger(self._transport, self._public, self._researcher_id, self._key)
 
     def close(self) -> None:
         self._transport.close()

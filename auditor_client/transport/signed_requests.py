@@ -36,11 +36,13 @@ class Statements:
         model: type[Model],
         *,
         key: str | None = None,
-        again: bool = False,
+        retry_idempotently: bool = False,
     ) -> Model:
         """Sign, send, and read the answer. A `key` stands for one thing you mean to do."""
         headers = self.headers(action, body, key or secrets.token_urlsafe(24))
-        return self.transport.post(path, body, model, again=again, headers=headers)
+        return self.transport.post(
+            path, body, model, retry_idempotently=retry_idempotently, headers=headers
+        )
 
     def headers(
         self, action: str, body: BaseModel, key: str, signature: str | None = None

@@ -11,7 +11,7 @@ from openapi.resources import Personal
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def draft(model: type[Model], **fields: Any) -> Model:
+def validate(model: type[Model], **fields: Any) -> Model:
     """The model with these fields, checked before anything is sent."""
     try:
         return model(**fields)

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from auditor_client.errors import TrustError
 from auditor_client.transport.http_client import Transport
-from auditor_client.transport.validation import draft
+from auditor_client.transport.validation import validate
 from openapi.resources import Page, Webhook, WebhookDraft
 
 PATH = "/v1/webhooks"
@@ -27,7 +27,7 @@ class Webhooks:
 
     def add(self, url: str, *, after: int | None = None) -> Webhook:
         """Push the entries after number `after` to this URL, or those from now on."""
-        body = draft(WebhookDraft, url=url, after=after)
+        body = validate(WebhookDraft, url=url, after=after)
         return self._transport.post(PATH, body, Webhook)
 
     def list(self) -> list[Webhook]:
@@ -51,10 +51,12 @@ def verify_webhook(
     except (KeyError, ValueError) as error:
         raise TrustError("This is not a signed webhook.") from error
     if old:
-        raise TrustError("The webhook is too old or of the future: it may be replayed.")
+        raise TrustError(
+            "The webhook is too old or of the future: it may be replayed.", case="too-old"
+        )
     signed = f"{message}.{stamp}.".encode() + body
     if not any(_is_by(key, signed, each) for each in signatures):
-        raise TrustError("The platform did not sign this webhook.")
+        raise TrustError("The platform did not sign this webhook.", case="wrong-signature")
 
 
 def _is_by(key: Ed25519PublicKey, signed: bytes, signature: str) -> bool:

@@ -2,7 +2,7 @@
 
     from auditor_client import two_party
 
-    sums = two_party.Sums.of(groups, metric.layout, released, weight_scale, noise)
+    sums = two_party.SoftGroupSums.of(groups, metric.layout, released, weight_scale, noise)
     rates = two_party.false_flags(sums)
     rates.averages(delta=0.05)                          # by group, between limits
     two_party.spread_beyond(rates, tolerance=0.02).explain()
@@ -44,28 +44,24 @@ from auditor_client.two_party.metrics import (
     outcomes,
     rank_gaps,
 )
-from auditor_client.two_party.noisy_sums import Sums
-from auditor_client.two_party.ratios import Average, Difference, Ratios
-from replications.paper_5.overlap import Overlap, dependent_error_rate, error_rate, overlap
+from auditor_client.two_party.noisy_sums import SoftGroupSums
+from auditor_client.two_party.ratios import Average, GroupDifference, Ratios
 
 __all__ = [
     "Attenuation",
     "Average",
     "Decision",
-    "Difference",
-    "Overlap",
+    "GroupDifference",
     "Ratios",
     "Sandwich",
-    "Sums",
+    "SoftGroupSums",
     "area",
     "at_least",
     "attenuation",
     "auc_below",
     "aucs",
     "bin_shares",
-    "dependent_error_rate",
     "discounts",
-    "error_rate",
     "false_flags",
     "false_positive_rates",
     "frechet",
@@ -76,7 +72,6 @@ __all__ = [
     "misranked",
     "ndcg",
     "outcomes",
-    "overlap",
     "rank_gaps",
     "roc",
     "sandwich",

@@ -36,7 +36,7 @@ import numpy as np
 
 from auditor_client.demographics.probability_columns import Floats, Probabilities
 from auditor_client.errors import InputError
-from auditor_client.two_party.ratios import Average, Difference
+from auditor_client.two_party.ratios import Average, GroupDifference
 
 # Beyond it a correction would blow errors up more than it takes bias away.
 _WORST_CONDITION = 1e3
@@ -60,7 +60,7 @@ class Attenuation:
         seen = self.matrix @ truth
         return float(seen[a] - seen[b])
 
-    def corrected(self, averages: Sequence[Average], first: str, second: str) -> Difference:
+    def corrected(self, averages: Sequence[Average], first: str, second: str) -> GroupDifference:
         """The difference of two groups under (CI), from weighted averages with limits.
 
         It is Σ_j c_j μ̂_j; errors of groups may depend on each other in any way, so its half-width
@@ -69,7 +69,8 @@ class Attenuation:
         if np.linalg.cond(self.matrix) > _WORST_CONDITION:
             raise InputError(
                 "These vectors hardly tell the groups apart: nothing can be corrected. Put groups"
-                " together (`coarsened`), or use better proxies."
+                " together (`coarsened`), or use better proxies.",
+                case="vectors-too-alike",
             )
         inverse = np.linalg.inv(self.matrix)
         row = inverse[self.groups.index(first)] - inverse[self.groups.index(second)]
@@ -82,7 +83,7 @@ class Attenuation:
             abs(c) * ((each.high - each.value) if c > 0 else (each.value - each.low))
             for c, each in zip(row, averages, strict=True)
         )
-        return Difference(first, second, value, value - float(down), value + float(up))
+        return GroupDifference(first, second, value, value - float(down), value + float(up))
 
 
 @dataclass(frozen=True)
@@ -107,10 +108,12 @@ def attenuation(weights: Probabilities, probabilities: Probabilities) -> Attenua
     """Of weights in use, given calibrated probabilities of the same people."""
     w, p = np.asarray(weights), np.asarray(probabilities)
     if w.shape != p.shape or weights.columns != probabilities.columns or not len(w):
-        raise InputError("Give weights and probabilities of the same people and groups.")
+        raise InputError(
+            "Give weights and probabilities of the same people and groups.", case="other-people"
+        )
     totals = w.sum(axis=0)
     if not (totals > 0).all():
-        raise InputError("A group without any weight has no average.")
+        raise InputError("A group without any weight has no average.", case="group-without-weight")
     # A_jl = Σ_i w_ij p_il / Σ_i w_ij
     return Attenuation(weights.columns, np.asarray((w.T @ p) / totals[:, np.newaxis]))
 
@@ -120,7 +123,10 @@ def share_left(probabilities: Probabilities, group: str) -> float:
     p = probabilities[group]
     mean = float(p.mean())
     if not 0 < mean < 1:
-        raise InputError(f"Everybody or nobody is {group!r}: there is nothing to compare.")
+        raise InputError(
+            f"Everybody or nobody is {group!r}: there is nothing to compare.",
+            case="nobody-to-compare",
+        )
     return float(p.var() / (mean * (1 - mean)))
 
 
@@ -128,7 +134,10 @@ def sandwich(probabilities: Probabilities, group: str, inside: float, outside: f
     """Bounds of a true difference from the weighted averages of a group and of the rest."""
     left = share_left(probabilities, group)
     if left <= 0:
-        raise InputError(f"All vectors give {group!r} the same probability: nothing can be told.")
+        raise InputError(
+            f"All vectors give {group!r} the same probability: nothing can be told.",
+            case="equal-probabilities",
+        )
     weighted = inside - outside
     # The corrected difference is the weighted one over λ, as shown above.
     return Sandwich(group, weighted, weighted / left, left)

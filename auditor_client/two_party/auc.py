@@ -18,7 +18,7 @@ from scipy import special
 from auditor_client.errors import InputError
 from auditor_client.stats.critical_values import quantile
 from auditor_client.stats.noise_distributions import Floats
-from auditor_client.two_party.noisy_sums import Sums
+from auditor_client.two_party.noisy_sums import SoftGroupSums
 from auditor_client.two_party.ratios import Average, Ratios
 
 
@@ -34,7 +34,7 @@ def area(positives: Floats, negatives: Floats) -> float:
     return float(np.trapezoid(true, false))
 
 
-def aucs(sums: Sums, delta: float = 0.05) -> list[Average]:
+def aucs(sums: SoftGroupSums, delta: float = 0.05) -> list[Average]:
     """Of all groups and of everybody together (the last), each between its own limits."""
     if sums.weight_squares is not None:
         raise InputError("An AUC needs weights from 0 to 1: use posteriors of self-reports.")

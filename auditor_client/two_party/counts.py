@@ -15,7 +15,10 @@ def at_least(probabilities: Floats, threshold: int = 1) -> float:
     """P(N >= threshold) for people who belong to the group with these probabilities."""
     p = np.asarray(probabilities, np.float64)
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
-        raise InputError("Give one probability, from 0 to 1, for each person of the pool.")
+        raise InputError(
+            "Give one probability, from 0 to 1, for each person of the pool.",
+            case="probability-per-person",
+        )
     if threshold <= 0:
         return 1.0
     if threshold == 1:

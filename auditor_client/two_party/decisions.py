@@ -28,8 +28,8 @@ from auditor_client.errors import InputError
 from auditor_client.two_party.auc import aucs
 from auditor_client.two_party.impact import largest_gap, total_impact
 from auditor_client.two_party.metrics import rank_gaps
-from auditor_client.two_party.noisy_sums import Sums
-from auditor_client.two_party.ratios import Average, Difference, Ratios, difference
+from auditor_client.two_party.noisy_sums import SoftGroupSums
+from auditor_client.two_party.ratios import Average, GroupDifference, Ratios, difference
 
 Verdict = Literal["fair", "unfair", "inconclusive"]
 
@@ -46,7 +46,7 @@ class Decision:
     tolerance: float
     exceeded: bool
     verdict: Verdict
-    worst: Difference
+    worst: GroupDifference
     at_least: float
     delta: float
 
@@ -91,7 +91,7 @@ def service_below(found: Ratios, tolerance: float, delta: float = 0.05) -> Decis
     return _decided("MQOS", own, all_at_once, tolerance, delta)
 
 
-def auc_below(sums: Sums, tolerance: float, delta: float = 0.05) -> Decision:
+def auc_below(sums: SoftGroupSums, tolerance: float, delta: float = 0.05) -> Decision:
     """MQOS-AUC: is some group's AUC more than τ below the overall one (eq. 13)?
 
     How a group's error and everybody's go together is not known, so that both may add up.
@@ -101,7 +101,7 @@ def auc_below(sums: Sums, tolerance: float, delta: float = 0.05) -> Decision:
     return _decided("MQOS-AUC", own, all_at_once, tolerance, delta)
 
 
-def misranked(sums: Sums, tolerance: float = 0.0, delta: float = 0.05) -> Decision:
+def misranked(sums: SoftGroupSums, tolerance: float = 0.0, delta: float = 0.05) -> Decision:
     """LOT: is the lower of two neighbours worth more than the upper, by more than τ, somewhere?
 
     From gaps of one side (`rank_gaps`), for every rank and group on it.
@@ -119,7 +119,7 @@ def misranked(sums: Sums, tolerance: float = 0.0, delta: float = 0.05) -> Decisi
     return _decided("LOT", own, all_at_once, tolerance, delta)
 
 
-def impact_beyond(sums: Sums, tolerance: float, delta: float = 0.05) -> Decision:
+def impact_beyond(sums: SoftGroupSums, tolerance: float, delta: float = 0.05) -> Decision:
     """POT: do outcomes of some group, at equal scores, exceed another's by more than τ in total?"""
     pairs = list(permutations(sums.groups, 2))
     level = 2 * delta / max(len(pairs), 1)
@@ -129,21 +129,21 @@ def impact_beyond(sums: Sums, tolerance: float, delta: float = 0.05) -> Decision
     return _decided("POT", own, all_at_once, tolerance, delta)
 
 
-def gap_beyond(sums: Sums, tolerance: float, delta: float = 0.05) -> Decision:
+def gap_beyond(sums: SoftGroupSums, tolerance: float, delta: float = 0.05) -> Decision:
     """Paper 1's gap: do two groups' shares in some bin differ by more than τ?"""
     found = [largest_gap(sums, delta)]
     return _decided("gap", found, found, tolerance, delta)
 
 
-def _lower_less_upper(rank: int, gap: Average) -> Difference:
+def _lower_less_upper(rank: int, gap: Average) -> GroupDifference:
     lower, upper = f"{gap.group} or their neighbour at rank {rank + 2}", f"rank {rank + 1}"
-    return Difference(lower, upper, -gap.value, -gap.high, -gap.low)
+    return GroupDifference(lower, upper, -gap.value, -gap.high, -gap.low)
 
 
-def _less_than_overall(found: Sequence[Average]) -> list[Difference]:
+def _less_than_overall(found: Sequence[Average]) -> list[GroupDifference]:
     *groups, overall = found
     return [
-        Difference(
+        GroupDifference(
             overall.group,
             each.group,
             overall.value - each.value,
@@ -163,19 +163,19 @@ def too_few(weights: Probabilities, least: float) -> tuple[str, ...]:
 def _levels(found: Ratios, delta: float, comparisons: int) -> tuple[list[Average], list[Average]]:
     """Averages with their own limits, and with limits that hold for so many comparisons."""
     if comparisons < 1:
-        raise InputError("A comparison needs two groups at least.")
+        raise InputError("A comparison needs two groups at least.", case="few-groups")
     return found.averages(delta), found.averages(delta / comparisons)
 
 
 def _decided(
     rule: str,
-    own: Sequence[Difference],
-    all_at_once: Sequence[Difference],
+    own: Sequence[GroupDifference],
+    all_at_once: Sequence[GroupDifference],
     tolerance: float,
     delta: float,
 ) -> Decision:
     if not tolerance >= 0:
-        raise InputError(f"A tolerance is not negative: {tolerance}.")
+        raise InputError(f"A tolerance is not negative: {tolerance}.", case="negative-tolerance")
     if not own:
         raise InputError("A comparison needs two groups at least.")
     worst = max(own, key=lambda each: each.value if math.isfinite(each.value) else -math.inf)

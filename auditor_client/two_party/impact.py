@@ -11,8 +11,8 @@ import numpy as np
 
 from auditor_client.errors import InputError
 from auditor_client.two_party.metrics import bin_shares, kernel_averages
-from auditor_client.two_party.noisy_sums import Sums
-from auditor_client.two_party.ratios import Difference, Ratios
+from auditor_client.two_party.noisy_sums import SoftGroupSums
+from auditor_client.two_party.ratios import GroupDifference, Ratios
 
 
 def discounts(points: int) -> tuple[float, ...]:
@@ -22,12 +22,12 @@ def discounts(points: int) -> tuple[float, ...]:
 
 
 def total_impact(
-    sums: Sums,
+    sums: SoftGroupSums,
     first: str,
     second: str,
     weights: Sequence[float] | None = None,
     delta: float = 0.05,
-) -> Difference:
+) -> GroupDifference:
     """DTI: what one group's outcomes exceed another's by at equal scores, over all points.
 
     The points share people, so errors may add up in full: the half-width is at most the sum of
@@ -36,17 +36,19 @@ def total_impact(
     points = len(sums.layout.cells) // 2
     chosen = discounts(points) if weights is None else tuple(weights)
     if len(chosen) != points:
-        raise InputError(f"There are {points} reference points: give a weight for each.")
+        raise InputError(
+            f"There are {points} reference points: give a weight for each.", case="weight-per-point"
+        )
     a, b = sums.groups.index(first), sums.groups.index(second)
     found = [kernel_averages(sums, q).difference(a, b, delta) for q in range(points)]
     # DTI = Σ_q w_q (m̂_a(s_q) - m̂_b(s_q))   [OHB26, eq. 11]
     value = sum(w * each.value for w, each in zip(chosen, found, strict=True))
     low = sum(min(w * each.low, w * each.high) for w, each in zip(chosen, found, strict=True))
     high = sum(max(w * each.low, w * each.high) for w, each in zip(chosen, found, strict=True))
-    return Difference(first, second, float(value), float(low), float(high))
+    return GroupDifference(first, second, float(value), float(low), float(high))
 
 
-def largest_gap(sums: Sums, delta: float = 0.05) -> Difference:
+def largest_gap(sums: SoftGroupSums, delta: float = 0.05) -> GroupDifference:
     """The largest difference of two groups' shares in one bin, between limits for all at once.
 
     The value is that of estimates, hence biased up, as every maximum is; the limits hold for the
@@ -55,17 +57,19 @@ def largest_gap(sums: Sums, delta: float = 0.05) -> Difference:
     bins = [bin_shares(sums, number) for number in range(sums.values.shape[1])]
     pairs = list(combinations(range(len(sums.groups)), 2))
     if not pairs:
-        raise InputError("A gap needs two groups at least.")
+        raise InputError("A gap needs two groups at least.", case="few-groups")
     level = delta / (len(pairs) * len(bins))
     found = [_outward(each, a, b, level) for each in bins for a, b in pairs]
     worst = max(found, key=lambda each: each.value if math.isfinite(each.value) else -1.0)
     low = max(max(each.low for each in found), 0.0)
-    return Difference(worst.first, worst.second, worst.value, low, max(each.high for each in found))
+    return GroupDifference(
+        worst.first, worst.second, worst.value, low, max(each.high for each in found)
+    )
 
 
-def _outward(found: Ratios, a: int, b: int, level: float) -> Difference:
+def _outward(found: Ratios, a: int, b: int, level: float) -> GroupDifference:
     """The difference with its sign turned so that it is not negative, and |·| between limits."""
     one = found.difference(a, b, level)
     if one.value >= 0:
-        return Difference(one.first, one.second, one.value, one.low, max(one.high, -one.low))
-    return Difference(one.second, one.first, -one.value, -one.high, max(-one.low, one.high))
+        return GroupDifference(one.first, one.second, one.value, one.low, max(one.high, -one.low))
+    return GroupDifference(one.second, one.first, -one.value, -one.high, max(-one.low, one.high))

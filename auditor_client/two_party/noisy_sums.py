@@ -8,12 +8,12 @@ import numpy as np
 
 from auditor_client.errors import InputError
 from auditor_client.stats import noise_distributions
-from auditor_client.stats.noise_distributions import AnyNoise, Floats, Nothing
+from auditor_client.stats.noise_distributions import AnyNoise, Floats, NoNoise
 from privacy.metric_values import Layout
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
+class SoftGroupSums:
     """`values[g, c]` is Σ weight · value over people; each has independent noise of `variance`.
 
     Weights lie between 0 and 1, or else `weight_squares` has Σw² of each group over the upload.
@@ -30,7 +30,10 @@ class Sums:
     def __post_init__(self) -> None:
         shape = (len(self.groups), len(self.layout.cells))
         if self.values.shape != shape:
-            raise InputError(f"Sums of the shape {shape} are needed, not {self.values.shape}.")
+            raise InputError(
+                f"Sums of the shape {shape} are needed, not {self.values.shape}.",
+                case="shape-of-the-sums",
+            )
 
     @classmethod
     def of(
@@ -42,13 +45,13 @@ class Sums:
         noise: AnyNoise | None = None,
         events: int = 1,
         weight_squares: Floats | None = None,
-    ) -> "Sums":
+    ) -> "SoftGroupSums":
         """From the integers of a release; `noise` is the law of the noise on each of them."""
         unit = weight_scale * layout.scale
         table = np.asarray(sums, object)
         # Python divides integers of any length exactly, up to the last bit of the quotient.
         values = np.array([[int(cell) / unit for cell in row] for row in table], np.float64)
-        law = Nothing() if noise is None else noise_distributions.law(noise)
+        law = NoNoise() if noise is None else noise_distributions.distribution(noise)
         return cls(tuple(groups), layout, values, law.variance / unit**2, events, weight_squares)
 
     def cell(self, name: str) -> Floats:

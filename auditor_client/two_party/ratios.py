@@ -53,7 +53,7 @@ class Average:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class GroupDifference:
     """One group's average less another's."""
 
     first: str
@@ -88,7 +88,9 @@ class Ratios:
 
     def __post_init__(self) -> None:
         if not len(self.groups) == len(self.above) == len(self.below):
-            raise InputError("Averages need a sum above and one below for each group.")
+            raise InputError(
+                "Averages need a sum above and one below for each group.", case="sums-per-group"
+            )
 
     @property
     def together(self) -> "Ratios":
@@ -127,7 +129,7 @@ class Ratios:
         low, high = self._limits(number, delta)
         return Average(self.groups[number], d, value, low, high)
 
-    def difference(self, first: int, second: int, delta: float) -> Difference:
+    def difference(self, first: int, second: int, delta: float) -> GroupDifference:
         """Between limits that hold with probability 1 - delta."""
         return difference(self.average(first, delta), self.average(second, delta), self, delta)
 
@@ -163,11 +165,13 @@ class Ratios:
         return np.array([s * above + below, -2 * s * above, above])
 
 
-def difference(one: Average, other: Average, of: Ratios, delta: float) -> Difference:
+def difference(one: Average, other: Average, of: Ratios, delta: float) -> GroupDifference:
     """One average less another, from their own limits (MOVER) and what both may share."""
     value = one.value - other.value
     if of.weight_squares is not None or not math.isfinite(value):
-        return Difference(one.group, other.group, value, one.low - other.high, one.high - other.low)
+        return GroupDifference(
+            one.group, other.group, value, one.low - other.high, one.high - other.low
+        )
     between = 0.0 if of.two_valued else value**2
     # q² · m(θ_a - θ_b)² / (2 max(D_a, D_b))
     shared = quantile(delta / 2) ** 2 * of.rows * between / (2 * max(one.people, other.people, 1.0))
@@ -175,7 +179,7 @@ def difference(one: Average, other: Average, of: Ratios, delta: float) -> Differ
     up = math.sqrt((one.high - one.value) ** 2 + (other.value - other.low) ** 2 + shared)
     span = of.high - of.low
     low, high = max(value - down, -span), min(value + up, span)
-    return Difference(one.group, other.group, value, low, high)
+    return GroupDifference(one.group, other.group, value, low, high)
 
 
 def _at(coefficients: Floats, theta: float) -> float:

@@ -14,7 +14,7 @@ from joserfc.jwk import OKPKey
 from auditor_client.errors import InputError
 from auditor_client.local.keys import plain_jwk
 from auditor_client.local.private_files import write_private
-from auditor_client.transport.validation import draft, personal
+from auditor_client.transport.validation import personal, validate
 from openapi.resources import ApplicationDraft
 from privacy.errors import EvidenceError
 from privacy.ledger.key_possession import of_application
@@ -81,7 +81,7 @@ def read_prepared(path: Path) -> ApplicationDraft:
         raise InputError(
             f"{path} is not prepared. First, the principal: auditor apply FILE --prepare OUT"
         )
-    return draft(ApplicationDraft, **fields)
+    return validate(ApplicationDraft, **fields)
 
 
 def write_application(path: Path, application: ApplicationDraft) -> None:
@@ -97,7 +97,7 @@ def agreed(application: ApplicationDraft, key: OKPKey, origin: str) -> Applicati
     holder = key.thumbprint()
     own = [person for person in application.individuals if _thumbprint(person.jwk) == holder]
     if not own:
-        raise InputError("The application names nobody with this key.")
+        raise InputError("The application names nobody with this key.", case="not-named")
     proved = of_application(origin, stated(application.model_dump(mode="json")), own[0].jwk)
     proof = sign(proved, key)
     people = [
@@ -110,10 +110,10 @@ def agreed(application: ApplicationDraft, key: OKPKey, origin: str) -> Applicati
 def application_of(fields: Mapping[str, Any], key: OKPKey, folder: Path) -> ApplicationDraft:
     people = fields.get("individuals")
     if not isinstance(people, list) or not all(isinstance(each, Mapping) for each in people):
-        raise InputError("An application has a list of individuals.")
+        raise InputError("An application has a list of individuals.", case="no-individuals")
     texts = {name: _personal(fields, name) for name in _TEXTS if name in fields}
     individuals = [_individual(person, key, folder) for person in people]
-    return draft(ApplicationDraft, **{**fields, **texts, "individuals": individuals})
+    return validate(ApplicationDraft, **{**fields, **texts, "individuals": individuals})
 
 
 def _individual(person: Mapping[str, Any], key: OKPKey, folder: Path) -> dict[str, Any]:
@@ -125,7 +125,9 @@ def _individual(person: Mapping[str, Any], key: OKPKey, folder: Path) -> dict[st
         return made | {"jwk": _public(folder / str(person["key"]))}
     if person.get("role") == "principal":
         return made | {"jwk": plain_jwk(key)}
-    raise InputError("Everybody but the principal needs `key`, the file of their public key.")
+    raise InputError(
+        "Everybody but the principal needs `key`, the file of their public key.", case="no-key"
+    )
 
 
 def _thumbprint(jwk: Mapping[str, Any]) -> str:
@@ -143,7 +145,9 @@ def _personal(fields: Mapping[str, Any], name: str) -> Any:
 def _public(path: Path) -> dict[str, str]:
     jwk = _read(path)
     if "d" in jwk:
-        raise InputError(f"{path} is a private key: only its owner may have it.")
+        raise InputError(
+            f"{path} is a private key: only its owner may have it.", case="private-key"
+        )
     return {name: str(value) for name, value in jwk.items() if isinstance(value, str)}
 
 
@@ -152,7 +156,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         found = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
     except ValueError as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
+        raise InputError(f"{path} cannot be read: {error}", case="unreadable") from error
     if not isinstance(found, dict):
         raise InputError(f"{path} is not a table of fields.")
     return found

@@ -7,13 +7,13 @@ from typing import Literal
 from joserfc.jwk import OKPKey
 
 from auditor_client.errors import InputError, TrustError
-from auditor_client.kinds.options import Number, exact, exact_or_none
+from auditor_client.ledger.session import LedgerConnection
 from auditor_client.local.keys import KeySource, load_key, plain_jwk
+from auditor_client.transport.decimals import Number, to_decimal, to_decimal_or_none
 from auditor_client.transport.http_client import Transport
 from auditor_client.transport.retries import Retries
-from auditor_client.transport.session import Connection
 from auditor_client.transport.signed_requests import Statements
-from auditor_client.transport.validation import draft, personal
+from auditor_client.transport.validation import personal, validate
 from auditor_client.vetting.stop_switch import stop
 from openapi.resources import (
     AmendmentDraft,
@@ -39,7 +39,7 @@ Decided = Literal[
 ]
 
 
-class Applicant(Connection):
+class Applicant(LedgerConnection):
     """The principal applicant: somebody with a key, and an application.
 
     applicant, application = Applicant.apply(url, "ada.jwk", draft)
@@ -58,7 +58,10 @@ class Applicant(Connection):
         """Send an application: nobody need be known to the service for it."""
         held = load_key(key)
         if application.principal.jwk.get("x") != plain_jwk(held)["x"]:
-            raise InputError("The application is of another principal: their key is not this one.")
+            raise InputError(
+                "The application is of another principal: their key is not this one.",
+                case="another-principal",
+            )
         public = Transport(url)
         try:
             made = _applying(public, public, held).post(
@@ -82,7 +85,7 @@ class Applicant(Connection):
 
     def withdraw(self, application_id: str) -> Application:
         """Take back an application that is not decided."""
-        body = draft(
+        body = validate(
             WithdrawalDraft,
             application_id=application_id,
             individuals=[{"jwk": plain_jwk(self._key)}],
@@ -112,7 +115,7 @@ class Applications:
         mandate: MandateLimits | None = None,
     ) -> Application:
         """Decide on the version that was read; `until` is for `extend`, `mandate` for `approve`."""
-        body = draft(
+        body = validate(
             DecisionDraft,
             application_id=application.id,
             version=application.version,
@@ -151,20 +154,20 @@ class Applications:
     ) -> Application:
         """Grant what was asked for, or less where it is given here, to the individuals named."""
         everybody = [individual.researcher_id for individual in application.individuals]
-        limits = draft(
+        limits = validate(
             MandateLimits,
             purpose=application.purpose,
             kinds=list(kinds or application.kinds),
-            epsilon_limit=exact_or_none(epsilon_limit, "epsilon_limit")
+            epsilon_limit=to_decimal_or_none(epsilon_limit, "epsilon_limit")
             or application.epsilon_limit,
-            rho_limit=exact_or_none(rho_limit, "rho_limit") or application.rho_limit,
+            rho_limit=to_decimal_or_none(rho_limit, "rho_limit") or application.rho_limit,
             renewal=renewal or application.renewal,
-            lifetime_limit=exact_or_none(lifetime_limit, "lifetime_limit")
+            lifetime_limit=to_decimal_or_none(lifetime_limit, "lifetime_limit")
             or application.lifetime_limit,
             exploration_limit=application.exploration_limit
             if exploration_limit is None
-            else exact(exploration_limit, "exploration_limit"),
-            opened_share=exact(opened_share, "opened_share"),
+            else to_decimal(exploration_limit, "exploration_limit"),
+            opened_share=to_decimal(opened_share, "opened_share"),
             valid_from=application.valid_from,
             valid_until=valid_until or application.valid_until,
             researcher_ids=list(researcher_ids or everybody),
@@ -186,7 +189,7 @@ class Applications:
         return self._statements.transport.items(PATH, Application, state=state)
 
 
-class Operator(Connection):
+class Operator(LedgerConnection):
     """The platform's member of staff who answers for what is granted."""
 
     def applications(self) -> list[Application]:
@@ -201,7 +204,7 @@ class Operator(Connection):
         proposal: str,
     ) -> Application:
         """Ask the regulator to amend what was granted, within the period for it."""
-        body = draft(
+        body = validate(
             AmendmentDraft,
             application_id=application_id,
             ground=ground,
@@ -249,7 +252,7 @@ def _mediate(
     text: str,
     days: int | None,
 ) -> Application:
-    body = draft(
+    body = validate(
         MediationDraft,
         application_id=application_id,
         outcome=outcome,

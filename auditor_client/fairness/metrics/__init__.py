@@ -1,10 +1,7 @@
 """Measures of disparity from one release, at no further budget, each with an interval.
 
-Every file holds one measure of two groups. All rest on `sides`: what a release, a histogram or a
-running count, says of one group. docs/metrics.md has the definitions and the proofs.
+Each module holds one measure of two groups. All rest on `group_view`: the view of one group that a
+release, a histogram or a running count, gives. docs/metrics.md has the definitions and the proofs.
+
+This file imports nothing: results need `mixin`, and the command must start without SciPy.
 """
-
-from auditor_client.fairness.metrics.estimate import Estimate
-from auditor_client.fairness.metrics.group_view import CdfSide, HistogramSide, Side
-
-__all__ = ["CdfSide", "Estimate", "HistogramSide", "Side"]

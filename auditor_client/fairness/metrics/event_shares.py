@@ -8,12 +8,12 @@ import math
 
 import numpy as np
 
-from auditor_client.fairness.bin_tests import Group, Tests, tests_above
-from auditor_client.fairness.metrics.group_view import Side
-from auditor_client.stats.difference_tail import Count, at_most
+from auditor_client.fairness.bin_tests import GroupCounts, Tests, tests_above
+from auditor_client.fairness.metrics.group_view import GroupView
+from auditor_client.stats.difference_tail import Count, tail_upper_bound
 from auditor_client.stats.difference_test import Contrast, constant
-from auditor_client.stats.noise import Floats, law
-from auditor_client.stats.upper_limit import upper_limit
+from auditor_client.stats.noise import Floats, distribution
+from auditor_client.stats.upper_limit import contrast_upper_limit
 
 # Bands of ratios, each with weights of its own, and how often a band is halved for its limit.
 _BAND = 1.04
@@ -25,24 +25,24 @@ _SIZES = 0.2
 _NOBODY = Count(0, 1, math.inf)
 
 
-def difference_above(first: Group, second: Group, level: float) -> float:
+def difference_above(first: GroupCounts, second: GroupCounts, level: float) -> float:
     """An upper limit of p_first - p_second."""
     tests = tests_above(first, second, 2 * level)
     if not tests.by_ratio:
         return 1.0
     cells = {cell for cells in tests.by_ratio for cell in cells}
-    limit = max(upper_limit(cell, constant(tests.level), -1.0, 1.0) for cell in cells)
+    limit = max(contrast_upper_limit(cell, constant(tests.level), -1.0, 1.0) for cell in cells)
     return min(limit + tests.missing, 1.0)
 
 
-def less_noisy(first: Side, second: Side, k: int) -> tuple[Group, Group]:
+def less_noisy(first: GroupView, second: GroupView, k: int) -> tuple[GroupCounts, GroupCounts]:
     """Two events whose shares differ as P(first k bins | first) - P(first k bins | second)."""
     lower, upper = (first.lower(k), second.lower(k)), (second.upper(k), first.upper(k))
-    noises = [sum(law(group.rate).variance for group in pair) for pair in (lower, upper)]
+    noises = [sum(distribution(group.rate).variance for group in pair) for pair in (lower, upper)]
     return upper if noises[1] < noises[0] else lower
 
 
-def ratio_above(first: Group, second: Group, level: float) -> float:
+def ratio_above(first: GroupCounts, second: GroupCounts, level: float) -> float:
     """An upper limit of p_first / p_second, infinite where there is none."""
     tests = tests_above(first, second, 2 * level)
     least = min((c.p_second[0] for cells in tests.by_ratio for c in cells), default=0.0)
@@ -90,11 +90,11 @@ def _rejects_cells(cell: Contrast, ratio: float, weight: float, level: float) ->
     edges = np.linspace(low, high, _CELLS + 1)
     # On [v0, v1] the probability is largest at p_first = v0, p_second = v1 / ratio.
     second = np.minimum(edges[1:] / ratio, cell.p_second[1])
-    found = at_most(cell.first, cell.second, cell.ratio * weight, edges[:-1], second)
+    found = tail_upper_bound(cell.first, cell.second, cell.ratio * weight, edges[:-1], second)
     return bool(np.all(found <= level))
 
 
-def surely_below(group: Group, share: float, level: float) -> bool:
+def surely_below(group: GroupCounts, share: float, level: float) -> bool:
     """Whether the event's share is less than `share`, wrongly said with probability <= level."""
     if group.size.tells_nothing(2 * level):
         return False
@@ -107,7 +107,7 @@ def surely_below(group: Group, share: float, level: float) -> bool:
     if people < 1 or room <= 0:
         return False
     count = Count(group.table[0], people, group.rate)
-    return bool(at_most(count, _NOBODY, 1.0, _one(min(room, 1.0)), _one(0.0))[0] <= level)
+    return bool(tail_upper_bound(count, _NOBODY, 1.0, _one(min(room, 1.0)), _one(0.0))[0] <= level)
 
 
 def _one(value: float) -> Floats:

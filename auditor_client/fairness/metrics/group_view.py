@@ -1,9 +1,9 @@
 """One group of a release as the measures see it: events, and sums of a function of the score.
 
-An event is a `Group` of one cell: how many people are in the first k bins (`lower`), or not in
-them (`upper`; scores outside of all bins count there, as in the tail of [IKH23, eq. 5]). A sum is
-Σ f(bin)·count with what its noise may do to exponential moments. `f` has a column per bin, and may
-have one more for `outside`, which is 0 if it is left out.
+An event is a `GroupCounts` of one cell: the number of people in the first k bins (`lower`), or not
+in them (`upper`). Scores outside of all bins count as `upper`, as in the tail of [IKH23, eq. 5].
+A sum is Σ f(bin)·count with what its noise may do to exponential moments. `f` has a column per bin,
+and may have one more for `outside`, which is 0 if it is left out.
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1, eq. 5.
 """
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from auditor_client.fairness.bin_tests import Group
-from auditor_client.stats.group_size import GroupSize
-from auditor_client.stats.noise import AnyNoise, Floats, Laplace, TreeError, law, summed
+from auditor_client.fairness.bin_tests import GroupCounts
+from auditor_client.stats.group_size import GroupSizeEstimate
+from auditor_client.stats.noise import AnyNoise, Floats, Laplace, TreeError, distribution, summed
 
 
-class Side(ABC):
+class GroupView(ABC):
     """What one group's release says of its scores."""
 
     name: str
@@ -31,15 +31,15 @@ class Side(ABC):
 
     @property
     @abstractmethod
-    def size(self) -> GroupSize:
+    def size(self) -> GroupSizeEstimate:
         """What is known of the number of people."""
 
     @abstractmethod
-    def lower(self, k: int) -> Group:
+    def lower(self, k: int) -> GroupCounts:
         """People in the first k bins."""
 
     @abstractmethod
-    def upper(self, k: int) -> Group:
+    def upper(self, k: int) -> GroupCounts:
         """People who are not in the first k bins."""
 
     @abstractmethod
@@ -74,34 +74,34 @@ class Side(ABC):
     def share_below(self, k: int) -> float:
         """The measured share of people in the first k bins, from the less noisy count."""
         low, high = self.lower(k), self.upper(k)
-        if law(high.rate).variance < law(low.rate).variance:
+        if distribution(high.rate).variance < distribution(low.rate).variance:
             return 1 - high.table[0] / self.size.estimate
         return low.table[0] / self.size.estimate
 
 
 @dataclass(frozen=True)
-class HistogramSide(Side):
+class HistogramGroupView(GroupView):
     """From noisy counts per bin, the last one of people outside of all bins."""
 
     name: str
-    group: Group
+    group: GroupCounts
     middles: tuple[float, ...]
 
     @property
-    def size(self) -> GroupSize:
+    def size(self) -> GroupSizeEstimate:
         return self.group.size
 
-    def lower(self, k: int) -> Group:
+    def lower(self, k: int) -> GroupCounts:
         return self._event(self.group.table[:k])
 
-    def upper(self, k: int) -> Group:
+    def upper(self, k: int) -> GroupCounts:
         return self._event(self.group.table[k:])
 
     def sums(self, f: Floats) -> Floats:
         return np.asarray(f @ np.asarray(self.group.table[: f.shape[-1]], np.float64))
 
     def log_mgf(self, f: Floats) -> Floats:
-        one = law(self.group.rate)
+        one = distribution(self.group.rate)
         logs = np.where(np.abs(f) < one.most_tilt, one.log_mgf(f), np.inf)
         return np.asarray(logs.sum(axis=-1))
 
@@ -111,14 +111,14 @@ class HistogramSide(Side):
 
     @property
     def most_tilt(self) -> float:
-        return law(self.group.rate).most_tilt
+        return distribution(self.group.rate).most_tilt
 
-    def _event(self, cells: tuple[int, ...]) -> Group:
-        return Group((sum(cells),), self.size, summed(self.group.rate, len(cells)))
+    def _event(self, cells: tuple[int, ...]) -> GroupCounts:
+        return GroupCounts((sum(cells),), self.size, summed(self.group.rate, len(cells)))
 
 
 @dataclass(frozen=True)
-class CdfSide(Side):
+class CdfGroupView(GroupView):
     """From running counts that a consistent tree made, the last one of everybody.
 
     `copies` bounds Σ c² over the tree's nodes for every running count; see docs/metrics.md.
@@ -131,17 +131,17 @@ class CdfSide(Side):
     middles: tuple[float, ...]
 
     @property
-    def size(self) -> GroupSize:
-        return GroupSize(round(self.running[-1]), 1, self._error(1.0))
+    def size(self) -> GroupSizeEstimate:
+        return GroupSizeEstimate(round(self.running[-1]), 1, self._error(1.0))
 
-    def lower(self, k: int) -> Group:
+    def lower(self, k: int) -> GroupCounts:
         value = 0.0 if k == 0 else self.running[k - 1]
-        return Group((round(value),), self.size, self._error(self.copies))
+        return GroupCounts((round(value),), self.size, self._error(self.copies))
 
-    def upper(self, k: int) -> Group:
+    def upper(self, k: int) -> GroupCounts:
         # Everybody less a running count: coefficients of norm at most 1 + √copies, each at most 1.
         value = self.running[-1] - (0.0 if k == 0 else self.running[k - 1])
-        return Group((round(value),), self.size, self._error((1 + self.copies**0.5) ** 2))
+        return GroupCounts((round(value),), self.size, self._error((1 + self.copies**0.5) ** 2))
 
     def sums(self, f: Floats) -> Floats:
         counts = np.diff(np.asarray((0.0, *self.running)))

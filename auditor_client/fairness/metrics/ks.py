@@ -13,14 +13,14 @@ from auditor_client.fairness.bin_tests import tests_above
 from auditor_client.fairness.gap_bounds import highest
 from auditor_client.fairness.metrics.estimate import Estimate
 from auditor_client.fairness.metrics.event_shares import difference_above, less_noisy
-from auditor_client.fairness.metrics.group_view import Side
+from auditor_client.fairness.metrics.group_view import GroupView
 
 MEASURE = "Kolmogorov–Smirnov distance"
 # How many ends are tried for the lower limit. More could only raise it.
 _TRIED = 3
 
 
-def kolmogorov_smirnov(first: Side, second: Side, delta: float) -> Estimate:
+def kolmogorov_smirnov(first: GroupView, second: GroupView, delta: float) -> Estimate:
     """The distance, between limits that miss with probability delta/2 each."""
     ends = range(1, first.bins + 1)
     claims = [less_noisy(*pair, k) for k in ends for pair in ((first, second), (second, first))]

@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from auditor_client.fairness.metrics.estimate import Estimate
-from auditor_client.fairness.metrics.group_view import Side
+from auditor_client.fairness.metrics.group_view import GroupView
 from auditor_client.stats.noise import Floats
 
 MEASURE = "difference of mean scores"
@@ -31,7 +31,7 @@ _MOST = 0.9
 Stake = tuple[float, float, float]
 
 
-def mean_difference(first: Side, second: Side, delta: float, rounding: float) -> Estimate:
+def mean_difference(first: GroupView, second: GroupView, delta: float, rounding: float) -> Estimate:
     """The mean score of the first group less that of the second, of people inside of the bins."""
     f = np.asarray(first.middles)
     low, high = limits(first, second, f, delta)
@@ -40,7 +40,7 @@ def mean_difference(first: Side, second: Side, delta: float, rounding: float) ->
     return Estimate(MEASURE, names, value, low, high, delta, rounding=rounding)
 
 
-def limits(first: Side, second: Side, f: Floats, delta: float) -> tuple[float, float]:
+def limits(first: GroupView, second: GroupView, f: Floats, delta: float) -> tuple[float, float]:
     """Limits of E f(first) - E f(second), each missed with probability at most delta/2."""
     wide = float(f.max() - f.min())
     if wide == 0:
@@ -50,11 +50,11 @@ def limits(first: Side, second: Side, f: Floats, delta: float) -> tuple[float, f
     return (low, high) if low <= high else (-wide, wide)
 
 
-def _mean(side: Side, f: Floats) -> float:
+def _mean(side: GroupView, f: Floats) -> float:
     return float(side.sums(f[None, :])[0]) / max(side.inside(), 1.0)
 
 
-def _above(first: Side, second: Side, f: Floats, level: float) -> float:
+def _above(first: GroupView, second: GroupView, f: Floats, level: float) -> float:
     grid = np.linspace(f.min(), f.max(), _GRID + 1)
     stakes = _stakes(first, second, f, level)
     # Cell i of the first mean is tested at its lower end, cell k of the second at its upper end:
@@ -66,7 +66,7 @@ def _above(first: Side, second: Side, f: Floats, level: float) -> float:
     return float(apart[plausible].max()) if plausible.any() else float(grid[0] - grid[-1])
 
 
-def _bet(side: Side, gains: Floats, stake: float) -> Floats:
+def _bet(side: GroupView, gains: Floats, stake: float) -> Floats:
     """What the bet `1 + stake·gain` on every person has become, noise allowed for."""
     worst = np.maximum(-gains.min(axis=1), 1e-300)
     # No more than can be lost, and than the noise's moments reach.
@@ -76,7 +76,7 @@ def _bet(side: Side, gains: Floats, stake: float) -> Floats:
     return np.exp(np.minimum(side.sums(coefficients) - side.log_mgf(coefficients), 300.0))
 
 
-def _stakes(first: Side, second: Side, f: Floats, level: float) -> list[Stake]:
+def _stakes(first: GroupView, second: GroupView, f: Floats, level: float) -> list[Stake]:
     """Bets whose weights add up to one, with what is staked per person and unit of f.
 
     They may depend on sizes that are known or bought apart. A little is bet on each group alone,
@@ -97,7 +97,7 @@ def _stakes(first: Side, second: Side, f: Floats, level: float) -> list[Stake]:
     return [*found, (_ALONE, one, 0.0), (_ALONE, 0.0, other)]
 
 
-def _noise(side: Side, f: Floats) -> float:
+def _noise(side: GroupView, f: Floats) -> float:
     """The variance of the noise in Σ (f - middle)·count, from its second derivative."""
     tiny = 1e-3 * min(side.most_tilt, 1.0) / float(np.abs(f).max() + f.max() - f.min())
     centred = tiny * (f - (f.max() + f.min()) / 2)

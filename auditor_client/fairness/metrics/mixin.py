@@ -13,15 +13,16 @@ from auditor_client.audiences.labels import JOIN
 from auditor_client.errors import InputError
 
 if TYPE_CHECKING:
-    from auditor_client.fairness.metrics import Estimate, Side
+    from auditor_client.fairness.metrics.estimate import Estimate
+    from auditor_client.fairness.metrics.group_view import GroupView
 
-Pair = Callable[["Side", "Side", float], "Estimate"]
+Pair = Callable[["GroupView", "GroupView", float], "Estimate"]
 
 
-class Measures:
-    """Measures of all pairs of groups; a release says what its sides and bins are."""
+class MetricsMixin:
+    """Measures of all pairs of groups; a release supplies its group views and bins."""
 
-    def sides(self) -> "list[Side]":
+    def group_views(self) -> "list[GroupView]":
         """The groups as the measures see them."""
         raise NotImplementedError
 
@@ -68,7 +69,9 @@ class Measures:
         from auditor_client.fairness.metrics.quantiles import quantile_gap
 
         if not 0 < q < 1:
-            raise InputError(f"A quantile lies between 0 and 1, and {q} does not.")
+            raise InputError(
+                f"A quantile lies between 0 and 1, and {q} does not.", case="quantile-range"
+            )
         bins = self.limits()
         return self._pairs(delta, lambda a, b, level: quantile_gap(a, b, bins, q, level))
 
@@ -87,12 +90,14 @@ class Measures:
 
         k, name = self._below(threshold), f"equality of opportunity at {threshold:g}"
         chosen = [
-            side
-            for side in self.sides()
-            if qualified is None or side.name.split(JOIN)[-1] == qualified
+            view
+            for view in self.group_views()
+            if qualified is None or view.name.split(JOIN)[-1] == qualified
         ]
         if len(chosen) < 2:
-            raise InputError(f"Fewer than two groups end in {qualified!r}: there is no pair.")
+            raise InputError(
+                f"Fewer than two groups end in {qualified!r}: there is no pair.", case="no-pair"
+            )
         return _over_pairs(chosen, delta, lambda a, b, level: parity(a, b, k, level, name))
 
     def metrics(self, threshold: float | None = None, delta: float = 0.05) -> "list[Estimate]":
@@ -104,7 +109,7 @@ class Measures:
         return [*found, *self.quantile_gap(0.5, delta)]
 
     def _pairs(self, delta: float, measure: Pair) -> "list[Estimate]":
-        return _over_pairs(self.sides(), delta, measure)
+        return _over_pairs(self.group_views(), delta, measure)
 
     def _below(self, threshold: float) -> int:
         return bins_below(self.limits(), threshold)
@@ -120,14 +125,17 @@ def bins_below(bins: Sequence[tuple[float, float]], threshold: float) -> int:
     k = sum(high < threshold if levels else high <= threshold for _, high in bins)
     if not 0 < k < len(bins) or not (levels or bins[k][0] == threshold):
         ends = ", ".join(f"{low:g}" for low, _ in bins[1:])
-        raise InputError(f"The threshold {threshold:g} divides no bins. There are: {ends}.")
+        raise InputError(
+            f"The threshold {threshold:g} divides no bins. There are: {ends}.",
+            case="threshold-inside-a-bin",
+        )
     return k
 
 
-def _over_pairs(sides: "Sequence[Side]", delta: float, measure: Pair) -> "list[Estimate]":
-    pairs = list(combinations(sides, 2))
+def _over_pairs(views: "Sequence[GroupView]", delta: float, measure: Pair) -> "list[Estimate]":
+    pairs = list(combinations(views, 2))
     if not pairs:
-        raise InputError("A comparison needs at least two groups.")
+        raise InputError("A comparison needs at least two groups.", case="few-groups")
     if not 0 < delta < 1:
         raise InputError(f"delta must lie between 0 and 1, not {delta}.")
     return [measure(first, second, delta / len(pairs)) for first, second in pairs]

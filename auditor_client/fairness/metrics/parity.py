@@ -14,11 +14,11 @@ import numpy as np
 
 from auditor_client.fairness.metrics.estimate import Estimate
 from auditor_client.fairness.metrics.event_shares import difference_above, less_noisy, ratio_above
-from auditor_client.fairness.metrics.group_view import Side
+from auditor_client.fairness.metrics.group_view import GroupView
 from auditor_client.fairness.metrics.means import limits
 
 
-def parity(first: Side, second: Side, k: int, delta: float, measure: str) -> Estimate:
+def parity(first: GroupView, second: GroupView, k: int, delta: float, measure: str) -> Estimate:
     """The difference of selected shares, where the first k bins are not selected."""
     if first.size.kind == second.size.kind == "known":
         # s_a - s_b is the share of b in the first k bins less that of a.
@@ -32,7 +32,9 @@ def parity(first: Side, second: Side, k: int, delta: float, measure: str) -> Est
     return Estimate(measure, (first.name, second.name), value, min(low, high), high, delta)
 
 
-def impact_ratio(first: Side, second: Side, k: int, delta: float, measure: str) -> Estimate:
+def impact_ratio(
+    first: GroupView, second: GroupView, k: int, delta: float, measure: str
+) -> Estimate:
     """The ratio of selected shares."""
     one, other = first.upper(k), second.upper(k)
     high = ratio_above(one, other, delta / 2)

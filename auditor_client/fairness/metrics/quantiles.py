@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from auditor_client.fairness.metrics.estimate import Estimate
 from auditor_client.fairness.metrics.event_shares import surely_below
-from auditor_client.fairness.metrics.group_view import Side
+from auditor_client.fairness.metrics.group_view import GroupView
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,9 @@ class Quantile:
     high: float
 
 
-def quantile(side: Side, limits: list[tuple[float, float]], q: float, delta: float) -> Quantile:
+def quantile(
+    side: GroupView, limits: list[tuple[float, float]], q: float, delta: float
+) -> Quantile:
     """Limits of Q(q), each missed with probability at most delta/2."""
     ends = len(limits)
     top = ends + 1
@@ -40,7 +42,7 @@ def quantile(side: Side, limits: list[tuple[float, float]], q: float, delta: flo
 
 
 def quantile_gap(
-    first: Side, second: Side, limits: list[tuple[float, float]], q: float, delta: float
+    first: GroupView, second: GroupView, limits: list[tuple[float, float]], q: float, delta: float
 ) -> Estimate:
     """Q_first(q) - Q_second(q), within the bins: nothing is lost to rounding."""
     one, other = (quantile(side, limits, q, delta / 2) for side in (first, second))

@@ -15,7 +15,7 @@ import numpy as np
 
 from auditor_client.fairness.metrics import means
 from auditor_client.fairness.metrics.estimate import Estimate
-from auditor_client.fairness.metrics.group_view import Side
+from auditor_client.fairness.metrics.group_view import GroupView
 from auditor_client.stats.chernoff import tilts
 from auditor_client.stats.noise import Floats
 
@@ -27,16 +27,16 @@ _SPREAD = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ErrorPart:
     """One group's part in the error: its weight, and limits of Var(score) and |E f|."""
 
-    side: Side
+    side: GroupView
     weight: float
     variance: float
     most: float
 
 
-def wasserstein(first: Side, second: Side, delta: float, rounding: float) -> Estimate:
+def wasserstein(first: GroupView, second: GroupView, delta: float, rounding: float) -> Estimate:
     """The distance, between limits that miss with probability delta/2 each."""
     low, high = _below(first, second, delta / 2), _above(first, second, delta / 2)
     value = transport(first, second, max(_total(first), 1.0), max(_total(second), 1.0))
@@ -44,7 +44,7 @@ def wasserstein(first: Side, second: Side, delta: float, rounding: float) -> Est
     return Estimate(MEASURE, names, value, min(low, high), high, delta, rounding=rounding)
 
 
-def transport(first: Side, second: Side, n: float, m: float) -> float:
+def transport(first: GroupView, second: GroupView, n: float, m: float) -> float:
     """max of Σ f·(counts/n - counts/m) over f with slopes of at most one, 0 at the centre."""
     middles = np.asarray(first.middles)
     unit = np.eye(first.bins)
@@ -55,7 +55,7 @@ def transport(first: Side, second: Side, n: float, m: float) -> float:
     return float(below + above)
 
 
-def _below(first: Side, second: Side, level: float) -> float:
+def _below(first: GroupView, second: GroupView, level: float) -> float:
     middles = np.append(first.middles, first.centre)
     points = np.quantile(first.middles, (0.25, 0.5, 0.75))
     functions = [middles, *(np.abs(middles - point) for point in points)]
@@ -63,7 +63,7 @@ def _below(first: Side, second: Side, level: float) -> float:
     return max(0.0, *(max(low, -high) for low, high in found))
 
 
-def _above(first: Side, second: Side, level: float) -> float:
+def _above(first: GroupView, second: GroupView, level: float) -> float:
     wide = first.middles[-1] - first.middles[0]
     sides = (first, second)
     if any(side.size.tells_nothing(level) for side in sides) or min(map(_total, sides)) <= 1:
@@ -71,7 +71,7 @@ def _above(first: Side, second: Side, level: float) -> float:
     size_level, left = level * _SIZES / 4, level * (1 - _SPREAD - _SIZES)
     estimated = "estimated" in (first.size.kind, second.size.kind)
     parts = [
-        Part(
+        ErrorPart(
             side,
             1.0 if estimated else 1 / side.size.stated,
             *_spread(side, level * _SPREAD / 2, size_level),
@@ -89,12 +89,12 @@ def _above(first: Side, second: Side, level: float) -> float:
     return min((transport(first, second, n, m) + error + off) / ours, wide)
 
 
-def _total(side: Side) -> float:
+def _total(side: GroupView) -> float:
     """The noisy number of people, all cells added."""
     return float(side.sums(np.ones((1, side.bins + 1)))[0])
 
 
-def _spread(side: Side, level: float, size_level: float) -> tuple[float, float]:
+def _spread(side: GroupView, level: float, size_level: float) -> tuple[float, float]:
     """Upper limits of the variance of scores, and of their mean distance from the centre."""
     middles, people = np.append(side.middles, side.centre), max(side.size.limits(size_level)[0], 1)
     centres = np.linspace(middles.min(), middles.max(), _CENTRES)
@@ -104,7 +104,7 @@ def _spread(side: Side, level: float, size_level: float) -> tuple[float, float]:
     return min(squares), min(math.sqrt(squares[_CENTRES // 2]), half)
 
 
-def _mean_above(side: Side, g: Floats, people: int, level: float) -> float:
+def _mean_above(side: GroupView, g: Floats, people: int, level: float) -> float:
     """An upper limit of E g, for g >= 0, missed with probability at most `level`."""
     top = float(g.max())
     s = tilts(side.most_tilt)
@@ -115,7 +115,7 @@ def _mean_above(side: Side, g: Floats, people: int, level: float) -> float:
     return top * min(float(mean.min()), 1.0)
 
 
-def _error(parts: list[Part], size_level: float, level: float) -> float:
+def _error(parts: list[ErrorPart], size_level: float, level: float) -> float:
     """A q with P(Σ weight·Σ (E f - f)·count >= q) <= level, whichever f."""
     wide = parts[0].side.middles[-1] - parts[0].side.middles[0]
     least = min(part.side.most_tilt / part.weight for part in parts) / wide

@@ -12,7 +12,7 @@ from openapi.resources import AuditKind, BalanceHistogramRelease, BalanceHistogr
 
 
 @dataclass(frozen=True)
-class BalanceHistogram(Result[BalanceHistogramRelease]):
+class BalanceHistogramResult(Result[BalanceHistogramRelease]):
     """Noisy numbers of people by share of the cap that they have borne; they may be below 0.
 
     Counted is what audits of uploaded audiences took before this audit, not what samples took that
@@ -23,7 +23,7 @@ class BalanceHistogram(Result[BalanceHistogramRelease]):
     kind: ClassVar[AuditKind] = "balance-histogram"
 
     @classmethod
-    def differing(
+    def mismatches(
         cls, asked: BalanceHistogramRequest, made: BalanceHistogramRelease
     ) -> Iterator[str]:
         fits = all(len(group.counts) == len(asked.bins.edges) - 1 for group in made.groups)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from auditor_client.errors import InputError
 from auditor_client.kinds.protocol import Result
-from auditor_client.stats.outcome_moments import Moments
+from auditor_client.stats.outcome_moments import OutcomeMoments
 from openapi.resources import AuditKind, BiasSizeRelease, BiasSizeRequest
 
 _ASKED = (
@@ -39,7 +39,7 @@ class Corrections:
         return cls(tuple(edges), {name: [0.0] * bins for name in groups}, [1.0] * bins)
 
     @classmethod
-    def of(cls, moments: Moments, *, binary: bool = False) -> "Corrections":
+    def of(cls, moments: OutcomeMoments, *, binary: bool = False) -> "Corrections":
         """The outcomes that the regression of each bin predicts, as the paper corrects scores."""
         from auditor_client.outcome.scored_rows import (
             regression_of,  # SciPy takes seconds to import
@@ -59,7 +59,7 @@ class Corrections:
 
 
 @dataclass(frozen=True)
-class Change:
+class OpportunityChange:
     """A number as it was, what it would be, and the change, with limits."""
 
     before: float
@@ -70,7 +70,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class BiasSize(Result[BiasSizeRelease]):
+class BiasSizeResult(Result[BiasSizeRelease]):
     """Noisy numbers of opportunities by group, as they were and corrected at the same number.
 
     What is said is of the rows that were drawn: limits count the noise, and nothing else.
@@ -79,7 +79,7 @@ class BiasSize(Result[BiasSizeRelease]):
     kind: ClassVar[AuditKind] = "bias-size"
 
     @classmethod
-    def differing(cls, asked: BiasSizeRequest, made: BiasSizeRelease) -> Iterator[str]:
+    def mismatches(cls, asked: BiasSizeRequest, made: BiasSizeRelease) -> Iterator[str]:
         yield from (
             name.replace("_", " ") for name in _ASKED if getattr(asked, name) != getattr(made, name)
         )
@@ -89,7 +89,7 @@ class BiasSize(Result[BiasSizeRelease]):
         if any(part.mechanism != asked.mechanism for part in made.price.parts):
             yield "mechanism"
 
-    def notifications(self, delta: float = 0.05) -> dict[str, Change]:
+    def notifications(self, delta: float = 0.05) -> dict[str, OpportunityChange]:
         """N%Δ by group: the change, in percent, of how many of its rows have an opportunity."""
         error = self._error(delta, 2 * len(self.release.groups))
         found = {each.label: (each.given, each.corrected) for each in self.release.groups}
@@ -97,7 +97,7 @@ class BiasSize(Result[BiasSizeRelease]):
             {label: _percent(*self._ones(*pair), error) for label, pair in found.items()}
         )
 
-    def outcome(self, delta: float = 0.05) -> Change:
+    def outcome(self, delta: float = 0.05) -> OpportunityChange:
         """Y%Δ: the change, in percent, of what comes of all opportunities together."""
         low, high = self.release.outcome_range.low, self.release.outcome_range.high
         counts = [sum(column) for column in zip(*self._counts(), strict=True)]
@@ -108,11 +108,13 @@ class BiasSize(Result[BiasSizeRelease]):
         groups = len(self.release.groups)
         return _percent(before, after, ((high - low) + abs(low) * groups) * error)
 
-    def ranks(self, delta: float = 0.05) -> dict[str, Change]:
+    def ranks(self, delta: float = 0.05) -> dict[str, OpportunityChange]:
         """The average rank of each group, 1 the highest, as it was and corrected."""
         places = self.release.places
         if places is None:
-            raise InputError("Ranks were not asked for: give `places` to have them.")
+            raise InputError(
+                "Ranks were not asked for: give `places` to have them.", case="no-ranks"
+            )
         error = self._error(delta, 4 * len(self.release.groups))
         found = {}
         for each in self.release.groups:
@@ -122,7 +124,7 @@ class BiasSize(Result[BiasSizeRelease]):
                 _mean(places * total, count, places * error, error, places)
                 for total, count in zip(sums, counts, strict=True)
             )
-            found[each.label] = Change(
+            found[each.label] = OpportunityChange(
                 was[0], will[0], will[0] - was[0], will[1] - was[2], will[2] - was[1]
             )
         return self.by_name(found)
@@ -160,13 +162,13 @@ class BiasSize(Result[BiasSizeRelease]):
         return units / self.release.unit
 
 
-def _percent(before: float, after: float, error: float) -> Change:
+def _percent(before: float, after: float, error: float) -> OpportunityChange:
     """The change in percent, where both are off by at most `error`; both are at least 0."""
     least, most = max(before - error, 0.0), before + error
     value = 100 * (after / before - 1) if before > 0 else math.nan
     low = 100 * (max(after - error, 0.0) / most - 1) if most > 0 else -100.0
     high = 100 * ((after + error) / least - 1) if least > 0 else math.inf
-    return Change(before, after, value, low, high)
+    return OpportunityChange(before, after, value, low, high)
 
 
 def _mean(

@@ -18,7 +18,7 @@ class RunningCounts(Result[R]):
     all_there_is: ClassVar[str]
 
     @classmethod
-    def differing(cls, asked: Any, made: R) -> Iterator[str]:
+    def mismatches(cls, asked: Any, made: R) -> Iterator[str]:
         # One running count for each bin, and one for all there is.
         fits = all(len(group.cumulative) == len(asked.bins.edges) for group in made.groups)
         if made.bins != asked.bins or not fits:

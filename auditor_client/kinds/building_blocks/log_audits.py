@@ -7,28 +7,29 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
 from auditor_client.audiences.client import NamedAudience
 from auditor_client.errors import InputError
-from auditor_client.kinds.bias_size.result import BiasSize, Corrections
+from auditor_client.kinds.bias_size.result import BiasSizeResult, Corrections
 from auditor_client.kinds.building_blocks.log_options import (
     CDF_BINS,
     OUTCOME_BINS,
+    LogOptions,
     LogRequests,
-    NoisyOfLog,
-    OfLog,
+    NoisyLogOptions,
 )
-from auditor_client.kinds.log_cdf.result import LogCdf
-from auditor_client.kinds.options import Bins, Number
-from auditor_client.kinds.outcome_test.result import OutcomeTest
+from auditor_client.kinds.log_cdf.result import LogCdfResult
+from auditor_client.kinds.options import Bins
+from auditor_client.kinds.outcome_test.result import OutcomeTestResult
 from auditor_client.kinds.protocol import Result
-from auditor_client.kinds.reo.result import Reo
+from auditor_client.kinds.reo.result import ReoResult
 from auditor_client.local.pending_audits import PendingAudits
 from auditor_client.local.progress import tell
+from auditor_client.transport.decimals import Number
 from openapi.resources import AuditRequest, BatchQuote
 
 Kind = TypeVar("Kind", bound=Result[Any])
 _QUANTILE_EPSILON = "0.25"
 
 
-class Running(TypedDict, total=False):
+class RunOptions(TypedDict, total=False):
     """How an audit is paid and waited for, in addition to what it asks."""
 
     idempotency_key: str | None
@@ -52,7 +53,7 @@ class LogAudits(ABC):
     def price_all(self, requests: Sequence[AuditRequest]) -> BatchQuote: ...
 
     @abstractmethod
-    def _run(self, request: AuditRequest, kind: type[Kind], running: Running) -> Kind: ...
+    def _run(self, request: AuditRequest, kind: type[Kind], running: RunOptions) -> Kind: ...
 
     def outcome_test(
         self,
@@ -68,8 +69,8 @@ class LogAudits(ABC):
         idempotency_key: str | None = None,
         new: bool = False,
         progress: bool = True,
-        **options: Unpack[NoisyOfLog],
-    ) -> OutcomeTest:
+        **options: Unpack[NoisyLogOptions],
+    ) -> OutcomeTestResult:
         """How equally scored people of each group turned out (paper 3), from logged opportunities.
 
         `bins` is a number of equal bins over the public range of the score, or edges; or
@@ -86,10 +87,10 @@ class LogAudits(ABC):
             outcome_range=outcome_range,
             **options,
         )
-        running = Running(idempotency_key=idempotency_key, new=new, progress=progress)
+        running = RunOptions(idempotency_key=idempotency_key, new=new, progress=progress)
         if bins != "quantiles":
-            return self._run(asked(bins=bins), OutcomeTest, running)
-        rows = OfLog(
+            return self._run(asked(bins=bins), OutcomeTestResult, running)
+        rows = LogOptions(
             where=options.get("where", {}),
             rows_per_person=options.get("rows_per_person", 1),
             mandate_id=options.get("mandate_id"),
@@ -99,8 +100,8 @@ class LogAudits(ABC):
         with self._pending.until_saved():
             if new or not self._pending.is_pending(first.model_dump(mode="json")):
                 self._tell(self.price_all([first, asked(bins=quantiles)]), progress=progress)
-            edges = self._run(first, LogCdf, _for_bins(running)).quantile_edges(quantiles)
-            return self._run(asked(bins=edges), OutcomeTest, running)
+            edges = self._run(first, LogCdfResult, _for_bins(running)).quantile_edges(quantiles)
+            return self._run(asked(bins=edges), OutcomeTestResult, running)
 
     def log_cdf(
         self,
@@ -113,14 +114,14 @@ class LogAudits(ABC):
         idempotency_key: str | None = None,
         new: bool = False,
         progress: bool = True,
-        **options: Unpack[OfLog],
-    ) -> LogCdf:
+        **options: Unpack[LogOptions],
+    ) -> LogCdfResult:
         """How many logged rows of each group are up to each edge, by a tree of noisy counts."""
         request = self.requests.log_cdf(
             audience, log, column, bins=bins, epsilon=epsilon, **options
         )
-        running = Running(idempotency_key=idempotency_key, new=new, progress=progress)
-        return self._run(request, LogCdf, running)
+        running = RunOptions(idempotency_key=idempotency_key, new=new, progress=progress)
+        return self._run(request, LogCdfResult, running)
 
     def reo(
         self,
@@ -135,8 +136,8 @@ class LogAudits(ABC):
         idempotency_key: str | None = None,
         new: bool = False,
         progress: bool = True,
-        **options: Unpack[NoisyOfLog],
-    ) -> Reo:
+        **options: Unpack[NoisyLogOptions],
+    ) -> ReoResult:
         """Whether relevant content reaches people whoever made it (paper 4), from a feed's log.
 
         `creators` is the column of the creators' groups. Signals, strategies and groups are all
@@ -153,8 +154,8 @@ class LogAudits(ABC):
             days=days,
             **options,
         )
-        running = Running(idempotency_key=idempotency_key, new=new, progress=progress)
-        return self._run(request, Reo, running)
+        running = RunOptions(idempotency_key=idempotency_key, new=new, progress=progress)
+        return self._run(request, ReoResult, running)
 
     def bias_size(
         self,
@@ -170,8 +171,8 @@ class LogAudits(ABC):
         idempotency_key: str | None = None,
         new: bool = False,
         progress: bool = True,
-        **options: Unpack[NoisyOfLog],
-    ) -> BiasSize:
+        **options: Unpack[NoisyLogOptions],
+    ) -> BiasSizeResult:
         """How opportunities would move at the same number per query, if scores were corrected.
 
         `corrections` come from an outcome test that was released: `Corrections.of(test.moments)`.
@@ -188,8 +189,8 @@ class LogAudits(ABC):
             places=places,
             **options,
         )
-        running = Running(idempotency_key=idempotency_key, new=new, progress=progress)
-        return self._run(request, BiasSize, running)
+        running = RunOptions(idempotency_key=idempotency_key, new=new, progress=progress)
+        return self._run(request, BiasSizeResult, running)
 
     def _tell(self, batch: BatchQuote, *, progress: bool) -> None:
         """Say what two audits cost before either is paid; stop where only one could be."""
@@ -200,12 +201,13 @@ class LogAudits(ABC):
         if not batch.covered:
             raise InputError(
                 f"Both audits cost {prices}, which the mandate does not cover. Nothing was paid:"
-                " ask for less, or give the edges of bins, which cost nothing."
+                " ask for less, or give the edges of bins, which cost nothing.",
+                case="not-covered",
             )
         tell(f"This costs {prices}.", show=progress)
 
 
-def _for_bins(running: Running) -> Running:
+def _for_bins(running: RunOptions) -> RunOptions:
     """Return how the audit that finds the bins is run: under a key of its own."""
     key = running.get("idempotency_key")
-    return running if key is None else Running(**{**running, "idempotency_key": f"{key}-bins"})
+    return running if key is None else RunOptions(**{**running, "idempotency_key": f"{key}-bins"})

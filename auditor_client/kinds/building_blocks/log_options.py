@@ -6,10 +6,11 @@ from typing import Any, Literal, TypedDict, Unpack
 from auditor_client.audiences.client import NamedAudience
 from auditor_client.errors import InputError
 from auditor_client.kinds.bias_size.result import Corrections
-from auditor_client.kinds.options import Bins, Number, bins_of, exact, exact_or_none, id_of
+from auditor_client.kinds.options import Bins, id_of, parse_bins
 from auditor_client.local.audience_records import names_for
+from auditor_client.transport.decimals import Number, to_decimal, to_decimal_or_none
 from auditor_client.transport.http_client import Transport
-from auditor_client.transport.validation import draft
+from auditor_client.transport.validation import validate
 from openapi.resources import (
     BiasSizeRequest,
     Catalogue,
@@ -25,7 +26,7 @@ OUTCOME_BINS = 10
 CDF_BINS = 256
 
 
-class OfLog(TypedDict, total=False):
+class LogOptions(TypedDict, total=False):
     """Which rows of a log count, and who pays."""
 
     where: Mapping[str, Sequence[str]]
@@ -36,7 +37,7 @@ class OfLog(TypedDict, total=False):
     """The mandate that pays, where there are several."""
 
 
-class NoisyOfLog(OfLog, total=False):
+class NoisyLogOptions(LogOptions, total=False):
     """With either noise."""
 
     mechanism: Literal["discrete-laplace", "discrete-gaussian"]
@@ -61,12 +62,12 @@ class LogRequests:
         outcome: str = "outcome",
         bins: Bins = OUTCOME_BINS,
         outcome_range: tuple[float, float] | None = None,
-        **options: Unpack[NoisyOfLog],
+        **options: Unpack[NoisyLogOptions],
     ) -> OutcomeTestRequest:
         """The request of `audits.outcome_test`."""
         offer = self.log(log)
         low, high = outcome_range or _range(offer, outcome)
-        return draft(
+        return validate(
             OutcomeTestRequest,
             kind="outcome-test",
             audience_id=id_of(audience),
@@ -87,17 +88,17 @@ class LogRequests:
         *,
         bins: Bins = CDF_BINS,
         epsilon: Number = 1,
-        **options: Unpack[OfLog],
+        **options: Unpack[LogOptions],
     ) -> LogCdfRequest:
         """The request of `audits.log_cdf`."""
-        return draft(
+        return validate(
             LogCdfRequest,
             kind="log-cdf",
             audience_id=id_of(audience),
             log=log,
             column=column,
             bins=_edges(bins, self.log(log), column),
-            epsilon=exact(epsilon),
+            epsilon=to_decimal(epsilon),
             **rows_of(options),
         )
 
@@ -111,7 +112,7 @@ class LogRequests:
         signals: Sequence[str] | None = None,
         strategies: Sequence[str] | None = None,
         days: Sequence[str] | Literal["all"] = (),
-        **options: Unpack[NoisyOfLog],
+        **options: Unpack[NoisyLogOptions],
     ) -> ReoRequest:
         """The request of `audits.reo`."""
         offer = self.log(log)
@@ -120,7 +121,7 @@ class LogRequests:
         every = {column.name: column.values for column in offer.words}
         traffic = offer.traffic
         known = [name for name in every.get(traffic.strategy, []) if name != traffic.random]
-        return draft(
+        return validate(
             ReoRequest,
             kind="reo",
             audience_id=id_of(audience),
@@ -145,13 +146,13 @@ class LogRequests:
         outcome: str = "outcome",
         outcome_range: tuple[float, float] | None = None,
         places: int | None = None,
-        **options: Unpack[NoisyOfLog],
+        **options: Unpack[NoisyLogOptions],
     ) -> BiasSizeRequest:
         """The request of `audits.bias_size`."""
         low, high = outcome_range or _range(self.log(log), outcome)
         labels = {name: label for label, name in names_for(id_of(audience)).items()}
         add = {labels.get(name, name): list(each) for name, each in corrections.add.items()}
-        return draft(
+        return validate(
             BiasSizeRequest,
             kind="bias-size",
             audience_id=id_of(audience),
@@ -173,11 +174,13 @@ class LogRequests:
         offered = {log.name: log for log in self._transport.get("/v1/catalogue", Catalogue).logs}
         if name not in offered:
             known = ", ".join(offered) or "none at all"
-            raise InputError(f"The platform offers no log {name!r}; its logs are: {known}.")
+            raise InputError(
+                f"The platform offers no log {name!r}; its logs are: {known}.", case="no-such-log"
+            )
         return offered[name]
 
 
-def rows_of(options: OfLog) -> dict[str, Any]:
+def rows_of(options: LogOptions) -> dict[str, Any]:
     """The fields that say which rows count, and who pays."""
     where = {name: list(words) for name, words in options.get("where", {}).items()}
     return {
@@ -187,15 +190,15 @@ def rows_of(options: OfLog) -> dict[str, Any]:
     }
 
 
-def noise_of(options: NoisyOfLog) -> dict[str, Any]:
+def noise_of(options: NoisyLogOptions) -> dict[str, Any]:
     """The fields that say how much noise there is; an epsilon of 1 unless told."""
     mechanism, epsilon = options.get("mechanism", "discrete-laplace"), options.get("epsilon")
     if epsilon is None and mechanism == "discrete-laplace":
         epsilon = 1
     return {
         "mechanism": mechanism,
-        "epsilon": exact_or_none(epsilon, "epsilon"),
-        "rho": exact_or_none(options.get("rho"), "rho"),
+        "epsilon": to_decimal_or_none(epsilon, "epsilon"),
+        "rho": to_decimal_or_none(options.get("rho"), "rho"),
     }
 
 
@@ -205,10 +208,13 @@ def _range(offer: LogOffer, column: str) -> tuple[float, float]:
         if found.name == column:
             return found.low, found.high
     known = ", ".join(found.name for found in offer.numbers) or "none"
-    raise InputError(f"The log {offer.name!r} has no numbers {column!r}; its numbers are: {known}.")
+    raise InputError(
+        f"The log {offer.name!r} has no numbers {column!r}; its numbers are: {known}.",
+        case="no-such-numbers",
+    )
 
 
 def _edges(bins: Bins, offer: LogOffer, column: str) -> Edges:
     low, high = _range(offer, column)
-    edges = bins_of(bins, None, ScoreRange(low=low, high=high))
-    return draft(Edges, edges=edges.edges if isinstance(edges, Edges) else [])
+    edges = parse_bins(bins, None, ScoreRange(low=low, high=high))
+    return validate(Edges, edges=edges.edges if isinstance(edges, Edges) else [])

@@ -6,9 +6,9 @@ Whatever an outsider may have written passes `escape`.
 import shlex
 from html import escape
 
-from auditor_client.fairness.metric_selection import Selection
+from auditor_client.fairness.metric_selection import MetricSelection
 from auditor_client.kinds.registry import AnyResult
-from auditor_client.kinds.score_histogram.result import FinishedAudit
+from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.reporting.html_page import table
 from auditor_client.reporting.results_document import AuditFound
 from openapi.resources import InclusionProof
@@ -32,7 +32,7 @@ def signed(audit: AnyResult, found: AuditFound) -> str:
     return table("What the platform signed, and how it was judged", ("", ""), facts)
 
 
-def reproduce(found: AuditFound, selection: Selection, *, study: bool) -> str:
+def reproduce(found: AuditFound, selection: MetricSelection, *, study: bool) -> str:
     file = f"receipts/{found.name}.json" if study else RECEIPT
     options = ["--alpha", repr(found.alpha), "--delta", repr(found.delta), *arguments(selection)]
     verbs = ["analyse"] if study else ["analyse", "report"]
@@ -49,11 +49,11 @@ def reproduce(found: AuditFound, selection: Selection, *, study: bool) -> str:
     )
 
 
-def arguments(selection: Selection) -> list[str]:
+def arguments(selection: MetricSelection) -> list[str]:
     """The options of a command that select the same."""
     words = [word for name in selection.only for word in ("--metric", name)]
     words += [word for at in selection.thresholds for word in ("--threshold", repr(at))]
-    if selection.quantiles != Selection().quantiles:
+    if selection.quantiles != MetricSelection().quantiles:
         words += [word for at in selection.quantiles for word in ("--quantile", repr(at))]
     if selection.qualified is not None:
         words += ["--qualified", selection.qualified]
@@ -83,7 +83,7 @@ def receipt(audit: AnyResult) -> str:
     return f"<details><summary>Receipt</summary><pre>{escape(audit.receipt)}</pre></details>"
 
 
-def counts(audit: FinishedAudit) -> str:
+def counts(audit: ScoreHistogramResult) -> str:
     names = list(audit.counts)
     columns = zip(audit.bin_names(), *audit.counts.values(), strict=True)
     rows = [tuple(str(cell) for cell in row) for row in columns]

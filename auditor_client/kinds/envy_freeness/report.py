@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from html import escape
 
-from auditor_client.envy import Certificate, Verdict
+from auditor_client.envy import EnvyCertificate, Verdict
 from auditor_client.kinds.building_blocks import verification_section as checks
-from auditor_client.kinds.envy_freeness.result import EnvyFreeness
+from auditor_client.kinds.envy_freeness.result import EnvyFreenessResult
 from auditor_client.kinds.score_histogram import narrative
 from auditor_client.kinds.score_histogram.analysis import analyse
 from auditor_client.reporting.html_page import bullets, page, paragraphs, section, table
@@ -27,7 +27,7 @@ _RESTS_ON = (
 )
 
 
-def render(audit: EnvyFreeness) -> str:
+def render(audit: EnvyFreenessResult) -> str:
     """The page of one audit."""
     certificate = audit.certificate()
     found = analyse(audit, alpha=float(audit.release.alpha), delta=certificate.rule.delta)
@@ -54,14 +54,14 @@ def render(audit: EnvyFreeness) -> str:
     )
 
 
-def _verdict(found: Certificate) -> str:
+def _verdict(found: EnvyCertificate) -> str:
     return (
         f'<div class="verdict {_STYLES[found.verdict]}"><p><strong>{found.verdict}</strong></p>'
         f"<p>{escape(found.explain())}</p></div>"
     )
 
 
-def _measured(audit: EnvyFreeness, found: Certificate) -> Iterator[tuple[str, str]]:
+def _measured(audit: EnvyFreenessResult, found: EnvyCertificate) -> Iterator[tuple[str, str]]:
     made, rule = audit.release, found.rule
     yield "people audited, at most", f"{made.targets}, each with {made.arms} others"
     yield "certified without envy", f"{made.no_envy} (±{audit.error_95} with 95 %)"
@@ -77,7 +77,7 @@ def _measured(audit: EnvyFreeness, found: Certificate) -> Iterator[tuple[str, st
         yield "reward lost by each, on average", f"{audit.cost_per_target:,.1f} (±{error:,.1f})"
 
 
-def _borne(audit: EnvyFreeness) -> str:
+def _borne(audit: EnvyFreenessResult) -> str:
     made = audit.release
     kept, sure = 1 - float(made.alpha), 1 - made.targets * made.level
     return (

@@ -11,7 +11,7 @@ from auditor_client.stats.noise_distributions import Laplace, Noise
 from openapi.resources import AuditKind, EnvyFreenessRelease, EnvyFreenessRequest
 
 if TYPE_CHECKING:
-    from auditor_client.envy import Certificate
+    from auditor_client.envy import EnvyCertificate
 
 _ASKED = (
     "criterion",
@@ -31,13 +31,13 @@ EXACT_SHARE = 2
 
 
 @dataclass(frozen=True)
-class EnvyFreeness(Result[EnvyFreenessRelease]):
+class EnvyFreenessResult(Result[EnvyFreenessRelease]):
     """What an audit by exploration tells; `certificate` is what it shows."""
 
     kind: ClassVar[AuditKind] = "envy-freeness"
 
     @classmethod
-    def differing(cls, asked: EnvyFreenessRequest, made: EnvyFreenessRelease) -> Iterator[str]:
+    def mismatches(cls, asked: EnvyFreenessRequest, made: EnvyFreenessRelease) -> Iterator[str]:
         yield from (
             name.replace("_", " ") for name in _ASKED if getattr(asked, name) != getattr(made, name)
         )
@@ -57,7 +57,7 @@ class EnvyFreeness(Result[EnvyFreenessRelease]):
         """Each number of targets alone is off by more with a probability of at most 5 %."""
         return self.part("counts").error_95
 
-    def certificate(self, delta: float | None = None) -> "Certificate":
+    def certificate(self, delta: float | None = None) -> "EnvyCertificate":
         """Return what the numbers show, wrong with probability delta at most.
 
         The default is the release's delta. By the exact criterion of earlier versions it is twice
@@ -70,10 +70,10 @@ class EnvyFreeness(Result[EnvyFreenessRelease]):
         whole = float(made.delta) * (EXACT_SHARE if exact else 1) if delta is None else delta
         terms = (made.targets, made.arms, made.level, whole, self.noise, self.noise)
         if exact or made.gamma is None or made.lam is None:
-            rule: envy.Rule = envy.EverybodyRule(*terms)
+            rule: envy.DecisionRule = envy.EverybodyRule(*terms)
         else:
             rule = envy.SampleRule(*terms, gamma=float(made.gamma), lam=float(made.lam))
-        return envy.Certificate(rule, float(made.tolerance), made.envious, made.no_envy)
+        return envy.EnvyCertificate(rule, float(made.tolerance), made.envious, made.no_envy)
 
     @property
     def steps_per_target(self) -> float | None:

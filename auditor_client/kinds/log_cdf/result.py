@@ -12,19 +12,19 @@ from openapi.resources import AuditKind, LogCdfRelease, LogCdfRequest
 
 
 @dataclass(frozen=True)
-class LogCdf(RunningCounts[LogCdfRelease]):
+class LogCdfResult(RunningCounts[LogCdfRelease]):
     """Noisy running counts of logged rows."""
 
     kind: ClassVar[AuditKind] = "log-cdf"
     all_there_is: ClassVar[str] = "everything"
 
     @classmethod
-    def differing(cls, asked: LogCdfRequest, made: LogCdfRelease) -> Iterator[str]:
+    def mismatches(cls, asked: LogCdfRequest, made: LogCdfRelease) -> Iterator[str]:
         if (made.log, made.column) != (asked.log, asked.column):
             yield "log"
         if made.rows_per_person != asked.rows_per_person:
             yield "number of rows a person"
-        yield from super().differing(asked, made)
+        yield from super().mismatches(asked, made)
 
     def quantile_edges(self, bins: int) -> list[float]:
         """Edges, among those asked for, of about equally full bins of all groups together.
@@ -33,7 +33,7 @@ class LogCdf(RunningCounts[LogCdfRelease]):
         that a bad choice costs power and nothing else.
         """
         if bins < 1:
-            raise InputError("At least one bin is needed.")
+            raise InputError("At least one bin is needed.", case="no-bins")
         running = np.sum([counts[:-1] for counts in self.cumulative.values()], axis=0)
         # Running counts rise; noise that lets them fall is smoothed away.
         running = np.maximum.accumulate(np.maximum(running, 0.0))

@@ -8,7 +8,7 @@ from openapi.resources import AuditKind, MatchCountRelease
 
 
 @dataclass(frozen=True)
-class MatchCount(Result[MatchCountRelease]):
+class MatchCountResult(Result[MatchCountRelease]):
     """Noisy numbers of people found; they may be below 0 or above what was uploaded."""
 
     kind: ClassVar[AuditKind] = "match-count"

@@ -10,13 +10,13 @@ from openapi.resources import AuditKind, Content, MostSkewedRelease, MostSkewedR
 
 
 @dataclass(frozen=True)
-class MostSkewed(Result[MostSkewedRelease]):
+class MostSkewedResult(Result[MostSkewedRelease]):
     """The content whose scores differ (about) most between the two groups."""
 
     kind: ClassVar[AuditKind] = "most-skewed"
 
     @classmethod
-    def differing(cls, asked: MostSkewedRequest, made: MostSkewedRelease) -> Iterator[str]:
+    def mismatches(cls, asked: MostSkewedRequest, made: MostSkewedRelease) -> Iterator[str]:
         digests = made.content_digests
         one_of_them = 0 <= made.chosen < len(asked.contents) == len(digests)
         if not one_of_them or made.chosen_digest != digests[made.chosen]:

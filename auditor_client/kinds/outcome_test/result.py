@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from auditor_client.kinds.protocol import Result
 from auditor_client.stats.noise_distributions import Gaussian, Laplace, Noise
-from auditor_client.stats.outcome_moments import NAMES, Moments
+from auditor_client.stats.outcome_moments import NAMES, OutcomeMoments
 from openapi.resources import AuditKind, MechanismName, OutcomeTestRelease, OutcomeTestRequest
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _ASKED = ("log", "bins", "outcome_range", "rows_per_person")
 
 
 @dataclass(frozen=True)
-class OutcomeTest(Result[OutcomeTestRelease]):
+class OutcomeTestResult(Result[OutcomeTestRelease]):
     """Noisy sums over logged opportunities, by group and bin of the score.
 
     Of each person at most `rows_per_person` rows count, drawn at random: averages are over people,
@@ -31,7 +31,7 @@ class OutcomeTest(Result[OutcomeTestRelease]):
     kind: ClassVar[AuditKind] = "outcome-test"
 
     @classmethod
-    def differing(cls, asked: OutcomeTestRequest, made: OutcomeTestRelease) -> Iterator[str]:
+    def mismatches(cls, asked: OutcomeTestRequest, made: OutcomeTestRelease) -> Iterator[str]:
         yield from (
             name.replace("_", " ") for name in _ASKED if getattr(asked, name) != getattr(made, name)
         )
@@ -42,7 +42,7 @@ class OutcomeTest(Result[OutcomeTestRelease]):
             yield "mechanism"
 
     @property
-    def moments(self) -> Moments:
+    def moments(self) -> OutcomeMoments:
         """What `auditor_client.outcome.test` takes."""
         made, stated = self.release, self.part("moments")
         units = np.array([getattr(made.units, name) for name in NAMES], np.float64)
@@ -53,7 +53,7 @@ class OutcomeTest(Result[OutcomeTestRelease]):
             [np.asarray(getattr(group, name), np.float64) for name in NAMES]
             for group in named.values()
         ]
-        return Moments(
+        return OutcomeMoments(
             groups=tuple(named),
             edges=tuple(made.bins.edges),
             outcome_range=(made.outcome_range.low, made.outcome_range.high),

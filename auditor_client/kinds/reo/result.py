@@ -14,13 +14,13 @@ from auditor_client.stats.noise_sums import summed
 from openapi.resources import AuditKind, ReoRelease, ReoRequest, TrafficCounts
 
 if TYPE_CHECKING:
-    from auditor_client.reo import Difference, Monitoring, Penalty, Stages
+    from auditor_client.reo import Monitoring, Penalty, PenaltyDifference, Stages
 
 _ASKED = ("log", "signals", "creators", "strategies", "days", "rows_per_person")
 
 
 @dataclass(frozen=True)
-class Reo(Result[ReoRelease]):
+class ReoResult(Result[ReoRelease]):
     """Rows, positive or not, of each strategy and day and of random traffic.
 
     Of each viewer at most `rows_per_person` rows count, drawn at random from both traffics: shares
@@ -30,7 +30,7 @@ class Reo(Result[ReoRelease]):
     kind: ClassVar[AuditKind] = "reo"
 
     @classmethod
-    def differing(cls, asked: ReoRequest, made: ReoRelease) -> Iterator[str]:
+    def mismatches(cls, asked: ReoRequest, made: ReoRelease) -> Iterator[str]:
         yield from (
             name.replace("_", " ") for name in _ASKED if getattr(asked, name) != getattr(made, name)
         )
@@ -96,7 +96,7 @@ class Reo(Result[ReoRelease]):
         day: str | None = None,
         group: str | None = None,
         delta: float = 0.05,
-    ) -> "Difference":
+    ) -> "PenaltyDifference":
         """What one strategy changes against another, both measured by the same random traffic."""
         from auditor_client.reo import difference
 
@@ -119,7 +119,7 @@ class Reo(Result[ReoRelease]):
 
         days = self.release.days
         if not days:
-            raise InputError("This audit did not ask for days.")
+            raise InputError("This audit did not ask for days.", case="no-days")
         share = delta / len(days)
         return watched({day: self.penalty(strategy, day, group, share) for day in days}, delta)
 

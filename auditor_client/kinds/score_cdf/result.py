@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
-from auditor_client.fairness.metrics.mixin import Measures
+from auditor_client.fairness.metrics.mixin import MetricsMixin
 from auditor_client.kinds.building_blocks.cumulative_counts import RunningCounts
 from auditor_client.stats.noise_distributions import Laplace
 from openapi.resources import AuditKind, ScoreCdfRelease
 
 if TYPE_CHECKING:
-    from auditor_client.fairness.metrics import Side
+    from auditor_client.fairness.metrics.group_view import GroupView
 
 
 @dataclass(frozen=True)
-class ScoreCdf(Measures, RunningCounts[ScoreCdfRelease]):
+class ScoreCdfResult(MetricsMixin, RunningCounts[ScoreCdfRelease]):
     """Noisy running counts of people.
 
     [Paper 1, eq. 5] calls the tail 1{R > y} a CDF, and noise on each cumulative count would not be
@@ -31,9 +31,9 @@ class ScoreCdf(Measures, RunningCounts[ScoreCdfRelease]):
         """Low and high end of each bin."""
         return list(pairwise(self.release.bins.edges))
 
-    def sides(self) -> "list[Side]":
+    def group_views(self) -> "list[GroupView]":
         """The groups as the measures see them."""
-        from auditor_client.fairness.metrics import CdfSide
+        from auditor_client.fairness.metrics.group_view import CdfGroupView
 
         stated = self.part("cdf")
         node = Laplace(1 / stated.noise_scale)
@@ -41,7 +41,7 @@ class ScoreCdf(Measures, RunningCounts[ScoreCdfRelease]):
         copies = stated.standard_deviation**2 / node.variance
         middles = tuple((low + high) / 2 for low, high in self.limits())
         return [
-            CdfSide(name, tuple(counts), node.rate, copies, middles)
+            CdfGroupView(name, tuple(counts), node.rate, copies, middles)
             for name, counts in self.cumulative.items()
         ]
 

@@ -3,22 +3,18 @@
 Nothing but the receipt is used, so whoever holds it computes the same numbers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from auditor_client.consistency.comparability import Relation
-from auditor_client.consistency.model_test import consistency
-from auditor_client.errors import InputError
-from auditor_client.fairness.bin_intervals import group_sizes
 from auditor_client.fairness.gap import FairnessGap
-from auditor_client.fairness.metric_selection import Found, Selection
-from auditor_client.fairness.metrics.mixin import Measures
+from auditor_client.fairness.metric_selection import Found, MetricSelection
+from auditor_client.fairness.metrics.mixin import MetricsMixin
 from auditor_client.fairness.metrics.parity import passes_four_fifths
 from auditor_client.kinds.registry import KINDS, AnyResult
 from auditor_client.kinds.score_histogram.narrative import explanation
-from auditor_client.kinds.score_histogram.result import FinishedAudit
+from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.local.saved_receipt import SavedReceipt
 from auditor_client.reporting.metric_sentences import sentence
 from auditor_client.reporting.results_document import (
@@ -28,8 +24,8 @@ from auditor_client.reporting.results_document import (
     ContentFound,
     DriverFound,
     Gap,
+    GroupPeople,
     MetricFound,
-    People,
     Results,
     finite,
 )
@@ -48,39 +44,21 @@ def analyse(
     *,
     alpha: float = 0.2,
     delta: float = 0.05,
-    selection: Selection | None = None,
+    selection: MetricSelection | None = None,
     name: str | None = None,
     checked: bool = False,
 ) -> AuditFound:
     """All that the release says. `checked`: its place in the ledger was verified."""
-    chosen = selection or Selection()
+    chosen = selection or MetricSelection()
     return AuditFound(
         name=name or audit.id,
         checked=checked,
         alpha=alpha,
         delta=delta,
         **_stated(audit),
-        **(_of_histogram(audit, alpha, delta) if isinstance(audit, FinishedAudit) else {}),
-        metrics=_metrics(audit, chosen, delta) if isinstance(audit, Measures) else (),
-        numbers={} if isinstance(audit, FinishedAudit) else audit.numbers(),
-    )
-
-
-def compare(
-    audits: Mapping[str, AnyResult], relation: Relation, false_alarm: float = 0.001
-) -> ConsistencyFound:
-    """Whether the releases can come from one model."""
-    histograms = {name: audit for name, audit in audits.items() if isinstance(audit, FinishedAudit)}
-    if others := audits.keys() - histograms.keys():
-        raise InputError(f"Consistency is tested of score histograms; {min(others)} is none.")
-    found = consistency(list(histograms.values()), relation, false_alarm)
-    return ConsistencyFound(
-        audits=tuple(histograms),
-        relation=relation,
-        verdict=found.verdict,
-        p_value=found.p_value,
-        false_alarm=false_alarm,
-        words=found.explain(),
+        **(_of_histogram(audit, alpha, delta) if isinstance(audit, ScoreHistogramResult) else {}),
+        metrics=_metrics(audit, chosen, delta) if isinstance(audit, MetricsMixin) else (),
+        numbers={} if isinstance(audit, ScoreHistogramResult) else audit.numbers(),
     )
 
 
@@ -111,7 +89,7 @@ def _stated(audit: AnyResult) -> dict[str, Any]:
     }
 
 
-def _of_histogram(audit: FinishedAudit, alpha: float, delta: float) -> dict[str, Any]:
+def _of_histogram(audit: ScoreHistogramResult, alpha: float, delta: float) -> dict[str, Any]:
     gap = audit.fairness_gap(delta)
     bins = audit.bin_names()
     return {
@@ -119,8 +97,8 @@ def _of_histogram(audit: FinishedAudit, alpha: float, delta: float) -> dict[str,
         "words": explanation(gap, alpha),
         "gap": _gap(gap, bins),
         "people": tuple(
-            People(group=name, people=round(size.estimate), known=size.kind)
-            for name, size in group_sizes(audit).items()
+            GroupPeople(group=name, people=round(group.size.estimate), known=group.size.kind)
+            for name, group in audit.groups().items()
         ),
         "pairs": tuple(_gap(pair, bins) for pair in audit.pair_gaps(delta)),
         "drivers": tuple(
@@ -156,7 +134,9 @@ def _gap(gap: FairnessGap, bins: Sequence[str]) -> Gap:
     )
 
 
-def _metrics(audit: Measures, selection: Selection, delta: float) -> tuple[MetricFound, ...]:
+def _metrics(
+    audit: MetricsMixin, selection: MetricSelection, delta: float
+) -> tuple[MetricFound, ...]:
     return tuple(_metric(found) for found in selection.of(audit, delta))
 
 

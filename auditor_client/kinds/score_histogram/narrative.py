@@ -1,13 +1,13 @@
 """The result in words that a journalist can read and a statistician can check."""
 
 from auditor_client.fairness.gap import FairnessGap
-from auditor_client.kinds.score_histogram.result import OUTSIDE, FinishedAudit
+from auditor_client.kinds.score_histogram.result import OUTSIDE, ScoreHistogramResult
 from auditor_client.reporting.metric_sentences import down, limits, up
 from auditor_client.reporting.results_document import StudyFound
 from openapi.resources import Price
 
 
-def question(audit: FinishedAudit) -> str:
+def question(audit: ScoreHistogramResult) -> str:
     """What the audit asked."""
     title = f"“{audit.content.title}”" if audit.content else "this content"
     return f"Does the platform find {title} alike relevant to {_listed(list(audit.counts))}?"
@@ -42,7 +42,7 @@ def explanation(gap: FairnessGap, alpha: float) -> str:
     )
 
 
-def driver(audit: FinishedAudit, gap: FairnessGap) -> str:
+def driver(audit: ScoreHistogramResult, gap: FairnessGap) -> str:
     """Where the measured gap is largest."""
     more, less = gap.groups
     name = audit.bin_names()[gap.bin]
@@ -99,7 +99,7 @@ def definition() -> str:
     )
 
 
-def privacy(audit: FinishedAudit) -> list[str]:
+def privacy(audit: ScoreHistogramResult) -> list[str]:
     """What the platform promised to everybody in the audience."""
     price = audit.release.price
     noise = [
@@ -126,7 +126,7 @@ def both_relations(price: Price) -> str:
     )
 
 
-def assumptions(audit: FinishedAudit) -> list[str]:
+def assumptions(audit: ScoreHistogramResult) -> list[str]:
     """What has to be true for the verdict to hold."""
     return [
         *audit.release.rules,
@@ -140,7 +140,7 @@ def assumptions(audit: FinishedAudit) -> list[str]:
     ]
 
 
-def _about_sizes(audit: FinishedAudit) -> list[str]:
+def _about_sizes(audit: ScoreHistogramResult) -> list[str]:
     words = {
         "known": "The numbers of scored people are exact: they were public from the start.",
         "noisy": "How many people were scored is private too; a noisy number was bought, and its"

@@ -7,15 +7,16 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from auditor_client.charts import chart
-from auditor_client.fairness.bin_intervals import Share, measured_shares
+from auditor_client.fairness.bin_intervals import BinShare, measured_shares
+from auditor_client.fairness.charts import verdict_chart
 from auditor_client.fairness.gap import FairnessGap
-from auditor_client.fairness.metric_selection import Selection
+from auditor_client.fairness.metric_selection import MetricSelection
 from auditor_client.kinds.building_blocks import verification_section as checks
 from auditor_client.kinds.registry import AnyResult
 from auditor_client.kinds.score_histogram import narrative
 from auditor_client.kinds.score_histogram.analysis import analyse
-from auditor_client.kinds.score_histogram.result import FinishedAudit
+from auditor_client.kinds.score_histogram.charts import gap_chart, share_chart
+from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.reporting.html_page import (
     article,
     bullets,
@@ -40,17 +41,21 @@ DRIVERS = 10
 
 
 def render(
-    audit: FinishedAudit, *, alpha: float, delta: float, selection: Selection | None = None
+    audit: ScoreHistogramResult,
+    *,
+    alpha: float,
+    delta: float,
+    selection: MetricSelection | None = None,
 ) -> str:
     """The page of one score histogram."""
-    chosen = selection or Selection()
+    chosen = selection or MetricSelection()
     found = analyse(audit, alpha=alpha, delta=delta, selection=chosen)
     question = narrative.question(audit)
     return page(question, [f"<h1>{escape(question)}</h1>", *_histogram(audit, found, chosen)])
 
 
 def render_study(
-    audits: Mapping[str, AnyResult], results: Results, study: StudyFound, selection: Selection
+    audits: Mapping[str, AnyResult], results: Results, study: StudyFound, selection: MetricSelection
 ) -> str:
     """The page of a whole study; `results` are those of `audits`, in their order."""
     parts = [
@@ -63,7 +68,7 @@ def render_study(
     ]
     for found in results.audits:
         audit = audits[found.name]
-        if isinstance(audit, FinishedAudit):
+        if isinstance(audit, ScoreHistogramResult):
             head, body = narrative.question(audit), _histogram(audit, found, selection, study=True)
         else:
             head, body = f"{found.name}: {found.kind}", _other(audit, found, selection)
@@ -87,10 +92,14 @@ def _compared(found: ConsistencyFound | None) -> list[str]:
 
 
 def _histogram(
-    audit: FinishedAudit, found: AuditFound, selection: Selection, *, study: bool = False
+    audit: ScoreHistogramResult,
+    found: AuditFound,
+    selection: MetricSelection,
+    *,
+    study: bool = False,
 ) -> list[str]:
     gap = audit.fairness_gap(delta=found.delta)
-    shares = measured_shares(audit)
+    shares = measured_shares(audit.groups())
     return [
         _verdict(audit, gap, found.alpha),
         section("What was measured", *_pictures(audit, shares, found.alpha), _people(found)),
@@ -109,7 +118,7 @@ def _histogram(
     ]
 
 
-def _other(audit: AnyResult, found: AuditFound, selection: Selection) -> list[str]:
+def _other(audit: AnyResult, found: AuditFound, selection: MetricSelection) -> list[str]:
     """An audit that has no fairness gap."""
     numbers = [(name.replace("_", " "), _words(value)) for name, value in found.numbers.items()]
     return [
@@ -132,20 +141,20 @@ def _words(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def _verdict(audit: FinishedAudit, gap: FairnessGap, alpha: float) -> str:
+def _verdict(audit: ScoreHistogramResult, gap: FairnessGap, alpha: float) -> str:
     return (
         f'<div class="verdict {gap.verdict(alpha)}">'
         f"<p><strong>{escape(narrative.headline(gap, alpha))}</strong></p>"
         f"<p>{escape(narrative.explanation(gap, alpha))}</p>"
         f"<p>{escape(narrative.driver(audit, gap))}</p></div>"
-        + figure(chart.verdict_chart(gap, alpha), "The interval, and the gap that is tolerated.")
+        + figure(verdict_chart(gap, alpha), "The interval, and the gap that is tolerated.")
         + f"<p>{escape(narrative.definition())}</p>"
     )
 
 
-def _pictures(audit: FinishedAudit, found: Sequence[Share], alpha: float) -> list[str]:
-    shares = chart.share_chart(audit, found)
-    gaps = chart.gap_chart(audit, found, alpha)
+def _pictures(audit: ScoreHistogramResult, found: Sequence[BinShare], alpha: float) -> list[str]:
+    shares = share_chart(audit, found)
+    gaps = gap_chart(audit, found, alpha)
     return [
         figure(
             shares,
@@ -239,7 +248,7 @@ def _all_pairs(by_metric: Mapping[str, Sequence[MetricFound]]) -> str:
     return f"<details><summary>All pairs of groups</summary>{figures}</details>"
 
 
-def _cost(audit: FinishedAudit) -> str:
+def _cost(audit: ScoreHistogramResult) -> str:
     price = audit.release.price
     words = f"The audit cost {price.debit} ({price.currency}) of the auditor’s budget."
     mandate = audit.mandate

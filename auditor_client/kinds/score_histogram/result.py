@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, ClassVar
 import pyarrow as pa
 
 from auditor_client.errors import InputError
-from auditor_client.fairness.metrics.mixin import Measures
+from auditor_client.fairness.metrics.mixin import MetricsMixin
 from auditor_client.kinds.protocol import Result
-from auditor_client.stats.noise_distributions import Gaussian, Laplace, Noise, Nothing
-from auditor_client.stats.nonnegative_projection import consistent
+from auditor_client.stats.noise_distributions import Gaussian, Laplace, Noise, NoNoise
+from auditor_client.stats.nonnegative_projection import project_to_total
 from openapi.resources import (
     AuditKind,
     Content,
@@ -26,24 +26,24 @@ from openapi.resources import (
 if TYPE_CHECKING:
     from auditor_client.charts.chart import Chart
     from auditor_client.fairness.assumption_checks import Assumption
-    from auditor_client.fairness.bin_tests import Group
+    from auditor_client.fairness.bin_tests import GroupCounts
     from auditor_client.fairness.gap import FairnessGap
     from auditor_client.fairness.gap_drivers import Driver
-    from auditor_client.fairness.metric_selection import Selection
-    from auditor_client.fairness.metrics import Side
+    from auditor_client.fairness.metric_selection import MetricSelection
+    from auditor_client.fairness.metrics.group_view import GroupView
     from auditor_client.reporting.results_document import Results
 
 OUTSIDE = "outside"
 
 
 @dataclass(frozen=True)
-class FinishedAudit(Measures, Result[ScoreHistogramRelease]):
+class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
     """A score histogram whose receipt was verified. Read from a receipt, it has no `audit`."""
 
     kind: ClassVar[AuditKind] = "score-histogram"
 
     @classmethod
-    def differing(cls, asked: ScoreHistogramRequest, made: ScoreHistogramRelease) -> Iterator[str]:
+    def mismatches(cls, asked: ScoreHistogramRequest, made: ScoreHistogramRelease) -> Iterator[str]:
         bins = asked.bins
         number = len(bins.levels) if isinstance(bins, Levels) else len(bins.edges) - 1
         if made.bins != bins or any(len(group.counts) != number for group in made.groups):
@@ -90,10 +90,10 @@ class FinishedAudit(Measures, Result[ScoreHistogramRelease]):
             return Gaussian(stated.noise_scale**2)
         return Laplace(float(self.epsilon(part)))
 
-    def groups(self) -> "dict[str, Group]":
+    def groups(self) -> "dict[str, GroupCounts]":
         """The groups as the analysis takes them: counts, their noise, what is known of sizes."""
         noise = self.noise("bins")
-        size_noise = self.noise("sizes") if self.noisy_sizes else Nothing()
+        size_noise = self.noise("sizes") if self.noisy_sizes else NoNoise()
         from auditor_client.fairness.gap import measured_groups  # SciPy takes seconds to import
 
         return measured_groups(self.counts, noise, self.known_sizes, self.noisy_sizes, size_noise)
@@ -105,7 +105,7 @@ class FinishedAudit(Measures, Result[ScoreHistogramRelease]):
         try:
             return gap_of(self.groups(), delta)
         except ValueError as error:
-            raise InputError(f"There is no gap to compute: {error}.") from error
+            raise InputError(f"There is no gap to compute: {error}.", case="no-gap") from error
 
     def pair_gaps(self, delta: float = 0.05) -> "list[FairnessGap]":
         """The gap of each pair of groups; all hold at once with probability 1 - delta."""
@@ -125,22 +125,22 @@ class FinishedAudit(Measures, Result[ScoreHistogramRelease]):
     def marginal_gap(self, attribute: int, delta: float = 0.05) -> "FairnessGap":
         """The gap by one attribute of a crossed audience; 0 is the first column of `by`."""
         from auditor_client.fairness.gap import gap_of
-        from auditor_client.fairness.marginal_groups import merged
+        from auditor_client.fairness.marginal_groups import merge_by_attribute
 
-        return gap_of(merged(self.groups(), attribute), delta)
+        return gap_of(merge_by_attribute(self.groups(), attribute), delta)
 
     def assumptions(self, alpha: float = 0.2, delta: float = 0.05) -> "list[Assumption]":
         """What the paper assumes, checked after the audit as far as that is possible."""
         from auditor_client.fairness.assumption_checks import check
 
-        return check(self, alpha, delta)
+        return check(self.groups(), self.part("bins"), alpha, delta)
 
-    def sides(self) -> "list[Side]":
+    def group_views(self) -> "list[GroupView]":
         """The groups as the measures see them."""
-        from auditor_client.fairness.metrics import HistogramSide
+        from auditor_client.fairness.metrics.group_view import HistogramGroupView
 
         middles = tuple((low + high) / 2 for low, high in self.limits())
-        return [HistogramSide(name, group, middles) for name, group in self.groups().items()]
+        return [HistogramGroupView(name, group, middles) for name, group in self.groups().items()]
 
     def limits(self) -> list[tuple[float, float]]:
         """Low and high end of each bin; of a level, the level twice."""
@@ -169,17 +169,17 @@ class FinishedAudit(Measures, Result[ScoreHistogramRelease]):
 
     def share_chart(self) -> "Chart":
         """Noisy shares per bin and group with their limits. It shows itself in a notebook."""
-        from auditor_client.charts.chart import share_chart
         from auditor_client.fairness.bin_intervals import measured_shares
+        from auditor_client.kinds.score_histogram.charts import share_chart
 
-        return share_chart(self, measured_shares(self))
+        return share_chart(self, measured_shares(self.groups()))
 
     def gap_chart(self, alpha: float = 0.2) -> "Chart":
         """The measured gap of each bin beside the gap that is tolerated."""
-        from auditor_client.charts.chart import gap_chart
         from auditor_client.fairness.bin_intervals import measured_shares
+        from auditor_client.kinds.score_histogram.charts import gap_chart
 
-        return gap_chart(self, measured_shares(self), alpha)
+        return gap_chart(self, measured_shares(self.groups()), alpha)
 
     def report(
         self,
@@ -187,7 +187,7 @@ class FinishedAudit(Measures, Result[ScoreHistogramRelease]):
         *,
         alpha: float = 0.2,
         delta: float = 0.05,
-        selection: "Selection | None" = None,
+        selection: "MetricSelection | None" = None,
     ) -> Path:
         """Write the report: one HTML file that needs no network. `selection` is of its metrics."""
         from auditor_client.kinds.score_histogram.report import (
@@ -199,7 +199,7 @@ class FinishedAudit(Measures, Result[ScoreHistogramRelease]):
         return Path(path)
 
     def results(
-        self, *, alpha: float = 0.2, delta: float = 0.05, selection: "Selection | None" = None
+        self, *, alpha: float = 0.2, delta: float = 0.05, selection: "MetricSelection | None" = None
     ) -> "Results":
         """All that the release says, to be written by `to_json`, `to_latex` or `save`."""
         from auditor_client.kinds.score_histogram.analysis import analyse, results_of
@@ -209,7 +209,7 @@ class FinishedAudit(Measures, Result[ScoreHistogramRelease]):
     def _projected(self) -> Mapping[str, Sequence[float]]:
         sizes = self.noisy_sizes | self.known_sizes
         return {
-            name: [float(count) for count in consistent(counts, sizes.get(name, sum(counts)))]
+            name: [float(count) for count in project_to_total(counts, sizes.get(name, sum(counts)))]
             for name, counts in self.counts.items()
         }
 

@@ -109,7 +109,9 @@ class _Exchange:
 
     def _post(self, message: bytes) -> bytes:
         path = PATH.format(self.audit_id)
-        answer = self.transport.send("POST", path, again=True, content=message, headers=BYTES)
+        answer = self.transport.send(
+            "POST", path, retry_idempotently=True, content=message, headers=BYTES
+        )
         content: bytes = answer.content
         return content
 

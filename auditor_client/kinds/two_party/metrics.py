@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from auditor_client.kinds.options import id_of
-from auditor_client.transport.validation import draft
+from auditor_client.transport.validation import validate
 from openapi.resources import (
     Content,
     Edges,
@@ -29,11 +29,11 @@ def histogram(
     content: Content | str, edges: Sequence[float], context: Mapping[str, str | float] | None = None
 ) -> SoftHistogram:
     """How the scores of a content are distributed in each group (paper 1, with soft groups)."""
-    return draft(
+    return validate(
         SoftHistogram,
         name="score-histogram",
         content_id=id_of(content),
-        bins=draft(Edges, edges=list(edges)),
+        bins=validate(Edges, edges=list(edges)),
         context=dict(context or {}),
     )
 
@@ -43,7 +43,7 @@ def false_positives(log: str, predicted: str, actual: str, **rows: Any) -> SoftF
 
     `rows` are `where=` (columns and their words) and `rows_per_person=`, as with every metric here.
     """
-    return draft(
+    return validate(
         SoftFalsePositives,
         name="false-positives",
         log=log,
@@ -62,7 +62,7 @@ def outcomes(
     **rows: Any,
 ) -> SoftOutcomes:
     """Average outcomes; with `squares` the spread is measured, and costs a cell more."""
-    return draft(
+    return validate(
         SoftOutcomes,
         name="outcomes",
         log=log,
@@ -75,7 +75,7 @@ def outcomes(
 
 def auc(log: str, score: str, actual: str, edges: Sequence[float], **rows: Any) -> SoftAuc:
     """How well scores tell those with an outcome from those without, in each group."""
-    return draft(
+    return validate(
         SoftAuc, name="auc", log=log, score=score, actual=actual, edges=list(edges), **rows
     )
 
@@ -86,7 +86,7 @@ def ndcg(log: str, relevance: str, length: int = 10, **caps: Any) -> SoftNdcg:
     `caps` are `per_viewer=` and `per_candidate=`, how many lists of a person and places in lists
     count, for those sides that are people: see the log's `ranking` in the catalogue.
     """
-    return draft(SoftNdcg, name="ndcg", log=log, relevance=relevance, length=length, **caps)
+    return validate(SoftNdcg, name="ndcg", log=log, relevance=relevance, length=length, **caps)
 
 
 def lot(
@@ -101,7 +101,7 @@ def lot(
 
     `caps` as for `ndcg`.
     """
-    return draft(
+    return validate(
         SoftLot,
         name="lot",
         log=log,
@@ -126,7 +126,7 @@ def pot(
 
     `caps` as for `ndcg`.
     """
-    return draft(
+    return validate(
         SoftPot,
         name="pot",
         log=log,
@@ -141,4 +141,4 @@ def pot(
 
 def _range(limits: tuple[float, float]) -> Range:
     low, high = limits
-    return draft(Range, low=low, high=high)
+    return validate(Range, low=low, high=high)

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from auditor_client.audiences.weighted import WeightedAudience
 from auditor_client.errors import AuditFailedError, InputError, TrustError
-from auditor_client.kinds.building_blocks.log_audits import Running
-from auditor_client.kinds.options import Number, exact, id_of
+from auditor_client.kinds.building_blocks.log_audits import RunOptions
+from auditor_client.kinds.options import id_of
 from auditor_client.kinds.protocol import Result
 from auditor_client.kinds.two_party.exchange import KeptSums, converse, integers, load_sums
-from auditor_client.kinds.two_party.result import TwoParty
+from auditor_client.kinds.two_party.result import TwoPartyResult
 from auditor_client.local.keys import read_public
 from auditor_client.local.pending_claims import Claim
+from auditor_client.transport.decimals import Number, to_decimal
 from auditor_client.transport.http_client import Transport
-from auditor_client.transport.validation import draft
+from auditor_client.transport.validation import validate
 from openapi.resources import Audit, AuditRequest, Quote, SoftMetric, TwoPartyRequest, TwoPartyRun
 from privacy.metric_values.from_request import metric_of
 
@@ -43,14 +44,14 @@ class TwoPartyRequests:
         mandate_id: str | None = None,
     ) -> TwoPartyRequest:
         """The request of `audits.run_two_party`."""
-        return draft(
+        return validate(
             TwoPartyRequest,
             kind="two-party",
             audience_id=id_of(people.audience),
             metric=metric,
             hidden_groups=len(people.groups),
             weight_scale=weight_scale,
-            epsilon=exact(epsilon),
+            epsilon=to_decimal(epsilon),
             mandate_id=mandate_id,
         )
 
@@ -69,7 +70,7 @@ class TwoPartyAudits(ABC):
 
     @abstractmethod
     def _claimed(
-        self, request: AuditRequest, running: Running
+        self, request: AuditRequest, running: RunOptions
     ) -> AbstractContextManager[Claim]: ...
 
     @abstractmethod
@@ -95,14 +96,15 @@ class TwoPartyAudits(ABC):
         claim: Claim | None = None,
         progress: bool = True,
         patience: float | None = None,
-    ) -> TwoParty:
+    ) -> TwoPartyResult:
         """A metric by groups that the platform does not learn, of values that you do not (paper 5).
 
-        `metric` is made by `auditor_client.kinds.two_party.metrics`, `people` by `audiences.upload_weighted`.
-        The key of the run is sealed to `regulator_key`, the public Ed25519 JWK of the regulator who
-        granted the mandate, or its file: have it from the regulator, not from the platform. Weights
-        are rounded to parts of `weight_scale`. Where the run is drawn to be opened, this waits for
-        the regulator, for `patience` seconds or without limit.
+        `metric` is made by `auditor_client.kinds.two_party.metrics`, `people` by
+        `audiences.upload_weighted`. The key of the run is sealed to `regulator_key`, the public
+        Ed25519 JWK of the regulator who granted the mandate, or its file: have it from the
+        regulator, not from the platform. Weights are rounded to parts of `weight_scale`. Where the
+        run is drawn to be opened, this waits for the regulator, for `patience` seconds or without
+        limit.
 
         A run that was interrupted is continued by the same call, of the same audience. The key of
         a run is in this process alone: after the platform has answered, only this process can read
@@ -112,7 +114,7 @@ class TwoPartyAudits(ABC):
             metric, people, epsilon=epsilon, weight_scale=weight_scale, mandate_id=mandate_id
         )
         key = public_bytes(regulator_key)
-        running = Running(idempotency_key=idempotency_key, new=new)
+        running = RunOptions(idempotency_key=idempotency_key, new=new)
         with nullcontext(claim) if claim else self._claimed(request, running) as held:
             audit = self._submit(request, held)
             if load_sums(audit.id) is None:
@@ -125,7 +127,7 @@ class TwoPartyAudits(ABC):
                     patience=patience,
                 )
                 KeptSums(people.groups, integers(party), party.transcript).save(audit.id)
-            return self._finished(self.state(audit.id), TwoParty)
+            return self._finished(self.state(audit.id), TwoPartyResult)
 
     def price_two_party(self, metric: SoftMetric, people: WeightedAudience, **asked: Any) -> Quote:
         """What such an audit would cost; asking spends nothing."""
@@ -153,7 +155,8 @@ class TwoPartyAudits(ABC):
         if public_bytes(stated.regulator_jwk) != key:
             raise TrustError(
                 f"The service names another key of {stated.regulator_id} than you trust: whoever"
-                " holds it could read your weights. Ask the regulator; nothing was sent."
+                " holds it could read your weights. Ask the regulator; nothing was sent.",
+                case="another-key",
             )
         weights = weights_of(people.weights.shares, request.weight_scale)
         sealing_key = sealing_key_of(key)

@@ -15,13 +15,13 @@ from openapi.resources import AuditKind, TwoPartyRelease, TwoPartyRequest
 from privacy.metric_values.from_request import Metric, metric_of
 
 if TYPE_CHECKING:
-    from auditor_client.two_party import Average, Decision, Ratios, Sums
+    from auditor_client.two_party import Average, Decision, Ratios, SoftGroupSums
 
 _ASKED = ("metric", "hidden_groups", "weight_scale")
 
 
 @dataclass(frozen=True)
-class TwoParty(Result[TwoPartyRelease]):
+class TwoPartyResult(Result[TwoPartyRelease]):
     """Sums of a metric by groups that the platform never saw, and the receipt of the run.
 
     `sums` are those of `auditor_client.two_party`, which has the readings, intervals and decisions.
@@ -30,7 +30,7 @@ class TwoParty(Result[TwoPartyRelease]):
     kind: ClassVar[AuditKind] = "two-party"
 
     @classmethod
-    def differing(cls, asked: TwoPartyRequest, made: TwoPartyRelease) -> Iterator[str]:
+    def mismatches(cls, asked: TwoPartyRequest, made: TwoPartyRelease) -> Iterator[str]:
         yield from (
             name.replace("_", " ") for name in _ASKED if getattr(asked, name) != getattr(made, name)
         )
@@ -51,11 +51,11 @@ class TwoParty(Result[TwoPartyRelease]):
         return Laplace(1 / self.part("sums").noise_scale)
 
     @property
-    def sums(self) -> "Sums":
+    def sums(self) -> "SoftGroupSums":
         """By group and cell, in numbers of people, with what is known of their noise."""
-        from auditor_client.two_party import Sums  # SciPy takes a second to import
+        from auditor_client.two_party import SoftGroupSums  # SciPy takes a second to import
 
-        return Sums.of(
+        return SoftGroupSums.of(
             self.groups,
             self.metric.layout,
             self._kept.sums,

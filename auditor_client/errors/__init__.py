@@ -64,7 +64,14 @@ from openapi.problems import Problem
 
 
 class AuditorError(Exception):
-    """The root: catching it catches everything this package raises on purpose."""
+    """The root: catching it catches everything this package raises on purpose.
+
+    `case` is a stable word that tells refusals of one class apart; messages may change.
+    """
+
+    def __init__(self, *message: str, case: str | None = None) -> None:
+        super().__init__(*message)
+        self.case = case
 
 
 class InputError(AuditorError, ValueError):

@@ -1,0 +1,32 @@
+"""Chart of a fairness gap and its verdict."""
+
+from typing import Literal
+
+import altair as alt
+
+from auditor_client.charts.chart import WIDTH, Chart, chart_of, finish
+from auditor_client.fairness.gap import FairnessGap
+
+
+def verdict_chart(gap: FairnessGap, alpha: float) -> Chart:
+    """The interval of the gap against the gap that is tolerated."""
+    base = chart_of([{"low": gap.low, "high": gap.high, "efg": gap.efg, "alpha": alpha}])
+    top = min(1.0, max(gap.high, gap.efg, alpha) * 1.15)
+    x = alt.X("low:Q", title="fairness gap", scale=alt.Scale(domain=[0, top]))
+    interval = base.mark_rule(strokeWidth=7, color="#777777").encode(x=x, x2="high:Q")
+    point = base.mark_point(filled=True, size=130, color="black", shape="diamond").encode(x="efg:Q")
+    line = base.mark_rule(strokeDash=[5, 3], strokeWidth=2, color="black").encode(x="alpha:Q")
+    label = base.mark_text(dy=-32, align="left", dx=4, fontSize=12).encode(
+        x="alpha:Q", text=alt.value(f"tolerated: {alpha:g}")
+    )
+    # Written away from the line of what is tolerated.
+    side: Literal["left", "right"] = "right" if top / 4 < gap.efg < alpha else "left"
+    measured = base.mark_text(dy=20, fontSize=12, align=side).encode(
+        x="efg:Q", text=alt.value(f"measured: {gap.efg:.3f}")
+    )
+    words = (
+        f"The gap lies between {gap.low:.3f} and {gap.high:.3f}; measured {gap.efg:.3f};"
+        f" {alpha:g} is tolerated."
+    )
+    layers = alt.layer(interval, line, point, label, measured)
+    return finish(layers.properties(width=WIDTH, height=80), words)
