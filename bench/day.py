@@ -1,4 +1,4 @@
-"""A day of audits, simulated: who waits how long for how many workers, by the rule of `api.audits.queue.fair_queue`.
+"""A simulated day of audits: waiting times by number of workers, under `api.audits.queue`.
 
 Audits come by chance, most of them in working hours. A worker takes the lowest place on the line
 whose auditor has fewer audits running than one may have (the service's own rule), and is busy for
@@ -28,7 +28,7 @@ class Job:
 
 @dataclass
 class Line:
-    """Those that wait, by place; `fair` as `api.audits.queue.fair_queue` has it, else in the order of arrival."""
+    """Waiting audits by position: `fair` as in the service, else in the order of arrival."""
 
     fair: bool
     workers: int

@@ -17,7 +17,7 @@ import opendp.prelude as dp
 from numpy.typing import NDArray
 
 from api.accounting import charge
-from api.accounting.lifetime_caps import Burden
+from api.accounting.lifetime_caps import LifetimeDebit
 from api.app.compose import simulated
 from api.kinds.building_blocks.score_bins import bin_of
 from api.platforms.interfaces import Scores
@@ -72,7 +72,7 @@ def _figures(host: Hosted, people: int) -> list[Figure]:
 
 
 def _everybody_debited(
-    _session: object, burdens: Sequence[Burden], _settings: object
+    _session: object, burdens: Sequence[LifetimeDebit], _settings: object
 ) -> list[list[None]]:
     """The masks of a charge that leaves out nobody, without a look at balances."""
     return [[None] * len(burden.membership.groups) for burden in burdens]

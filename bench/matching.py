@@ -18,12 +18,12 @@ from api.audiences.matcher import PLACES_PER_UPLOAD
 from api.audiences.matching import match_or_cut, work_of
 from api.audiences.parsing import Members
 from api.kernel.hard_limits import MATCH_RATE, MATCH_SECONDS
-from api.kernel.public_pace import Pace
 from api.kernel.settings import Settings
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.http.platform import HttpPlatform
 from api.platforms.http.server import served
 from api.platforms.interfaces import People
+from api.platforms.public_pace import Pace
 from auditor_client.audiences.parts import ROWS_PER_PART
 from bench.harness import Figure
 

@@ -17,7 +17,14 @@ from statistics import median
 from auditor_client.planning import fast_power
 from auditor_client.planning import sample_size as plan
 from auditor_client.planning.inverse import power_at, resolvable_alpha
-from auditor_client.planning.power_simulation import RUNS, Design, Outcome, SizeKind, audit, ends_in
+from auditor_client.planning.power_simulation import (
+    RUNS,
+    AuditDesign,
+    Outcome,
+    SizeKind,
+    audit,
+    ends_in,
+)
 from auditor_client.planning.sample_size import sample_size, verdict_size
 from auditor_client.planning.simulated_releases import draw, groups_of
 from bench.harness import Figure, compare
@@ -81,7 +88,7 @@ def usual() -> None:
 
 def run() -> list[Figure]:
     """Seconds of each answer, caches emptied, beside one simulation of 1,879 people."""
-    design = Design(0.2, 0.05, 2, 100, 1.0, "known", 0.25)
+    design = AuditDesign(0.2, 0.05, 2, 100, 1.0, "known", 0.25)
 
     def simulation() -> None:
         for seed in range(RUNS):
@@ -119,7 +126,7 @@ def _afresh(ask: Callable[[], object]) -> Callable[[], object]:
     return asked
 
 
-def agreement(design: Design, people: int, verdict: Outcome, runs: int) -> tuple[float, ...]:
+def agreement(design: AuditDesign, people: int, verdict: Outcome, runs: int) -> tuple[float, ...]:
     """Shares of releases that end in the verdict by forecast, by `bounds`, and judged alike."""
     gap = 0.0 if verdict == "fair" else 2 * design.alpha
     quick = fast_power.decisions(design, people, gap, verdict)[:runs]
@@ -137,7 +144,7 @@ def main() -> None:
         print(f"{figure.name:32} {figure.ours:6.3f} s = {figure.ratio:.2f} of one simulation")
     worst = 1.0
     for sizes, people, bins, rate in DESIGNS:
-        design = Design(0.2, 0.05, 2, bins, rate, sizes, rate / 4)
+        design = AuditDesign(0.2, 0.05, 2, bins, rate, sizes, rate / 4)
         for verdict in ("fair", "unfair"):
             quick, exact, alike = agreement(design, people, verdict, 100)
             worst = min(worst, alike)

@@ -9,7 +9,6 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ import ray
 from api.app.compose import simulated
 from api.execution.ray.driver import OnRay
 from api.kernel.settings import RayCluster
+from api.kinds.context import AuditContext, in_process
 from api.kinds.registry import KINDS, AudienceFacts
 from api.platforms.files.parquet_logs import ParquetLogs
 from api.platforms.interfaces import Log, Platform
@@ -104,16 +104,17 @@ def _figures(
     kind = KINDS[request.kind]
     question = kind.question(request, AudienceFacts(("g0", "g1"), 1, None))
 
-    def made(on: Platform) -> Table:
+    def made(on: AuditContext) -> Table:
         return next(iter(kind.reduce(request, question, contents, halves, on).values()))
 
-    def on_ray(resource: str) -> Platform:
+    def on_ray(resource: str) -> AuditContext:
         cluster = RayCluster(partitions=PARTITIONS, resource=resource)
-        return replace(platform, engine=OnRay(platform, make, cluster))
+        return AuditContext(platform, OnRay(platform, make, cluster))
 
+    here = in_process(platform)
     one, two = on_ray("one-core"), on_ray("two-cores")
     # Which rows are drawn is new each time; how many is not. And then all processes are warm.
-    first = {int(made(on).cells[..., 0].sum()) for on in (one, two, platform)}
+    first = {int(made(on).cells[..., 0].sum()) for on in (one, two, here)}
     assert len(first) == 1
     beside = partial(compare, command=COMMAND, rounds=5)
     return [
@@ -126,7 +127,7 @@ def _figures(
         beside(
             f"{name}, by two cores; beside in process",
             partial(made, two),
-            partial(made, platform),
+            partial(made, here),
             goal="—",
         ),
     ]

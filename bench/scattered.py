@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from api.accounting import lifetime_caps
 from api.accounting.balance_blocks import BLOCK, Blocks, numbers_of
-from api.accounting.lifetime_caps import Burden
+from api.accounting.lifetime_caps import LifetimeDebit
 from api.db import Store
 from api.db.schema import migrate
 from bench.harness import Figure, compare
@@ -53,6 +53,8 @@ def _charge(store: Store, people: Persons) -> Callable[[], None]:
 
     def charge() -> None:
         with store.write() as session:
-            lifetime_caps.charge(session, [Burden(everyone, Fraction(1, 10**6))], Fraction(1))
+            lifetime_caps.charge(
+                session, [LifetimeDebit(everyone, Fraction(1, 10**6))], Fraction(1)
+            )
 
     return charge

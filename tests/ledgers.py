@@ -13,7 +13,6 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from joserfc.jwk import Key, OKPKey
 
-from privacy.declared import declared_numbers
 from privacy.ledger import entries, key_possession, statements
 from privacy.ledger.export_header import FORMAT
 from privacy.ledger.merkle import consistency_path, inclusion_path, leaf_hash, root_of
@@ -21,9 +20,10 @@ from privacy.ledger.notes import Checkpoint, SignatureType, VerifierKey, cosign,
 from privacy.ledger.signatures import Signer
 from privacy.ledger.trust import Trust
 from privacy.ledger.verify import Verified, verify
-from privacy.mechanisms import currency_of, exact_price, exact_scale
 from privacy.plans import PLANS, Part, PublicAudience, assumptions
 from privacy.receipts import canonical, digest
+from privacy.tables.declared import declared_numbers
+from privacy.tables.mechanisms import currency_of, exact_price, exact_scale
 from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, FREE, INFINITE, Amount, Currency
 from privacy.tables.sensitivity import Sensitivity
 

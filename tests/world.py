@@ -23,6 +23,7 @@ from api.app.compose import simulated
 from api.app.container import Container, build_container
 from api.db import Store
 from api.kernel.settings import Settings
+from api.kinds.context import AuditContext, in_process
 from api.operations.setup import register_first
 from api.platforms.interfaces import Platform
 from auditor_client import Auditor, Regulator
@@ -129,7 +130,9 @@ def listening(app: ASGIApp, port: int, **options: Any) -> Iterator[None]:
 
 
 @contextmanager
-def deployed(database_url: str, platform: Platform, **overrides: Any) -> Iterator[Deployment]:
+def deployed(
+    database_url: str, on: Platform | AuditContext, **overrides: Any
+) -> Iterator[Deployment]:
     """A migrated, running deployment with a regulator and an operator."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
@@ -141,7 +144,8 @@ def deployed(database_url: str, platform: Platform, **overrides: Any) -> Iterato
         role: register_first(store, role, key.as_dict(private=False)) for role, key in keys.items()
     }
     store.close()
-    service = build_container(settings, platform)
+    context = on if isinstance(on, AuditContext) else in_process(on)
+    service = build_container(settings, context.platform, context.engine)
     # A busy machine makes parts late: tests after that need not wait for ten minutes.
     service.matcher.pace.level_seconds = 1.0
     with serving(service, port), ExitStack() as clients:

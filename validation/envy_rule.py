@@ -1,4 +1,4 @@
-"""`python -m validation.envy_rule [trials]`: how often noisy counts of real bandits mislead, or help.
+"""`python -m validation.envy_rule [trials]`: error rate and power of noisy counts of bandits.
 
 Whole audits are simulated: people drawn, arms drawn, bandits run, counts made noisy. Of the noise
 no draw is made: given the counts, the chance of each claim is known. Where more than a share lambda

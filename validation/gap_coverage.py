@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from auditor_client.fairness import gap_bounds
-from auditor_client.fairness.bin_tests import Group
-from auditor_client.stats.group_size import GroupSize
+from auditor_client.fairness.bin_tests import GroupCounts
+from auditor_client.stats.group_size import GroupSizeEstimate
 from auditor_client.stats.noise import Gaussian, Laplace, Noise
 from validation import metric_coverage
 
@@ -76,7 +76,7 @@ def cases() -> Iterator[Case]:
         yield Case((2000, 2000), 100, 2, 0.05, 0.25, kind, gaussian=True)
 
 
-def audit(case: Case, generator: np.random.Generator) -> list[Group]:
+def audit(case: Case, generator: np.random.Generator) -> list[GroupCounts]:
     """The release of one simulated audit."""
     groups = []
     for people, shares in zip(case.people, case.shares(), strict=True):
@@ -85,7 +85,7 @@ def audit(case: Case, generator: np.random.Generator) -> list[Group]:
         counts = counts + noise.simulated(generator, case.bins)
         bought = people + int(own.simulated(generator, 1)[0])
         table = tuple(int(count) for count in counts)
-        size = GroupSize(
+        size = GroupSizeEstimate(
             sum(table),
             case.bins,
             noise,
@@ -93,19 +93,20 @@ def audit(case: Case, generator: np.random.Generator) -> list[Group]:
             noisy=bought if case.sizes == "noisy" else None,
             noisy_rate=own,
         )
-        groups.append(Group(table, size, noise))
+        groups.append(GroupCounts(table, size, noise))
     return groups
 
 
 def measure(case: Case, runs: int, generator: np.random.Generator) -> tuple[float, ...]:
     """Mean limits, and the shares of audits that miss below and above."""
     audits = [audit(case, generator) for _ in range(runs)]
-    lows = [gap_bounds.below(groups, DELTA) for groups in audits[:SHOWN]]
-    highs = [gap_bounds.above(groups, DELTA) for groups in audits[:SHOWN]]
-    below = sum(gap_bounds.beyond(groups, DELTA, case.gap) for groups in audits)
+    lows = [gap_bounds.lower_limit(groups, DELTA) for groups in audits[:SHOWN]]
+    highs = [gap_bounds.upper_limit(groups, DELTA) for groups in audits[:SHOWN]]
+    below = sum(gap_bounds.certify_beyond(groups, DELTA, case.gap) for groups in audits)
     # A gap of zero cannot exceed an upper limit.
     above = sum(
-        case.gap > 0 and gap_bounds.within(groups, DELTA, case.gap - 1e-12) for groups in audits
+        case.gap > 0 and gap_bounds.certify_within(groups, DELTA, case.gap - 1e-12)
+        for groups in audits
     )
     return float(np.mean(lows)), float(np.mean(highs)), below / runs, above / runs
 

@@ -19,8 +19,8 @@ from rich.console import Console
 from rich.table import Table
 
 from auditor_client import two_party
-from auditor_client.stats.noise_distributions import law
-from auditor_client.two_party import Ratios, Sums
+from auditor_client.stats.noise_distributions import distribution
+from auditor_client.two_party import Ratios, SoftGroupSums
 from privacy.metric_values import Caps, Kernels, Layout, Ndcg, Places, RankGaps
 from privacy.metric_values.from_request import OfLists
 from privacy.tables.fixed_point import weights_of
@@ -35,27 +35,29 @@ LENGTH = 4
 
 
 @dataclass(frozen=True)
-class Design:
+class ListDesign:
     """A metric and how it is read; `items`: those listed are no people."""
 
     name: str
     metric: OfLists
-    read: Callable[[Sums], Ratios]
+    read: Callable[[SoftGroupSums], Ratios]
     items: bool = False
 
 
-def designs() -> Iterator[Design]:
+def designs() -> Iterator[ListDesign]:
     points = (0.3, 0.7)
     for viewer, candidate in ((1, 1), (2, 3), (1, 5)):
         caps = f"{viewer} lists, {candidate} places"
         ndcg = Ndcg(Caps(viewer, candidate, LENGTH))
-        yield Design(f"NDCG, {caps}", ndcg, two_party.ndcg)
+        yield ListDesign(f"NDCG, {caps}", ndcg, two_party.ndcg)
         gaps = RankGaps(ranks=2, viewer=viewer, candidate=candidate)
-        yield Design(f"LOT, {caps}", gaps, _first_gap)
-        yield Design(
+        yield ListDesign(f"LOT, {caps}", gaps, _first_gap)
+        yield ListDesign(
             f"POT, {caps}", Kernels(points, 0.2, caps=Caps(viewer, candidate)), _second_point
         )
-    yield Design("NDCG, 3 lists of items", Ndcg(Caps(3, None, LENGTH)), two_party.ndcg, items=True)
+    yield ListDesign(
+        "NDCG, 3 lists of items", Ndcg(Caps(3, None, LENGTH)), two_party.ndcg, items=True
+    )
 
 
 def main() -> None:
@@ -74,7 +76,7 @@ def main() -> None:
 
 
 def covered(
-    design: Design, people: int, sharp: float, epsilon: float, repetitions: int
+    design: ListDesign, people: int, sharp: float, epsilon: float, repetitions: int
 ) -> tuple[float, float, float]:
     """How often averages and their difference were within limits, and half the width of these."""
     rng = np.random.default_rng([people, int(1e3 * sharp), repetitions])
@@ -84,7 +86,7 @@ def covered(
     rate = epsilon / (SCALE * (design.metric.layout.total + design.metric.layout.moved))
     averages = differences = width = 0.0
     for each in plain:
-        noisy = each + law(rate).simulated(rng, each.size).reshape(each.shape)
+        noisy = each + distribution(rate).simulated(rng, each.size).reshape(each.shape)
         ratios = design.read(_sums(design, noisy, rate))
         found = ratios.averages(DELTA)
         averages += np.mean([a.low <= t <= a.high for a, t in zip(found, target, strict=True)])
@@ -95,7 +97,7 @@ def covered(
 
 
 def cells(
-    rng: np.random.Generator, design: Design, people: int, sharp: float
+    rng: np.random.Generator, design: ListDesign, people: int, sharp: float
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     """The sums of one world without noise."""
     vectors = rng.dirichlet([sharp, sharp], people)
@@ -104,7 +106,7 @@ def cells(
     return np.asarray(weights_of(vectors, SCALE).T @ values)
 
 
-def _places(rng: np.random.Generator, design: Design, group: np.ndarray) -> Places:
+def _places(rng: np.random.Generator, design: ListDesign, group: np.ndarray) -> Places:
     """More lists of everybody than count, of candidates who are anybody."""
     people = len(group)
     asking, asked = (0.6 * rng.standard_normal(people) + 0.5 * group for _ in range(2))
@@ -125,16 +127,16 @@ def _places(rng: np.random.Generator, design: Design, group: np.ndarray) -> Plac
     )
 
 
-def _sums(design: Design, table: np.ndarray, rate: float) -> Sums:
+def _sums(design: ListDesign, table: np.ndarray, rate: float) -> SoftGroupSums:
     layout: Layout = design.metric.layout
-    return Sums.of(GROUPS, layout, table, SCALE, rate, design.metric.events)
+    return SoftGroupSums.of(GROUPS, layout, table, SCALE, rate, design.metric.events)
 
 
-def _first_gap(sums: Sums) -> Ratios:
+def _first_gap(sums: SoftGroupSums) -> Ratios:
     return two_party.rank_gaps(sums, 0)
 
 
-def _second_point(sums: Sums) -> Ratios:
+def _second_point(sums: SoftGroupSums) -> Ratios:
     return two_party.kernel_averages(sums, 1)
 
 

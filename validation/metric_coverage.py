@@ -1,4 +1,4 @@
-"""How often the limits of the other measures hold the truth: part of `python -m validation.gap_coverage`.
+"""Coverage of the limits of other measures: part of `python -m validation.gap_coverage`.
 
 A platform is simulated by the shares of two groups in equal bins of [0, 1]; the truth follows from
 these shares. Releases are histograms with Laplace or Gaussian noise, or running counts of a tree.
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditor_client.fairness.gap import measured_groups
-from auditor_client.fairness.metrics import CdfSide, Estimate, HistogramSide, Side
+from auditor_client.fairness.metrics.estimate import Estimate
+from auditor_client.fairness.metrics.group_view import CdfGroupView, GroupView, HistogramGroupView
 from auditor_client.fairness.metrics.ks import kolmogorov_smirnov
 from auditor_client.fairness.metrics.means import mean_difference
 from auditor_client.fairness.metrics.parity import impact_ratio, parity
@@ -19,7 +20,7 @@ from auditor_client.fairness.metrics.quantiles import quantile_gap
 from auditor_client.fairness.metrics.wasserstein import wasserstein
 from auditor_client.stats.noise import Floats, Gaussian, Laplace, Noise
 
-Measure = Callable[[Side, Side, float], Estimate]
+Measure = Callable[[GroupView, GroupView, float], Estimate]
 BRANCHING = 4
 # Measures with exact tails come closest to their level: they are tried more often.
 TIMES = {"parity": 4, "ratio": 4}
@@ -80,9 +81,9 @@ def _median(shares: Floats, middles: Floats) -> float:
 
 def release(
     platform: Platform, people: int, noise: Noise | None, sizes: str, generator: np.random.Generator
-) -> tuple[Side, Side]:
+) -> tuple[GroupView, GroupView]:
     """Two sides as an audit would give them; without a law, running counts of a tree."""
-    found: list[Side] = []
+    found: list[GroupView] = []
     for number, shares in enumerate(platform.shares):
         counts = np.append(generator.multinomial(people, shares), 0)
         if noise is None:
@@ -94,13 +95,13 @@ def release(
         bought = people + int(own.simulated(generator, 1)[0])
         noisy = {name: bought} if sizes == "noisy" else {}
         group = measured_groups({name: table}, noise, known, noisy, own)[name]
-        found.append(HistogramSide(name, group, platform.middles))
+        found.append(HistogramGroupView(name, group, platform.middles))
     return found[0], found[1]
 
 
 def tree_side(
     name: str, counts: Floats, middles: tuple[float, ...], generator: np.random.Generator
-) -> CdfSide:
+) -> CdfGroupView:
     """Running counts of a consistent tree over the cells, as privacy/waist/tree.py makes them."""
     nodes = incidence(len(counts))
     height = int(nodes.sum(axis=0).max())
@@ -108,7 +109,7 @@ def tree_side(
     noisy = nodes @ counts + Laplace(rate).simulated(generator, len(nodes))
     solve = np.cumsum(np.linalg.pinv(nodes), axis=0)
     copies = float((solve**2).sum(axis=1).max())
-    return CdfSide(name, tuple(solve @ noisy), rate, copies, middles)
+    return CdfGroupView(name, tuple(solve @ noisy), rate, copies, middles)
 
 
 def incidence(leaves: int) -> Floats:

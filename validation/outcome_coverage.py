@@ -18,8 +18,8 @@ from scipy import stats
 
 from auditor_client import outcome
 from auditor_client.outcome.planning import REACH, UNITS
-from auditor_client.stats.noise_distributions import Gaussian, Laplace, Noise, Nothing
-from auditor_client.stats.outcome_moments import Moments
+from auditor_client.stats.noise_distributions import Gaussian, Laplace, Noise, NoNoise
+from auditor_client.stats.outcome_moments import OutcomeMoments
 
 DELTA = 0.05
 RUNS = 300
@@ -45,7 +45,7 @@ class Case:
     @property
     def law(self) -> Noise:
         if self.epsilon is None:
-            return Nothing()
+            return NoNoise()
         if self.gaussian:
             # rho = ε²/2 for rows that move the joint table by at most √2 · 2^20 in l2
             return _Wide(2 * 2.0**40 * self.rows / self.epsilon**2)
@@ -99,14 +99,14 @@ def log(case: Case, generator: np.random.Generator) -> pa.Table:
     return pa.table({"score": score, "outcome": result, "group": group})
 
 
-def release(case: Case, generator: np.random.Generator) -> Moments:
+def release(case: Case, generator: np.random.Generator) -> OutcomeMoments:
     """What a platform would release of one log."""
     table = log(case, generator)
     edges = np.linspace(0, 1, case.bins + 1).tolist()
     exact = outcome.from_frame(table, score="score", outcome="outcome", group="group", bins=edges)
     drawn = case.law.simulated(generator, exact.sums.size).reshape(exact.sums.shape)
     noisy = exact.sums + drawn / np.array(UNITS)
-    return Moments(exact.groups, exact.edges, (0.0, 1.0), noisy, case.rows, case.law, UNITS)
+    return OutcomeMoments(exact.groups, exact.edges, (0.0, 1.0), noisy, case.rows, case.law, UNITS)
 
 
 def truth(case: Case) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

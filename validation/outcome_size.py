@@ -1,4 +1,4 @@
-"""`python -m validation.outcome_size [RUNS]`: how often limits of N%Δ, Y%Δ and ranks hold the truth.
+"""`python -m validation.outcome_size [RUNS]`: coverage of the limits of N%Δ, Y%Δ and ranks.
 
 Jobs have levels of their own; candidates turn out well with probability q, and are scored q, those
 of group b less. The truth is what a hundred thousand jobs or lists of the same world say. In the
@@ -23,7 +23,7 @@ NAMES: dict[str, Any] = {"score": "score", "outcome": "outcome", "group": "group
 
 
 @dataclass(frozen=True)
-class World:
+class OutcomeWorld:
     """So many jobs, or lists of which the better half is seen, and bins to correct them by."""
 
     name: str
@@ -68,12 +68,12 @@ class World:
 
 
 WORLDS = (
-    World("60 jobs, one bin", 60, 1),
-    World("200 jobs, three bins", 200, 3),
-    World("60 jobs, three bins", 60, 3),
-    World("60 jobs, one bin, no bias", 60, 1, bias=0.0),
-    World("60 lists, three bins", 60, 3, lists=True),
-    World("60 jobs, one bin, people in nine jobs each", 60, 1, people=400),
+    OutcomeWorld("60 jobs, one bin", 60, 1),
+    OutcomeWorld("200 jobs, three bins", 200, 3),
+    OutcomeWorld("60 jobs, three bins", 60, 3),
+    OutcomeWorld("60 jobs, one bin, no bias", 60, 1, bias=0.0),
+    OutcomeWorld("60 lists, three bins", 60, 3, lists=True),
+    OutcomeWorld("60 jobs, one bin, people in nine jobs each", 60, 1, people=400),
 )
 
 

@@ -68,11 +68,13 @@ def contributions(
 ) -> tuple[Integers, int]:
     """What each unit adds, flat over tuples × cells × columns; and how many units there are."""
     if not len(rows.unit):
-        raise InputError("There are no rows to resample.")
+        raise InputError("There are no rows to resample.", case="no-rows")
     arity = rows.members.shape[1]
     largest = int(np.abs(weights).max()) ** arity * int(np.abs(rows.values).max())
     if largest * len(rows.unit) >= _LARGEST:
-        raise InputError("These sums may not fit 64 bits: take smaller scales.")
+        raise InputError(
+            "These sums may not fit 64 bits: take smaller scales.", case="sums-too-large"
+        )
     units = int(rows.unit.max()) + 1
     columns = rows.values.shape[1]
     found = np.zeros((units * len(tuples) * cells, columns), np.int64)
@@ -120,7 +122,10 @@ def read_areas(sums: Any, confidence: float = 0.95) -> Resampled:
 def _checked(sums: Any) -> Floats:
     table = np.asarray(sums, object)
     if table.ndim != 4 or len(table) < 3:
-        raise InputError("Sums of resamples have the shape (1 + B) × tuples × cells × columns.")
+        raise InputError(
+            "Sums of resamples have the shape (1 + B) × tuples × cells × columns.",
+            case="shape-of-the-sums",
+        )
     return table.astype(np.float64)
 
 

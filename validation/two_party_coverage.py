@@ -16,8 +16,8 @@ from rich.console import Console
 from rich.table import Table
 
 from auditor_client import two_party
-from auditor_client.stats.noise_distributions import law
-from auditor_client.two_party import Sums
+from auditor_client.stats.noise_distributions import distribution
+from auditor_client.two_party import SoftGroupSums
 from privacy.metric_values import FalsePositives
 
 SCALE = 1000
@@ -65,15 +65,15 @@ def covered(
 
 def _sums(
     rng: np.random.Generator, people: int, truth: NDArray[np.float64], sharp: float, rate: float
-) -> Sums:
+) -> SoftGroupSums:
     groups, metric = len(truth), FalsePositives()
     vectors = rng.dirichlet(np.full(groups, sharp), people)
     code = (rng.random(people)[:, None] > vectors.cumsum(axis=1)).sum(axis=1)
     flagged = rng.random(people) < truth[np.minimum(code, groups - 1)]
     weights = np.floor(vectors * SCALE + 0.5).astype(np.int64)
     cells = weights.T @ metric.rows(flagged, np.zeros(people, np.bool_))
-    noisy = cells + law(rate).simulated(rng, cells.size).reshape(cells.shape)
-    return Sums.of([f"g{n}" for n in range(groups)], metric.layout, noisy, SCALE, rate)
+    noisy = cells + distribution(rate).simulated(rng, cells.size).reshape(cells.shape)
+    return SoftGroupSums.of([f"g{n}" for n in range(groups)], metric.layout, noisy, SCALE, rate)
 
 
 def _matrix(groups: int, sharp: float) -> NDArray[np.float64]:

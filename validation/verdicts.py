@@ -1,4 +1,4 @@
-"""`python -m validation.verdicts [runs]`: how often a verdict at an alpha fixed beforehand is wrong.
+"""`python -m validation.verdicts [runs]`: error rate of verdicts at an alpha fixed beforehand.
 
 The platforms are the hardest to judge: their gap is alpha itself, so that `unfair` is wrong, or a
 hair more, so that `fair` is. delta = .05, and each of the two limits has all of it
@@ -30,8 +30,8 @@ def cases() -> Iterator[Case]:
 def errors(case: Case, runs: int, generator: np.random.Generator) -> tuple[float, float]:
     """Shares of audits wrongly called fair (the gap being a hair above alpha) and unfair."""
     delta, audits = gap_bounds.one_sided(DELTA), [audit(case, generator) for _ in range(runs)]
-    fair = sum(gap_bounds.within(groups, delta, case.gap - 1e-12) for groups in audits)
-    unfair = sum(gap_bounds.beyond(groups, delta, case.gap) for groups in audits)
+    fair = sum(gap_bounds.certify_within(groups, delta, case.gap - 1e-12) for groups in audits)
+    unfair = sum(gap_bounds.certify_beyond(groups, delta, case.gap) for groups in audits)
     return fair / runs, unfair / runs
 
 

@@ -1,4 +1,4 @@
-"""`python -m replications.paper_1.figures [--write]`: the numbers of paper 1, §5, and ours beside them.
+"""`python -m replications.paper_1.figures [--write]`: numbers of paper 1, §5, compared with ours.
 
 Prints the tables of docs/replication-1.md; with `--write` it writes that page and its figure anew.
 
@@ -13,7 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from auditor_client.charts.chart import svg
-from auditor_client.planning.charts import (
+from auditor_client.planning.power_simulation import SizeKind, discrete_laplace
+from auditor_client.planning.sample_size import sample_size, verdict_size
+from replications.paper_1.figure_3 import (
     EXACT,
     EXACT_BARE,
     LEMMA,
@@ -23,10 +25,8 @@ from auditor_client.planning.charts import (
     figure_3,
     figure_3_rows,
 )
-from auditor_client.planning.power_simulation import SizeKind, discrete_laplace
-from auditor_client.planning.sample_size import sample_size, verdict_size
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 PAGE, FIGURE = DOCS / "replication-1.md", DOCS / "replication-1-figure-3.svg"
 ALPHA, DELTA, GROUPS, BINS, EPSILON = 0.2, 0.05, 2, 100, 1.0
 RUNS = 4_000

@@ -1,4 +1,4 @@
-"""`python -m replications.paper_2.figures [part …] [--quick] [--write]`: figures and tables of paper 2, §5.
+"""`python -m replications.paper_2.figures [part …] [--quick] [--write]`: paper 2, §5.
 
 Prints the parts of docs/replication-2.md, or those named (see `PARTS`); with `--write` it writes
 them and their charts into it. All of it takes some ten minutes of one core. `--quick`: few trials,
@@ -25,7 +25,7 @@ from platform_sim.exploration.bandits import PROBLEMS, alike
 from replications.paper_2 import platforms
 
 Row = dict[str, Any]
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "replication-2.md"
 FIGURE_3 = DOCS / "replication-2-figure-3.svg"
 TUBES = DOCS / "replication-2-tubes.svg"

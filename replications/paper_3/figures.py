@@ -1,4 +1,4 @@
-"""`python -m replications.paper_3.figures [--write]`: paper 3's figures on simulated InstaJob and PYMK.
+"""`python -m replications.paper_3.figures [--write]`: paper 3 on simulated InstaJob and PYMK.
 
 Prints the tables of docs/replication-3.md; with `--write` it writes that page and its figures anew.
 The truth of every effect is known: it is the same regression on E[Y], which the simulated world
@@ -20,11 +20,11 @@ import pyarrow.compute as pc
 
 from auditor_client import outcome
 from auditor_client.charts.chart import svg
-from auditor_client.outcome.planning import UNITS, Plan
+from auditor_client.outcome.planning import UNITS, OutcomeTestPlan
 from platform_sim import Bias, Opportunities, Prejudice, World
 from platform_sim.jobs.opportunities import THRESHOLD
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "replication-3.md"
 PEOPLE, ROWS, SEED = 100_000, 1_000_000, 7
 EPSILON, BIAS, TOLERANCE = 1.0, -0.06, 0.01
@@ -80,10 +80,10 @@ class Audited:
         _, first = np.unique(mixed["person"].to_numpy(), return_index=True)
         names = {**_NAMES, "outcome": "outcome", "bins": self.edges}
         exact = outcome.from_frame(mixed.take(pa.array(first)), **names)
-        law = Plan(0.1, epsilon=EPSILON).law
+        law = OutcomeTestPlan(0.1, epsilon=EPSILON).distribution
         drawn = law.simulated(generator, exact.sums.size).reshape(exact.sums.shape)
         noisy = exact.sums + drawn / np.array(UNITS)
-        moments = outcome.Moments(
+        moments = outcome.OutcomeMoments(
             exact.groups, exact.edges, exact.outcome_range, noisy, 1, law, UNITS
         )
         return outcome.test(moments, **self._options)

@@ -1,4 +1,4 @@
-"""`python -m replications.paper_4.figures [--write]`: the figures of paper 4, §4, on simulated logs.
+"""`python -m replications.paper_4.figures [--write]`: figures of paper 4, §4, on simulated logs.
 
 Prints the tables of docs/replication-4.md; with `--write` it writes that page and its figures anew.
 The logs have the shape and size of the paper's: 150,000 rows of default traffic on each of 14 days,
@@ -19,12 +19,12 @@ import numpy as np
 
 from auditor_client import reo
 from auditor_client.charts.chart import svg
-from auditor_client.stats.noise_distributions import Laplace, Noise, Nothing
+from auditor_client.stats.noise_distributions import Laplace, Noise, NoNoise
 from platform_sim import Feed, Impressions, World
 from platform_sim.feed.signals import SIGNALS
-from replications.paper_4 import charts
+from replications.paper_4 import charts, resampling
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "replication-4.md"
 DAYS, ROWS, VIEWERS = 14, 150_000, 200_000
 # p_1, p_2 of the paper's synthetic cases; q_1 = 10 p_1 and q_2 = 5 p_2.
@@ -137,7 +137,7 @@ def figures_7_and_8(logs: Logs, repetitions: int = 100) -> list[Row]:
         ours = reo.penalty(counts, logs.random, *sizes)
         printed = reo.penalty(counts, logs.random, *sizes, covariance="printed")
         plain, bca = (
-            reo.bootstrap(
+            resampling.bootstrap(
                 counts, logs.random, *sizes,
                 repetitions=repetitions, method=method, seed=number,
             )
@@ -151,10 +151,10 @@ def figures_7_and_8(logs: Logs, repetitions: int = 100) -> list[Row]:
     return rows
 
 
-def figure_9(logs: Logs) -> dict[str, dict[str, reo.Difference]]:
+def figure_9(logs: Logs) -> dict[str, dict[str, reo.PenaltyDifference]]:
     """What boosting changes: rows of a day drawn anew with weights, against the day itself."""
     rng = np.random.default_rng(9)
-    found: dict[str, dict[str, reo.Difference]] = {}
+    found: dict[str, dict[str, reo.PenaltyDifference]] = {}
     for name, weights in BOOSTS.items():
         found[name] = {}
         for day, counts in logs.days.items():
@@ -180,12 +180,12 @@ def _poisson(means: list[float], noise: Noise, rng: np.random.Generator) -> dict
 def coverage(runs: int = 6_000) -> Iterator[Row]:
     """How often 95 % intervals hold: ours, and Algorithm 1's."""
     cases: list[tuple[str, list[float], list[float], Noise]] = [
-        ("penalty 0", [1000, 1000], [1000, 1000], Nothing()),
-        ("penalty 1/9", [45_000, 45_000], [30_000, 37_500], Nothing()),
-        ("few positives, 1/3", [150, 375], [15, 75], Nothing()),
+        ("penalty 0", [1000, 1000], [1000, 1000], NoNoise()),
+        ("penalty 1/9", [45_000, 45_000], [30_000, 37_500], NoNoise()),
+        ("few positives, 1/3", [150, 375], [15, 75], NoNoise()),
         ("noise of scale 10, 1/9", [300, 300], [200, 250], Laplace(0.1)),
-        ("three groups, penalty 0", [300] * 3, [300] * 3, Nothing()),
-        ("six groups, .12", [400, *[300] * 5], [300] * 6, Nothing()),
+        ("three groups, penalty 0", [300] * 3, [300] * 3, NoNoise()),
+        ("six groups, .12", [400, *[300] * 5], [300] * 6, NoNoise()),
     ]
     for number, (name, x, w, noise) in enumerate(cases):
         rng = np.random.default_rng(number)

@@ -19,7 +19,7 @@ from scipy import special
 
 from auditor_client.errors import InputError
 from auditor_client.reo.confidence_box import spread
-from auditor_client.reo.counts import Counts, Positives, aligned, counts_of
+from auditor_client.reo.counts import PositiveCounts, Positives, aligned, counts_of
 from auditor_client.reo.penalty_estimate import check_delta
 from auditor_client.reo.utilities import Utilities, slopes
 from auditor_client.stats.critical_values import quantile
@@ -96,18 +96,21 @@ def partitions(
     """Algorithm 3: penalties of disjoint parts of the rows, compared by Welch's t-test."""
     traffics = _checked([treatment, control, random], [n_treatment, n_control, n_random], delta)
     if min(folds) < 2:
-        raise InputError("A partition has at least two folds.")
+        raise InputError("A partition has at least two folds.", case="few-folds")
     generator = np.random.default_rng(seed)
     found = []
     for counts, many in zip(traffics[:2], folds, strict=True):
         above, below = _parts(counts, many, generator), _parts(traffics[2], many, generator)
         if not below.all():
-            raise InputError("Some part has a group without positives: use fewer folds.")
+            raise InputError(
+                "Some part has a group without positives: use fewer folds.",
+                case="group-without-positives",
+            )
         found.append(spread(above / below))
     return _welch(found, traffics, delta)
 
 
-def _welch(found: Sequence[Floats], traffics: Sequence[Counts], delta: float) -> Resampled:
+def _welch(found: Sequence[Floats], traffics: Sequence[PositiveCounts], delta: float) -> Resampled:
     value = float(found[0].mean() - found[1].mean())
     shares = [float(part.var(ddof=1)) / len(part) for part in found]
     se = math.sqrt(sum(shares))
@@ -120,7 +123,9 @@ def _welch(found: Sequence[Floats], traffics: Sequence[Counts], delta: float) ->
     return Resampled(value, se, value - t * se, value + t * se, value - whole)
 
 
-def _checked(traffics: Sequence[Positives], rows: Sequence[int], delta: float) -> list[Counts]:
+def _checked(
+    traffics: Sequence[Positives], rows: Sequence[int], delta: float
+) -> list[PositiveCounts]:
     check_delta(delta)
     found = [
         counts_of(one, n, None, f"traffic {number + 1}")
@@ -129,18 +134,18 @@ def _checked(traffics: Sequence[Positives], rows: Sequence[int], delta: float) -
     return [found[0], *(aligned(found[0], one) for one in found[1:])]
 
 
-def _cells(counts: Counts) -> tuple[int, Floats]:
+def _cells(counts: PositiveCounts) -> tuple[int, Floats]:
     """Rows, and the counts with the rows that are in no group's positives as the last."""
     rows = int(counts.rows or 0)
     return rows, np.append(counts.positives, rows - counts.positives.sum())
 
 
-def _resampled(counts: Counts, repetitions: int, generator: np.random.Generator) -> Floats:
+def _resampled(counts: PositiveCounts, repetitions: int, generator: np.random.Generator) -> Floats:
     rows, cells = _cells(counts)
     return generator.multinomial(rows, cells / rows, repetitions)[:, :-1] / rows
 
 
-def _parts(counts: Counts, folds: int, generator: np.random.Generator) -> Floats:
+def _parts(counts: PositiveCounts, folds: int, generator: np.random.Generator) -> Floats:
     """Shares of positives in disjoint parts of equal size, up to a row."""
     rows, cells = _cells(counts)
     left, parts = cells.astype(np.int64), []
@@ -169,7 +174,7 @@ def _bca(found: Floats, value: float, acceleration: float, delta: float) -> tupl
     return float(low), float(high)
 
 
-def _acceleration(shown: Counts, probed: Counts) -> float:
+def _acceleration(shown: PositiveCounts, probed: PositiveCounts) -> float:
     """Σ l³ / (6 (Σ l²)^{3/2}) over all rows, l what one row more does to the penalty   [Efr87]."""
     u, by_shown, by_random = slopes(shown, probed)
     made = Utilities(shown.groups, u, by_shown, by_random)

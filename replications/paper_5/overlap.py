@@ -44,7 +44,7 @@ def overlap(lows: Sequence[float], highs: Sequence[float], confidence: float = 0
     """Apply the rule to the groups' intervals at this confidence."""
     low, high = np.asarray(lows, np.float64), np.asarray(highs, np.float64)
     if len(low) != len(high) or len(low) < 2 or not (high >= low).all():
-        raise InputError("The rule needs the intervals of two groups or more.")
+        raise InputError("The rule needs the intervals of two groups or more.", case="few-groups")
     apart = float(low.max() - high.min())
     widths = (high - low) / (2 * _z(confidence))
     return Overlap(apart <= 0, max(apart, 0.0), error_rate(widths, confidence))

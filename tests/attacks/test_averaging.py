@@ -63,7 +63,7 @@ def test_with_charges_the_mandate_runs_out(target: Deployment, world: World) -> 
     for _ in range(2):
         release_of(target, me, body)
     for _ in range(3):
-        problem = refused(me.submit(body), "budget-exhausted", "8 of 8 were spent before")
+        problem = refused(me.submit(body), "budget-exhausted", "8 of 8", "spent")
         assert problem["remaining"] == "0"
     assert auditor.budget().mandates[0].spent == 8
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from api.accounting import charge, lifetime_caps
-from api.accounting.lifetime_caps import Burden
+from api.accounting.lifetime_caps import LifetimeDebit
+from api.accounting.memberships import load_membership
 from api.accounting.people_digest import people_digest
-from api.audiences.sealing import reached
 from api.kernel.hard_limits import PERSON_LIFETIME_RHO
 from platform_sim import World
 from privacy.tables.membership import Membership
@@ -60,13 +60,13 @@ def test_balances_per_auditor_would_let_each_start_anew(
         digests = list[bytes]()
         for audit, audience, rho in audits:
             account = accounts.setdefault(audit.auditor_id, (len(accounts) + 1) << 40)
-            real = reached(session, audience).membership
+            real = load_membership(session, audience).membership
             theirs = Membership(tuple(np.array(g) + account for g in real.groups), 1)
             cap = Fraction(settings.person_lifetime_rho)
-            [able] = original(session, [Burden(theirs, rho)], cap)
-            lifetime_caps.exclude(session, audit.id, ["g0"], able)
+            [able] = original(session, [LifetimeDebit(theirs, rho)], cap)
+            lifetime_caps.record_exclusions(session, audit.id, ["g0"], able)
             debited = lifetime_caps.within_cap(real, able)
-            uploaded = reached(session, audience).uploaded
+            uploaded = load_membership(session, audience).uploaded
             digests.append(people_digest(audit.id, debited, uploaded, settings))
         return digests
 

@@ -13,6 +13,7 @@ from sqlmodel import col, select
 from api.app.compose import simulated
 from api.db import PersonBlockRow
 from api.kernel import failpoints
+from api.kernel.errors import UnavailableError
 from api.kernel.failpoints import Boundary
 from api.platforms.interfaces import Platform
 from api.two_party.runs import Runs
@@ -26,6 +27,7 @@ from privacy.two_party import AuditorParty, dleq, platform_party
 from privacy.two_party.messages import Kind
 from privacy.two_party.private_set_intersection import POINT
 from tests.privacy.two_party.malleable import BendingAuditor, ManyOfOne
+from tests.refusals import refuses
 from tests.system.raw import usernames
 from tests.system.test_ledger import trust_of
 from tests.two_parties import Conversation, auditor_at, integers, weighted
@@ -322,7 +324,7 @@ def test_runs_under_way_take_no_more_memory_than_one_audit_may(
     assert live is not None
     assert 0 < live.size < 2**26
     live.size = service.service.settings.audit_memory_bytes
-    with pytest.raises(Exception, match="as many two-party runs as this service holds"):
+    with refuses(UnavailableError, "too-many-runs"):
         other.talk(other.party(), 1)
     # The run that has the room can always begin anew.
     assert talk.talk(talk.party()) is None

@@ -5,8 +5,7 @@ import secrets
 
 import pytest
 
-from api.audiences import matching
-from api.audiences import routes as audiences
+from api.audiences import matching, part_upload
 from api.audiences.matching import Binding
 from api.audiences.parsing import Members
 from api.audiences.similarity_sketches import new_sketch
@@ -71,7 +70,7 @@ def test_a_sketch_of_those_who_were_found_would_tell(
             sketch.add(person.to_bytes(32, "little"))
         return bind(members, settings)._replace(sketch=sketch.smallest)
 
-    monkeypatch.setattr(audiences, "bind", of_those_found)
+    monkeypatch.setattr(part_upload, "bind", of_those_found)
     there = without_names(shown(target, usernames(world, 720)[600:]))
     strangers = without_names(shown(target, fakes(120)))
     assert there != strangers

@@ -23,8 +23,8 @@ from api.audiences.matching import work_of
 from api.audiences.parsing import Members
 from api.audiences.places import Ticket
 from api.audiences.uploads import Claimed
-from api.kernel.public_pace import STEP, Pace
 from api.platforms.interfaces import NOBODY, People, Persons
+from api.platforms.public_pace import STEP, Pace
 from platform_sim import World
 from tests.attacks.outside import run
 from tests.system.raw import csv, raw, request_for, usernames

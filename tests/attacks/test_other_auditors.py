@@ -11,7 +11,7 @@ from sqlalchemy import bindparam
 from sqlmodel import Session, col, select
 
 from api.audiences import uploads
-from api.audits import queries, routes, submission
+from api.audits import queries, submission
 from api.contents import service as contents
 from api.db import AudienceRow, AuditRow, ContentRow, GroupRow, MandateRow, ReleaseRow
 from api.mandates import service as mandates
@@ -108,7 +108,7 @@ def test_without_the_owner_in_the_query_an_id_opens_everything(
         .join(ReleaseRow, col(ReleaseRow.audit_id) == col(AuditRow.id))
         .where(AuditRow.id == bindparam("audit"))
     )
-    monkeypatch.setattr(routes, "_RELEASE", release)
+    monkeypatch.setattr(queries, "_RELEASE", release)
     state = select(AuditRow.state).where(AuditRow.id == bindparam("audit"))
     monkeypatch.setattr(queries, "_STATE", state)
     me = raw(target, target.auditor())

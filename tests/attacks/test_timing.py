@@ -19,11 +19,11 @@ from scipy.stats import mannwhitneyu
 from sqlalchemy import event
 
 from api.accounting import lifetime_caps as persons
-from api.accounting.lifetime_caps import Burden
-from api.audiences.sealing import reached
+from api.accounting.lifetime_caps import LifetimeDebit
+from api.accounting.memberships import load_membership
 from api.audits import request_pricing
-from api.kernel.public_pace import Pace, ReleasePace
 from api.platforms.interfaces import NOBODY, Persons, Platform
+from api.platforms.public_pace import Pace, ReleasePace
 from api.telemetry.metrics import LATE_PARTS
 from platform_sim import SimulatedPlatform, World
 from privacy.tables.membership import Membership
@@ -216,7 +216,7 @@ def test_charging_that_takes_its_time_for_each_person_is_caught(
 ) -> None:
     original = persons.charge
 
-    def slow(session: Any, burdens: Sequence[Burden], cap: Fraction) -> Any:
+    def slow(session: Any, burdens: Sequence[LifetimeDebit], cap: Fraction) -> Any:
         time.sleep(DELAY * sum(len(each.membership.everyone()) for each in burdens))
         return original(session, burdens, cap)
 
@@ -229,13 +229,13 @@ def test_charging_that_takes_its_time_for_each_person_is_caught(
 def test_erasing_that_takes_its_time_for_each_person_is_caught(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = persons.carry
+    original = persons.carry_over
 
     def slow(session: Any, membership: Membership, *rest: Any, **how: Any) -> None:
         time.sleep(DELAY * len(membership.everyone()))
         original(session, membership, *rest, **how)
 
-    monkeypatch.setattr(persons, "carry", slow)
+    monkeypatch.setattr(persons, "carry_over", slow)
     members, strangers = measure(target, world, 25)
     assert slower(members.erase, strangers.erase)
 
@@ -273,7 +273,7 @@ def test_reading_people_before_they_are_paid_for_is_caught(
 
     def early(session: Any, *rest: Any) -> Any:
         found = original(session, *rest)
-        reached(session, found.audience)
+        load_membership(session, found.audience)
         return found
 
     assert reads_people(target, world, "100")

@@ -22,7 +22,6 @@ from sqlmodel import select
 from api.accounting.balance_blocks import Blocks
 from api.app.compose import simulated
 from api.audiences.uploads import groups_of
-from api.audits.queue.worker import Worker
 from api.db import AuditRow, ChargeRow, EntryRow, ExclusionRow, GroupRow, MessageRow, ReleaseRow
 from api.db.types import PICO
 from api.kinds.registry import KINDS
@@ -56,7 +55,7 @@ class Scene:
 
     def run_audits(self) -> None:
         service = self.deployment.service
-        worker = Worker(service.store, service.platform, service.auth.keys, service.settings)
+        worker = service.worker()
         while worker.run_one():
             pass
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from joserfc.jwk import OKPKey
 
-from auditor_client.kinds.score_histogram.result import FinishedAudit
+from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from openapi.resources import (
     Audit,
     AuditRequest,
@@ -188,11 +188,11 @@ def finished(
     names: dict[str, str] | None = None,
     title: str = "Software engineer",
     **options: Any,
-) -> FinishedAudit:
+) -> ScoreHistogramResult:
     key = platform_key()
     made = release(key, counts, title=title, **options)
     known = NAMES if names is None else names
-    return FinishedAudit(made, key_set(key), known, contents=(content(title),))
+    return ScoreHistogramResult(made, key_set(key), known, contents=(content(title),))
 
 
 def audit_of(made: ScoreHistogramRelease, state: str = "released") -> Audit:

@@ -12,24 +12,35 @@ def test_the_public_surface_is_this_and_no_more() -> None:
         "Auditor",
         "AuditorError",
         "BalanceHistogram",
+        "BalanceHistogramResult",
+        "BiasSizeResult",
         "BudgetExhaustedError",
         "CommitmentError",
         "ConnectionBrokenError",
         "EnvyFreeness",
+        "EnvyFreenessResult",
         "FairnessGap",
         "FinishedAudit",
         "InputError",
         "LogCdf",
+        "LogCdfResult",
         "MatchCount",
+        "MatchCountResult",
         "MostSkewed",
+        "MostSkewedResult",
         "NamedAudience",
         "OutcomeTest",
+        "OutcomeTestResult",
         "ProblemError",
         "ReceiptError",
         "Regulator",
         "Reo",
+        "ReoResult",
         "ScoreCdf",
+        "ScoreCdfResult",
+        "ScoreHistogramResult",
         "TwoParty",
+        "TwoPartyResult",
         "WeightedAudience",
         "after_pilot",
         "canary_power",
@@ -64,8 +75,14 @@ def test_every_name_is_what_its_module_has() -> None:
     assert auditor_client.pooled_gap is sequential.pooled_gap
     assert auditor_client.power_curve is charts.power_curve
     assert auditor_client.field_check is canary.field_check
-    with pytest.raises(AttributeError, match="has no attribute 'sample_sise'"):
+    with pytest.raises(AttributeError, match="'sample_sise'"):
         auditor_client.sample_sise  # noqa: B018
+
+
+def test_earlier_names_of_results_are_aliases() -> None:
+    assert auditor_client.FinishedAudit is auditor_client.ScoreHistogramResult
+    assert auditor_client.Reo is auditor_client.ReoResult
+    assert auditor_client.LogCdf is auditor_client.LogCdfResult
 
 
 def test_the_command_starts_without_statistics() -> None:
@@ -76,7 +93,8 @@ def test_the_command_starts_without_statistics() -> None:
 
 def test_the_sdk_loads_nothing_of_the_server() -> None:
     code = (
-        "import sys, auditor_client, auditor_client.cli, auditor_client.kinds.score_histogram.report;"
+        "import sys, auditor_client, auditor_client.cli;"
+        "import auditor_client.kinds.score_histogram.report;"
         "server = {'api', 'fastapi', 'sqlmodel', 'opendp', 'authlib', 'pandas', 'polars',"
         " 'privacy.waist', 'platform_sim'};"
         "print(*(server & set(sys.modules)))"

@@ -15,7 +15,7 @@ from api.console.pages.audits import TITLES
 from auditor_client import Auditor
 from auditor_client.audiences.client import NamedAudience
 from auditor_client.kinds.bias_size.result import Corrections
-from auditor_client.kinds.outcome_test.result import OutcomeTest
+from auditor_client.kinds.outcome_test.result import OutcomeTestResult
 from auditor_client.local.keys import load_key, new_key, public_jwk
 from openapi.resources import REQUEST, AuditKind, Content
 from tests.console.browsing import Watched, watching
@@ -93,7 +93,7 @@ def everything(lab: Lab, test_id: str) -> dict[str, Asked]:
     sdk, people = lab.auditor.audits.requests, lab.audience
     first, second, third = lab.contents
     test = lab.auditor.audits.result(test_id)
-    assert isinstance(test, OutcomeTest)
+    assert isinstance(test, OutcomeTestResult)
     corrections = Corrections.of(test.moments)
     return {
         "score-histogram": Asked(

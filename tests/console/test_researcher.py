@@ -15,7 +15,7 @@ from api.platforms.interfaces import Platform
 from auditor_client import Auditor
 from auditor_client.cli.app import app
 from auditor_client.kinds.score_histogram.analysis import read_receipt
-from auditor_client.kinds.score_histogram.result import FinishedAudit
+from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.local.keys import load_key, new_key, public_jwk
 from platform_sim import SimulatedPlatform, recruit
 from tests.console.browsing import Watched, watching
@@ -189,7 +189,7 @@ def test_5_the_result_says_it_in_words_pictures_and_files(
         page.get_by_role("link", name="Receipt").click()
     waiting.value.save_as(tmp_path / "receipt.json")
     kept = read_receipt(tmp_path / "receipt.json")
-    assert isinstance(kept, FinishedAudit)
+    assert isinstance(kept, ScoreHistogramResult)
     assert set(kept.counts) == set(NAMES.values())
     with page.expect_download() as waiting:
         page.get_by_role("link", name="Report").click()

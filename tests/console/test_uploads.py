@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from api.audiences import routes
+from api.audiences import service as audiences
 from platform_sim import SimulatedPlatform
 from tests.console.browsing import watching
 from tests.system.raw import usernames
@@ -32,7 +32,7 @@ def test_an_audience_is_sealed_in_the_end(
     if trouble == "lost":
         troubled = dying(service, monkeypatch, 1)
     else:  # the first sealing is refused, and asked for again
-        monkeypatch.setattr(routes, "_PATIENCE", timedelta(seconds=0.05))
+        monkeypatch.setattr(audiences, "SEAL_PATIENCE", timedelta(seconds=0.05))
         troubled = meanwhile_matching(service, monkeypatch, lambda: time.sleep(1))
     with watching(browser, sqlite_deployment.url) as watched, troubled:
         watched.sign_in(auditor)

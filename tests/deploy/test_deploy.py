@@ -18,11 +18,11 @@ from api.app.capacity import Capacity, client_connections
 from api.db import Store
 from api.health.container_probe import address
 from api.health.listener import listen
-from api.health.readiness import WriteRecord
 from api.kernel.settings import load_settings
 from api.operations.cli import app
 from api.operations.doctor import CHECKS, Patient
 from api.platforms.http.client import LineOptions
+from api.telemetry.readiness import WriteRecord
 from tests.world import free_port
 
 DEPLOY = Path(__file__).parents[2] / "deploy"

@@ -50,5 +50,5 @@ def test_code_is_named_and_what_is_not_there_is_an_error() -> None:
     folder = ROOT / "docs"
     assert link("the door", "../privacy/waist", folder, False) == "the door (`privacy/waist`)"
     assert link("planning", "docs/planning.md#a", ROOT, True) == "[planning](planning.md#a)"
-    with pytest.raises(PluginError, match=r"there is no gone\.md"):
+    with pytest.raises(PluginError, match=r"gone\.md"):
         link("gone", "gone.md", folder, False)

@@ -20,6 +20,7 @@ from api.identity.signing_keys import SigningKeys
 from api.kernel.hard_limits import PERSON_LIFETIME_RHO
 from api.kernel.settings import ledger_origin, load_settings
 from api.ledger.checkpoints import Checkpointer
+from api.ledger.key_rotation import KeyEntries
 from auditor_client import Regulator
 from auditor_client.ledger import make_trust, verify_file
 from tests.conftest import new_postgresql
@@ -108,7 +109,7 @@ def taken_over(host: Host) -> int:
 def verified(host: Host, folder: Path) -> None:
     """The ledger that is served verifies, entry by entry and against its signed head."""
     settings = load_settings(host.folder / "settings.toml")
-    keys = SigningKeys(host.store, settings)
+    keys = SigningKeys(host.store, settings, KeyEntries())
     Checkpointer(host.store, keys, ledger_origin(settings), 1).once()
     with Regulator(host.url, host.regulator_id, host.regulator_key) as regulator:
         jwk = host.regulator_key.as_dict(private=False)

@@ -13,8 +13,8 @@ from sqlmodel import Session, select
 
 from api import ledger
 from api.accounting import charge as charging
-from api.accounting import lifetime_caps
-from api.accounting.charge import Bill
+from api.accounting import lifetime_caps, memberships, platform_budget
+from api.accounting.charge import ChargeOrder
 from api.audits import job, publication
 from api.audits.job import Work
 from api.audits.pricing import facts_of
@@ -42,13 +42,13 @@ def commit_midway(session: Session) -> None:
 
 def charge_in_two_transactions(_: dict[str, Any]) -> None:
     """The limits are debited, and committed, before the charge is written."""
-    whole = charging._debit_platform
+    whole = platform_budget.debit
 
     def torn(session: Session, *arguments: Any) -> None:
         whole(session, *arguments)
         commit_midway(session)
 
-    put(charging, "_debit_platform", torn)
+    put(platform_budget, "debit", torn)
 
 
 def entry_in_its_own_transaction(_: dict[str, Any]) -> None:
@@ -68,9 +68,9 @@ def charge_after_the_answer(settings: dict[str, Any]) -> None:
     charge = charging.charge
     commit = Worker._commit
 
-    asked: dict[str, Bill] = {}
+    asked: dict[str, ChargeOrder] = {}
 
-    def later(_: Session, at: datetime, bills: Sequence[Bill], *__: Any) -> None:
+    def later(_: Session, at: datetime, bills: Sequence[ChargeOrder], *__: Any) -> None:
         asked.update({bill.audit.id: bill for bill in bills})
 
     def commit_and_charge(worker: Worker, some: Sequence[Made]) -> None:
@@ -88,7 +88,7 @@ def charge_after_the_answer(settings: dict[str, Any]) -> None:
         audience = session.get_one(AudienceRow, audit.audience_id)
         contents, facts = shown(session, request.content_ids), facts_of(session, audience)
         made = Work(audit, request, price, contents, audience, facts)
-        return made, charging.bearers(session, audit.id, audience)
+        return made, memberships.charged_members(session, audit.id, audience)[0]
 
     put(charging, "charge", later)
     put(job, "read", without_a_charge)

@@ -27,6 +27,7 @@ from api.identity.caller import Caller, caller_by_id
 from api.identity.signing_keys import SigningKeys
 from api.kernel.clock import now
 from api.kernel.settings import Settings
+from api.ledger.key_rotation import KeyEntries
 from api.mandates import service as mandates
 from api.operations.setup import register_first
 from openapi.resources import (
@@ -84,7 +85,7 @@ class Scene:
         return Maker(self.researcher_id, self.key)
 
     def token(self, store: Store) -> str:
-        keys = SigningKeys(store, Settings(**self.settings))
+        keys = SigningKeys(store, Settings(**self.settings), KeyEntries())
         return OwnTokens(store, keys, ISSUER).issue(self.researcher_id, "auditor")
 
 

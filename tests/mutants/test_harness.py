@@ -100,7 +100,8 @@ from tests.mutants.forking import Order, tried
 from tests.mutants.test_harness import MUTANT
 from tests.mutants.trial import preload
 from tests.mutants.verdict import judged
-tree = "tests/privacy/tables/test_bounded_table.py::test_who_displaces_another_moves_the_cells_of_both"
+tables = "tests/privacy/tables/test_bounded_table.py"
+tree = tables + "::test_who_displaces_another_moves_the_cells_of_both"
 mutants = [
     replace(MUTANT, name="killed", tests=(tree,)),
     MUTANT,

@@ -49,7 +49,7 @@ def test_the_packages_are_whole(names: set[str]) -> None:
     assert {f"{package}/py.typed" for package in PACKAGES} <= names
     assert "openapi/openapi.json" in names
     assert "api/db/migrations/env.py" in names
-    assert "api/store/migrations/script.py.mako" in names
+    assert "api/db/migrations/script.py.mako" in names
     assert "api/db/migrations/versions/0001_the_first_tables.py" in names
 
 

@@ -25,7 +25,7 @@ def test_public_names() -> None:
 
 
 def test_imports_none_of_our_other_packages() -> None:
-    for path in Path(platform_sim.__file__).parent.glob("*.py"):
+    for path in Path(platform_sim.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom):

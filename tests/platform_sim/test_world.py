@@ -93,13 +93,17 @@ def test_people_are_qualified_for_at_most_the_one_trade_they_have_experience_in(
     qualified = np.stack([world.qualified(occupation) for occupation in OCCUPATIONS])
     assert qualified.sum(axis=0).max() == 1
     assert 0.05 < 1 - qualified.any(axis=0).mean() < 0.4
-    with pytest.raises(ValueError, match="'piracy' is none of software"):
+    with pytest.raises(ValueError, match=r"'piracy'.*\bsoftware\b"):
         world.qualified("piracy")
 
 
 def test_impossible_worlds_are_refused() -> None:
-    for people, correlation in ((0, 1.0), (6_000_000, 1.0), (10, 1.5)):
-        with pytest.raises(ValueError, match="from"):
+    for people, correlation, named in (
+        (0, 1.0, "people"),
+        (6_000_000, 1.0, "people"),
+        (10, 1.5, "correlation"),
+    ):
+        with pytest.raises(ValueError, match=named):
             World(1, people, correlation)
 
 

@@ -11,6 +11,7 @@ from joserfc.jwk import KeySet, OctKey, OKPKey
 from joserfc.util import urlsafe_b64decode, urlsafe_b64encode
 
 from privacy.receipts import ReceiptError, canonical, digest, receipted, sign, verify
+from tests.refusals import refuses
 
 STATEMENT = {"b": [1, -2], "a": {"ε": "1.25", "n": 10}, "c": None}
 
@@ -110,7 +111,7 @@ def test_a_public_key_used_as_a_shared_secret_is_refused() -> None:
 def test_a_signature_of_something_else_is_not_a_receipt(typ: str | None) -> None:
     fields = {"alg": "Ed25519", "kid": KEY.kid} | ({} if typ is None else {"typ": typ})
     token = jws.serialize_compact(fields, canonical(STATEMENT), KEY, algorithms=["Ed25519"])
-    with pytest.raises(ReceiptError, match="not of a receipt"):
+    with refuses(ReceiptError, "not-a-receipt"):
         verify(token, KEYS)
 
 

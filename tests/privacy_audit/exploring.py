@@ -14,6 +14,7 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 
+from api.kinds.context import AuditContext, in_process
 from api.kinds.envy_freeness.participants import Drawn, draw_lots
 from api.platforms.interfaces import Platform
 from openapi.resources import EnvyFreenessRequest
@@ -32,7 +33,11 @@ class ExploringWorld(World):
 
     @property
     def platform(self) -> Platform:
-        return Platform("small", self.people, policies=self.policies, journal=Notebook())
+        return Platform("small", self.people, policies=self.policies)
+
+    @property
+    def context(self) -> AuditContext:
+        return in_process(self.platform, journal=Notebook())
 
     @contextmanager
     def fixed(self) -> Iterator[None]:

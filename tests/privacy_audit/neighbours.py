@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from api.audiences.matching import match_or_cut
 from api.audiences.parsing import Members
+from api.kinds.context import AuditContext, in_process
 from api.platforms.interfaces import NOBODY, Log, Persons, Platform, Traffic
 from privacy.tables.membership import Membership
 from privacy.tables.price import ADD_REMOVE, Relation
@@ -96,7 +97,11 @@ class World:
 
     @property
     def platform(self) -> Platform:
-        return Platform("small", self.people, self.people, self.people, self.people)
+        return Platform("small", self.people, scores=self.people, logs=self.people)
+
+    @property
+    def context(self) -> AuditContext:
+        return in_process(self.platform, balances=self.people)
 
     def membership(self, groups_per_person: int) -> Membership:
         """Matched part by part, and cut as in sealing."""

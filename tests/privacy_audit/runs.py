@@ -109,7 +109,7 @@ def _tables(case: Case, question: waist.Question, world: World) -> Mapping[str, 
     contents = [{"title": title} for title in titles]
     kind = KINDS[request.kind]
     with world.fixed():
-        return kind.reduce(request, question, contents, membership, world.platform)
+        return kind.reduce(request, question, contents, membership, world.context)
 
 
 def _releases(

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from joserfc.jwk import OKPKey
 from typer.testing import CliRunner
 
@@ -15,6 +14,7 @@ from auditor_client.local.keys import plain_jwk
 from auditor_client.vetting.application_file import TEMPLATE, agreed, read_prepared
 from auditor_client.vetting.client import Applicant, ledger_origin
 from openapi.resources import ApplicationDraft
+from tests.refusals import refuses
 from tests.system.test_ledger import signed, trust_of
 from tests.vetting import agreed_by, applying, draft_of, new_key
 from tests.world import Deployment
@@ -24,7 +24,7 @@ run = CliRunner().invoke
 
 def refused(deployment: Deployment, key: OKPKey, draft: ApplicationDraft) -> None:
     before = len(list(deployment.regulator.applications.list()))
-    with pytest.raises(UnsignedError, match="has not agreed"):
+    with refuses(UnsignedError, "not-agreed"):
         Applicant.apply(deployment.url, key, draft)
     assert len(list(deployment.regulator.applications.list())) == before
 
@@ -55,7 +55,7 @@ def test_what_was_agreed_to_cannot_be_changed(deployment: Deployment) -> None:
 
 
 def test_whoever_is_not_in_it_has_nothing_to_agree_to(deployment: Deployment) -> None:
-    with pytest.raises(InputError, match="nobody with this key"):
+    with refuses(InputError, "not-named"):
         agreed(draft_of(new_key()), new_key(), ledger_origin(deployment.url))
 
 

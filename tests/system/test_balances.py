@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from api.platforms.interfaces import Platform
-from auditor_client import Auditor, BalanceHistogram, InputError, new_key, save_profile
+from auditor_client import Auditor, BalanceHistogramResult, InputError, new_key, save_profile
 from auditor_client.cli import app
 from auditor_client.errors import MandateError
 from openapi.resources import AuditKind
@@ -60,10 +60,10 @@ def test_balances_come_through_the_waist(
     assert (found.error_95, found.frame().num_rows) == (3, 8)
     assert any("could not be debited within the cap" in rule for rule in found.release.rules)
     assert "bear another 2 of rho" in found.words
-    saved = BalanceHistogram.from_receipt(found.save_receipt(tmp_path / "receipt.json"))
+    saved = BalanceHistogramResult.from_receipt(found.save_receipt(tmp_path / "receipt.json"))
     assert saved.frame() == found.frame()
     again = oversight.audits.result(found.id)
-    assert isinstance(again, BalanceHistogram)
+    assert isinstance(again, BalanceHistogramResult)
     assert again.release == found.release
 
 
@@ -103,7 +103,7 @@ def test_what_samples_took_is_not_counted(capped: Deployment, oversight: Auditor
 def test_a_mandate_must_name_the_kind(capped: Deployment, world: World) -> None:
     auditor = capped.auditor()
     sample = auditor.audiences.sample("gender", {"woman": 20})
-    with pytest.raises(MandateError, match="allows balance-histogram"):
+    with pytest.raises(MandateError, match="balance-histogram"):
         auditor.audits.balances(sample)
     [mandate] = auditor.budget().mandates
     assert mandate.kinds == ["score-histogram"]

@@ -16,7 +16,7 @@ import pytest
 from sqlmodel import Session, col, select
 
 from api.accounting import charge as charging
-from api.accounting.charge import Bill
+from api.accounting.charge import ChargeOrder
 from api.db import AuditRow, ChargeRow, EntryRow, ExclusionRow
 from api.ledger import lock
 from api.operations.reconciliation import inspect
@@ -68,7 +68,7 @@ def lots(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many bills each transaction had that charged any."""
     found, charge = list[int](), charging.charge
 
-    def counting(session: Session, at: Any, bills: Sequence[Bill], settings: Any) -> None:
+    def counting(session: Session, at: Any, bills: Sequence[ChargeOrder], settings: Any) -> None:
         charge(session, at, bills, settings)
         found.append(len(bills))
 

@@ -13,10 +13,10 @@ import pytest
 from typer.testing import CliRunner
 
 from api.platforms.interfaces import Platform
-from auditor_client import Auditor, EnvyFreeness, new_key, save_profile
+from auditor_client import Auditor, EnvyFreenessResult, new_key, save_profile
 from auditor_client.cli.app import app
+from auditor_client.envy.options import EnvyOptions
 from auditor_client.errors import ConflictError, ExplorationExhaustedError, NoConsentError
-from auditor_client.kinds.envy_freeness.request import EnvyOptions
 from auditor_client.reporting.results_document import Results
 from tests.exploring import ByNumber
 from tests.vetting import operator
@@ -84,7 +84,7 @@ def test_a_platform_is_certified_and_another_is_not(
     assert certificate.envious_at_least < 8
     assert certificate.explain().startswith("Certified envy-free: at most 30 % of people would")
     again = auditor.audits.result(found.id)
-    assert isinstance(again, EnvyFreeness)
+    assert isinstance(again, EnvyFreenessResult)
     assert again.numbers() == found.numbers()
     POLICIES.well = False
     receipt = tmp_path / "receipt.json"
@@ -97,7 +97,7 @@ def test_a_platform_is_certified_and_another_is_not(
     assert done.exit_code == 0, done.output
     row = json.loads(done.stdout)
     assert row["verdict"] == "not-envy-free"
-    saved = EnvyFreeness.from_receipt(receipt)
+    saved = EnvyFreenessResult.from_receipt(receipt)
     assert saved.certificate().envious_at_least >= 32
     out = tmp_path / "envy.html"
     read = CliRunner().invoke(app, ["report", str(receipt), "--out", str(out), "--json"])

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 from api.platforms.interfaces import Platform
 from auditor_client import (
     Auditor,
-    MatchCount,
-    MostSkewed,
+    MatchCountResult,
+    MostSkewedResult,
     NamedAudience,
-    ScoreCdf,
+    ScoreCdfResult,
     new_key,
     save_profile,
 )
@@ -25,6 +25,7 @@ from auditor_client.cli import app
 from auditor_client.errors import AboveLifetimeCapError, MandateError, UnsupportedAuditError
 from openapi.resources import AuditKind, AuditRequest, Content
 from platform_sim import SOFTWARE_JOB, SimulatedPlatform, recruit
+from tests.refusals import refuses
 from tests.world import Deployment, deployed, sqlite_url
 
 KINDS: list[AuditKind] = ["score-histogram", "score-cdf", "match-count", "most-skewed"]
@@ -84,9 +85,9 @@ def test_match_counts_are_near_the_truth(
     assert found.error_95 < 10
     assert spent(auditor) == 4  # Under change-one, twice epsilon.
     again = auditor.audits.result(found.id)
-    assert isinstance(again, MatchCount)
+    assert isinstance(again, MatchCountResult)
     assert again.release == found.release
-    saved = MatchCount.from_receipt(found.save_receipt(tmp_path / "receipt.json"))
+    saved = MatchCountResult.from_receipt(found.save_receipt(tmp_path / "receipt.json"))
     assert saved.counts == found.counts
 
 
@@ -102,7 +103,7 @@ def test_running_counts_are_near_the_truth(
     assert all(abs(found.cumulative[name][-1] - truth[name]) < 60 for name in truth)
     assert found.frame().num_rows == 18
     assert spent(auditor) == 4
-    saved = ScoreCdf.from_receipt(found.save_receipt(tmp_path / "receipt.json"))
+    saved = ScoreCdfResult.from_receipt(found.save_receipt(tmp_path / "receipt.json"))
     assert saved.frame() == found.frame()
 
 
@@ -118,7 +119,7 @@ def test_the_most_skewed_content_is_the_one_the_platform_is_biased_on(
         found = auditor.audits.most_skewed(contents, audience, bins=4, epsilon=2)
         assert (found.chosen, found.position) == (contents[1], 1)
         assert spent(auditor) == 4
-        saved = MostSkewed.from_receipt(found.save_receipt(tmp_path / "receipt.json"))
+        saved = MostSkewedResult.from_receipt(found.save_receipt(tmp_path / "receipt.json"))
         assert saved.chosen == contents[1]
 
 
@@ -128,7 +129,7 @@ def test_the_most_skewed_compares_two_groups_only(
     auditor = auditor_with(deployment, epsilon_limit="10")
     audience = auditor.audiences.sample("gender", {"woman": 20})
     contents = [upload(auditor), upload(auditor, title="Nurse")]
-    with pytest.raises(UnsupportedAuditError, match="two groups"):
+    with refuses(UnsupportedAuditError, "not-two-groups"):
         auditor.audits.most_skewed(contents, audience, bins=4)
     assert spent(auditor) == 0
 
@@ -169,7 +170,7 @@ def test_a_mandate_in_epsilon_does_not_pay_for_gaussian_noise(
 ) -> None:
     auditor = auditor_with(deployment, epsilon_limit="10")
     audience = auditor.audiences.sample("gender", {"woman": 20, "man": 20})
-    with pytest.raises(MandateError, match="mandate in rho"):
+    with refuses(MandateError, "no-mandate-in-rho"):
         auditor.audits.run(upload(auditor), audience, mechanism="discrete-gaussian", rho=1)
     assert spent(auditor) == 0
 
@@ -186,7 +187,7 @@ def test_a_kind_must_be_allowed_by_name(deployment: Deployment, kind: AuditKind)
         "match-count": asking.match_count(audience),
         "most-skewed": asking.most_skewed(contents, audience, bins=4),
     }
-    with pytest.raises(MandateError, match=f"allows {kind}"):
+    with pytest.raises(MandateError, match=kind):
         auditor.audits.submit(requests[kind])
     for other, request in requests.items():
         if other != kind:
@@ -232,7 +233,7 @@ def test_what_nobody_could_ever_bear_is_refused_before_it_is_paid(
     with deployed(url, platform, person_lifetime_rho=Decimal(2)) as deployment:
         auditor = auditor_with(deployment, epsilon_limit="10")
         audience = auditor.audiences.sample("gender", {"woman": 20, "man": 20})
-        with pytest.raises(AboveLifetimeCapError, match="one person may bear 2"):
+        with pytest.raises(AboveLifetimeCapError, match=r"\b2\b"):
             auditor.audits.match_count(audience, "1.01")
         assert spent(auditor) == 0
         assert auditor.audits.match_count(audience, 1).counts.keys() == {"woman", "man"}
@@ -247,7 +248,7 @@ def test_the_command_runs_every_kind(deployment: Deployment, tmp_path: Path) -> 
 
     found = command("audit", "match-count", audience, "--receipt", str(receipt))
     assert found["found"].keys() == {"woman", "man"}
-    assert MatchCount.from_receipt(receipt).id == found["audit"]
+    assert MatchCountResult.from_receipt(receipt).id == found["audit"]
     assert command("audit", "show", found["audit"]) == found
 
     cdf = command("audit", "cdf", contents[0], audience, "--bins", "4")

@@ -14,6 +14,7 @@ from starlette.types import Message
 from api.app.app import create_app
 from api.platforms.interfaces import Platform
 from auditor_client.errors import InputError
+from tests.refusals import refuses
 from tests.system.raw import CSV, JOB, JSON_LINES, Raw, csv, raw, refused, unchanged
 from tests.world import Deployment, deployed, sqlite_url
 
@@ -47,7 +48,7 @@ def test_a_body_over_the_limit_is_refused(
     headers = {"content-type": "application/json"}
     with unchanged(tight.service.store):
         answer = me.call("POST", path, content=body, headers=headers)
-        problem = refused(answer, "too-large", f"{BODY} bytes")
+        problem = refused(answer, "too-large", str(BODY))
     assert problem["limit"] == BODY
     assert me.post("/v1/contents", JOB).is_success
 
@@ -57,7 +58,7 @@ def test_a_part_over_the_limit_is_refused(tight: Deployment, me: Raw, streamed: 
     audience = me.audience({"g0": ["ada"]}, seal=False)
     body = chunks(2 * PART) if streamed else b" " * (PART + 1)
     with unchanged(tight.service.store):
-        problem = refused(me.put(audience["id"], "g0", body), "too-large", f"{PART} bytes")
+        problem = refused(me.put(audience["id"], "g0", body), "too-large", str(PART))
     assert problem["limit"] == PART
     assert me.put(audience["id"], "g0", b"username\nada\n").is_success
 
@@ -67,7 +68,7 @@ def test_an_audience_over_the_limit_is_refused_and_can_go_on(tight: Deployment, 
     names = [f"name{number}" for number in range(MEMBERS + 1)]
     with unchanged(tight.service.store):
         answer = me.put(audience["id"], "g0", csv(names))
-        refused(answer, "audience-too-large", f"{MEMBERS + 1} members", f"may have {MEMBERS}")
+        refused(answer, "audience-too-large", str(MEMBERS + 1), str(MEMBERS))
     assert me.put(audience["id"], "g0", csv(names[:6])).is_success
     assert me.put(audience["id"], "g1", csv(names[:3])).is_success
     with unchanged(tight.service.store):  # over all groups and parts together
@@ -129,7 +130,7 @@ def test_the_sdk_refuses_too_many_members_before_it_sends_any(tight: Deployment)
     auditor = tight.auditor()
     rows = [f"name{number}" for number in range(MEMBERS + 1)]
     frame = pa.table({"username": rows, "group": ["all"] * len(rows)})
-    with unchanged(tight.service.store), pytest.raises(InputError, match="over the limit of 10"):
+    with unchanged(tight.service.store), refuses(InputError, "audience-too-large", 10):
         auditor.audiences.upload(frame, id="username", by="group", progress=False)
 
 
@@ -142,7 +143,7 @@ def test_too_many_requests_are_told_when_to_come_back(
         answers = [hasty.get("/v1/budget") for _ in range(30)]
         late = [answer for answer in answers if answer.status_code == 429]
         assert {answer.status_code for answer in answers[:8]} == {200}
-        refused(late[-1], "rate-limited", "60 requests a minute", "try again in")
+        refused(late[-1], "rate-limited", "60", "again in")
         pause = int(late[-1].headers["retry-after"])
         assert pause == 1
         assert calm.get("/v1/budget").is_success

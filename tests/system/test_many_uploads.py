@@ -9,7 +9,9 @@ from pathlib import Path
 import httpx2
 import pyarrow as pa
 import pytest
+from sqlmodel import col, select
 
+from api.db import PartRow
 from api.platforms.interfaces import Persons, Platform
 from tests.conftest import new_postgresql
 from tests.durability.processes import until
@@ -63,6 +65,13 @@ def busy(postgresql: str, people: HeldPeople) -> Iterator[Deployment]:
         yield running
 
 
+def unmatched(busy: Deployment) -> bool:
+    """Whether a part that was accepted is not matched yet."""
+    with busy.service.store.read() as session:
+        claimed = select(PartRow.number).where(col(PartRow.claim).is_not(None))
+        return session.exec(claimed).first() is not None
+
+
 def done(working: list[Future[httpx2.Response]]) -> int:
     return sum(each.done() for each in working)
 
@@ -78,6 +87,7 @@ def test_a_few_wait_and_the_others_are_refused_at_once(
         people.let_go.set()
         for each in made:
             assert me.put(each, "g0", csv(["ada"])).is_success
+        until(lambda: not unmatched(busy), "all parts to be matched")
         people.let_go.clear()
         people.most = 0
     wide = httpx2.Limits(max_connections=None)

@@ -51,7 +51,7 @@ def test_parts_count_each_time_they_are_sent_whoever_they_find(
     assert used(store, auditor_id) == PARTS * LEAST_OF_A_PART
     before = stored(matched(store))
     answer = me.put(opened, "g0", body)
-    refused(answer, "matching-quota", "after midnight UTC")
+    refused(answer, "matching-quota", "midnight UTC")
     assert 0 < int(answer.headers["retry-after"]) <= 86_400
     assert answer.json()["limit"] == PARTS * LEAST_OF_A_PART
     assert stored(store) == before

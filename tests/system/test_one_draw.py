@@ -10,7 +10,8 @@ import pytest
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlmodel import Session, select
 
-from api import final_failures, ledger
+from api import ledger
+from api.audits import final_failures
 from api.audits.publication import Made
 from api.audits.queue import worker
 from api.db import AuditRow, ReleaseRow, Store
@@ -195,7 +196,7 @@ def test_a_failure_after_the_draw_is_final_although_the_database_was_down(
     counted = failing(at, [ValueError("no such number")])
     store = service.service.store
     if claimed:
-        monkeypatch.setattr("api.final_failures.finish_all", lambda _: None)
+        monkeypatch.setattr("api.audits.final_failures.finish_all", lambda _: None)
     for _ in range(3):
         with pytest.raises(OperationalError):
             service.service.worker().run_one()

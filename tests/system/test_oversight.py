@@ -319,8 +319,8 @@ def test_without_its_database_the_service_is_alive_but_not_ready(
             refused(answer, "unavailable", "background write")
             assert int(answer.headers["retry-after"]) > 0
             assert me.get("/healthz").json() == {"status": "ok"}
-            refused(me.get("/v1/budget"), "unavailable", "try again")
-            refused(me.post("/v1/contents", content), "unavailable", "try again")
+            refused(me.get("/v1/budget"), "unavailable", "again")
+            refused(me.post("/v1/contents", content), "unavailable", "again")
         finally:
             back()
         until(lambda: me.get("/readyz").is_success, "the probe to recover")

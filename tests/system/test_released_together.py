@@ -21,6 +21,7 @@ from api.audits.queue.leases import Leases
 from api.audits.queue.worker import Worker
 from api.db import AudienceRow, AuditRow, CourseRow, EntryRow, ReleaseRow, Store
 from api.kernel.clock import now
+from api.kinds.context import in_process
 from api.platforms.interfaces import Platform
 from auditor_client import Auditor
 from openapi.resources import Audit
@@ -202,7 +203,8 @@ def test_without_a_database_nothing_is_lost(
 def test_a_slow_audit_keeps_no_release(place: Deployment, at_work: Worker) -> None:
     audits = several(place, "Engineer", "held")
     scoring = Scoring()
-    slow = replace(at_work, platform=replace(at_work.platform, scores=scoring))
+    on = in_process(replace(at_work.platform, scores=scoring))
+    slow = replace(at_work, platform=on.platform, engine=on.engine)
     with working(slow):
         assert scoring.began.wait(PATIENCE)
         until(lambda: states(at_work.store, audits) == ["released", "running"])

@@ -12,6 +12,7 @@ from auditor_client.local.private_files import home
 from auditor_client.studies import read_study
 from auditor_client.studies.runner import Run
 from auditor_client.transport.retries import Retries
+from tests.refusals import refuses
 from tests.system.gates import Gate, gated
 from tests.world import Deployment
 
@@ -69,7 +70,7 @@ def test_bins_that_were_bought_are_not_bought_again(
     assert found.id in [audit.id for audit in auditor.audits.list()]
     assert list((home() / "pending").iterdir()) == []
     # A completed run is complete: another one is another charge, which the mandate refuses.
-    with pytest.raises(InputError, match="mandate does not cover"):
+    with refuses(InputError, "not-covered"):
         run()
 
 

@@ -14,10 +14,10 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from api.platforms.interfaces import Platform
-from auditor_client import Auditor, AuditorError, OutcomeTest, save_profile
+from auditor_client import Auditor, AuditorError, OutcomeTestResult, save_profile
 from auditor_client.cli import app
 from auditor_client.errors import InputError, MandateError
-from auditor_client.kinds.bias_size.result import BiasSize, Corrections
+from auditor_client.kinds.bias_size.result import BiasSizeResult, Corrections
 from auditor_client.kinds.score_histogram.analysis import read_receipt
 from auditor_client.ledger import make_trust
 from auditor_client.local.private_files import home, write_private
@@ -26,6 +26,7 @@ from auditor_client.studies import read_study
 from auditor_client.studies.registration_file import SavedRegistration
 from auditor_client.studies.runner import Run
 from platform_sim import SOFTWARE_JOB, SimulatedPlatform, recruit
+from tests.refusals import refuses
 from tests.world import Deployment, deployed, sqlite_url
 
 pytestmark = pytest.mark.long
@@ -164,8 +165,8 @@ def test_a_study_of_logs_corrects_by_what_its_own_test_released(
     assert [found.kind for found in results.audits] == OF_LOGS
     receipts = tmp_path / "audit-results" / "receipts"
     test, size = (read_receipt(receipts / f"{name}.json") for name in ("outcomes", "size"))
-    assert isinstance(test, OutcomeTest)
-    assert isinstance(size, BiasSize)
+    assert isinstance(test, OutcomeTestResult)
+    assert isinstance(size, BiasSizeResult)
     expected = Corrections.of(test.moments)
     assert size.release.slopes == pytest.approx(list(expected.slopes))
     added = {test.names[one.label]: one.add for one in size.release.corrections}
@@ -341,7 +342,7 @@ def test_a_study_for_another_platform_is_refused(
     auditor: Auditor, study: dict[str, Any], tmp_path: Path
 ) -> None:
     file = written(tmp_path, study | {"platform": "https://elsewhere.example"})
-    with pytest.raises(InputError, match="choose the profile"):
+    with refuses(InputError, "another-service"):
         Run(read_study(file), tmp_path, auditor)
 
 

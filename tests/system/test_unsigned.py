@@ -149,7 +149,7 @@ def test_what_its_maker_did_not_sign_is_refused_and_leaves_nothing(
     sent = wrong(maker_of(who), action, body, secrets.token_hex(8))
     before = size(scene.deployment)
     with unchanged(scene.deployment.service.store):
-        refused(who.post(path, body, headers=sent), "unsigned", "nothing was done")
+        refused(who.post(path, body, headers=sent), "unsigned", "nothing")
     assert size(scene.deployment) == before
     # Nothing is wrong with it but the signature.
     if path != "/v1/audits":

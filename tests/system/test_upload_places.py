@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from api.audiences import routes as audiences
+from api.audiences import part_upload
 from api.platforms.interfaces import Persons, Platform
 from platform_sim import World
 from tests.system.raw import Raw, csv, raw, refused, stored, usernames
@@ -50,7 +50,7 @@ def opened(me: Raw) -> str:
 def test_one_auditor_does_not_take_the_places_of_another(
     small: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audiences, "PLACE_PATIENCE", timedelta(seconds=1))
+    monkeypatch.setattr(part_upload, "PLACE_PATIENCE", timedelta(seconds=1))
     body, places = csv(usernames(world, 5)), small.service.matcher.places.parts
     greedy, other = raw(small, small.auditor()), raw(small, small.auditor())
     audience, another = opened(greedy), opened(other)

@@ -12,19 +12,20 @@ import pytest
 from sqlalchemy import MetaData, select
 
 from api.audiences import sealing, similarity_sketches
+from api.audiences.expiry import purge_expired
 from api.db import AudienceRow, GroupRow, PartRow, SketchRow, Store
 from api.kernel.clock import now
-from api.operations.housekeeping import tidy
 from api.platforms.interfaces import Platform
 from auditor_client import Auditor
 from auditor_client.audiences.labels import label_names
 from auditor_client.audiences.parts import MEDIA_TYPE, commitment, cut, rows_per_part
 from auditor_client.audiences.tables import read_members
-from auditor_client.audiences.upload import Upload
+from auditor_client.audiences.upload import AudienceUpload
 from auditor_client.errors import ConflictError
 from auditor_client.local.audience_records import load_record
 from openapi.resources import AudienceDraft
 from platform_sim import World, recruit
+from tests.refusals import refuses
 from tests.system.raw import (
     ARROW,
     CSV,
@@ -169,7 +170,7 @@ def test_an_upload_that_broke_off_is_resumed_where_it_broke(
     frame = recruit(world, 600, seed=9)
     members = read_members(frame, "email", "gender")
     names = label_names(members.groups)
-    upload = Upload(auditor._transport, names, members)
+    upload = AudienceUpload(auditor._transport, names, members)
     audience_id = upload.begin(AudienceDraft(groups=list(names)))
     first = members.groups[names["g0"]]
     parts = list(cut(members.kind, first, rows_per_part(first, 8_192)))
@@ -312,7 +313,7 @@ def test_an_abandoned_upload_expires_with_its_members(deployment: Deployment) ->
     audience = me.audience({"g0": ["an.abandoned.person"]}, seal=False)
     path = f"/v1/audiences/{audience['id']}"
     assert timedelta(hours=23) < expiry(me, audience["id"]) <= timedelta(hours=24)
-    tidy(store)
+    purge_expired(store)
     assert me.get(path).json()["state"] == "open"
     move_expiry(store, audience["id"], now() + timedelta(minutes=1))
     me.put(audience["id"], "g0", csv(["an.abandoned.person"]))  # a sign of life
@@ -327,7 +328,7 @@ def test_an_abandoned_upload_expires_with_its_members(deployment: Deployment) ->
     assert timedelta(0) < expiry(me, audience["id"]) <= timedelta(hours=1)
 
     move_expiry(store, audience["id"], now() - timedelta(seconds=1))
-    tidy(store)
+    purge_expired(store)
     shown = me.get(path).json()
     assert shown["state"] == "erased"
     assert shown["groups"][0]["parts"] == []
@@ -345,10 +346,10 @@ def test_members_are_erased_in_time_and_what_was_paid_and_committed_stays(
     release = me.get(f"/v1/audits/{audit['id']}/release").content
     assert timedelta(days=29) < expiry(me, sealed["id"]) <= timedelta(days=30)
 
-    tidy(store)
+    purge_expired(store)
     assert people_kept(store, sealed["id"])
     move_expiry(store, sealed["id"], now() - timedelta(seconds=1))
-    tidy(store)
+    purge_expired(store)
     assert not people_kept(store, sealed["id"])
     shown = me.get(f"/v1/audiences/{sealed['id']}").json()
     assert (shown["state"], shown["commitment"]) == ("erased", sealed["commitment"])
@@ -357,7 +358,7 @@ def test_members_are_erased_in_time_and_what_was_paid_and_committed_stays(
     assert me.get("/v1/budget").json()["mandates"][0]["spent"] == "2.5"
     entries = [entry.kind for entry in deployment.regulator.ledger.entries()][:2]
     assert entries == ["audience-erasure", "release"]
-    tidy(store)
+    purge_expired(store)
     assert [entry.kind for entry in deployment.regulator.ledger.entries()][:2] == entries
 
 
@@ -367,15 +368,15 @@ def test_an_audit_that_is_not_finished_protects_its_members(idle: Deployment, wo
     sealed = me.audience({"g0": usernames(world, 5)})
     audit = me.submit(request_for(me.content(), sealed)).json()
     move_expiry(store, sealed["id"], now() - timedelta(days=1))
-    tidy(store)
+    purge_expired(store)
     assert people_kept(store, sealed["id"])
-    with pytest.raises(ConflictError, match="cancel it or wait"):
+    with refuses(ConflictError, "audit-not-finished"):
         auditor.audiences.delete(sealed["id"])
     assert idle.service.worker().run_one()
     assert me.get(f"/v1/audits/{audit['id']}").json()["state"] == "released"
     # The time counts from the last release.
     assert timedelta(days=29) < expiry(me, sealed["id"])
-    tidy(store)
+    purge_expired(store)
     assert people_kept(store, sealed["id"])
 
 

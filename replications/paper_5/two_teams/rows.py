@@ -55,7 +55,10 @@ class Places:
         distinct = np.unique(np.column_stack([self.cell, self.members]), axis=0)
         _, counts = np.unique(distinct[:, 0], return_counts=True)
         if counts.min(initial=terms.least_rows) < terms.least_rows:
-            raise MalformedError(f"a cell has fewer than {terms.least_rows} different rows")
+            raise MalformedError(
+                f"a cell has fewer than {terms.least_rows} different rows",
+                case="few-rows-in-a-cell",
+            )
 
 
 @dataclass(frozen=True)
@@ -95,5 +98,7 @@ class VectorKey:
         try:
             plain = self._cipher.decrypt(data[:_NONCE], data[_NONCE:], None)
         except InvalidTag as error:
-            raise MalformedError("a member's weights came back altered") from error
+            raise MalformedError(
+                "a member's weights came back altered", case="altered-weights"
+            ) from error
         return np.frombuffer(plain, "<i8").astype(np.int64)

@@ -53,7 +53,9 @@ class TesterParty(Asking):
         if weights.shape != (terms.members, terms.groups) or len(tokens) != TOKEN * terms.members:
             raise BoundsError("there is not one token and one row of weights for each member")
         if len(set(each(tokens))) != terms.members:
-            raise BoundsError("a member is in the table twice: keep one row of each")
+            raise BoundsError(
+                "a member is in the table twice: keep one row of each", case="member-twice"
+            )
         if weights.min() < terms.weights.low or weights.max() > terms.weights.high:
             raise BoundsError("a weight is not within its declared bounds")
         self.terms = terms

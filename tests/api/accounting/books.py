@@ -21,9 +21,10 @@ from sqlmodel import Session, select
 
 from api.accounting import balance_blocks
 from api.accounting import charge as charging
+from api.accounting.memberships import charged_members, load_membership
+from api.accounting.platform_budget import window_of
+from api.accounting.prices import exact_price
 from api.audiences.erasure import erase
-from api.audiences.sealing import reached
-from api.audits.pricing import exact_price
 from api.db import (
     AudienceRow,
     AuditorRow,
@@ -167,7 +168,7 @@ class Books:
             session.flush()
             whom = session.get_one(AudienceRow, audience)
             asked = MAKER.states("charge", {"kind": audit.kind, "audience_id": audience})
-            bill = charging.Bill(audit, mandate, whom, [], price, asked)
+            bill = charging.ChargeOrder(audit, mandate, whom, [], price, asked)
             charging.charge(session, at, [bill], self.settings)
         return audit.id
 
@@ -221,7 +222,7 @@ class Books:
             account = session.exec(select(PlatformAccountRow)).one()
             latest = session.exec(select(HeadRow)).one().latest
         hours = (latest - BEGINNING) // timedelta(hours=1)
-        window = charging.window_of(latest)
+        window = window_of(latest)
         assert account.window <= window
         spent = account.spent if account.window == window else Fraction(0)
         return window - 681, spent, hours
@@ -239,14 +240,14 @@ class Books:
     def bearers(self, audit_id: str) -> set[int]:
         with self.store.read() as session:
             audience = session.get_one(AudienceRow, session.get_one(AuditRow, audit_id).audience_id)
-            everyone = charging.bearers(session, audit_id, audience).everyone()
+            everyone = charged_members(session, audit_id, audience)[0].everyone()
         assert len(everyone) == len(set(everyone.tolist()))
         return set(everyone.tolist())
 
     def everyone(self, audience: str) -> set[int]:
         with self.store.read() as session:
             row = session.get_one(AudienceRow, audience)
-            return set(reached(session, row).membership.everyone().tolist())
+            return set(load_membership(session, row).membership.everyone().tolist())
 
     def sound(self) -> bool:
         return inspect(self.store, Fraction(self.settings.person_lifetime_rho)).sound

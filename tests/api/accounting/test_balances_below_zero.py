@@ -10,7 +10,7 @@ from sqlmodel import col, select, update
 
 from api.accounting import lifetime_caps
 from api.accounting.balance_blocks import BLOCK, COLUMNS, Blocks, NegativeBalanceError, pack
-from api.accounting.lifetime_caps import Burden
+from api.accounting.lifetime_caps import LifetimeDebit
 from api.db import PersonBlockRow, Store
 from api.operations.reconciliation import inspect
 from privacy.tables.membership import Membership
@@ -37,12 +37,12 @@ def lowest(store: Store) -> list[int]:
 
 def refund(store: Store, membership: Membership, cost: Fraction, **burden: bool) -> None:
     with store.write() as session:
-        lifetime_caps.refund(session, Burden(membership, cost, **burden))
+        lifetime_caps.refund(session, LifetimeDebit(membership, cost, **burden))
 
 
 def charge(store: Store, membership: Membership, cost: Fraction, uploaded: int = 0) -> None:
     with store.write() as session:
-        lifetime_caps.charge(session, [Burden(membership, cost, uploaded)], CAP)
+        lifetime_caps.charge(session, [LifetimeDebit(membership, cost, uploaded)], CAP)
 
 
 def test_a_refund_of_more_than_was_spent_is_refused_before_anything_is_written(

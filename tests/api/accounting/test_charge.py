@@ -9,7 +9,7 @@ import pytest
 from sqlmodel import Session, select
 
 from api.accounting import charge
-from api.accounting.charge import Bill, refuse_unbearable
+from api.accounting.charge import ChargeOrder, refuse_above_lifetime_cap
 from api.db import AudienceRow, ChargeRow, MandateRow
 from api.kernel.errors import AboveLifetimeCapError, BudgetExhaustedError, ExplorationExhaustedError
 from api.ledger import entries
@@ -40,14 +40,16 @@ def price_of(rho: tuple[str, str], epsilon: tuple[str, str] = ("1", "2"), loss: 
     return Price.model_validate({**fields, "exploration_loss": loss, "parts": []})
 
 
-def bill(books: Books, session: Session, at: datetime, price: Price, mandate_id: str = "m") -> Bill:
+def bill(
+    books: Books, session: Session, at: datetime, price: Price, mandate_id: str = "m"
+) -> ChargeOrder:
     """A bill whose audit is written, as `charging.charge` expects it."""
     mandate = session.get_one(MandateRow, mandate_id)
     audit = books._audit(mandate, "a", price, at)
     session.add(audit)
     session.flush()
     states = MAKER.states("charge", {"kind": audit.kind, "audience_id": "a"})
-    return Bill(audit, mandate, session.get_one(AudienceRow, "a"), [], price, states)
+    return ChargeOrder(audit, mandate, session.get_one(AudienceRow, "a"), [], price, states)
 
 
 @pytest.mark.parametrize("rho", [("0.5", "0.999999999999"), ("0.5", "0.5"), ("0.4", "0.6")])
@@ -84,10 +86,10 @@ def test_what_nobody_could_bear_is_refused_by_its_change_one_price(
 ) -> None:
     assert books.settings.person_lifetime_rho == Decimal(1)
     if not refused:
-        refuse_unbearable(price_of(rho), books.settings)
+        refuse_above_lifetime_cap(price_of(rho), books.settings)
         return
     with pytest.raises(AboveLifetimeCapError):
-        refuse_unbearable(price_of(rho), books.settings)
+        refuse_above_lifetime_cap(price_of(rho), books.settings)
 
 
 def test_each_charge_of_several_is_debited_from_the_platform(books: Books) -> None:

@@ -12,7 +12,7 @@ from sqlmodel import Session, select
 from typer.testing import CliRunner
 
 from api.accounting import balance_blocks, lifetime_caps
-from api.accounting.lifetime_caps import Burden
+from api.accounting.lifetime_caps import LifetimeDebit
 from api.db import ExclusionRow, PersonBlockRow
 from api.operations import reconciliation
 from api.operations.cli import app
@@ -75,7 +75,7 @@ def test_charges_and_refunds_agree_with_a_dictionary(
         everyone = {int(person) for group in membership.groups for person in group}
         able = {person for person in everyone if expected.get(person, 0) + cost <= CAP}
         with books.store.write() as session:
-            [masks] = lifetime_caps.charge(session, [Burden(membership, cost)], CAP)
+            [masks] = lifetime_caps.charge(session, [LifetimeDebit(membership, cost)], CAP)
         for group, mask in zip(membership.groups, masks, strict=True):
             borne = group if mask is None else group[mask]
             assert borne.tolist() == [person for person in group.tolist() if person in able]
@@ -87,7 +87,7 @@ def test_charges_and_refunds_agree_with_a_dictionary(
             )
             with books.store.write() as session:
                 bearing = Membership(kept, membership.groups_per_person)
-                lifetime_caps.refund(session, Burden(bearing, cost))
+                lifetime_caps.refund(session, LifetimeDebit(bearing, cost))
         else:
             expected |= {person: expected.get(person, Fraction(0)) + cost for person in able}
         assert books.balances() == {who: spent for who, spent in expected.items() if spent}
@@ -96,7 +96,7 @@ def test_charges_and_refunds_agree_with_a_dictionary(
 def test_an_empty_audience_costs_nobody_anything(books: Books) -> None:
     nobody = Membership.cut([np.empty(0, np.int64)], 1)
     with books.store.write() as session:
-        burden = Burden(nobody, Fraction(1))
+        burden = LifetimeDebit(nobody, Fraction(1))
         assert lifetime_caps.charge(session, [burden], CAP) == [[None]]
         lifetime_caps.refund(session, burden)
     assert books.balances() == {}
@@ -110,14 +110,14 @@ def test_as_many_blocks_are_rewritten_as_identifiers_were_uploaded(
     _fill(books, 400)
     cost, somebody = Fraction(1, 8), Membership((np.array([5]),), 1)
     with books.store.write() as session:
-        lifetime_caps.charge(session, [Burden(somebody, cost)], CAP)
+        lifetime_caps.charge(session, [LifetimeDebit(somebody, cost)], CAP)
     before = books.balances()
     scattered = (np.arange(min(uploaded, 400)) * balance_blocks.BLOCK).tolist()
     for found in ([], [5], scattered):
         rewritten.clear()
         with books.store.write() as session:
             theirs = Membership((np.array(found, np.int64),), 1)
-            lifetime_caps.refund(session, Burden(theirs, cost, uploaded))
+            lifetime_caps.refund(session, LifetimeDebit(theirs, cost, uploaded))
         assert len(rewritten) == len(set(rewritten)) == min(uploaded, 400)
     refunded = {5, *scattered}
     assert books.balances() == {each: cost for each in before if each not in refunded}
@@ -126,9 +126,9 @@ def test_as_many_blocks_are_rewritten_as_identifiers_were_uploaded(
 def test_blocks_that_are_not_there_are_made_for_nobody_but_who_was_found(books: Books) -> None:
     far = Membership((np.array([9 * balance_blocks.BLOCK]),), 1)
     with books.store.write() as session:
-        lifetime_caps.charge(session, [Burden(far, Fraction(1, 8), uploaded=5)], CAP)
+        lifetime_caps.charge(session, [LifetimeDebit(far, Fraction(1, 8), uploaded=5)], CAP)
         near = Membership((np.array([3]),), 1)
-        lifetime_caps.charge(session, [Burden(near, Fraction(1, 8), uploaded=50)], CAP)
+        lifetime_caps.charge(session, [LifetimeDebit(near, Fraction(1, 8), uploaded=50)], CAP)
         numbers = session.exec(select(PersonBlockRow.number)).all()
     assert sorted(numbers) == [0, 9]
     assert books.balances() == {9 * balance_blocks.BLOCK: Fraction(1, 8), 3: Fraction(1, 8)}
@@ -374,7 +374,7 @@ def _fill(books: Books, number: int) -> None:
     """So many blocks, with a balance in each."""
     everywhere = Membership((np.arange(number) * balance_blocks.BLOCK,), 1)
     with books.store.write() as session:
-        lifetime_caps.charge(session, [Burden(everywhere, Fraction(1, 8))], CAP)
+        lifetime_caps.charge(session, [LifetimeDebit(everywhere, Fraction(1, 8))], CAP)
 
 
 def _kept(books: Books, column: str) -> dict[int, Fraction]:

@@ -23,10 +23,10 @@ from api.audiences.parsing import Members
 from api.audiences.uploads import Claimed
 from api.db import AudienceRow, AuditorRow, GroupRow, PartRow, ResearcherRow, Store, insert
 from api.kernel.clock import EPOCH, now
-from api.kernel.public_pace import STEP, Pace
 from api.kernel.settings import Settings
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import People, Persons
+from api.platforms.public_pace import STEP, Pace
 from api.telemetry.metrics import LATE_PARTS
 from tests.databases import prepare
 from tests.world import make_settings, sqlite_url

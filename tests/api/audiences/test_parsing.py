@@ -170,7 +170,7 @@ def test_malformed_json_lines_are_told_with_their_line(body: bytes, line: int | 
 
 @pytest.mark.parametrize("compression", ["zstd", "lz4"])
 def test_compressed_arrow_is_refused(compression: str) -> None:
-    with pytest.raises(MalformedMembersError, match="without compression"):
+    with pytest.raises(MalformedMembersError, match="compress"):
         read(stream(("username", pa.array(["ada"])), compression=compression), ARROW)
 
 
@@ -321,7 +321,7 @@ def test_an_arrow_stream_of_empty_batches_is_refused() -> None:
     with pa.ipc.new_stream(sink, empty.schema) as writer:
         for _ in range(10_001):
             writer.write_batch(empty)
-    with pytest.raises(MalformedMembersError, match="record batches"):
+    with pytest.raises(MalformedMembersError, match=r"\b10000\b"):
         read(bytes(sink.getvalue()), ARROW)
 
 

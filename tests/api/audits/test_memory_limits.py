@@ -12,13 +12,14 @@ import pytest
 
 from api.accounting import lifetime_caps as persons
 from api.accounting.balances import Borne
-from api.accounting.lifetime_caps import Burden
+from api.accounting.lifetime_caps import LifetimeDebit
 from api.app.compose import simulated
 from api.audits.memory_limits import BATCH_BYTES, CELL_BYTES, MEMBER_BYTES, needed_bytes
 from api.db import Store
 from api.db.schema import migrate
 from api.kinds.building_blocks import log_rows
 from api.kinds.building_blocks.log_rows import HELD_BYTES
+from api.kinds.context import in_process
 from api.kinds.envy_freeness import ARM_BYTES, PLACE_BYTES
 from api.kinds.envy_freeness.algorithms import Terms, fleet_of
 from api.kinds.envy_freeness.participants import draw_lots
@@ -60,7 +61,7 @@ def test_rows_that_are_compared_are_counted_in_full(tmp_path: Path) -> None:
     facts = AudienceFacts(("g0", "g1"), 1, None, members=people)
     question = kind.question(request, facts)
     needed = needed_bytes(kind, request, facts, question) - BATCH_BYTES - HELD_BYTES
-    taken = peak(lambda: kind.reduce(request, question, [], halves, platform))
+    taken = peak(lambda: kind.reduce(request, question, [], halves, in_process(platform)))
     assert needed / 4 < taken < needed
 
 
@@ -99,7 +100,7 @@ def test_the_rows_of_a_batch_are_counted_in_full(
     facts = AudienceFacts(("g0", "g1"), 1, None, members=3 * people)
     question = kind.question(request, facts)
     assert kind.held_bytes(request, facts) == HELD_BYTES
-    taken = peak(lambda: kind.reduce(request, question, [], halves, platform))
+    taken = peak(lambda: kind.reduce(request, question, [], halves, in_process(platform)))
     assert HELD_BYTES / 4 < 16 * taken < HELD_BYTES
 
 
@@ -119,7 +120,9 @@ def test_places_in_lots_are_counted_in_full(each: int) -> None:
 
 def charged(store: Store, membership: Membership, uploaded: int) -> None:
     with store.write() as session:
-        persons.charge(session, [Burden(membership, Fraction(1, 10**6), uploaded)], Fraction(1))
+        persons.charge(
+            session, [LifetimeDebit(membership, Fraction(1, 10**6), uploaded)], Fraction(1)
+        )
 
 
 def test_identifiers_are_counted_in_full(store: Store) -> None:

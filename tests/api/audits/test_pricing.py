@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from api.audits.pricing import exact_price, facts_of, in_currency, price_of
+from api.accounting.prices import exact_price
+from api.audits.pricing import facts_of, in_currency, price_of
 from api.db import AudienceRow
 from api.kinds.registry import AudienceFacts
 from privacy.tables.bounded_table import Bounds

@@ -56,10 +56,10 @@ def test_what_is_not_a_whole_number_of_units_is_refused_never_rounded(
     if (amount / UNIT).denominator == 1:
         assert Fraction(as_decimal(amount)) == amount
         return
-    with pytest.raises(ValueError, match="whole number"):
+    with pytest.raises(ValueError, match=str(amount)):
         to_pico(amount)
     if (10 * amount / UNIT).denominator != 1:
-        with pytest.raises(ValueError, match="decimals"):
+        with pytest.raises(ValueError, match=str(amount)):
             as_decimal(amount)
 
 
@@ -71,7 +71,7 @@ def test_epsilon_in_millionths_has_an_exact_rho(micro: int) -> None:
 
 def test_a_tenth_as_a_float_is_not_a_tenth() -> None:
     assert to_pico(Fraction(Decimal("0.1"))) == 10**11
-    with pytest.raises(ValueError, match="whole number"):
+    with pytest.raises(ValueError, match=str(Fraction(0.1))):
         to_pico(Fraction(0.1))
 
 

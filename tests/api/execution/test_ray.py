@@ -18,9 +18,11 @@ import pytest
 import ray
 from ray._private import services
 
-from api.app.compose import load_platform
+from api.app.compose import load_engine, load_platform
+from api.execution.in_process import InProcess
 from api.execution.ray.driver import OnRay
 from api.kernel.settings import RayCluster, load_settings
+from api.kinds.context import AuditContext, in_process
 from api.kinds.registry import KINDS, AudienceFacts
 from api.operations.setup import write_settings
 from api.platforms.fault_isolation import PlatformDownError
@@ -30,6 +32,7 @@ from privacy.tables.bounded_table import Table
 from privacy.tables.membership import Membership
 from tests.api.execution.adapter import FILES, PEOPLE, ROWS_OF_ONE, make, write_feed
 from tests.durability.processes import until
+from tests.refusals import refuses
 from tests.world import deployed, sqlite_url
 
 pytestmark = pytest.mark.long
@@ -120,8 +123,8 @@ def here(folder: Path) -> Platform:
 
 
 @pytest.fixture(scope="module")
-def there(here: Platform, folder: Path, cluster: RayCluster) -> Platform:
-    return replace(here, engine=OnRay(here, partial(make, str(folder)), cluster))
+def there(here: Platform, folder: Path, cluster: RayCluster) -> AuditContext:
+    return AuditContext(here, OnRay(here, partial(make, str(folder)), cluster))
 
 
 @pytest.fixture
@@ -130,18 +133,19 @@ def same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("secrets.randbits", lambda bits: 20_261_116)
 
 
-def reduced(kind: str, platform: Platform, people: Membership, **changes: Any) -> Table:
+def reduced(kind: str, on: Platform | AuditContext, people: Membership, **changes: Any) -> Table:
+    context = on if isinstance(on, AuditContext) else in_process(on)
     request: Any = REQUEST.validate_python({"kind": kind, **ASKED[kind], **changes})
     labels = tuple(f"g{number}" for number in range(len(people.groups)))
     question = KINDS[kind].question(request, AudienceFacts(labels, people.groups_per_person, None))
     contents = [CONTENT] * len(request.content_ids)
-    tables = KINDS[kind].reduce(request, question, contents, people, platform)
+    tables = KINDS[kind].reduce(request, question, contents, people, context)
     return next(iter(tables.values()))
 
 
 @pytest.mark.parametrize("kind", ASKED)
 def test_the_bounded_tables_are_those_made_in_process(
-    here: Platform, there: Platform, same_rows: None, kind: str
+    here: Platform, there: AuditContext, same_rows: None, kind: str
 ) -> None:
     one = kind in ("most-skewed", "bias-size")
     people = HALVES if one else BOTH
@@ -171,7 +175,9 @@ def naive(platform: Platform, people: Membership) -> Table:
     return sum(tables[1:], tables[0])
 
 
-def test_rows_of_one_person_in_every_piece_are_cut_once(here: Platform, there: Platform) -> None:
+def test_rows_of_one_person_in_every_piece_are_cut_once(
+    here: Platform, there: AuditContext
+) -> None:
     """With the person and without: what one person adds, in L1, and what was promised of it."""
 
     def far(made: Callable[[Membership], Table]) -> int:
@@ -185,7 +191,7 @@ def test_rows_of_one_person_in_every_piece_are_cut_once(here: Platform, there: P
 
 
 def test_a_process_that_dies_while_it_scores_is_replaced(
-    here: Platform, there: Platform, folder: Path
+    here: Platform, there: AuditContext, folder: Path
 ) -> None:
     expected = reduced("score-histogram", here, BOTH)
     (folder / "hold").touch()
@@ -206,7 +212,7 @@ def test_a_process_that_dies_while_it_scores_is_replaced(
     assert len(list(folder.glob("began-*"))) >= 2
 
 
-def test_an_outage_is_one_there_too(there: Platform, folder: Path) -> None:
+def test_an_outage_is_one_there_too(there: AuditContext, folder: Path) -> None:
     (folder / "down").touch()
     try:
         with pytest.raises(PlatformDownError):
@@ -216,7 +222,9 @@ def test_an_outage_is_one_there_too(there: Platform, folder: Path) -> None:
     with pytest.raises(PlatformDownError):
         reduced(
             "log-cdf",
-            replace(there, engine=OnRay(there, partial(make, "/nowhere"), RayCluster())),
+            AuditContext(
+                there.platform, OnRay(there.platform, partial(make, "/nowhere"), RayCluster())
+            ),
             BOTH,
         )
 
@@ -234,8 +242,8 @@ def test_another_model_in_the_cluster_than_in_the_worker_scores_nobody(
 ) -> None:
     (elsewhere / "model").write_text("b")
     engine = OnRay(here, partial(make, str(elsewhere)), cluster)
-    with pytest.raises(PlatformDownError, match="another model"):
-        reduced(kind, replace(here, engine=engine), HALVES)
+    with refuses(PlatformDownError, "another-model"):
+        reduced(kind, AuditContext(here, engine), HALVES)
 
 
 def test_a_model_that_changes_in_the_cluster_while_it_scores_is_noticed(
@@ -252,15 +260,15 @@ def test_a_model_that_changes_in_the_cluster_while_it_scores_is_noticed(
     thread = threading.Thread(target=change)
     thread.start()
     try:
-        with pytest.raises(PlatformDownError, match="another model"):
-            reduced("score-histogram", replace(here, engine=engine), BOTH)
+        with refuses(PlatformDownError, "another-model"):
+            reduced("score-histogram", AuditContext(here, engine), BOTH)
     finally:
         thread.join()
 
 
 @pytest.mark.parametrize("kind", ["log-cdf", "outcome-test"])
 def test_a_person_because_of_whom_pieces_cannot_be_scanned_is_cut_and_nobody_else(
-    here: Platform, there: Platform, folder: Path, same_rows: None, kind: str
+    here: Platform, there: AuditContext, folder: Path, same_rows: None, kind: str
 ) -> None:
     (folder / "touchy").touch()
     try:
@@ -272,13 +280,13 @@ def test_a_person_because_of_whom_pieces_cannot_be_scanned_is_cut_and_nobody_els
 
 
 def test_a_resource_that_no_machine_has_is_an_outage(
-    here: Platform, there: Platform, folder: Path, cluster: RayCluster
+    here: Platform, there: AuditContext, folder: Path, cluster: RayCluster
 ) -> None:
     told = {"resource": "nobody_has_it", "patience_seconds": 1.0}
     engine = OnRay(here, partial(make, str(folder)), cluster.model_copy(update=told))
     for kind in ("score-histogram", "log-cdf"):
-        with pytest.raises(PlatformDownError, match="does not get anything done"):
-            reduced(kind, replace(here, engine=engine), BOTH)
+        with refuses(PlatformDownError, "cluster-stalled"):
+            reduced(kind, AuditContext(here, engine), BOTH)
     assert reduced("score-histogram", there, BOTH).cells.any()
 
 
@@ -288,10 +296,10 @@ def test_nothing_is_begun_before_what_was_given_up_has_ended(
     """Or it is stuck, and left: one that hangs for somebody's sake does not stop all others."""
     brisk = cluster.model_copy(update={"patience_seconds": 3.0})
     engine = OnRay(here, partial(make, str(elsewhere)), brisk)
-    there = replace(here, engine=engine)
+    there = AuditContext(here, engine)
     (elsewhere / "hold").touch()
     for _ in range(2):
-        with pytest.raises(PlatformDownError, match="does not get anything done"):
+        with refuses(PlatformDownError, "cluster-stalled"):
             reduced("score-histogram", there, BOTH)
         assert len(engine.given_up) == cluster.partitions
     (elsewhere / "hold").unlink()
@@ -304,17 +312,18 @@ def test_settings_name_the_engine_and_only_the_adapter_goes_to_the_cluster(tmp_p
     options, adapter = {"folder": str(tmp_path)}, "tests.api.execution.adapter:make"
     write_settings(file, "postgresql://auditor:hunter2@db/x", "http://x", key, options, adapter)
     settings = load_settings(file, ray=RayCluster(partitions=5))
-    engine = load_platform(settings).engine
+    engine = load_engine(settings, load_platform(settings))
     assert isinstance(engine, OnRay)
     assert engine.cluster.partitions == 5
     sent = ray.cloudpickle.dumps(engine.make)  # type: ignore[no-untyped-call]
     assert str(tmp_path).encode() in sent
     assert key not in sent
     assert b"hunter2" not in sent
-    assert load_platform(load_settings(file)).engine is None
+    plain = load_settings(file)
+    assert isinstance(load_engine(plain, load_platform(plain)), InProcess)
 
 
-def test_an_audit_runs_from_end_to_end(there: Platform, tmp_path: Path) -> None:
+def test_an_audit_runs_from_end_to_end(there: AuditContext, tmp_path: Path) -> None:
     with deployed(sqlite_url(tmp_path), there) as deployment:
         auditor = deployment.auditor()
         content = auditor.contents.upload(kind="job", title="Engineer")

@@ -10,8 +10,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from api.health.container_probe import address, main, probe
 from api.health.listener import MetricsAddressError, listen
-from api.health.readiness import WriteRecord
 from api.telemetry.metrics import IN_PROGRESS, SHED
+from api.telemetry.readiness import WriteRecord
 from tests.world import free_port
 
 

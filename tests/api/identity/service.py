@@ -23,6 +23,7 @@ from api.identity.oauth_routes import router
 from api.identity.roles import AuditorDep, CallerDep, OperatorDep, RegulatorDep
 from api.kernel.errors import ApiError
 from api.kernel.settings import OutsideIssuer, Settings
+from api.ledger.key_rotation import KeyEntries
 from openapi.resources import KeyPurpose
 from tests.databases import prepare
 
@@ -65,7 +66,7 @@ def running(database: Path, outside: OutsideIssuer | None = None) -> Iterator[Se
     )
     store = Store(settings.database_url)
     prepare(store)
-    auth = build_auth(store, settings)
+    auth = build_auth(store, settings, KeyEntries())
     app = _app(auth)
     with _serving(app, listener):
         yield Service(url, store, auth, settings, app)

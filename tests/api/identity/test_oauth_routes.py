@@ -7,6 +7,7 @@ import pytest
 from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
 
 from api.identity import build_auth
+from api.ledger.key_rotation import KeyEntries
 from tests.api.identity.people import Person, credentials
 from tests.api.identity.service import Service, rotate
 
@@ -130,7 +131,7 @@ def test_no_token_is_logged(ada: Person, caplog: pytest.LogCaptureFixture) -> No
 def test_an_issuer_in_the_clear_is_refused_at_start(service: Service) -> None:
     settings = service.settings.model_copy(update={"issuer": "http://audits.example"})
     with pytest.raises(ValueError, match="https"):
-        build_auth(service.store, settings)
+        build_auth(service.store, settings, KeyEntries())
 
 
 def test_the_forms_are_documented(service: Service) -> None:

@@ -13,6 +13,7 @@ from api.identity.caller import caller_by_id
 from api.kernel.clock import now
 from api.kernel.errors import UnauthenticatedError
 from auditor_client import Auditor
+from tests.refusals import refuses
 from tests.world import Deployment
 
 
@@ -36,7 +37,7 @@ def test_a_code_or_session_past_its_time_lets_nobody_in(
         assert sessions.caller_of(session, secret) == caller
         patched.setattr(sessions, "now", lambda: later)
         assert sessions.caller_of(session, secret) is None
-        with pytest.raises(UnauthenticatedError, match="ten minutes"):
+        with refuses(UnauthenticatedError, "used-or-old-link"):
             sessions.use_code(store, code)
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from api.kernel.errors import UnsupportedAuditError
 from api.kinds.bias_size import BiasSize, Scored, moved
+from api.kinds.context import in_process
 from api.kinds.registry import AudienceFacts
 from api.platforms.interfaces import Log, Platform
 from openapi.resources import BiasSizeRequest
@@ -19,6 +20,7 @@ from privacy import waist
 from privacy.plans.logs import BIAS_UNIT
 from privacy.tables.membership import Membership
 from tests.logs.parquet import ParquetLogs, written
+from tests.refusals import refuses
 
 KIND = BiasSize()
 FACTS = AudienceFacts(("g0", "g1"), 1, None)
@@ -186,7 +188,7 @@ def test_rows_without_an_outcome_had_no_opportunity(tmp_path: Path) -> None:
     KIND.check(asked(), FACTS, platform)
     membership = Membership((np.array([1, 2]), np.array([3, 4])), 1)
     question = KIND.question(asked(), FACTS)
-    table = KIND.reduce(asked(), question, [], membership, platform)["sums"]
+    table = KIND.reduce(asked(), question, [], membership, in_process(platform))["sums"]
     # Corrected scores: 0.7, 0.5, 0.6, 0.7: of the two of highest score one is of each group.
     given, corrected = table.cells[:4].reshape(2, 2).T // BIAS_UNIT
     assert (given.tolist(), corrected.tolist()) == ([2, 0], [1, 1])
@@ -196,25 +198,25 @@ def test_rows_without_an_outcome_had_no_opportunity(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "k", "words"),
+    ("changes", "k", "case", "named"),
     [
-        ({"corrections": [{"label": "g0", "add": [0, 0]}]}, 1, "needs one correction"),
-        ({"query": "job"}, 1, "no numbers 'job'"),
-        ({"outcome_range": {"low": 0, "high": 2}}, 1, "public range"),
-        ({}, 2, "in one group"),
+        ({"corrections": [{"label": "g0", "add": [0, 0]}]}, 1, "corrections", []),
+        ({"query": "job"}, 1, "no-such-numbers", ["'job'"]),
+        ({"outcome_range": {"low": 0, "high": 2}}, 1, "range", [0.0, 1.0]),
+        ({}, 2, "several-groups-per-person", []),
     ],
 )
 def test_what_cannot_be_asked_is_refused(
-    tmp_path: Path, changes: dict[str, Any], k: int, words: str
+    tmp_path: Path, changes: dict[str, Any], k: int, case: str, named: list[object]
 ) -> None:
     rows = {"person": [1], "query": [7], "score": [0.8], "outcome": [1.0]}
     platform = Platform("logs", people=None, logs=written(tmp_path, rows, LOG))  # type: ignore[arg-type]
-    with pytest.raises(UnsupportedAuditError, match=words):
+    with refuses(UnsupportedAuditError, case, *named):
         KIND.check(asked(**changes), AudienceFacts(("g0", "g1"), k, None), platform)
 
 
 def test_a_correction_needs_a_number_for_each_bin() -> None:
-    with pytest.raises(ValueError, match="each of 2 bins"):
+    with pytest.raises(ValueError, match=r"\b2\b"):
         asked(slopes=[1])
 
 
@@ -233,7 +235,9 @@ def read(folder: Path, request: BiasSizeRequest, outcomes: list[float], log: Log
     frame.write_parquet(folder / "jobs.parquet")
     platform = Platform("logs", people, logs=ParquetLogs(folder, {"jobs": log}))
     membership = Membership((np.array([1]), np.array([2])), 1)
-    [sums] = KIND.reduce(request, KIND.question(request, FACTS), [], membership, platform).values()
+    [sums] = KIND.reduce(
+        request, KIND.question(request, FACTS), [], membership, in_process(platform)
+    ).values()
     return sums.cells
 
 

@@ -15,6 +15,7 @@ from api.kinds.protocol import AudienceFacts
 from api.kinds.two_party import TwoParty, terms_of, values_of
 from api.platforms.interfaces import Log, Persons, Platform, Ranking
 from openapi.resources import TwoPartyRequest
+from tests.refusals import refuses
 
 ROWS = (
     # person, score, flagged, positive, outcome
@@ -239,31 +240,55 @@ def test_a_price_follows_from_what_was_declared_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("metric", "error"),
+    ("metric", "error", "case"),
     [
-        ({"name": "auc", "actual": "positive", "edges": [0.5, 0.5]}, InvalidBinsError),
-        ({"name": "outcomes", "outcome_range": {"low": 0, "high": 9}}, UnsupportedAuditError),
-        ({"name": "auc", "actual": "absent", "edges": [0.5]}, UnsupportedAuditError),
+        (
+            {"name": "auc", "actual": "positive", "edges": [0.5, 0.5]},
+            InvalidBinsError,
+            "metric-bounds",
+        ),
+        (
+            {"name": "outcomes", "outcome_range": {"low": 0, "high": 9}},
+            UnsupportedAuditError,
+            "range",
+        ),
+        (
+            {"name": "auc", "actual": "absent", "edges": [0.5]},
+            UnsupportedAuditError,
+            "no-such-numbers",
+        ),
     ],
 )
-def test_what_cannot_be_asked(metric: dict[str, Any], error: type[Exception]) -> None:
-    with pytest.raises(error, match="Nothing was charged"):
+def test_what_cannot_be_asked(metric: dict[str, Any], error: type[Exception], case: str) -> None:
+    with refuses(error, case, "charged"):
         TwoParty().check(asked(**metric), FACTS, PLATFORM)
 
 
 @pytest.mark.parametrize(
-    ("log", "caps", "why"),
+    ("log", "caps", "case", "named"),
     [
-        ("decisions", {"per_viewer": 1}, "no ranked lists"),
-        ("items shown", {"per_viewer": 1, "per_candidate": 1}, "per_candidate must be left out"),
-        ("people shown", {"per_viewer": 1}, "per_candidate is needed"),
-        ("people ranked", {"per_viewer": 1, "per_candidate": 1}, "per_viewer must be left out"),
-        ("absent", {"per_viewer": 1}, "no log"),
+        ("decisions", {"per_viewer": 1}, "no-ranked-lists", "'decisions'"),
+        (
+            "items shown",
+            {"per_viewer": 1, "per_candidate": 1},
+            "per_candidate-of-nobody",
+            "per_candidate",
+        ),
+        ("people shown", {"per_viewer": 1}, "per_candidate-missing", "per_candidate"),
+        (
+            "people ranked",
+            {"per_viewer": 1, "per_candidate": 1},
+            "per_viewer-of-nobody",
+            "per_viewer",
+        ),
+        ("absent", {"per_viewer": 1}, "no-such-log", "'absent'"),
     ],
 )
-def test_caps_must_fit_who_is_in_the_lists(log: str, caps: dict[str, int], why: str) -> None:
+def test_caps_must_fit_who_is_in_the_lists(
+    log: str, caps: dict[str, int], case: str, named: str
+) -> None:
     request = asked_of_lists(name="ndcg", log=log, relevance="outcome", **caps)
-    with pytest.raises(UnsupportedAuditError, match=why):
+    with refuses(UnsupportedAuditError, case, named):
         TwoParty().check(request, FACTS, PLATFORM)
 
 

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from api.accounting import lifetime_caps as persons
 from api.accounting.balance_blocks import BLOCK, Blocks
 from api.accounting.balances import Borne
-from api.accounting.lifetime_caps import Burden
+from api.accounting.lifetime_caps import LifetimeDebit
 from api.db import Store
 from api.kernel.errors import InvalidBinsError, UnsupportedAuditError
 from api.kinds.balance_histogram import BALANCES, BalanceHistogram
+from api.kinds.context import in_process
 from api.kinds.registry import AudienceFacts
 from api.operations.reconciliation import inspect
 from api.platforms.interfaces import Persons, Platform
@@ -32,11 +33,11 @@ def group(*numbers: int) -> Membership:
 
 def test_what_is_read_is_what_uploads_took_without_the_audits_own_charge(store: Store) -> None:
     with store.write() as session:
-        persons.charge(session, [Burden(group(1, 2, 3), Fraction(2))], CAP)
-        persons.charge(session, [Burden(group(2, 3, 5_000), Fraction(1))], CAP)
-        persons.charge(session, [Burden(group(3, 4), Fraction(3), drawn=True)], CAP)
-        persons.charge(session, [Burden(group(1, 5_000), Fraction(4), drawn=True)], CAP)
-        persons.refund(session, Burden(group(1, 5_000), Fraction(4), drawn=True))
+        persons.charge(session, [LifetimeDebit(group(1, 2, 3), Fraction(2))], CAP)
+        persons.charge(session, [LifetimeDebit(group(2, 3, 5_000), Fraction(1))], CAP)
+        persons.charge(session, [LifetimeDebit(group(3, 4), Fraction(3), drawn=True)], CAP)
+        persons.charge(session, [LifetimeDebit(group(1, 5_000), Fraction(4), drawn=True)], CAP)
+        persons.refund(session, LifetimeDebit(group(1, 5_000), Fraction(4), drawn=True))
     everyone = np.array([1, 2, 3, 4, 5_000, 9_999_999], np.int64)
     shares = Borne(store, Fraction(0), CAP).shares(everyone)
     assert shares.tolist() == [0.2, 0.3, 0.3, 0.0, 0.1, 0.0]
@@ -48,12 +49,12 @@ def test_what_is_read_is_what_uploads_took_without_the_audits_own_charge(store: 
 
 def test_what_samples_took_counts_towards_the_cap(store: Store) -> None:
     with store.write() as session:
-        persons.charge(session, [Burden(group(70_001), Fraction(9), drawn=True)], CAP)
-        [[able]] = persons.charge(session, [Burden(group(70_001, 70_002), Fraction(2))], CAP)
+        persons.charge(session, [LifetimeDebit(group(70_001), Fraction(9), drawn=True)], CAP)
+        [[able]] = persons.charge(session, [LifetimeDebit(group(70_001, 70_002), Fraction(2))], CAP)
         assert able is not None
         assert able.tolist() == [False, True]
         # What is carried keeps what was drawn beside it.
-        persons.carry(session, group(70_001), [np.array([9 * 10**12])])
+        persons.carry_over(session, group(70_001), [np.array([9 * 10**12])])
         blocks = Blocks.load(session, np.array([70_001 // BLOCK]))
         place = blocks.place(np.array([70_001]))
         assert int(blocks["drawn"][place][0]) == int(blocks["spent"][place][0]) == 9 * 10**12
@@ -82,8 +83,9 @@ def test_everybody_is_in_one_cell_of_each_of_their_groups(k: int) -> None:
     membership = Membership.cut([np.array([0, 1, 2, 3, 9, 10]), np.array([2, 4, 10, 10])], k)
     facts = AudienceFacts(("g0", "g1"), k, None)
     question = KIND.question(request(), facts)
-    platform = Platform("p", people=None, balances=Tenths())  # type: ignore[arg-type]
-    table = KIND.reduce(request(), question, [], membership, platform)[BALANCES]
+    platform = Platform("p", people=None)  # type: ignore[arg-type]
+    context = in_process(platform, balances=Tenths())
+    table = KIND.reduce(request(), question, [], membership, context)[BALANCES]
     # The last bin is closed: 0.9 is in it, and 1 is outside.
     both = [[1, 2, 2, 1], [0, 1, 1, 1]]
     assert table.cells.tolist() == (both if k == 2 else [both[0], [0, 0, 1, 0]])
@@ -107,6 +109,6 @@ def test_only_a_worker_has_balances() -> None:
     facts = AudienceFacts(("g0",), 1, None)
     platform = Platform("p", people=None)  # type: ignore[arg-type]
     with pytest.raises(UnsupportedAuditError):
-        KIND.reduce(request(), KIND.question(request(), facts), [], group(1), platform)
+        KIND.reduce(request(), KIND.question(request(), facts), [], group(1), in_process(platform))
     with pytest.raises(InvalidBinsError):
         KIND.check(request(bins={"edges": [0.2, 0.1]}), facts, platform)

@@ -63,8 +63,8 @@ def test_a_line_break_in_a_field_does_not_make_two_lines() -> None:
 
 def test_what_a_library_warns_of_is_not_quoted() -> None:
     program = """
-from api import logs
-logs.configure("INFO")
+from api.telemetry import logging
+logging.configure("INFO")
 import warnings
 warnings.warn("ada@example.org is a strange address", UserWarning)
 """

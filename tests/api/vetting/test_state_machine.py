@@ -14,6 +14,7 @@ from api.vetting.calendar import Calendar
 from api.vetting.state_machine import CHANGES, PERIODS
 from openapi.resources import ApplicationState, Role
 from openapi.resources.vetting import Decision, MediationOutcome
+from tests.refusals import refuses
 
 CALENDAR = Calendar(ZoneInfo("Europe/Brussels"))
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -74,7 +75,7 @@ def test_what_the_table_does_not_have_cannot_happen(role: Role) -> None:
             assert row.state == change.to
             assert (row.due is None) == (change.to in FINAL)
         else:
-            with pytest.raises(ConflictError, match=f"is {state}"):
+            with refuses(ConflictError, state):
                 move(row, event, role, MONDAY, CALENDAR)
             assert (row.state, row.due) == (state, later)
 
@@ -136,7 +137,7 @@ def test_only_the_platform_can_be_too_late(
     late = application(state, due=MONDAY)
     if not binding:
         return move(late, event, role, MONDAY, CALENDAR, days=1)
-    with pytest.raises(ConflictError, match="ended at 2026-03-02T09:00:00") as refusal:
+    with refuses(ConflictError, "period-ended", "2026-03-02T09:00:00") as refusal:
         move(late, event, role, MONDAY, CALENDAR)
     assert refusal.value.members["due"] == "2026-03-02T09:00:00.000000Z"
     return None

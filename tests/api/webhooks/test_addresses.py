@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from api.webhooks.addresses import AddressError, Target, is_public, parse, refuse_private, resolve
+from tests.refusals import refuses
 
 
 @pytest.mark.parametrize(
@@ -137,7 +138,7 @@ def test_urls_that_are_not_spoken_to(url: str) -> None:
     ],
 )
 def test_what_is_private_as_it_is_written_is_refused_at_once(host: str) -> None:
-    with pytest.raises(AddressError, match="public internet"):
+    with refuses(AddressError, "not-public"):
         refuse_private(parse(f"https://{host}/hook"))
 
 
@@ -166,7 +167,7 @@ def test_every_address_of_a_name_must_be_public(monkeypatch: pytest.MonkeyPatch)
     assert resolve(target) == "93.184.216.34"
     for private in ("127.0.0.1", "::ffff:10.0.0.1", "fe80::1%2"):
         answers(monkeypatch, "93.184.216.34", private)
-        with pytest.raises(AddressError, match="public internet"):
+        with refuses(AddressError, "not-public"):
             resolve(target)
 
 

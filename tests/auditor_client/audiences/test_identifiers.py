@@ -4,6 +4,7 @@ import pytest
 
 from auditor_client.audiences.identifiers import column_kind, normaliser, wire_kind
 from auditor_client.errors import InputError
+from tests.refusals import refuses
 
 ADDRESS = "973dfe463ec85785f5f95af5ba3906eedb2d931c24e69824a89ea65dba4e813b"  # test@example.com
 PHONE = "f5d25111e6d22d97db3057610016f70c7be6b2ef396598be0f99ea4255e79fff"  # +15550101234
@@ -16,7 +17,7 @@ def test_email_is_stripped_lowered_and_hashed(value: str) -> None:
 
 @pytest.mark.parametrize("value", ["test", "@example.com", "test@", "te st@example.com"])
 def test_what_is_no_address_is_refused(value: str) -> None:
-    with pytest.raises(InputError, match="not an e-mail"):
+    with refuses(InputError, "not-an-email"):
         normaliser("email")(value)
 
 
@@ -68,7 +69,7 @@ def test_nothing_is_nobody(kind: str, value: object) -> None:
 
 
 def test_a_number_with_a_fraction_is_no_phone() -> None:
-    with pytest.raises(InputError, match="as text"):
+    with refuses(InputError, "fraction"):
         normaliser("phone")(15550101234.0)
 
 
@@ -81,7 +82,7 @@ def test_the_name_of_a_column_says_its_kind(column: str, kind: str) -> None:
 
 
 def test_an_unclear_column_needs_its_kind() -> None:
-    with pytest.raises(InputError, match="id_kind"):
+    with refuses(InputError, "no-id-kind"):
         column_kind("contact")
     assert column_kind("contact", "email") == "email"
 

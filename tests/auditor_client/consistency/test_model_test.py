@@ -8,18 +8,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from auditor_client import FinishedAudit, InputError
+from auditor_client import InputError, ScoreHistogramResult
 from auditor_client.consistency.canary import field_check
 from auditor_client.consistency.canary_power import canary_power
 from auditor_client.consistency.model_test import consistency
 from auditor_client.consistency.repeat_test import Cell, same_counts
 from auditor_client.stats.noise import Gaussian, Laplace, Noise, difference
 from tests.auditor_client.examples import finished, price
+from tests.refusals import refuses
 
 TRUE = {"g0": [40, 60, 30, 0], "g1": [45, 54, 20, 1]}
 
 
-def audit(number: int, counts: dict[str, list[int]], **stated: object) -> FinishedAudit:
+def audit(number: int, counts: dict[str, list[int]], **stated: object) -> ScoreHistogramResult:
     made = finished(counts, kind="bins", paid=price(1.0, None))
     names = {"audit_id": f"audit_{number:030d}"}
     return replace(made, release=made.release.model_copy(update=names | stated))
@@ -77,7 +78,7 @@ def test_an_answer_that_is_repeated_is_too_alike() -> None:
 
 def test_receipt_files_will_do(tmp_path: Path) -> None:
     path = finished(TRUE, kind="bins", paid=price(1.0, None)).save_receipt(tmp_path / "r.json")
-    with pytest.raises(InputError, match="given twice"):
+    with refuses(InputError, "given-twice"):
         consistency([path, str(path)], "repeat")
 
 
@@ -85,11 +86,11 @@ def test_edits_are_compared_on_one_audience() -> None:
     generator = np.random.default_rng(4)
     edited = {"content_digests": ["sha256:" + "7" * 64]}
     pair = [audit(1, noisy(generator, Laplace(1.0))), audit(2, noisy(generator, Laplace(1.0)))]
-    with pytest.raises(InputError, match="not edited"):
+    with refuses(InputError, "not-edited"):
         consistency(pair, "edited")
     pair[1] = replace(pair[1], release=pair[1].release.model_copy(update=edited))
     assert consistency(pair, "edited").verdict == "consistent"
-    with pytest.raises(InputError, match="different contents"):
+    with refuses(InputError, "different-contents"):
         consistency(pair, "repeat")
 
 
@@ -97,9 +98,9 @@ def test_halves_are_other_people() -> None:
     other = {"audience_commitment": "sha256:" + "8" * 64}
     one, two = audit(1, TRUE), audit(2, TRUE, **other)
     assert consistency([one, two], "halves").verdict == "consistent"
-    with pytest.raises(InputError, match="same audience"):
+    with refuses(InputError, "same-audience"):
         consistency([one, audit(3, TRUE)], "halves")
-    with pytest.raises(InputError, match="different audiences"):
+    with refuses(InputError, "different-audiences"):
         consistency([one, two], "repeat")
     moved = {"g0": [120, 5, 5, 0], "g1": TRUE["g1"]}
     found = consistency([one, audit(4, moved, **other)], "halves")
@@ -120,11 +121,11 @@ def test_halves_raise_few_false_alarms() -> None:
 
 
 def test_other_bins_groups_or_numbers_cannot_be_compared() -> None:
-    with pytest.raises(InputError, match="two releases"):
+    with refuses(InputError, "few-releases"):
         consistency([audit(1, TRUE)], "repeat")
-    with pytest.raises(InputError, match="different bins"):
+    with refuses(InputError, "different-bins"):
         consistency([audit(1, TRUE), audit(2, {"g0": [1, 2, 0], "g1": [1, 2, 0]})], "repeat")
-    with pytest.raises(InputError, match="different groups"):
+    with refuses(InputError, "different-groups"):
         consistency([audit(1, TRUE), audit(2, {"g0": [1, 2, 3, 0]})], "repeat")
     with pytest.raises(InputError, match="false_alarm"):
         consistency([audit(1, TRUE), audit(2, TRUE)], "repeat", 0)

@@ -3,6 +3,7 @@ import pytest
 
 from auditor_client import InputError
 from auditor_client.demographics import Probabilities, RandomisedResponse, calibration
+from tests.refusals import refuses
 
 NAMES = ("a", "b", "c")
 SECRET = b"a secret of the tests, 32 bytes."
@@ -50,5 +51,5 @@ def test_blurred_labels_give_the_same_answer_once_inverted() -> None:
 
 def test_it_needs_a_label_each() -> None:
     found, labels = drawn(10, 1)
-    with pytest.raises(InputError, match="for each"):
+    with refuses(InputError, "label-per-vector"):
         calibration(found, labels[:-1])

@@ -3,6 +3,7 @@ import pytest
 
 from auditor_client import InputError
 from auditor_client.demographics import Probabilities, clipped, threshold_at
+from tests.refusals import refuses
 
 SECRET = b"a secret of the tests, 32 bytes."
 NAMES = ("a", "b", "c")
@@ -59,7 +60,7 @@ def test_many_groups_are_clipped_too() -> None:
 
 
 def test_a_threshold_that_would_lift_others_above_it_is_refused() -> None:
-    with pytest.raises(InputError, match=r"between 0\.525 and 1"):
+    with refuses(InputError, "threshold-range", "0.525"):
         clipped(vectors(3), range(3), SECRET, threshold=0.5)
-    with pytest.raises(InputError, match="3 vectors and 2 persons"):
+    with refuses(InputError, "vector-per-person", 3, 2):
         clipped(vectors(3), range(2), SECRET)

@@ -5,6 +5,7 @@ import pytest
 
 from auditor_client import InputError
 from auditor_client.demographics import CATEGORIES, SILENT, Probabilities, RandomisedResponse
+from tests.refusals import refuses
 
 SECRET = b"a secret of the tests, 32 bytes."
 PEOPLE = 60_000
@@ -100,14 +101,14 @@ def test_the_silent_stay_silent() -> None:
 
 def test_bad_input_is_named() -> None:
     response = RandomisedResponse()
-    with pytest.raises(InputError, match="Labels of no group: purple"):
+    with refuses(InputError, "unknown-labels", "purple"):
         response.reported(["purple"], ["x"], SECRET)
-    with pytest.raises(InputError, match="2 labels and 1 persons"):
+    with refuses(InputError, "label-per-person", 2, 1):
         response.reported(["white", "white"], ["x"], SECRET)
-    with pytest.raises(InputError, match="token_bytes"):
+    with refuses(InputError, "secret-size", "token_bytes"):
         response.reported(["white"], ["x"], b"short")
-    with pytest.raises(InputError, match="epsilon above 0"):
+    with refuses(InputError, "randomised-response"):
         RandomisedResponse(epsilon=0)
-    with pytest.raises(InputError, match="columns"):
+    with refuses(InputError, "shape-of-the-prior"):
         response.posterior(Probabilities([[0.5, 0.5]], ("a", "b")), np.array([0]))
     assert response.columns == CATEGORIES

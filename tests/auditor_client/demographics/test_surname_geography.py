@@ -8,6 +8,7 @@ import pytest
 
 from auditor_client import InputError
 from auditor_client.demographics import CATEGORIES, Tables, bisg, census_2010, sources
+from tests.refusals import refuses
 
 GARCIA, NGUYEN, SMITH = ("GARCIA", "78207"), ("NGUYEN", "95122"), ("SMITH", "59718")
 
@@ -121,22 +122,22 @@ def test_columns_of_any_kind_are_taken() -> None:
 
 
 def test_what_cannot_be_read_is_refused() -> None:
-    with pytest.raises(InputError, match="2 surnames and 1 areas"):
+    with refuses(InputError, "area-per-surname", 2, 1):
         bisg(["a", "b"], ["1"])
-    with pytest.raises(InputError, match="surnames as a list"):
+    with refuses(InputError, "not-a-list", "surnames"):
         bisg("Garcia", "78207")
-    with pytest.raises(InputError, match="as a list"):
+    with refuses(InputError, "not-a-list"):
         bisg([["Garcia"], ["Lopez"]], [["1"], ["2"]])
 
 
 def test_tables_of_ones_own_are_checked() -> None:
     good = small()
-    with pytest.raises(InputError, match="nobody in it"):
+    with refuses(InputError, "empty-area"):
         Tables(
             good.columns, good.surnames, good.by_surname, good.areas,
             np.array([[0.1, 0.2], [0.0, 0.0]]), good.rare, good.overall,
         )  # fmt: skip
-    with pytest.raises(InputError, match="by_surname must have the shape"):
+    with refuses(InputError, "shape-of-a-table", "by_surname"):
         Tables(
             good.columns, good.surnames, good.by_surname[:1], good.areas,
             good.by_area, good.rare, good.overall,
@@ -148,5 +149,5 @@ def test_without_the_package_the_error_says_what_to_install(
 ) -> None:
     census_2010.cache_clear()
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"platform-auditor\[demographics\]"):
+    with refuses(InputError, "no-census-tables", "platform-auditor[demographics]"):
         bisg(["Smith"], ["59718"])

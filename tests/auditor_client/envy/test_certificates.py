@@ -1,6 +1,6 @@
 import pytest
 
-from auditor_client.envy import Certificate, EverybodyRule, sample_rule
+from auditor_client.envy import EnvyCertificate, EverybodyRule, sample_rule
 
 SAMPLE = sample_rule(73, noise=1.0)
 ALL = EverybodyRule(50, 49, 0.025 / 50, 0.05, 5.0, 5.0)
@@ -18,11 +18,11 @@ ALL = EverybodyRule(50, 49, 0.025 / 50, 0.05, 5.0, 5.0)
 )
 def test_verdicts_by_the_limits_of_the_rule(envious: int, no_envy: int, verdict: str) -> None:
     assert (SAMPLE.certify_up_to, SAMPLE.envy_from) == (1, 4)
-    assert Certificate(SAMPLE, 0.05, envious, no_envy).verdict == verdict
+    assert EnvyCertificate(SAMPLE, 0.05, envious, no_envy).verdict == verdict
 
 
 def test_the_certificate_says_what_it_claims_and_how_surely() -> None:
-    assert Certificate(SAMPLE, 0.05, 0, 73).explain() == (
+    assert EnvyCertificate(SAMPLE, 0.05, 0, 73).explain() == (
         "Certified envy-free: at most 10 % of people would gain more than 0.05 in reward from the"
         " recommendations of more than 0.1 of the others. This is right with probability 95% at"
         " least: the exploration, the draw of people and the noise that protects them are counted."
@@ -30,19 +30,19 @@ def test_the_certificate_says_what_it_claims_and_how_surely() -> None:
 
 
 def test_envy_is_told_beside_it() -> None:
-    found = Certificate(SAMPLE, 0.05, 8, 60)
+    found = EnvyCertificate(SAMPLE, 0.05, 8, 60)
     assert (found.envious_at_least, found.uncertified) == (5, 13)
     words = found.explain()
     assert words.startswith("Not certified envy-free. What is shown is that at most 30.2 % of")
     assert "at least 5 of the 73 people who were audited are better served" in words
     assert "Each statement is right" in words
     assert "at least 1 of the 73 people who were audited is better" in (
-        Certificate(SAMPLE, 0.05, 4, 60).explain()
+        EnvyCertificate(SAMPLE, 0.05, 4, 60).explain()
     )
 
 
 def test_what_is_shown_is_never_rounded_to_more() -> None:
-    found = Certificate(SAMPLE, 0.05, 0, 70)
+    found = EnvyCertificate(SAMPLE, 0.05, 0, 70)
     assert found.verdict == "inconclusive"
     told = float(found.explain().split("at most ")[1].split(" %")[0]) / 100
     assert found.share_at_most <= told <= found.share_at_most + 0.001
@@ -50,13 +50,13 @@ def test_what_is_shown_is_never_rounded_to_more() -> None:
 
 def test_everybody() -> None:
     assert (
-        Certificate(ALL, 0.05, 0, 50)
+        EnvyCertificate(ALL, 0.05, 0, 50)
         .explain()
         .startswith(
             "Certified envy-free: none of 50 people would gain more than 0.05 in reward from the"
             " recommendations of anybody else."
         )
     )
-    some = Certificate(ALL, 0.05, 0, 45)
+    some = EnvyCertificate(ALL, 0.05, 0, 45)
     assert (some.verdict, some.people_at_most, some.share_at_most) == ("inconclusive", 5, 0.1)
     assert "at most 5 of 50 people" in some.explain()

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from api.kinds.envy_freeness.participants import draw_lots
-from auditor_client.envy import Wanted, design
+from auditor_client.envy import CertificateGoal, design
 from auditor_client.envy.lots import arms_per_person_for, noise_rate, people_needed, unfilled
 from auditor_client.errors import InputError
+from tests.refusals import refuses
 
 SECRETS = np.random.default_rng(3).integers(2**62, size=300).tolist()
 
@@ -37,7 +38,7 @@ def test_people_take_part_as_often_as_it_takes_to_fill_lots() -> None:
     assert arms_per_person_for(5_000, 41, 75) == 1
     each = arms_per_person_for(600, 41, 75)
     assert unfilled(600, 41, 75, each) <= 0.01 < unfilled(600, 41, 75, each - 1)
-    with pytest.raises(InputError, match="cannot fill the lots"):
+    with refuses(InputError, "few-people-for-the-lots"):
         arms_per_person_for(70, 41, 75)
 
 
@@ -49,7 +50,7 @@ def test_noise_grows_with_what_one_person_changes() -> None:
 
 @pytest.mark.parametrize("epsilon", [1.0, 5.0])
 def test_a_design_keeps_its_power_and_prefers_fewer_targets(epsilon: float) -> None:
-    wanted = Wanted(epsilon, gamma=0.2, lam=0.2)
+    wanted = CertificateGoal(epsilon, gamma=0.2, lam=0.2)
     found = design(wanted)
     assert found.chance >= 0.9
     for each in (1, 2, 4, 8):

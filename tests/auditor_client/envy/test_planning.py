@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 from auditor_client.cli.app import app
 from auditor_client.envy import envy_plan
 from auditor_client.errors import InputError
+from tests.refusals import refuses
 
 
 def test_a_plan_says_how_many_people_the_power_needs() -> None:
@@ -41,9 +42,9 @@ def test_a_plan_says_which_power_so_many_people_allow() -> None:
     assert few.chance < 0.9 <= many.chance
     drawn = envy_plan(**asked, others=0.1, people=2_000, sampled=True)
     assert drawn.noise_scale / drawn.arms_per_person == 2 * many.noise_scale / many.arms_per_person
-    with pytest.raises(InputError, match="people are too few"):
+    with refuses(InputError, "few-people"):
         envy_plan(**asked, people=30)
-    with pytest.raises(InputError, match="at least one mean"):
+    with refuses(InputError, "no-means"):
         envy_plan(**asked, others=[])
 
 
@@ -60,4 +61,4 @@ def test_the_command_plans_and_draws(tmp_path: Path) -> None:
     assert chart.read_text().startswith("<svg")
     refused = CliRunner().invoke(app, ["envy-plan", "--epsilon", "-1"])
     assert refused.exit_code == 1
-    assert "epsilon must be greater than 0" in refused.output
+    assert "epsilon" in refused.output

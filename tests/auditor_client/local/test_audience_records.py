@@ -6,6 +6,7 @@ import pytest
 from auditor_client.errors import ProfileError
 from auditor_client.local.audience_records import Record, load_record, names_for, save_record
 from tests.auditor_client.examples import AUDIENCE_ID
+from tests.refusals import refuses
 
 
 def test_a_record_comes_back_in_another_process(home: Path) -> None:
@@ -36,5 +37,5 @@ def test_the_salt_is_not_printed() -> None:
 def test_a_broken_record_is_told(home: Path) -> None:
     save_record(AUDIENCE_ID, Record({}))
     (home / "audiences" / f"{AUDIENCE_ID}.json").write_text("{}")
-    with pytest.raises(ProfileError, match="cannot be read"):
+    with refuses(ProfileError, "unreadable"):
         load_record(AUDIENCE_ID)

@@ -9,6 +9,7 @@ from auditor_client.errors import ProfileError
 from auditor_client.local.keys import load_key
 from auditor_client.local.private_files import home as chosen_home
 from auditor_client.local.profiles import load_profile, load_profiles
+from tests.refusals import refuses
 
 
 def mode(path: Path) -> int:
@@ -39,7 +40,7 @@ def test_files_are_their_owners_alone(home: Path) -> None:
 
 def test_an_unknown_profile_names_those_there(home: Path) -> None:
     save_profile("demo", "https://audit.example", "res_1", home / "demo.jwk")
-    with pytest.raises(ProfileError, match=r"'demp'.*there: demo"):
+    with refuses(ProfileError, "no-such-profile", "'demp'", "demo"):
         Auditor.from_profile("demp")
 
 
@@ -52,7 +53,7 @@ def test_a_name_must_be_a_plain_word(name: str) -> None:
 def test_broken_profiles_are_told(home: Path) -> None:
     home.mkdir()
     (home / "profiles.toml").write_text("[demo\n")
-    with pytest.raises(ProfileError, match="cannot be read"):
+    with refuses(ProfileError, "unreadable"):
         load_profiles()
 
 
@@ -64,7 +65,7 @@ def test_the_public_half_of_a_key_is_public(tmp_path: Path) -> None:
 
 def test_a_key_is_never_overwritten(tmp_path: Path) -> None:
     new_key(tmp_path / "a.jwk")
-    with pytest.raises(ProfileError, match="exists already"):
+    with refuses(ProfileError, "key-exists"):
         new_key(tmp_path / "a.jwk")
 
 
@@ -72,7 +73,7 @@ def test_a_key_others_can_read_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.jwk"
     new_key(path)
     path.chmod(0o640)
-    with pytest.raises(ProfileError, match="chmod 600"):
+    with refuses(ProfileError, "readable-by-others", "chmod 600"):
         load_key(path)
 
 
@@ -83,9 +84,9 @@ def test_what_is_no_private_key_is_refused(tmp_path: Path) -> None:
             load_key(bad)
     (tmp_path / "list.jwk").write_text(json.dumps([1]))
     (tmp_path / "list.jwk").chmod(0o600)
-    with pytest.raises(ProfileError, match="not a JWK"):
+    with refuses(ProfileError, "not-a-jwk"):
         load_key(tmp_path / "list.jwk")
-    with pytest.raises(ProfileError, match="no key file"):
+    with refuses(ProfileError, "no-key-file"):
         load_key(tmp_path / "nothing.jwk")
 
 

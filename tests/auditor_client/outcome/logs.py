@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 
 from auditor_client import outcome
-from auditor_client.stats.noise_distributions import Noise, Nothing
-from auditor_client.stats.outcome_moments import Moments
+from auditor_client.stats.noise_distributions import Noise, NoNoise
+from auditor_client.stats.outcome_moments import OutcomeMoments
 
 UNITS = (2**20, 2**20, 2**19, 2**18, 2**18, 2**18)
 COLUMNS: dict[str, Any] = {"score": "score", "outcome": "outcome", "group": "group"}
@@ -40,14 +40,14 @@ def log(
     )
 
 
-def released(exact: Moments, noise: Noise = Nothing(), seed: int = 0) -> Moments:  # noqa: B008
+def released(exact: OutcomeMoments, noise: Noise = NoNoise(), seed: int = 0) -> OutcomeMoments:  # noqa: B008
     """The six sums alone, with noise if told."""
     drawn: Any = 0.0
     if noise.variance:
         generator = np.random.default_rng(seed)
         drawn = noise.simulated(generator, exact.sums.size).reshape(exact.sums.shape)
     sums = exact.sums + drawn / np.array(UNITS)
-    return Moments(
+    return OutcomeMoments(
         exact.groups, exact.edges, exact.outcome_range, sums, exact.rows_per_person, noise, UNITS
     )
 

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from auditor_client import InputError, outcome
+from tests.refusals import refuses
 
 NAMES: dict[str, Any] = {"score": "score", "outcome": "outcome", "group": "group", "query": "query"}
 QUICK: dict[str, Any] = {**NAMES, "replicates": 0}
@@ -76,20 +77,20 @@ def test_the_under_scored_move_up_in_lists() -> None:
 
 
 def test_rows_above_the_threshold_need_outcomes() -> None:
-    with pytest.raises(InputError, match="have no outcome"):
+    with refuses(InputError, "missing-outcomes"):
         outcome.notifications(_log(0.0), **QUICK, threshold=0.4)
 
 
 def test_a_group_without_outcomes_is_refused() -> None:
     table = _log(0.0)
     nobody = pa.table({"score": [0.1], "group": ["c"], "query": [0], "q": [0.1]})
-    with pytest.raises(InputError, match="No row of c has an outcome"):
+    with refuses(InputError, "group-without-outcome", "c"):
         outcome.ranks(pa.concat_tables([table, nobody], promote_options="default"), **NAMES)
 
 
 def test_too_many_bins_are_refused() -> None:
     few = _log(0.0).slice(0, 120)
-    with pytest.raises(InputError, match="fewer bins"):
+    with refuses(InputError, "few-outcomes-in-a-bin"):
         outcome.notifications(few, **NAMES, threshold=THRESHOLD, bins=40)
 
 
@@ -153,10 +154,16 @@ def test_limits_of_ranks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
-    [({"replicates": 1}, "at least 2"), ({"delta": 0.0}, "delta must"), ({}, "10 queries")],
+    ("changes", "case", "named"),
+    [
+        ({"replicates": 1}, "few-replicates-or-queries", 2),
+        ({"delta": 0.0}, "delta-range", "delta"),
+        ({}, "few-replicates-or-queries", 10),
+    ],
 )
-def test_limits_that_cannot_be_had_are_refused(changes: dict[str, Any], words: str) -> None:
+def test_limits_that_cannot_be_had_are_refused(
+    changes: dict[str, Any], case: str, named: object
+) -> None:
     log = drawn(0.1, 1, jobs=8 if not changes else 12)
-    with pytest.raises(InputError, match=words):
+    with refuses(InputError, case, named):
         outcome.notifications(log, **NAMES, threshold=THRESHOLD, bins=1, **changes)

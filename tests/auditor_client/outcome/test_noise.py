@@ -100,7 +100,7 @@ def test_noisy_counts_near_zero_still_bound_the_average() -> None:
     sums = np.zeros((2, 1, 6))
     sums[0, 0] = 40, -40, 0, 13, 0, 40  # nobody of forty succeeded
     sums[1, 0] = -3, 2, 1, 0, 0, 1
-    moments = outcome.Moments(("a", "b"), (0.0, 1.0), (0.0, 1.0), sums, 1, _law(1.0), UNITS)
+    moments = outcome.OutcomeMoments(("a", "b"), (0.0, 1.0), (0.0, 1.0), sums, 1, _law(1.0), UNITS)
     forty, nobody = outcome.test(moments, binary=True).marginals
     assert forty.kind == "at most"
     assert 0.1 < forty.high < 0.6
@@ -112,7 +112,7 @@ def test_noisy_counts_near_zero_still_bound_the_average() -> None:
 def test_average_without_noise_is_wilsons_interval(ones: int, rows: int) -> None:
     sums = np.zeros((2, 1, 6))
     sums[:, 0] = rows, 2 * ones - rows, 0, rows / 3, 0, rows
-    moments = outcome.Moments(("a", "b"), (0.0, 1.0), (0.0, 1.0), sums)
+    moments = outcome.OutcomeMoments(("a", "b"), (0.0, 1.0), (0.0, 1.0), sums)
     found = outcome.test(moments, binary=True, delta=0.05).marginals[0]
     z = two_sided(0.05, rows - 1, 0)
     low, high = proportion.proportion_confint(ones, rows, 2 * stats.norm.sf(z), "wilson")

@@ -12,6 +12,7 @@ from auditor_client.outcome.effects import Effect
 from auditor_client.outcome.regression import Control
 from auditor_client.outcome.sandwich_variance import Variance
 from tests.auditor_client.outcome.logs import COLUMNS, log, released, run_test
+from tests.refusals import refuses
 
 EDGES = [0.2, 0.45, 0.8]
 
@@ -136,16 +137,17 @@ def test_sums_over_raw_scores_give_the_same() -> None:
     for ours, theirs in zip(raw.effects, own.effects, strict=True):
         assert ours.estimate == pytest.approx(theirs.estimate, rel=1e-9)
         assert ours.se == pytest.approx(theirs.se, rel=1e-9)
-    with pytest.raises(InputError, match="edges"):
+    with refuses(InputError, "no-edges"):
         outcome.test(cells)
 
 
 def test_what_six_sums_cannot_do_is_refused() -> None:
     plain = released(outcome.from_frame(log(500, seed=5), **COLUMNS, bins=2))
-    with pytest.raises(InputError, match="slopes"):
+    with refuses(InputError, "no-quadratic-sums", "slopes"):
         outcome.test(plain, control="quadratic")
-    for variance in ("hc1", "cluster"):
-        with pytest.raises(InputError, match="of your own"):
-            outcome.test(plain, variance=variance)
-    with pytest.raises(InputError, match="control is one of"):
+    with refuses(InputError, "rows-for-a-robust-variance", "your own"):
+        outcome.test(plain, variance="hc1")
+    with refuses(InputError, "persons-for-clusters", "your own"):
+        outcome.test(plain, variance="cluster")
+    with refuses(InputError, "unknown-control", "slopes", "'cubic'"):
         outcome.test(plain, control="cubic")  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from auditor_client.planning.equal_groups import EqualGroups
 from auditor_client.planning.monotone_tail_bound import Envelope
 from auditor_client.planning.power_simulation import SizeKind
 from auditor_client.stats.group_size import PARTS
-from auditor_client.stats.noise import Gaussian, difference, law
+from auditor_client.stats.noise import Gaussian, difference, distribution
 from auditor_client.stats.share_distribution import Estimator, lattice
 
 ALPHA, DELTA, BINS = 0.2, 0.05, 100
@@ -56,11 +56,11 @@ def broken(
     measured = []
     for row, n in zip(shares, people, strict=True):
         true = np.pad(row, (0, BINS - len(row)))
-        noise = law(estimator.rate).simulated(generator, runs * BINS).reshape(runs, BINS)
+        noise = distribution(estimator.rate).simulated(generator, runs * BINS).reshape(runs, BINS)
         sizes = np.full(runs, float(n))
         if not estimator.exact:
             own = estimator.own
-            bought = law(estimator.size_rate).simulated(generator, runs)
+            bought = distribution(estimator.size_rate).simulated(generator, runs)
             sizes += (own * noise.sum(axis=1) + (PARTS - own) * bought) / PARTS
         counts = generator.multinomial(n, true, runs) + noise
         measured.append(counts / np.maximum(sizes, 1.0)[:, None])

@@ -7,11 +7,11 @@ import pytest
 from scipy import stats
 
 from auditor_client.planning.fast_power import chance
-from auditor_client.planning.power_simulation import Design, Outcome, SizeKind, audit, ends_in
+from auditor_client.planning.power_simulation import AuditDesign, Outcome, SizeKind, audit, ends_in
 from auditor_client.planning.root_finding import least, people_for
-from auditor_client.stats.difference_tail import Count, at_most
-from auditor_client.stats.noise import AnyNoise, Gaussian, Moments, variance
-from auditor_client.stats.saddlepoint import Lots
+from auditor_client.stats.difference_tail import Count, tail_upper_bound
+from auditor_client.stats.noise import AnyNoise, Gaussian, MomentBoundNoise, variance
+from auditor_client.stats.saddlepoint import CountPairs
 from bench.planning import agreement
 
 
@@ -29,7 +29,7 @@ from bench.planning import agreement
 def test_forecasts_judge_releases_as_the_interval_does(
     sizes: SizeKind, people: int, bins: int, rate: float, groups: int, verdict: Outcome
 ) -> None:
-    design = Design(0.2, 0.05, groups, bins, rate, sizes, rate / 4)
+    design = AuditDesign(0.2, 0.05, groups, bins, rate, sizes, rate / 4)
     # The same releases, seeds fixed: nothing here is left to chance.
     assert agreement(design, people, verdict, 25)[2] >= 0.92
 
@@ -39,14 +39,16 @@ def test_forecasts_judge_releases_as_the_interval_does(
 def test_forecasts_judge_gaussian_releases_as_the_interval_does(
     sizes: SizeKind, people: int, verdict: Outcome
 ) -> None:
-    design = Design(0.2, 0.05, 2, 20, Gaussian(2.0), sizes, Gaussian(32.0))
+    design = AuditDesign(0.2, 0.05, 2, 20, Gaussian(2.0), sizes, Gaussian(32.0))
     assert agreement(design, people, verdict, 25)[2] >= 0.92
 
 
 def test_there_is_no_forecast_for_noise_of_which_moments_alone_are_known() -> None:
     one = np.ones(1)
-    with pytest.raises(TypeError, match="Moments"):
-        Lots(one, one, 9 * one, 9 * one, one, Moments(Gaussian(1.0))).log_tail(one / 2, one / 2)
+    with pytest.raises(TypeError, match="MomentBoundNoise"):
+        CountPairs(one, one, 9 * one, 9 * one, one, MomentBoundNoise(Gaussian(1.0))).log_tail(
+            one / 2, one / 2
+        )
 
 
 @pytest.mark.parametrize("rate", [0.1, 1.0, Gaussian(2.0), math.inf])
@@ -60,27 +62,27 @@ def test_saddlepoint_tails_are_near_exact_ones(others: int, rate: AnyNoise) -> N
         first = np.round(people * p - below * spread)
         second = np.round(others * q)
         shape = np.ones_like(p)
-        lots = Lots(first, second, people * shape, others * shape, ratio * shape, rate)
+        pairs = CountPairs(first, second, people * shape, others * shape, ratio * shape, rate)
         exact = [
-            at_most(
+            tail_upper_bound(
                 Count(int(f), people, rate), Count(int(s), others, rate), ratio, a[None], b[None]
             )[0]
             for f, s, a, b in zip(first, second, p, q, strict=True)
         ]
         # Without a common step of both counts nothing is corrected for whole numbers.
         near = 0.08 if ratio == 1 else 0.2
-        assert np.exp(lots.log_tail(p, q)) == pytest.approx(exact, rel=near)
+        assert np.exp(pairs.log_tail(p, q)) == pytest.approx(exact, rel=near)
 
 
 def test_power_grows_with_people_and_with_epsilon() -> None:
-    design = Design(0.2, 0.05, 2, 10, 1.0, "known", 0.25)
+    design = AuditDesign(0.2, 0.05, 2, 10, 1.0, "known", 0.25)
     assert chance(design, 100, 0.0, "fair") < chance(design, 200, 0.0, "fair")
-    noisier = Design(0.2, 0.05, 2, 10, 0.1, "known", 0.25)
+    noisier = AuditDesign(0.2, 0.05, 2, 10, 0.1, "known", 0.25)
     assert chance(noisier, 200, 0.0, "fair") < chance(design, 200, 0.0, "fair")
 
 
 def test_forecast_power_is_that_of_fresh_simulated_audits() -> None:
-    design = Design(0.3, 0.05, 2, 5, 1.0, "known", 0.25)
+    design = AuditDesign(0.3, 0.05, 2, 5, 1.0, "known", 0.25)
     forecast, runs = chance(design, 70, 0.0, "fair"), 60
     found = sum(ends_in(design, audit(design, 70, 0.0, seed), "fair") for seed in range(runs))
     # Both are shares, of 600 and of 60 audits; six deviations of the difference: below 1e-6.
@@ -99,7 +101,7 @@ def test_people_are_found_from_any_start(wanted: float, guess: int) -> None:
 
 
 def test_what_needs_everybody_is_refused() -> None:
-    with pytest.raises(ValueError, match="people per group would be needed"):
+    with pytest.raises(ValueError, match="10,000,000"):
         people_for(lambda people: 0.0, 0.8, 1000)
 
 
@@ -113,7 +115,7 @@ def test_the_least_enough_is_found_or_said_to_be_none() -> None:
 @pytest.mark.parametrize("bins", [1, 2, 3, 20])
 def test_a_shape_keeps_the_gap(bins: int) -> None:
     shape = tuple(np.arange(1, bins + 1) / np.arange(1, bins + 1).sum())
-    design = Design(0.2, 0.05, 3, bins, 1.0, "known", 0.25, shape=shape)
+    design = AuditDesign(0.2, 0.05, 3, bins, 1.0, "known", 0.25, shape=shape)
     gap = 0.4 if bins > 1 else 0.0
     shares = design.shares(gap)
     assert shares.sum(axis=1) == pytest.approx(1.0)

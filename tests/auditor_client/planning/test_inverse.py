@@ -43,7 +43,7 @@ def test_the_same_questions_are_answered_for_gaussian_noise() -> None:
     assert power_at(people, 0.0, 0.3, bins=5, **gaussian).fair == pytest.approx(0.8, abs=0.06)
     assert resolvable_alpha(people, bins=5, **gaussian) == pytest.approx(0.3, rel=0.06)
     assert rho_needed(people, 0.3, bins=5) == pytest.approx(0.05, rel=0.6)
-    with pytest.raises(ValueError, match="no rho makes 20 people"):
+    with pytest.raises(ValueError, match=r"\brho\b.*\b20\b.*\b141\b"):
         rho_needed(20, 0.2, bins=5)
     split = split_budget(0.2, [90, 400], 0.3, bins=5, mechanism="discrete-gaussian")
     assert split.epsilons[0] > split.epsilons[1] > 0
@@ -75,9 +75,9 @@ def test_gaussian_batches_are_read_with_their_own_noise() -> None:
 
 
 def test_too_few_people_are_told_so() -> None:
-    with pytest.raises(ValueError, match="even with next to no noise"):
+    with pytest.raises(ValueError, match=r"\bepsilon\b.*\b20\b.*\b141\b"):
         epsilon_needed(20, 0.2, bins=5)
-    with pytest.raises(ValueError, match="resolve no gap"):
+    with pytest.raises(ValueError, match=r"^3\b"):
         resolvable_alpha(3, bins=5)
     with pytest.raises(ValueError, match="people"):
         power_at(1, 0.0)
@@ -109,9 +109,9 @@ def test_a_pilot_tells_where_scores_fall() -> None:
     assert min(shape) >= 0
     assert after_pilot(pilot, 0.3) < verdict_size(0.3, bins=10)
     assert after_pilot(pilot, 0.3, spent=0.04) > after_pilot(pilot, 0.3)
-    with pytest.raises(ValueError, match="nothing is left"):
+    with pytest.raises(ValueError, match=r"delta = 0\.05"):
         after_pilot(pilot, spent=0.05)
-    with pytest.raises(ValueError, match="anybody"):
+    with pytest.raises(ValueError, match="counts"):
         pilot_shape({"a": [0, -1], "b": [0, 0]})
 
 
@@ -148,9 +148,9 @@ def test_batches_are_added_up_with_their_noise() -> None:
     assert pooled.high > fairness_gap(added, {"a": 100, "b": 100}, 1.0, 0.05).high
     noisy = pooled_gap(batches, None, 1.0, 0.05, sizes, 0.25)
     assert noisy.high > pooled.high
-    with pytest.raises(ValueError, match="as many sizes"):
+    with pytest.raises(ValueError, match=r"sizes.*batches"):
         pooled_gap(batches, sizes[:1], 1.0, 0.05)
-    with pytest.raises(ValueError, match="same groups"):
+    with pytest.raises(ValueError, match=r"batches.*groups.*bins"):
         pooled_gap([*batches, {"a": [1, 2, 3], "b": [1, 2, 3]}], None, 1.0, 0.05)
 
 

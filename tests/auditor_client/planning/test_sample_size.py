@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from auditor_client.planning.power_simulation import Design
+from auditor_client.planning.power_simulation import AuditDesign
 from auditor_client.planning.sample_size import promise_holds, sample_size, verdict_size
 
 
@@ -28,7 +28,7 @@ def test_overhead_of_privacy_stays_below_the_papers_bound() -> None:
 
 
 def test_theorem_1_says_why_it_refuses_little_epsilon() -> None:
-    with pytest.raises(ValueError, match=r"epsilon > alpha/2 = 0\.1"):
+    with pytest.raises(ValueError, match=r"\bepsilon\b.*alpha/2 = 0\.1"):
         sample_size(0.2, 0.05, 2, 100, 0.1, "theorem-1")
     assert sample_size(0.2, 0.05, 2, 100, 0.1, "lemma-5.1") == 450
 
@@ -68,17 +68,17 @@ def test_gaussian_noise_is_planned_for_like_laplace_noise_of_its_variance() -> N
 
 
 @pytest.mark.parametrize(
-    ("bad", "says"),
+    ("bad", "named"),
     [
-        ({"mechanism": "discrete-gaussian"}, "bought by rho"),
+        ({"mechanism": "discrete-gaussian"}, r"\brho\b.*\bsize_rho\b.*\bepsilon\b"),
         ({"rho": 0.5}, "discrete-gaussian"),
-        ({"mechanism": "gauss", "rho": 0.5}, "must be"),
-        ({"mechanism": "discrete-gaussian", "rho": 0}, "rho must be greater"),
-        ({"mechanism": "discrete-gaussian", "rho": 1, "method": "theorem-1"}, "Laplace noise"),
+        ({"mechanism": "gauss", "rho": 0.5}, "'gauss'"),
+        ({"mechanism": "discrete-gaussian", "rho": 0}, r"\brho\b.*\b0$"),
+        ({"mechanism": "discrete-gaussian", "rho": 1, "method": "theorem-1"}, 'method="exact"'),
     ],
 )
-def test_noise_that_cannot_be_bought_is_refused(bad: dict[str, Any], says: str) -> None:
-    with pytest.raises(ValueError, match=says):
+def test_noise_that_cannot_be_bought_is_refused(bad: dict[str, Any], named: str) -> None:
+    with pytest.raises(ValueError, match=named):
         sample_size(0.2, 0.05, 2, 10, **bad)
 
 
@@ -173,7 +173,7 @@ def test_hopeless_plans_are_refused(bad: dict[str, float]) -> None:
 
 @pytest.mark.parametrize("bins", [1, 2, 3, 20])
 def test_rehearsed_shares_have_the_gap_they_say(bins: int) -> None:
-    design = Design(0.2, 0.05, 3, bins, 1.0, "known", 0.25)
+    design = AuditDesign(0.2, 0.05, 3, bins, 1.0, "known", 0.25)
     shares = design.shares(0.4 if bins > 1 else 0.0)
     assert shares.sum(axis=1) == pytest.approx(1.0)
     widest = (shares.max(axis=0) - shares.min(axis=0)).max()

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from auditor_client.reo.confidence_box import penalty_over, relative_over, spread, utilities_box
-from auditor_client.reo.counts import Counts
+from auditor_client.reo.counts import PositiveCounts
 from auditor_client.stats.noise_distributions import Laplace
 
 
@@ -53,16 +53,16 @@ def test_every_count_keeps_its_level(rows: int) -> None:
     chances = stats.poisson.pmf(counts, mean / rows)
     missed = 0.0
     for count, chance in zip(counts, chances, strict=True):
-        one = Counts(("a", "b"), np.array([float(rows * count), 1e9]))
-        other = Counts(("a", "b"), np.array([1e12, 1e12]))
+        one = PositiveCounts(("a", "b"), np.array([float(rows * count), 1e9]))
+        other = PositiveCounts(("a", "b"), np.array([1e12, 1e12]))
         low, high = utilities_box(one, other, rows, delta)
         missed += chance * (not low[0] * 0.99 <= mean / 1e12 <= high[0] * 1.01)
     assert missed <= 2 * level
 
 
 def test_noise_opens_the_box() -> None:
-    plain = Counts(("a", "b"), np.array([50.0, 60.0]))
-    noisy = Counts(plain.groups, plain.positives, noise=Laplace(0.1))
+    plain = PositiveCounts(("a", "b"), np.array([50.0, 60.0]))
+    noisy = PositiveCounts(plain.groups, plain.positives, noise=Laplace(0.1))
     narrow, wide = (utilities_box(one, plain, 1, 0.05) for one in (plain, noisy))
     assert (wide[0] < narrow[0]).all()
     assert (wide[1] > narrow[1]).all()

@@ -21,7 +21,7 @@ def drawn(rng: np.random.Generator, runs: int) -> list[np.ndarray]:
     return [rng.multinomial(N, share, runs)[:, :2] for share in shares]
 
 
-def changed(names: str, *rows: np.ndarray) -> reo.Difference:
+def changed(names: str, *rows: np.ndarray) -> reo.PenaltyDifference:
     treatment, control, random = (dict(zip(names, row, strict=True)) for row in rows)
     return reo.difference(treatment, control, random)
 

@@ -7,9 +7,10 @@ import pytest
 
 from auditor_client import reo
 from auditor_client.errors import InputError
-from auditor_client.reo.counts import Counts, law_of
+from auditor_client.reo.counts import PositiveCounts, as_distribution
 from auditor_client.reo.utilities import from_cells, utilities
-from auditor_client.stats.noise_distributions import Gaussian, Laplace, Noise, Nothing
+from auditor_client.stats.noise_distributions import Gaussian, Laplace, Noise, NoNoise
+from tests.refusals import refuses
 
 N = 150_000
 TRUE = ({"a": 0.3 * N, "b": 0.3 * N}, {"a": 0.2 * N, "b": 0.25 * N})
@@ -66,7 +67,7 @@ def test_the_exact_error_is_that_of_a_simulation() -> None:
 
 def test_a_common_multinomial_term_moves_no_relative_utility() -> None:
     names, x, w = ("a", "b"), np.array([420.0, 300.0]), np.array([250.0, 240.0])
-    shown, probed = Counts(names, x, 5_000), Counts(names, w, 3_000)
+    shown, probed = PositiveCounts(names, x, 5_000), PositiveCounts(names, w, 3_000)
     full = np.zeros((4, 4))
     full[:2, :2] = np.diag(x) - np.outer(x, x) / 5_000
     full[2:, 2:] = np.diag(w) - np.outer(w, w) / 3_000
@@ -128,9 +129,9 @@ def coverage(
 @pytest.mark.parametrize(
     ("x", "w", "noise"),
     [
-        ([1000, 1000], [1000, 1000], Nothing()),  # zero: half of the intervals of Algorithm 1 fail
-        ([300, 300], [200, 250], Nothing()),
-        ([150, 375], [15, 75], Nothing()),
+        ([1000, 1000], [1000, 1000], NoNoise()),  # zero: half of the intervals of Algorithm 1 fail
+        ([300, 300], [200, 250], NoNoise()),
+        ([150, 375], [15, 75], NoNoise()),
         ([300, 300], [200, 250], Laplace(1 / 10)),
         ([100, 300], [70, 80], Laplace(1 / 6)),
         ([100, 300], [60, 80], Gaussian(100.0)),
@@ -152,12 +153,12 @@ def test_the_interval_holds(x: list[float], w: list[float], noise: Noise) -> Non
 )
 def test_the_interval_holds_for_more_groups(x: list[float], w: list[float]) -> None:
     # 120 runs at 95 %: less than 84 % once in a million.
-    assert coverage(x, w, Nothing(), 120, seed=5) >= 0.84
+    assert coverage(x, w, NoNoise(), 120, seed=5) >= 0.84
 
 
 def test_several_rows_per_viewer_widen_by_a_proved_factor() -> None:
     # Viewers come with ten equal rows each: the worst case, in which the factor is exact.
-    assert coverage([2000.0, 2000.0], [1500.0, 1500.0], Nothing(), 400, seed=6, rows=10) >= 0.89
+    assert coverage([2000.0, 2000.0], [1500.0, 1500.0], NoNoise(), 400, seed=6, rows=10) >= 0.89
     one, ten = (
         reo.penalty(*TRUE, rows_per_viewer=rows).high - reo.penalty(*TRUE).penalty
         for rows in (1, 10)
@@ -197,35 +198,53 @@ def test_verdicts() -> None:
 
 
 def test_variances_are_taken_for_laplace_noise() -> None:
-    law = law_of(7.5)
+    law = as_distribution(7.5)
     assert isinstance(law, Laplace)
     assert law.variance == pytest.approx(7.5)
-    assert isinstance(law_of(0.0), Nothing)
-    assert isinstance(law_of(None), Nothing)
+    assert isinstance(as_distribution(0.0), NoNoise)
+    assert isinstance(as_distribution(None), NoNoise)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "case", "named"),
     [
-        ({"recommended": {"a": 3}, "random": {"a": 2}}, "two groups"),
-        ({"recommended": {"a": 3, "b": 1}, "random": {"a": 2, "c": 1}}, "b, c"),
-        ({"recommended": {"a": -3, "b": 1}, "random": {"a": 2, "b": 1}}, "noise"),
-        ({"recommended": {"a": math.nan, "b": 1}, "random": {"a": 2, "b": 1}}, "finite"),
-        ({"recommended": {"a": 3, "b": 1}, "random": {"a": 2, "b": 1}, "n_random": 2}, "rows"),
-        ({"recommended": {"a": 3, "b": 1}, "random": {"a": 2, "b": 1}, "delta": 1}, "delta"),
-        ({"recommended": {"a": 3, "b": 1}, "random": {"a": 2, "b": 1}, "noise_random": -1}, "vari"),
+        ({"recommended": {"a": 3}, "random": {"a": 2}}, "few-groups", 1),
+        ({"recommended": {"a": 3, "b": 1}, "random": {"a": 2, "c": 1}}, "other-groups", "b, c"),
+        ({"recommended": {"a": -3, "b": 1}, "random": {"a": 2, "b": 1}}, "negative-count", "noise"),
+        (
+            {"recommended": {"a": math.nan, "b": 1}, "random": {"a": 2, "b": 1}},
+            "not-finite",
+            "finite",
+        ),
+        (
+            {"recommended": {"a": 3, "b": 1}, "random": {"a": 2, "b": 1}, "n_random": 2},
+            "more-positives-than-rows",
+            2,
+        ),
+        (
+            {"recommended": {"a": 3, "b": 1}, "random": {"a": 2, "b": 1}, "delta": 1},
+            "delta-range",
+            "delta",
+        ),
+        (
+            {"recommended": {"a": 3, "b": 1}, "random": {"a": 2, "b": 1}, "noise_random": -1},
+            "negative-variance",
+            -1,
+        ),
         (
             {"recommended": {"a": 3, "b": 1}, "random": {"a": 2, "b": 0},
              "covariance": "printed", "n_recommended": 9, "n_random": 9},
-            "divides by zero",
+            "division-by-zero",
+            "exact",
         ),
         (
             {"recommended": {"a": 30, "b": 30}, "random": {"a": 30, "b": 30},
              "covariance": "printed"},
-            "number of rows",
+            "no-numbers-of-rows",
+            "rows",
         ),
     ],
 )  # fmt: skip
-def test_bad_counts_say_what_to_do(arguments: dict[str, object], words: str) -> None:
-    with pytest.raises(InputError, match=words):
+def test_bad_counts_say_what_to_do(arguments: dict[str, object], case: str, named: object) -> None:
+    with refuses(InputError, case, named):
         reo.penalty(**arguments)  # type: ignore[arg-type]

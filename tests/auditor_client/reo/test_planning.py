@@ -8,11 +8,12 @@ import pytest
 from auditor_client import reo
 from auditor_client.errors import InputError
 from auditor_client.stats.noise_distributions import Laplace
+from tests.refusals import refuses
 
 Q, P = {"a": 0.1, "b": 0.25}, {"a": 0.01, "b": 0.05}
 
 
-def kept(q: dict[str, float], p: dict[str, float], rows: reo.Rows, error: float) -> float:
+def kept(q: dict[str, float], p: dict[str, float], rows: reo.TrafficRows, error: float) -> float:
     """How often the estimate is within the error."""
     rng = np.random.default_rng(1)
     x, w = (
@@ -52,7 +53,7 @@ def test_the_theorems_as_printed() -> None:
         assert kept(Q, P, found, 0.05) > 0.99
 
 
-def kept_utility(rows: reo.Rows, error: float, scale: float = 0.0) -> float:
+def kept_utility(rows: reo.TrafficRows, error: float, scale: float = 0.0) -> float:
     """How often the estimate of the utility that varies most is within the error."""
     rng = np.random.default_rng(2)
     x = rng.binomial(rows.recommended, Q["a"], 20_000) + rng.laplace(0, scale, 20_000)
@@ -64,7 +65,7 @@ def kept_utility(rows: reo.Rows, error: float, scale: float = 0.0) -> float:
 def test_utilities_are_told_that_exactly() -> None:
     # U = (10, 5), n = ⌈4/.25 ln 20⌉ = 48   [Theorem E.2 by hand]
     printed = reo.utility_rows(Q, P, 0.5, method="theorem-e2")
-    assert printed == reo.Rows(48 * 100 * 9, 48 * 100 * 99)
+    assert printed == reo.TrafficRows(48 * 100 * 9, 48 * 100 * 99)
     # erfc(√ln 20) = .0144 is left of δ; 20,000 runs are off by .004 once in a million.
     assert kept_utility(printed, 0.5) == pytest.approx(1 - 0.0144, abs=0.006)
     # z² U² ((1 - q)/q + (1 - p)/p) / ε²
@@ -99,11 +100,11 @@ def test_random_traffic_and_what_it_costs() -> None:
     assert found.activation == pytest.approx(found.rows / 8e8)
     # A random row is relevant with probability .06 instead of .35.
     assert found.lost == pytest.approx(found.activation * (1 - 0.06 / 0.35))
-    error = reo.error_at(Q, P, reo.Rows(150_000, found.rows))
+    error = reo.error_at(Q, P, reo.TrafficRows(150_000, found.rows))
     assert error == pytest.approx(0.05, rel=1e-3)
-    with pytest.raises(InputError, match="log more"):
+    with refuses(InputError, "few-rows-of-default-traffic"):
         reo.random_traffic(Q, P, 0.001, n_recommended=1_000, requests=1e8, shown=8)
-    with pytest.raises(InputError, match="more than all requests"):
+    with refuses(InputError, "few-requests"):
         reo.random_traffic(Q, P, 0.05, n_recommended=150_000, requests=10, shown=8)
 
 
@@ -122,11 +123,11 @@ def test_more_random_traffic_is_more_exact_and_less_relevant() -> None:
 def test_traffic_that_is_none_is_refused() -> None:
     for changed in ({"requests": 0.0}, {"shown": 0}, {"n_recommended": 0}):
         sizes = {"n_recommended": 150_000, "requests": 1e6, "shown": 8} | changed
-        with pytest.raises(InputError, match="positive"):
+        with refuses(InputError, "not-positive"):
             reo.random_traffic(Q, P, 0.05, **sizes)
-        with pytest.raises(InputError, match="positive"):
+        with refuses(InputError, "not-positive"):
             reo.tradeoff(Q, P, [0.1], **sizes)
-    with pytest.raises(InputError, match="probability"):
+    with refuses(InputError, "not-a-probability"):
         reo.tradeoff(Q, P, [1.5], n_recommended=10, requests=10, shown=1)
 
 
@@ -134,5 +135,5 @@ def test_shares_that_are_none_are_refused() -> None:
     for q in ({"a": 0.1}, {"a": 0.6, "b": 0.6}, {"a": 0.0, "b": 0.1}):
         with pytest.raises(InputError):
             reo.rows_needed(q, P, 0.05)
-    with pytest.raises(InputError, match="No number of rows"):
+    with refuses(InputError, "never-enough-rows"):
         reo.rows_needed(Q, P, 1e-9)

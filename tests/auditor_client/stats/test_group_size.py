@@ -7,11 +7,11 @@ import pytest
 from scipy import stats
 
 from auditor_client.planning.power_simulation import discrete_laplace
-from auditor_client.stats.group_size import GroupSize
+from auditor_client.stats.group_size import GroupSizeEstimate
 
 
 def test_a_known_number_is_its_own_limits() -> None:
-    size = GroupSize(total=90, bins=5, rate=1.0, known=100)
+    size = GroupSizeEstimate(total=90, bins=5, rate=1.0, known=100)
     assert size.limits(0.01) == (100, 100)
     assert size.estimate == 100
     assert size.kind == "known"
@@ -24,9 +24,9 @@ def test_limits_miss_as_seldom_as_they_say(kind: str) -> None:
     sums = people + np.array([discrete_laplace(generator, 1.0, 10).sum() for _ in range(trials)])
     bought = people + discrete_laplace(generator, 0.25, trials)
     found = [
-        GroupSize(int(total), 10, 1.0, None, int(own) if kind == "noisy" else None, 0.25).limits(
-            level
-        )
+        GroupSizeEstimate(
+            int(total), 10, 1.0, None, int(own) if kind == "noisy" else None, 0.25
+        ).limits(level)
         for total, own in zip(sums, bought, strict=True)
     ]
     most = stats.binom.ppf(1 - 1e-7, trials, level)
@@ -38,7 +38,7 @@ def test_limits_miss_as_seldom_as_they_say(kind: str) -> None:
 
 def test_two_sources_are_better_than_one() -> None:
     def width(**given: object) -> int:
-        low, high = GroupSize(200, 16, 1.0, **given).limits(0.01)  # type: ignore[arg-type]
+        low, high = GroupSizeEstimate(200, 16, 1.0, **given).limits(0.01)  # type: ignore[arg-type]
         return high - low
 
     both = width(noisy=200, noisy_rate=0.25)
@@ -46,33 +46,33 @@ def test_two_sources_are_better_than_one() -> None:
 
 
 def test_sources_at_odds_widen_the_limits() -> None:
-    low, high = GroupSize(100, 10, 1.0, noisy=400, noisy_rate=0.25).limits(0.01)
+    low, high = GroupSizeEstimate(100, 10, 1.0, noisy=400, noisy_rate=0.25).limits(0.01)
     assert low < 200
     assert high > 400
 
 
 def test_people_in_no_bin_are_missed() -> None:
-    size = GroupSize(total=90, bins=10, rate=1.0, known=300)
+    size = GroupSizeEstimate(total=90, bins=10, rate=1.0, known=300)
     assert 0.6 < size.missing(0.05) < 0.7
-    assert GroupSize(total=295, bins=10, rate=1.0, known=300).missing(0.05) == 0
-    assert GroupSize(total=90, bins=10, rate=1.0).missing(0.05) == 0
+    assert GroupSizeEstimate(total=295, bins=10, rate=1.0, known=300).missing(0.05) == 0
+    assert GroupSizeEstimate(total=90, bins=10, rate=1.0).missing(0.05) == 0
 
 
 @pytest.mark.parametrize(
     "size",
     [
-        GroupSize(total=0, bins=10, rate=1.0),
-        GroupSize(total=-40, bins=10, rate=1.0),
-        GroupSize(total=5, bins=10, rate=1.0, known=0),
-        GroupSize(total=5, bins=10, rate=1.0, known=-3),
-        GroupSize(total=3, bins=10, rate=1.0, known=300),
-        GroupSize(total=300, bins=10, rate=1.0, known=100),
-        GroupSize(total=2, bins=10, rate=1.0, noisy=1, noisy_rate=0.25),
+        GroupSizeEstimate(total=0, bins=10, rate=1.0),
+        GroupSizeEstimate(total=-40, bins=10, rate=1.0),
+        GroupSizeEstimate(total=5, bins=10, rate=1.0, known=0),
+        GroupSizeEstimate(total=5, bins=10, rate=1.0, known=-3),
+        GroupSizeEstimate(total=3, bins=10, rate=1.0, known=300),
+        GroupSizeEstimate(total=300, bins=10, rate=1.0, known=100),
+        GroupSizeEstimate(total=2, bins=10, rate=1.0, noisy=1, noisy_rate=0.25),
     ],
 )
-def test_nobody_or_a_contradiction_tells_nothing(size: GroupSize) -> None:
+def test_nobody_or_a_contradiction_tells_nothing(size: GroupSizeEstimate) -> None:
     assert size.tells_nothing(0.05)
 
 
 def test_without_noise_the_sum_is_exact() -> None:
-    assert GroupSize(total=77, bins=10, rate=math.inf).limits(1e-6) == (77, 77)
+    assert GroupSizeEstimate(total=77, bins=10, rate=math.inf).limits(1e-6) == (77, 77)

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from auditor_client.stats import noise
-from auditor_client.stats.noise import Gaussian, Laplace, Moments, Noise, Nothing, Summed, TreeError
+from auditor_client.stats.noise import (
+    Gaussian,
+    Laplace,
+    MomentBoundNoise,
+    Noise,
+    NoNoise,
+    Summed,
+    TreeError,
+)
 
 SIGMAS = [0.05, 0.2, 0.3, 1.0, 4.0, 900.0]
 
@@ -69,7 +77,7 @@ def test_tilted_waves_are_bounded_and_fall(law: Noise) -> None:
 
 
 def test_nothing_is_known_of_the_waves_of_moments() -> None:
-    assert (Moments(Laplace(1.0)).log_tilted_wave(np.ones(2), np.ones(3)) == 0).all()
+    assert (MomentBoundNoise(Laplace(1.0)).log_tilted_wave(np.ones(2), np.ones(3)) == 0).all()
 
 
 @pytest.mark.parametrize("sigma2", [0, -1, float("nan"), math.inf, 1e11])
@@ -123,9 +131,9 @@ def test_laws_without_masses_are_bounded_by_moments() -> None:
     exact = noise.sum_quantile(((4, 1.0, 1),), 0.01)
     bounded = noise.sum_quantile(((1, TreeError(1.0, 4.0), 1),), 0.01)
     assert exact < bounded < 1.6 * exact
-    assert noise.sum_quantile(((1, Moments(Gaussian(4.0)), 1),), 0.01) > noise.sum_quantile(
-        ((1, Gaussian(4.0), 1),), 0.01
-    )
+    assert noise.sum_quantile(
+        ((1, MomentBoundNoise(Gaussian(4.0)), 1),), 0.01
+    ) > noise.sum_quantile(((1, Gaussian(4.0), 1),), 0.01)
 
 
 def test_simulated_noise_follows_its_law() -> None:
@@ -144,6 +152,6 @@ def test_simulated_noise_follows_its_law() -> None:
 
 
 def test_no_noise_stays_none() -> None:
-    assert noise.summed(math.inf, 5) == Nothing()
-    assert noise.difference(math.inf, math.inf) == Nothing()
+    assert noise.summed(math.inf, 5) == NoNoise()
+    assert noise.difference(math.inf, math.inf) == NoNoise()
     assert noise.difference(math.inf, 2.0) == Laplace(2.0)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor_client.stats.nonnegative_projection import consistent
+from auditor_client.stats.nonnegative_projection import project_to_total
 
 COUNTS = st.lists(st.integers(-1_000, 1_000), min_size=1, max_size=30)
 TOTALS = st.integers(0, 5_000)
@@ -41,32 +41,32 @@ def rescaled(counts: Sequence[int], total: int) -> list[Fraction]:
     ],
 )
 def test_known_answers(counts: list[int], total: int, nearest: list[int]) -> None:
-    assert consistent(counts, total) == nearest
+    assert project_to_total(counts, total) == nearest
 
 
 @given(COUNTS, TOTALS)
 def test_the_result_is_non_negative_and_adds_up(counts: list[int], total: int) -> None:
-    found = consistent(counts, total)
+    found = project_to_total(counts, total)
     assert min(found) >= 0
     assert sum(found) == total
 
 
 @given(COUNTS, TOTALS)
 def test_doing_it_again_changes_nothing(counts: list[int], total: int) -> None:
-    once = consistent(counts, total)
-    assert consistent(once, total) == once
+    once = project_to_total(counts, total)
+    assert project_to_total(once, total) == once
 
 
 @given(COUNTS, TOTALS)
 def test_order_is_kept(counts: list[int], total: int) -> None:
-    pairs = sorted(zip(counts, consistent(counts, total), strict=True))
+    pairs = sorted(zip(counts, project_to_total(counts, total), strict=True))
     assert [made for _, made in pairs] == sorted(made for _, made in pairs)
 
 
 @given(COUNTS, TOTALS)
 def test_it_is_nearer_than_cutting_and_stretching(counts: list[int], total: int) -> None:
     naive = distance(counts, rescaled(counts, total))
-    assert distance(counts, consistent(counts, total)) <= naive
+    assert distance(counts, project_to_total(counts, total)) <= naive
 
 
 @given(st.data())
@@ -74,7 +74,7 @@ def test_it_is_nearer_to_the_truth_than_the_noisy_counts(data: st.DataObject) ->
     truth = data.draw(st.lists(st.integers(0, 200), min_size=1, max_size=20))
     noise = st.lists(st.integers(-20, 20), min_size=len(truth), max_size=len(truth))
     noisy = [count + extra for count, extra in zip(truth, data.draw(noise), strict=True)]
-    assert distance(truth, consistent(noisy, sum(truth))) <= distance(truth, noisy)
+    assert distance(truth, project_to_total(noisy, sum(truth))) <= distance(truth, noisy)
 
 
 @given(COUNTS, TOTALS, st.data())
@@ -84,4 +84,4 @@ def test_no_other_point_of_the_set_is_nearer(
     size = len(counts)
     weights = data.draw(st.lists(st.integers(0, 50), min_size=size, max_size=size))
     other = rescaled(weights, total)
-    assert distance(counts, consistent(counts, total)) <= distance(counts, other)
+    assert distance(counts, project_to_total(counts, total)) <= distance(counts, other)

@@ -8,9 +8,14 @@ import pytest
 from scipy import stats
 
 from auditor_client.stats import chernoff, difference_tail, noise
-from auditor_client.stats.difference_tail import Count, at_most
-from auditor_client.stats.difference_test import Contrast, Level, surely_rejects, worst
-from auditor_client.stats.upper_limit import upper_limit
+from auditor_client.stats.difference_tail import Count, tail_upper_bound
+from auditor_client.stats.difference_test import (
+    Contrast,
+    Level,
+    least_favourable,
+    rejects_by_chernoff,
+)
+from auditor_client.stats.upper_limit import contrast_upper_limit
 
 
 def noisy_binomial(people: int, p: float, rate: float) -> dict[int, float]:
@@ -51,7 +56,7 @@ def test_tail_of_a_difference_is_the_exact_sum(
     p_first, p_second = shares_
     for ratio in (1.0, first.people / second.people):
         exact = brute(first, second, ratio, p_first, p_second)
-        found = at_most(first, second, ratio, np.array([p_first]), np.array([p_second]))[0]
+        found = tail_upper_bound(first, second, ratio, np.array([p_first]), np.array([p_second]))[0]
         assert exact - 1e-12 <= found <= exact + 1e-9
 
 
@@ -59,10 +64,10 @@ def test_blocks_bound_the_exact_sum_from_above(monkeypatch: pytest.MonkeyPatch) 
     p = np.linspace(0.02, 0.95, 25)
     q = np.clip(p + 0.03, 0, 1)
     first, second = Count(400, 900, 0.5), Count(460, 1100, 0.5)
-    exact = at_most(first, second, 0.9, p, q)
+    exact = tail_upper_bound(first, second, 0.9, p, q)
     monkeypatch.setattr(difference_tail, "_EXACT_BELOW", 2.0)
     monkeypatch.setattr(difference_tail, "_BLOCKS", 4.0)
-    blocks = at_most(first, second, 0.9, p, q)
+    blocks = tail_upper_bound(first, second, 0.9, p, q)
     assert (blocks >= exact - 1e-9).all()
     assert (blocks <= exact + 0.35).all()
 
@@ -84,7 +89,7 @@ def test_large_groups_lose_little_to_blocks() -> None:
     sd = math.sqrt(n / 2)
     half = np.array([0.5])
     first, second = Count(n // 2 - round(1.5 * sd), n, 1.0), Count(n // 2 + round(sd / 2), n, 1.0)
-    found = at_most(first, second, 1.0, half, half)[0]
+    found = tail_upper_bound(first, second, 1.0, half, half)[0]
     assert stats.norm.cdf(-2) <= found <= stats.norm.cdf(-1.9)
 
 
@@ -124,7 +129,7 @@ def constant(level: float) -> Level:
 def test_limit_rejects_every_pair_beyond_and_little_less(first: Count, second: Count) -> None:
     level, ratio = 0.025, first.people / second.people
     cell = contrast(first, second, ratio)
-    limit = upper_limit(cell, constant(level), -1.0, 1.0)
+    limit = contrast_upper_limit(cell, constant(level), -1.0, 1.0)
     (low, high), (other_low, other_high) = cell.p_first, cell.p_second
     grid = [(p, q) for p in np.linspace(0, 1, 21) for q in np.linspace(0, 1, 21)]
     plausible = [(p, q) for p, q in grid if low <= p <= high and other_low <= q <= other_high]
@@ -141,14 +146,14 @@ def test_quick_rejection_implies_the_exact_one(people: int) -> None:
     first, second = Count(people // 10, people, 1.0), Count(people // 9, people, 1.0)
     cell = contrast(first, second)
     for difference in np.linspace(0, 0.5, 26):
-        if surely_rejects(cell, float(difference), 0.025):
-            assert worst(cell, float(difference), constant(0.025)).rejected
+        if rejects_by_chernoff(cell, float(difference), 0.025):
+            assert least_favourable(cell, float(difference), constant(0.025)).rejected
 
 
 def test_limit_grows_with_the_first_count_and_falls_with_the_second() -> None:
     def limit(first: int, second: int) -> float:
         cell = contrast(Count(first, 150, 1.0), Count(second, 150, 1.0))
-        return upper_limit(cell, constant(0.025), -1.0, 1.0)
+        return contrast_upper_limit(cell, constant(0.025), -1.0, 1.0)
 
     rising = [limit(first, 20) for first in (5, 20, 40, 80)]
     falling = [limit(40, second) for second in (5, 20, 40, 80)]
@@ -158,7 +163,7 @@ def test_limit_grows_with_the_first_count_and_falls_with_the_second() -> None:
 
 def test_noise_masses_enter_once() -> None:
     p = np.array([0.4])
-    quiet = at_most(Count(30, 100, math.inf), Count(45, 100, math.inf), 1.0, p, p)[0]
-    loud = at_most(Count(30, 100, 0.2), Count(45, 100, 0.2), 1.0, p, p)[0]
+    quiet = tail_upper_bound(Count(30, 100, math.inf), Count(45, 100, math.inf), 1.0, p, p)[0]
+    loud = tail_upper_bound(Count(30, 100, 0.2), Count(45, 100, 0.2), 1.0, p, p)[0]
     assert quiet < loud < 0.5
     assert noise.variance(0.2) == pytest.approx(50, rel=0.01)

@@ -9,12 +9,12 @@ from pydantic import BaseModel
 from auditor_client.studies import parse_study
 from auditor_client.studies.audiences import GroupsAudience, SampleAudience, TableAudience
 from auditor_client.studies.audit_models import (
-    BiasSize,
-    EnvyFreeness,
-    LogCdf,
-    OutcomeTest,
-    Reo,
-    ScoreHistogram,
+    StudyBiasSize,
+    StudyEnvyFreeness,
+    StudyLogCdf,
+    StudyOutcomeTest,
+    StudyReo,
+    StudyScoreHistogram,
 )
 from auditor_client.studies.file_schema import PinnedFile
 from auditor_client.studies.study_model import (
@@ -27,9 +27,9 @@ from auditor_client.studies.study_model import (
 
 PAGE = Path(__file__).parents[3] / "docs" / "studies.md"
 PARTS: list[Any] = [
-    Study, StudyContent, TableAudience, GroupsAudience, SampleAudience, ScoreHistogram, Metrics,
-    ConsistencyTest, Planning, PinnedFile, OutcomeTest, BiasSize, LogCdf, Reo,
-    EnvyFreeness,
+    Study, StudyContent, TableAudience, GroupsAudience, SampleAudience, StudyScoreHistogram,
+    Metrics, ConsistencyTest, Planning, PinnedFile, StudyOutcomeTest, StudyBiasSize, StudyLogCdf,
+    StudyReo, StudyEnvyFreeness,
 ]  # fmt: skip
 
 

@@ -36,16 +36,16 @@ def test_a_certificate_and_a_gap_share_delta() -> None:
 
 
 @pytest.mark.parametrize(
-    ("study", "words"),
+    ("study", "named"),
     [
-        (with_envy() | {"audiences": STUDY["audiences"]}, "say `consented: true` of volunteers"),
-        (with_envy(gamma=None, lam=None), "needs gamma and lam"),
-        (with_envy(criterion="exact"), "take the probabilistic criterion"),
+        (with_envy() | {"audiences": STUDY["audiences"]}, r"consented.*volunteers"),
+        (with_envy(gamma=None, lam=None), r"\bgamma\b.*\blam\b"),
+        (with_envy(criterion="exact"), r"\bexact\b.*\bprobabilistic\b"),
         (with_envy(arms_per_person=0), "arms_per_person"),
         (with_envy(steps=0), "steps"),
-        (with_envy(tolerence=0.1), "did you mean 'tolerance'?"),
+        (with_envy(tolerence=0.1), "'tolerence'.*'tolerance'"),
     ],
 )
-def test_a_bad_audit_of_envy_is_named(study: dict[str, Any], words: str) -> None:
-    with pytest.raises(InputError, match=words.replace("?", r"\?")):
+def test_a_bad_audit_of_envy_is_named(study: dict[str, Any], named: str) -> None:
+    with pytest.raises(InputError, match=named):
         parse_study(text_of(study))

@@ -14,6 +14,7 @@ from auditor_client.studies.pinned_files import check_files, people_of
 from auditor_client.studies.template import template
 from privacy.receipts import canonical, digest
 from tests.auditor_client.studies.examples import SHA, STUDY, changed, text_of, written
+from tests.refusals import refuses
 
 
 def test_a_study_says_what_its_file_says() -> None:
@@ -58,77 +59,109 @@ TEST = {**OF_LOG, "kind": "outcome-test", "log": "lists"}
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "words"),
+    ("path", "value", "named"),
     [
-        ("audits.size", SIZE, "audits.size: test: 'gender' must be an outcome-test that comes"),
-        ("audits", {"size": SIZE, "gender": TEST}, "that comes before it in the file"),
-        ("audits", {"gender": TEST, "size": SIZE}, "of another audience, or another log"),
-        ("audits.size", {**TEST, "epsilon": None}, "audits.size: epsilon is missing"),
-        ("audits.size", {**TEST, "bins": "quantiles"}, "audits.size.bins"),
-        ("audits.size", {**OF_LOG, "kind": "reo"}, "audits.size.creators: field required"),
-        ("titel", "x", "there is no key 'titel'; did you mean 'title'?"),
-        ("audits.gender.epsilom", 1, "audits.gender: there is no key 'epsilom'; did you mean 'ep"),
-        ("metrics.treshold", [1], "metrics: there is no key 'treshold'; did you mean 'thresholds'"),
-        ("contents.job.colour", "x", "contents.job: there is no key 'colour'; there are: kind"),
-        ("audiences.volunteers.file.sha", SHA, "did you mean 'sha256'?"),
-        ("version", 2, "version: "),
-        ("title", None, "title: field required"),
-        ("title", 7, "title: input should be a valid string, put it in quotes"),
-        ("platform", "audit.example", "platform: "),
-        ("alpha", 0, "alpha: "),
-        ("alpha", float("nan"), "alpha: "),
-        ("delta", 1, "delta: "),
-        ("delta", "0.05", "delta: input should be a valid number"),
-        ("audits", {}, "audits: "),
-        ("audits.gender.content", "jop", "there is no content 'jop'; did you mean 'job'?"),
-        ("audits.gender.audience", "voluntears", "did you mean 'volunteers'?"),
-        ("audits.gender.kind", "histogram", "audits.gender: "),
-        ("audits.gender.kind", None, "audits.gender: "),
-        ("audits.gender.epsilon", None, "epsilon is missing"),
-        ("audits.gender.epsilon", "0.0000001", "more than 6 decimal places"),
-        ("audits.gender.epsilon", True, "is not a number"),
-        ("audits.gender.rho", 1, "discrete-laplace takes epsilon"),
-        ("audits.gender.mechanism", "discrete-gaussian", "discrete-gaussian noise takes rho"),
-        ("audits.gender.bins", 0, "audits.gender.bins"),
-        ("audits.Gender", {}, "small letters"),
-        ("audiences.volunteers.by", [], "audiences.volunteers.by: "),
-        ("audiences.volunteers.file.sha256", None, "`sha256sum FILE` prints it"),
-        ("audiences.volunteers.file.sha256", "x", "audiences.volunteers.file.sha256: "),
-        ("audiences.volunteers.file.sha256", 10**63, "put the digest in quotes"),
-        ("audiences.volunteers", [], "audiences.volunteers: "),
-        ("audiences.drawn", {"attribute": "gender", "sizes": {}}, "audiences.drawn.sizes: "),
-        ("audiences.drawn", {"attribute": "gender", "sizes": {True: 3}}, "put it in quotes"),
-        ("metrics.only", ["parity"], "parity needs a threshold"),
-        ("metrics.only", ["fairness"], "metrics.only"),
-        ("consistency", {"audits": ["gender", "b"], "relation": "repeat"}, "no audit 'b'"),
-        ("consistency", {"audits": ["gender", "gender"], "relation": "repeat"}, "different audits"),
+        ("audits.size", SIZE, ["audits.size:", "'gender'", "outcome-test"]),
+        ("audits", {"size": SIZE, "gender": TEST}, ["audits.size:", "'gender'", "before"]),
+        ("audits", {"gender": TEST, "size": SIZE}, ["audits.size:", "'gender'", "audience", "log"]),
+        ("audits.size", {**TEST, "epsilon": None}, ["audits.size: epsilon", "missing"]),
+        ("audits.size", {**TEST, "bins": "quantiles"}, ["audits.size.bins"]),
+        ("audits.size", {**OF_LOG, "kind": "reo"}, ["audits.size.creators:", "required"]),
+        ("titel", "x", ["'titel'", "'title'"]),
+        ("audits.gender.epsilom", 1, ["audits.gender:", "'epsilom'", "'epsilon'"]),
+        ("metrics.treshold", [1], ["metrics:", "'treshold'", "'thresholds'"]),
+        ("contents.job.colour", "x", ["contents.job:", "'colour'", "kind"]),
+        ("audiences.volunteers.file.sha", SHA, ["audiences.volunteers.file:", "'sha'", "'sha256'"]),
+        ("version", 2, ["version:"]),
+        ("title", None, ["title:", "required"]),
+        ("title", 7, ["title:", "in quotes"]),
+        ("platform", "audit.example", ["platform:"]),
+        ("alpha", 0, ["alpha:"]),
+        ("alpha", float("nan"), ["alpha:"]),
+        ("delta", 1, ["delta:"]),
+        ("delta", "0.05", ["delta:", "number"]),
+        ("audits", {}, ["audits:"]),
+        ("audits.gender.content", "jop", ["audits.gender:", "'jop'", "'job'"]),
+        (
+            "audits.gender.audience",
+            "voluntears",
+            ["audits.gender:", "'voluntears'", "'volunteers'"],
+        ),
+        ("audits.gender.kind", "histogram", ["audits.gender:"]),
+        ("audits.gender.kind", None, ["audits.gender:"]),
+        ("audits.gender.epsilon", None, ["audits.gender: epsilon", "missing"]),
+        ("audits.gender.epsilon", "0.0000001", ["audits.gender.epsilon:", "0.0000001", 6]),
+        ("audits.gender.epsilon", True, ["audits.gender.epsilon:", "not a number"]),
+        ("audits.gender.rho", 1, ["audits.gender:", "rho", "discrete-laplace", "epsilon"]),
+        (
+            "audits.gender.mechanism",
+            "discrete-gaussian",
+            ["audits.gender:", "discrete-gaussian", "rho"],
+        ),
+        ("audits.gender.bins", 0, ["audits.gender.bins"]),
+        ("audits.Gender", {}, ["audits.Gender", "small letters"]),
+        ("audiences.volunteers.by", [], ["audiences.volunteers.by:"]),
+        (
+            "audiences.volunteers.file.sha256",
+            None,
+            ["audiences.volunteers.file.sha256:", "`sha256sum FILE`"],
+        ),
+        ("audiences.volunteers.file.sha256", "x", ["audiences.volunteers.file.sha256:"]),
+        (
+            "audiences.volunteers.file.sha256",
+            10**63,
+            ["audiences.volunteers.file.sha256:", "in quotes"],
+        ),
+        ("audiences.volunteers", [], ["audiences.volunteers:"]),
+        ("audiences.drawn", {"attribute": "gender", "sizes": {}}, ["audiences.drawn.sizes:"]),
+        (
+            "audiences.drawn",
+            {"attribute": "gender", "sizes": {True: 3}},
+            ["audiences.drawn.sizes.1", "in quotes"],
+        ),
+        ("metrics.only", ["parity"], ["metrics:", "parity", "threshold"]),
+        ("metrics.only", ["fairness"], ["metrics.only"]),
+        (
+            "consistency",
+            {"audits": ["gender", "b"], "relation": "repeat"},
+            ["consistency:", "'b'", "gender"],
+        ),
+        (
+            "consistency",
+            {"audits": ["gender", "gender"], "relation": "repeat"},
+            ["consistency:", "repeat", "different audits"],
+        ),
     ],
 )
-def test_what_is_wrong_is_named(path: str, value: object, words: str) -> None:
-    with pytest.raises(InputError) as found:
+def test_what_is_wrong_is_named(path: str, value: object, named: list[object]) -> None:
+    with refuses(InputError, "malformed-study", *named) as found:
         parse_study(text_of(changed(path, value)), "audit.yaml")
     assert str(found.value).startswith("audit.yaml: ")
-    assert words in str(found.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "case"),
     [
-        (b"", "valid dictionary"),
-        (b"[]", "valid dictionary"),
-        (b"title: a\ntitle: b\n", "the key 'title' is there twice"),
-        (b"a: &x 1\nb: *x\n", "no aliases"),
-        (b"a: [1, 2\n", "not a YAML file"),
-        (b"a: !!python/object/apply:os.system [true]\n", "not a YAML file"),
-        (b"\xff\xfe\x00", "not a YAML file"),
-        (b"a: 1\n---\nb: 2\n", "not a YAML file"),
-        (b"[" * 100_000, "not a YAML file"),
-        (b"? [a]\n: 1\n", "not a YAML file"),
+        (b"", "malformed-study"),
+        (b"[]", "malformed-study"),
+        (b"a: [1, 2\n", "not-yaml"),
+        (b"a: !!python/object/apply:os.system [true]\n", "not-yaml"),
+        (b"\xff\xfe\x00", "not-yaml"),
+        (b"a: 1\n---\nb: 2\n", "not-yaml"),
+        (b"[" * 100_000, "not-yaml"),
+        (b"? [a]\n: 1\n", "not-yaml"),
     ],
 )
-def test_what_is_no_study_is_refused_in_words(text: bytes, words: str) -> None:
-    with pytest.raises(InputError, match=words):
+def test_what_is_no_study_is_refused_in_words(text: bytes, case: str) -> None:
+    with refuses(InputError, case):
         parse_study(text)
+
+
+def test_a_key_given_twice_and_an_alias_are_named() -> None:
+    with refuses(InputError, "not-yaml", "'title'"):
+        parse_study(b"title: a\ntitle: b\n")
+    with refuses(InputError, "not-yaml", "*name"):
+        parse_study(b"a: &x 1\nb: *x\n")
 
 
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
@@ -138,11 +171,11 @@ def test_no_bytes_are_worse_than_a_refusal(text: bytes) -> None:
 
 
 def test_a_file_that_is_missing_or_too_large_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="No such file"):
+    with refuses(InputError, "unreadable"):
         read_study(tmp_path / "none.yaml")
     large = tmp_path / "large.yaml"
     large.write_bytes(b"#" * 1_000_001)
-    with pytest.raises(InputError, match="too large"):
+    with refuses(InputError, "study-too-large"):
         read_study(large)
 
 
@@ -157,10 +190,10 @@ def test_files_are_those_that_were_pinned(tmp_path: Path) -> None:
     check_files(study, tmp_path)
     (tmp_path / "people.csv").write_text("email,g\na@b.example,m\n")
     changed_to = sha256((tmp_path / "people.csv").read_bytes()).hexdigest()
-    with pytest.raises(InputError, match=f"its sha256 is {changed_to}"):
+    with refuses(InputError, "another-file-than-pinned", changed_to):
         check_files(study, tmp_path)
     (tmp_path / "people.csv").unlink()
-    with pytest.raises(InputError, match="No such file"):
+    with refuses(InputError, "unreadable"):
         check_files(study, tmp_path)
 
 
@@ -175,7 +208,7 @@ def test_a_file_per_group_is_one_table(tmp_path: Path) -> None:
     assert columns == ["group"]
     assert table.to_pydict() == {"phone": ["+1555010", "0155"], "group": ["women", "men"]}
     wrong = changed("audiences.volunteers", {"groups": files, "id": "email"})
-    with pytest.raises(InputError, match="no column 'email'"):
+    with refuses(InputError, "no-such-column", "'email'"):
         people_of(parse_study(text_of(wrong)).audiences["volunteers"], tmp_path)  # type: ignore[arg-type]
 
 

@@ -124,7 +124,7 @@ def test_a_post_that_never_left_is_repeated(service: ScriptedService) -> None:
     with ScriptedService() as gone:
         nowhere = gone.url
     waits = Retries(attempts=3, first_wait=0.01)
-    with pytest.raises(ConnectionBrokenError, match="Check the address"):
+    with pytest.raises(ConnectionBrokenError, match="ConnectError"):
         Transport(nowhere, retries=waits).post("/x", None, Content)
 
 
@@ -140,7 +140,7 @@ def test_a_refusal_by_something_else_is_still_an_error(
     service: ScriptedService, public: Transport
 ) -> None:
     service.on("GET", "/x", Answer(400, b"<html>no</html>"))
-    with pytest.raises(RequestError, match="HTTP 400"):
+    with pytest.raises(RequestError, match=r"\b400\b"):
         public.get("/x", Budget)
 
 
@@ -148,7 +148,7 @@ def test_an_answer_outside_of_the_contract_is_told(
     service: ScriptedService, public: Transport
 ) -> None:
     service.on("GET", "/x", answer({"mandates": "many"}))
-    with pytest.raises(ContractError, match="not a Budget"):
+    with pytest.raises(ContractError, match=r"\bBudget\b"):
         public.get("/x", Budget)
 
 
@@ -221,7 +221,7 @@ def test_a_key_the_service_does_not_know_is_told(
     service: ScriptedService, auditor: Auditor
 ) -> None:
     service.on("POST", "/oauth/token", answer({"error": "invalid_client"}, status=401))
-    with pytest.raises(AuthenticationError, match="does not accept researcher_1"):
+    with pytest.raises(AuthenticationError, match="researcher_1"):
         auditor.budget()
 
 

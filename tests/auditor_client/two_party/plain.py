@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor_client.demographics import Probabilities
-from auditor_client.stats.noise_distributions import AnyNoise, law
-from auditor_client.two_party import Sums
+from auditor_client.stats.noise_distributions import AnyNoise, distribution
+from auditor_client.two_party import SoftGroupSums
 from privacy.metric_values import Integers, Layout
 
 SCALE = 1000
@@ -22,12 +22,12 @@ def sums_of(
     noise: AnyNoise | None = None,
     generator: np.random.Generator | None = None,
     events: int = 1,
-) -> Sums:
+) -> SoftGroupSums:
     """weightsᵀ · values in integers, with simulated noise if a law is given."""
     cells = (weights_of(probabilities).T @ values).astype(object)
     if noise is not None and generator is not None:
-        cells = cells + law(noise).simulated(generator, cells.size).reshape(cells.shape)
-    return Sums.of(probabilities.columns, layout, cells, SCALE, noise, events)
+        cells = cells + distribution(noise).simulated(generator, cells.size).reshape(cells.shape)
+    return SoftGroupSums.of(probabilities.columns, layout, cells, SCALE, noise, events)
 
 
 def soft(

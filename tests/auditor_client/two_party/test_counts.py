@@ -3,6 +3,7 @@ import pytest
 from scipy import stats
 
 from auditor_client import InputError, two_party
+from tests.refusals import refuses
 
 
 def test_one_member_is_one_less_the_chance_of_none() -> None:
@@ -27,5 +28,5 @@ def test_unequal_probabilities_agree_with_all_cases() -> None:
 
 
 def test_what_is_no_probability_is_refused() -> None:
-    with pytest.raises(InputError, match="one probability"):
+    with refuses(InputError, "probability-per-person"):
         two_party.at_least(np.array([0.5, 1.5]))

@@ -6,6 +6,7 @@ from auditor_client.demographics import Probabilities, hard
 from auditor_client.two_party import Ratios
 from privacy.metric_values import FalsePositives, RankGaps, ScoreBins
 from tests.auditor_client.two_party.plain import soft, sums_of
+from tests.refusals import refuses
 
 
 def rates(*shares: float, people: float = 10_000.0) -> Ratios:
@@ -52,7 +53,9 @@ def test_gaps_below_zero_are_found_at_any_rank() -> None:
     metric = RankGaps(ranks=3)
     # 10,000 pairs of each group at each rank; at the second one group is misplaced by .1.
     values = np.array([[200.0, -100.0, 1000.0, 1000.0], [200.0, 100.0, 1000.0, 1000.0]]) * 10_000
-    sums = two_party.Sums.of(("a", "b"), metric.layout, values.astype(np.int64) * 1000, 1000)
+    sums = two_party.SoftGroupSums.of(
+        ("a", "b"), metric.layout, values.astype(np.int64) * 1000, 1000
+    )
     found = two_party.misranked(sums)
     assert (found.rule, found.verdict, found.exceeded) == ("LOT", "unfair", True)
     assert found.worst.value == pytest.approx(0.1)
@@ -93,7 +96,7 @@ def test_few_people_are_judged_on_the_upload() -> None:
 
 
 def test_rules_need_two_groups_and_a_tolerance() -> None:
-    with pytest.raises(InputError, match="two groups"):
+    with refuses(InputError, "few-groups"):
         two_party.spread_beyond(rates(0.1), 0.1)
-    with pytest.raises(InputError, match="not negative"):
+    with refuses(InputError, "negative-tolerance"):
         two_party.spread_beyond(rates(0.1, 0.2), -0.1)

@@ -8,7 +8,7 @@ import pytest
 from nacl.public import PrivateKey
 
 from auditor_client import two_party
-from auditor_client.two_party import Ratios, Sums
+from auditor_client.two_party import Ratios, SoftGroupSums
 from privacy.metric_values import (
     AdjacentRanks,
     Bins,
@@ -151,7 +151,7 @@ def test_what_is_decrypted_equals_the_plain_computation_exactly(upload: Any) -> 
         cells = sums[:, start : start + len(plain[0])]
         start += len(plain[0])
         assert cells.tolist() == plain, name
-        one, other = (Sums.of("abc", case.layout, each, SCALE) for each in (cells, plain))
+        one, other = (SoftGroupSums.of("abc", case.layout, each, SCALE) for each in (cells, plain))
         for reading in _READINGS.get(name, ()):
             assert str(reading(one).averages(0.05)) == str(reading(other).averages(0.05))
 
@@ -252,11 +252,11 @@ def test_rows_of_two_teams_give_the_plain_sums_too() -> None:
         assert sums.tolist() == plain[0].tolist()
 
 
-def _first_kernel(sums: Sums) -> Ratios:
+def _first_kernel(sums: SoftGroupSums) -> Ratios:
     return two_party.kernel_averages(sums, 0)
 
 
-def _second_gap(sums: Sums) -> Ratios:
+def _second_gap(sums: SoftGroupSums) -> Ratios:
     return two_party.rank_gaps(sums, 1)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from auditor_client import InputError, two_party
 from auditor_client.demographics import hard
-from auditor_client.two_party import Sums
+from auditor_client.two_party import SoftGroupSums
 from privacy.metric_values import (
     Bins,
     FalsePositives,
@@ -17,6 +17,7 @@ from privacy.metric_values import (
     ScoreBins,
 )
 from tests.auditor_client.two_party.plain import soft, sums_of, weights_of
+from tests.refusals import refuses
 
 POINTS = Kernels(tuple(np.arange(1, 10) / 10), 0.08)
 
@@ -48,7 +49,7 @@ def test_the_total_impact_adds_discounted_differences_up() -> None:
     assert (only.value, only.low, only.high) == pytest.approx((one.value, one.low, one.high))
     turned = two_party.total_impact(sums, "b", "a")
     assert turned.value == pytest.approx(-found.value)
-    with pytest.raises(InputError, match="9 reference points"):
+    with refuses(InputError, "weight-per-point", 9):
         two_party.total_impact(sums, "a", "b", [1.0])
 
 
@@ -86,9 +87,9 @@ def test_limits_of_the_gap_hold() -> None:
 
 @pytest.mark.parametrize("cells", [0, -5])
 def test_an_audience_in_which_nobody_matched_says_nothing_and_never_fails(cells: int) -> None:
-    def nobody(layout: Layout) -> Sums:
+    def nobody(layout: Layout) -> SoftGroupSums:
         table = np.full((2, len(layout.cells)), cells, object)
-        return Sums.of(("a", "b"), layout, table, 1000, 0.01)
+        return SoftGroupSums.of(("a", "b"), layout, table, 1000, 0.01)
 
     for reading, layout in (
         (two_party.false_flags, FalsePositives().layout),
@@ -114,5 +115,5 @@ def test_an_audience_in_which_nobody_matched_says_nothing_and_never_fails(cells:
 
 def test_a_gap_needs_two_groups() -> None:
     metric = Bins((0.0, 1.0))
-    with pytest.raises(InputError, match="two groups"):
+    with refuses(InputError, "few-groups"):
         two_party.largest_gap(sums_of(hard(["a"]), metric.layout, metric.rows([0.5])))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from validation.list_coverage import Design, covered, designs
+from validation.list_coverage import ListDesign, covered, designs
 
 DESIGNS = {design.name: design for design in designs()}
 
@@ -15,7 +15,7 @@ DESIGNS = {design.name: design for design in designs()}
     ],
     ids=lambda design: design.name.split(",")[0],
 )
-def test_limits_hold_with_noise(design: Design) -> None:
+def test_limits_hold_with_noise(design: ListDesign) -> None:
     averages, differences, _ = covered(design, 200, 0.5, epsilon=2.0, repetitions=60)
     # Of 60 at 95 %: 45 or fewer with a chance below 1e-6.
     assert min(averages, differences) > 0.75

@@ -5,10 +5,11 @@ import pytest
 
 from auditor_client import InputError, two_party
 from auditor_client.demographics import RandomisedResponse, hard
-from auditor_client.two_party import Average, Ratios, Sums
+from auditor_client.two_party import Average, Ratios, SoftGroupSums
 from auditor_client.two_party.ratios import difference
 from privacy.metric_values import FalsePositives, Layout, Outcomes
 from tests.auditor_client.two_party.plain import soft, sums_of
+from tests.refusals import refuses
 
 # 95 % limits may fail in 5 %; over so many repetitions more failures than this have a chance
 # below 1e-6 if they hold with 95 %.
@@ -108,7 +109,7 @@ def test_limits_of_inverted_self_reports_hold_the_true_rates() -> None:
         flagged = rng.random(500) < truth[group]
         integers = np.floor(weights * 1000 + 0.5).astype(np.int64)
         cells = integers.T @ metric.rows(flagged, np.zeros(500, bool))
-        sums = Sums.of(
+        sums = SoftGroupSums.of(
             response.columns, metric.layout, cells, 1000, weight_squares=(weights**2).sum(axis=0)
         )
         rates = two_party.false_flags(sums)
@@ -119,7 +120,9 @@ def test_limits_of_inverted_self_reports_hold_the_true_rates() -> None:
         misses[4] += not apart.low <= 0.2 <= apart.high
         # Without Σw² they would be taken for weights from 0 to 1, and be too sure.
         if not number:
-            plain = two_party.false_flags(Sums.of(response.columns, metric.layout, cells, 1000))
+            plain = two_party.false_flags(
+                SoftGroupSums.of(response.columns, metric.layout, cells, 1000)
+            )
             assert plain.average(2, 0.05).high < averages[2].high
     assert misses.max() <= MOST_MISSES
 
@@ -160,13 +163,13 @@ def test_what_groups_share_widens_differences_of_graded_values_only() -> None:
 
 def test_integers_of_any_length_are_divided_exactly() -> None:
     layout = Layout(("x",), 3, 0, 3, 3)
-    sums = Sums.of(("a",), layout, np.array([[3 * 7 * 10**30 + 21]], object), 7)
+    sums = SoftGroupSums.of(("a",), layout, np.array([[3 * 7 * 10**30 + 21]], object), 7)
     assert sums.values[0, 0] == (3 * 7 * 10**30 + 21) / 21
 
 
 def test_shapes_must_fit() -> None:
     layout = Layout(("x",), 1, 0, 1, 1)
-    with pytest.raises(InputError, match="shape"):
-        Sums(("a", "b"), layout, np.zeros((1, 1)))
-    with pytest.raises(InputError, match="for each group"):
+    with refuses(InputError, "shape-of-the-sums"):
+        SoftGroupSums(("a", "b"), layout, np.zeros((1, 1)))
+    with refuses(InputError, "sums-per-group"):
         Ratios(("a",), np.zeros(2), np.zeros(1))

@@ -63,22 +63,22 @@ def test_a_mandate_in_epsilon_is_granted_as_before(
 
 
 @pytest.mark.parametrize(
-    ("limits", "why"),
+    ("limits", "named"),
     [
-        ({}, "either epsilon_limit or rho_limit"),
-        ({"epsilon_limit": 1, "rho_limit": 1}, "either epsilon_limit or rho_limit"),
-        ({"epsilon_limit": 1, "delta": "1e-9"}, "delta belongs to a limit in rho"),
-        ({"epsilon_limit": 1, "renewal": ("fixed", 30)}, "needs a lifetime_limit"),
+        ({}, "epsilon_limit.*rho_limit"),
+        ({"epsilon_limit": 1, "rho_limit": 1}, "epsilon_limit.*rho_limit"),
+        ({"epsilon_limit": 1, "delta": "1e-9"}, r"\bdelta\b.*\brho\b"),
+        ({"epsilon_limit": 1, "renewal": ("fixed", 30)}, "lifetime_limit"),
         ({"epsilon_limit": 1, "lifetime_limit": 3}, "lifetime_limit"),
         ({"epsilon_limit": 1, "renewal": ("weekly", 1), "lifetime_limit": 3}, "kind"),
-        ({"epsilon_limit": 1 / 3}, "write epsilon_limit with fewer"),
-        ({"rho_limit": 1, "delta": "1e-13"}, "write delta with fewer"),
+        ({"epsilon_limit": 1 / 3}, r"0\.333.*epsilon_limit"),
+        ({"rho_limit": 1, "delta": "1e-13"}, r"1e-13.*\bdelta\b"),
     ],
 )
 def test_limits_that_do_not_go_together_are_refused_here(
-    service: ScriptedService, regulator: Regulator, limits: dict[str, Any], why: str
+    service: ScriptedService, regulator: Regulator, limits: dict[str, Any], named: str
 ) -> None:
-    with pytest.raises(InputError, match=why):
+    with pytest.raises(InputError, match=named):
         grant(regulator, **limits)
     assert not service.requests("POST", PATH)
 

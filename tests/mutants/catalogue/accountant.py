@@ -37,7 +37,7 @@ MUTANTS = (
     Mutant(
         "platform_limit_one_late",
         "The platform's limit is looked at before the charge, and not with it.",
-        "api/accounting/charge.py",
+        "api/accounting/platform_budget.py",
         "where(_THEN <= _LIMIT)",
         "where(_THEN <= _LIMIT + _RHO)",
         (
@@ -48,7 +48,7 @@ MUTANTS = (
     Mutant(
         "window_opens_again",
         "A platform window that was left is opened again when the clock is turned back.",
-        "api/accounting/charge.py",
+        "api/accounting/platform_budget.py",
         "_LATER = case((_WINDOW < _NUMBER, _NUMBER), else_=_WINDOW)",
         "_LATER = _NUMBER",
         (f"{EDGES}::test_an_account_that_is_ahead_of_the_books_stays_there",),
@@ -56,7 +56,7 @@ MUTANTS = (
     Mutant(
         "old_window_is_refunded_to_the_new",
         "A refund goes to the platform's window of today, whenever the charge was.",
-        "api/accounting/charge.py",
+        "api/accounting/platform_budget.py",
         ".where(_WINDOW == _NUMBER).values(spent=_SPENT - _RHO)",
         ".where(_NUMBER == _NUMBER).values(spent=_SPENT - _RHO)",
         (f"{EDGES}::test_a_refund_of_an_old_window_gives_nothing_to_the_new_one",),

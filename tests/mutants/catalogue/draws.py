@@ -70,7 +70,7 @@ MUTANTS = (
         "overflow_is_not_looked_for",
         "Prices are quoted and charged for noise that no release can hold.",
         "api/audits/request_pricing.py",
-        "    encodable.refuse_overflow(kind, question, facts)\n",
+        "    noise_limits.refuse_overflow(kind, question, facts)\n",
         "",
         (
             f"{ONE_DRAW}::test_noise_that_no_release_can_hold_is_refused_before_it_is_charged"

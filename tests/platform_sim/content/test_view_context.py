@@ -38,5 +38,5 @@ def test_context_is_frozen_for_the_whole_audience(fair: SimulatedPlatform) -> No
 def test_other_contexts_are_refused(
     fair: SimulatedPlatform, context: dict[str, str | float]
 ) -> None:
-    with pytest.raises(ValueError, match=r"is one of|has a value for each"):
+    with pytest.raises(ValueError, match=r"\bhour\b|\bdevice\b"):
         fair.score(SOFTWARE_JOB, np.arange(2), context)

@@ -93,9 +93,11 @@ def test_each_stage_can_lean_alone() -> None:
 
 
 def test_nonsense_is_refused() -> None:
-    wrong: list[dict[str, Any]] = [
-        {"activation": 1.5}, {"shown": 0}, {"strategies": {RANDOM: {}}}
-    ]  # fmt: skip
-    for fields in wrong:
-        with pytest.raises(ValueError, match=r"activation|shows|traffics"):
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"activation": 1.5}, "activation"),
+        ({"shown": 0}, r"\b40\b"),
+        ({"strategies": {RANDOM: {}}}, rf"\b{RANDOM}\b"),
+    ]
+    for fields, named in wrong:
+        with pytest.raises(ValueError, match=named):
             Feed(**fields)

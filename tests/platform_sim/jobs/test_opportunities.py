@@ -99,7 +99,7 @@ def test_reading_gives_the_rows_of_those_asked_for() -> None:
     assert read.equals(wanted.select(["person", "score", "outcome"]))
     assert list(logs.read("instajob", np.array([], np.int64), ["score"])) == []
     assert list(logs.read("instajob", np.array([10**9]), ["score"])) == []
-    with pytest.raises(ValueError, match="none of instajob, pymk"):
+    with pytest.raises(ValueError, match=r"'feed'.*instajob, pymk"):
         logs.log("feed")
 
 
@@ -158,5 +158,5 @@ def test_a_model_that_cannot_know_of_it_is_wrong_about_those_who_hold_back() -> 
 
 
 def test_prejudice_names_groups_that_there_are() -> None:
-    with pytest.raises(ValueError, match="gender has no value wizard"):
+    with pytest.raises(ValueError, match=r"\bgender\b.*\bwizard\b"):
         Prejudice(second={"wizard": 1.0})

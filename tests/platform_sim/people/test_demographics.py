@@ -21,9 +21,9 @@ def test_politics_leans_on_gender_only_when_correlated() -> None:
 
 def test_unknown_attribute_and_value_are_refused() -> None:
     who = make_demographics(1, 10, correlation=1.0)
-    with pytest.raises(ValueError, match="'height' is none of gender"):
+    with pytest.raises(ValueError, match=r"'height'.*\bgender\b"):
         who.codes("height")
-    with pytest.raises(ValueError, match="'female' is none of woman"):
+    with pytest.raises(ValueError, match=r"'female'.*\bwoman\b"):
         who.having("gender", "female")
 
 

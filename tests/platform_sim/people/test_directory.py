@@ -73,7 +73,7 @@ def test_nulls_and_nothing_match_nobody(fair: SimulatedPlatform) -> None:
 
 
 def test_unknown_kinds_are_refused(fair: SimulatedPlatform) -> None:
-    with pytest.raises(ValueError, match="not matched by 'face'"):
+    with pytest.raises(ValueError, match="'face'"):
         fair.match("face", pa.array(["x"]))
 
 

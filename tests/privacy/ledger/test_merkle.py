@@ -19,6 +19,7 @@ from privacy.ledger.merkle import (
     verify_consistency,
     verify_inclusion,
 )
+from tests.refusals import refuses
 
 VECTORS: dict[str, Any] = json.loads(
     (Path(__file__).parents[2] / "vectors" / "ledger" / "merkle.json").read_text()
@@ -171,26 +172,26 @@ def test_a_damaged_consistency_proof_is_refused(new: int) -> None:
 
 @pytest.mark.parametrize(("index", "size"), [(0, 0), (1, 1), (-1, 3), (3, 3), (7, 3), (0, -1)])
 def test_there_is_no_proof_of_an_entry_outside_the_tree(index: int, size: int) -> None:
-    with pytest.raises(ProofError, match="no entry"):
+    with refuses(ProofError, "no-such-entry"):
         inclusion_path(index, size, tree_hash)
-    with pytest.raises(ProofError, match="no entry"):
+    with refuses(ProofError, "no-such-entry"):
         verify_inclusion(LEAVES[0], index, size, [], LEAVES[0])
 
 
 @pytest.mark.parametrize(("old", "new"), [(0, 0), (0, 5), (-1, 5), (6, 5), (5, 0), (5, -5)])
 def test_no_tree_begins_with_nothing_or_with_a_larger_one(old: int, new: int) -> None:
-    with pytest.raises(ProofError, match="not the beginning"):
+    with refuses(ProofError, "not-the-beginning"):
         consistency_path(old, new, tree_hash)
     for path in ([], [ROOT[5]], [ROOT[5], ROOT[5]]):
-        with pytest.raises(ProofError, match="not the beginning"):
+        with refuses(ProofError, "not-the-beginning"):
             verify_consistency(old, new, ROOT[5], ROOT[5], path)
 
 
 def test_roots_and_leaves_of_a_wrong_length_are_refused() -> None:
     for odd in (b"", LEAVES[0][:-1], LEAVES[0] + b"\0"):
-        with pytest.raises(ProofError, match="32 bytes"):
+        with refuses(ProofError, "hash-size"):
             verify_inclusion(odd, 0, 1, [], odd)
-        with pytest.raises(ProofError, match="32 bytes"):
+        with refuses(ProofError, "hash-size"):
             verify_consistency(1, 1, odd, odd, [])
 
 

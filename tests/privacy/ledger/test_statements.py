@@ -5,6 +5,7 @@ import pytest
 from privacy.errors import StatementError
 from privacy.ledger.statements import TYPE, head_of, link, sign
 from tests.ledgers import ed25519
+from tests.refusals import refuses
 
 ADA = ed25519("ada")
 STATED = b'{"action":"charge"}'
@@ -26,10 +27,10 @@ def test_headers_may_have_any_length(length: int) -> None:
 @pytest.mark.parametrize("stray", [" ", "\n", "=", '"', "\\", "é", "."])
 def test_nothing_is_between_the_letters_of_a_header(stray: str) -> None:
     signature = sign(STATED, ADA)
-    with pytest.raises(StatementError, match="no header of a statement"):
+    with refuses(StatementError, "not-detached" if stray == "." else "no-header"):
         head_of(signature[:8] + stray + signature[8:])
 
 
 def test_a_signature_that_brings_its_own_words_is_refused() -> None:
-    with pytest.raises(StatementError, match="not detached"):
+    with refuses(StatementError, "not-detached"):
         head_of(sign(STATED, ADA).replace("..", ".e30."))

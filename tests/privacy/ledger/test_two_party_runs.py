@@ -17,6 +17,7 @@ from privacy.ledger.entry_schemas import (
     ReleaseFacts,
 )
 from privacy.ledger.two_party_runs import Runs, drawn
+from tests.refusals import refuses
 
 AUDIT, TRANSCRIPT = "audit_1", "sha256:11"
 ROOT = bytes(32)
@@ -59,25 +60,25 @@ def released(
 
 def test_nothing_is_answered_twice_or_without_a_charge() -> None:
     runs = answered()
-    with pytest.raises(EvidenceError, match="answered before"):
+    with refuses(EvidenceError, "answered-before"):
         runs.answer(AnswerFacts(AUDIT, "sha256:22"), NUMBER + 1)
-    with pytest.raises(EvidenceError, match="no two-party audit"):
+    with refuses(EvidenceError, "no-two-party-charge"):
         runs.answer(AnswerFacts("audit_2", TRANSCRIPT), NUMBER + 1)
 
 
 def test_what_is_delivered_is_what_was_answered() -> None:
-    with pytest.raises(EvidenceError, match="not what was answered"):
+    with refuses(EvidenceError, "another-delivery-than-answered"):
         charged("0").release(released())
-    with pytest.raises(EvidenceError, match="not what was answered"):
+    with refuses(EvidenceError, "another-delivery-than-answered"):
         answered("0").release(released(transcript="sha256:22"))
     answered("0").release(released())
 
 
 def test_what_must_be_opened_is_opened_first_and_without_findings() -> None:
     runs = answered("1")
-    with pytest.raises(EvidenceError, match="not opened"):
+    with refuses(EvidenceError, "not-opened"):
         runs.release(released())
-    with pytest.raises(EvidenceError, match="not what was answered"):
+    with refuses(EvidenceError, "another-opening-than-answered"):
         runs.open(OpeningBody(AUDIT, "sha256:22", []))
     runs.open(OpeningBody(AUDIT, TRANSCRIPT, []))
     runs.release(released())
@@ -88,7 +89,7 @@ def test_what_something_was_found_in_is_never_delivered(share: str) -> None:
     runs = answered(share)
     runs.open(OpeningBody(AUDIT, TRANSCRIPT, ["weight-out-of-bounds"]))
     runs.open(OpeningBody(AUDIT, TRANSCRIPT, []))
-    with pytest.raises(EvidenceError, match="something was found"):
+    with refuses(EvidenceError, "delivered-despite-findings"):
         runs.release(released())
 
 
@@ -98,9 +99,9 @@ def test_a_share_is_drawn_by_the_root_of_a_head() -> None:
     hit = next(root for root in roots if drawn(share, root, AUDIT))
     spared = next(root for root in roots if not drawn(share, root, AUDIT))
     answered("0.5").release(released(spared))
-    with pytest.raises(EvidenceError, match="not opened"):
+    with refuses(EvidenceError, "not-opened"):
         answered("0.5").release(released(hit))
-    with pytest.raises(EvidenceError, match="by which head"):
+    with refuses(EvidenceError, "no-drawing-head"):
         answered("0.5").release(released())
     opened = answered("0.5")
     opened.open(OpeningBody(AUDIT, TRANSCRIPT, []))
@@ -110,11 +111,11 @@ def test_a_share_is_drawn_by_the_root_of_a_head() -> None:
 @pytest.mark.parametrize("size", [SIZE - 1, SIZE + 1])
 def test_no_head_draws_but_the_one_that_ends_with_the_answer(size: int) -> None:
     spared = next(n.to_bytes(32, "big") for n in range(1, 64) if not _hit(n.to_bytes(32, "big")))
-    with pytest.raises(EvidenceError, match="the first that covers its answer has 7"):
+    with refuses(EvidenceError, "another-drawing-head", 7):
         answered("0.5").release(released(spared, size=size))
-    with pytest.raises(EvidenceError, match="no signed head has"):
+    with refuses(EvidenceError, "unsigned-drawing-head"):
         answered("0.5").release(released(ROOT))
-    with pytest.raises(EvidenceError, match="hexadecimal"):
+    with refuses(EvidenceError, "not-hexadecimal"):
         answered("0.5").release(ReleaseFacts(AUDIT, TRANSCRIPT, Draw(SIZE, "xyz")))
 
 

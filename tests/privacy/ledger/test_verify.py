@@ -28,6 +28,7 @@ from tests.ledgers import (
     trust,
     witnessed,
 )
+from tests.refusals import refuses
 
 
 def honest(audits: int = 3) -> tuple[Ledger, Maker, str]:
@@ -114,7 +115,7 @@ def test_a_researcher_changes_keys_and_signs_with_the_new_one() -> None:
     ledger.charge(ledger.renew(ada, ed25519("ada, later")), mandate)
     assert ledger.verified().counts["charge"] == 4
     ledger.charge(ada, mandate)
-    with pytest.raises(LedgerError, match="had at this entry") as found:
+    with refuses(LedgerError, "wrong-signature") as found:
         ledger.verified()
     assert found.value.number == len(ledger.lines) - 1
 
@@ -142,7 +143,7 @@ def test_what_the_platforms_own_people_state_is_checked_too() -> None:
     ledger, _, _ = honest()
     ledger.stated(OPERATOR, "amendment", {"application_id": "a"}, {"application_id": "a"})
     number = ledger.stated(REGULATOR, "amendment", {"application_id": "b"}, {})
-    with pytest.raises(LedgerError, match=r"is not for .* to sign") as found:
+    with refuses(LedgerError, "not-theirs-to-sign") as found:
         ledger.verified()
     assert found.value.number == number
 
@@ -160,47 +161,59 @@ def test_an_auditor_verifies_its_own_entries() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "reason"),
+    ("line", "case"),
     [
-        (b"", "not an entry"),
-        (b"not json", "not an entry"),
-        (b"[]", "not an entry"),
-        (b'{"number":0}', "not an entry"),
-        (b"[" * 100_000, "not an entry"),
-        (b"\xff", "not an entry"),
-        (b'{"a":NaN}', "not an entry"),
+        (b"", "not-an-entry"),
+        (b"not json", "not-an-entry"),
+        (b"[]", "not-an-entry"),
+        (b'{"number":0}', "not-an-entry"),
+        (b"[" * 100_000, "not-an-entry"),
+        (b"\xff", "not-an-entry"),
+        (b'{"a":NaN}', "not-an-entry"),
     ],
 )
-def test_what_is_no_entry_is_refused_in_words(line: bytes, reason: str) -> None:
-    with pytest.raises(LedgerError, match=reason) as found:
+def test_what_is_no_entry_is_refused_in_words(line: bytes, case: str) -> None:
+    with refuses(LedgerError, case) as found:
         verify(*relied([line]), trust())
     assert found.value.number == 0
 
 
 @pytest.mark.parametrize(
-    ("value", "reason"),
+    ("value", "named"),
     [
         ("1.0", "float"),
         ("1e3", "float"),
         ("9007199254740992", "int"),
         ("18446744073709551616", "int"),
         ("9" * 5_000, "out of range"),
-        ("-0", "canonical"),
         ('"\\ud800"', "surrogate"),
-        ('"\\u0041"', "canonical"),
-        ('"\\u00e9"', "canonical"),
         ("NaN", "malformed"),
         ("Infinity", "malformed"),
         ("[" * 20 + "]" * 20, "array"),
         ("[" * 5_000 + "]" * 5_000, "array"),
-        ('{"a":1,"a":1}', "canonical"),
-        ('{"b":1,"a":1}', "canonical"),
-        ('{"a": 1}', "canonical"),
-        ('{"\ue000":1,"\U00010000":1}', "canonical"),
     ],
 )
-def test_there_is_one_way_to_write_an_entry(value: str, reason: str) -> None:
-    with pytest.raises(LedgerError, match=reason) as found:
+def test_some_values_are_in_no_entry(value: str, named: str) -> None:
+    """`named` is by the JSON decoder, which is not ours."""
+    with refuses(LedgerError, "not-an-entry", named) as found:
+        verify(*relied([_line(value)]), trust())
+    assert found.value.number == 0
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "-0",
+        '"\\u0041"',
+        '"\\u00e9"',
+        '{"a":1,"a":1}',
+        '{"b":1,"a":1}',
+        '{"a": 1}',
+        '{"\ue000":1,"\U00010000":1}',
+    ],
+)
+def test_there_is_one_way_to_write_an_entry(value: str) -> None:
+    with refuses(LedgerError, "not-canonical") as found:
         verify(*relied([_line(value)]), trust())
     assert found.value.number == 0
 
@@ -238,19 +251,19 @@ def test_whole_seconds_are_written_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "reason"),
+    ("first", "case"),
     [
-        (b"{}", "not the header"),
-        (b"[" * 100_000, "not the header"),
-        (header(0, [], more=1), "not the header"),
-        (header(0, []), "no checkpoint"),
-        (header(0, ["nonsense"]), "cannot be read"),
-        (header(0, []).replace(b"ledger/v1", b"ledger/v9", 1), "format"),
-        (header(0, []).replace(ORIGIN.encode(), b"elsewhere"), "elsewhere"),
+        (b"{}", "not-a-header"),
+        (b"[" * 100_000, "not-a-header"),
+        (header(0, [], more=1), "not-a-header"),
+        (header(0, []), "no-checkpoint"),
+        (header(0, ["nonsense"]), "unreadable-checkpoint"),
+        (header(0, []).replace(b"ledger/v1", b"ledger/v9", 1), "format-of-the-export"),
+        (header(0, []).replace(ORIGIN.encode(), b"elsewhere"), "another-ledger"),
     ],
 )
-def test_what_is_no_export_is_refused_in_words(first: bytes, reason: str) -> None:
-    with pytest.raises(LedgerError, match=reason) as found:
+def test_what_is_no_export_is_refused_in_words(first: bytes, case: str) -> None:
+    with refuses(LedgerError, case) as found:
         verify(first, [], trust())
     assert found.value.number is None
 

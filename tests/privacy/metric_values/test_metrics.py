@@ -17,6 +17,7 @@ from privacy.metric_values import (
     ScoreBins,
     summed,
 )
+from tests.refusals import refuses
 
 
 def test_false_positives_have_both_denominators() -> None:
@@ -75,7 +76,7 @@ def test_relevance_may_come_normalised() -> None:
     metric = AdjacentRanks(ranks=2, scale=100, most=5.0, normalised=True)
     found = metric.rows(np.array([[0.25, 3.5]]), np.array([[0, 1]]))
     assert found.values[0, 0] == -325
-    with pytest.raises(BoundsError, match="at most 2"):
+    with refuses(BoundsError, "relevances", 2):
         metric.rows(np.zeros((1, 3)), np.zeros((1, 3), np.int64))
 
 

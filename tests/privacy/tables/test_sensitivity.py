@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from privacy.declared import declared_numbers, rule_from
 from privacy.errors import BoundsError
+from privacy.tables.declared import declared_numbers, rule_from
 from privacy.tables.sensitivity import (
     Candidates,
     Counts,

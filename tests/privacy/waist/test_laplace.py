@@ -21,6 +21,7 @@ from privacy.tables.bounded_table import Bounds, Reach
 from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, Relation
 from privacy.waist import DiscreteLaplace
 from privacy.waist.calibration import made, scale_of
+from tests.refusals import refuses
 
 MICRO = 1_000_000
 # Every epsilon the wire can carry, and every reach an audience can have.
@@ -169,5 +170,5 @@ def test_a_mechanism_that_opendp_does_not_vouch_for_is_not_made() -> None:
 
     cheap = Cheap(Bounds.counts((1,), 1), Fraction(1))
     assert scale_of(cheap) == cheap.least
-    with pytest.raises(UnderpaidError, match="within price"):
+    with refuses(UnderpaidError, "unconfirmed-price"):
         made(cheap)

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from api.kinds.registry import KINDS
 from openapi.kinds.requests import AnyRequest
-from openapi.resources.two_party import SoftMetric
+from openapi.kinds.two_party import SoftMetric
 from tests.privacy_audit.sensitivity.options import Option
 
 _NAMED = "names what is read or paid with, which is the same in all worlds"

@@ -16,7 +16,7 @@ from tests.privacy_audit.sensitivity.audiences import Audience
 from tests.privacy_audit.sensitivity.compare import Cells
 from tests.privacy_audit.sensitivity.families import Family, Size, enumerated
 from tests.privacy_audit.sensitivity.people import Human, World
-from tests.privacy_audit.sensitivity.running import CONTENTS, coupled, platform_of
+from tests.privacy_audit.sensitivity.running import CONTENTS, context_of, coupled
 
 AUDIENCE_ID = "audience_" + "0" * 30
 CONTENT_ID = "content_" + "0" * 30
@@ -79,7 +79,7 @@ class Option:
         with coupled(world.seed):
             membership = self.audience.membership(world)
             reduced = KINDS[self.kind].reduce(
-                self.request, self.question, contents, membership, platform_of(world)
+                self.request, self.question, contents, membership, context_of(world)
             )
         return {name: np.asarray(table.cells) for name, table in reduced.items()}
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from unittest.mock import patch
 
+from api.kinds.context import AuditContext, in_process
 from api.platforms.interfaces import Platform
 from tests.exploring import Notebook
 from tests.privacy_audit.sensitivity.people import Tastes, World
@@ -18,12 +19,15 @@ def platform_of(world: World) -> Platform:
         "small",
         people=world,
         scores=world,
-        balances=world,
         logs=world,
         policies=Tastes(world),
-        journal=Notebook(),
         directory=world,
     )
+
+
+def context_of(world: World) -> AuditContext:
+    """Return the platform of a world, with the balances of its people."""
+    return in_process(platform_of(world), balances=world, journal=Notebook())
 
 
 @contextmanager

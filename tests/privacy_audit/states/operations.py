@@ -18,7 +18,7 @@ from unittest.mock import patch
 import pyarrow as pa
 from sqlmodel import Session, select
 
-from api.audiences import hidden, sampling, sealing, uploads
+from api.audiences import expiry, hidden, sampling, sealing, uploads
 from api.audiences.erasure import erase
 from api.audiences.matching import bind, match_or_cut
 from api.audiences.parsing import Members
@@ -29,7 +29,6 @@ from api.kernel import failpoints
 from api.kernel.errors import ApiError, BeginAgainError
 from api.kernel.failpoints import Boundary
 from api.ledger import lock
-from api.operations import housekeeping
 from openapi.resources import REQUEST, AudienceDraft, HiddenDraft, SampleDraft
 from privacy.two_party.messages import Kind
 from tests.privacy_audit.states import exchanges
@@ -343,4 +342,4 @@ def _renew(world: World, _: Observed) -> None:
 def _expire(world: World, _: Observed) -> None:
     """Let the mandate end, and the time for which people are kept."""
     world.days += 60
-    housekeeping.tidy(world.store)
+    expiry.purge_expired(world.store)

@@ -33,7 +33,7 @@ class Twin:
     of: str
     steps: list[Step]
     entry: int | None
-    message: str
+    case: str
     seen: list[str]
     witnessed: list[str]
 
@@ -45,12 +45,12 @@ class Twin:
         good: Sequence[str],
         bad: Sequence[str],
         entry: int | None,
-        message: str,
+        case: str,
         *,
         seen: Sequence[str] = (),
         witnessed: Sequence[str] = (),
     ) -> Self:
-        return cls(name, of, steps(good, bad), entry, message, list(seen), list(witnessed))
+        return cls(name, of, steps(good, bad), entry, case, list(seen), list(witnessed))
 
     def lines(self, folder: Path = FOLDER) -> list[str]:
         """The bad file."""

@@ -27,7 +27,7 @@ def _twin(lie: Lie, honest: Honest, of: str, good: Sequence[str]) -> Twin:
     lines = [line.decode() for line in bad.lines]
     heads = {"seen": bad.seen, "witnessed": bad.witnessed}
     name = lie.__name__.replace("_", " ")
-    return Twin.made(name, of, good, lines, bad.entry, bad.message, **heads)
+    return Twin.made(name, of, good, lines, bad.entry, bad.case, **heads)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import pytest
 
 from api.kinds.building_blocks import log_rows as audited
 from api.kinds.building_blocks.log_rows import Rows, Selection, new_secret
+from api.kinds.context import in_process
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import Log, Persons, Platform
 from privacy.tables.bounded_table import Bounds, Table
@@ -262,7 +263,9 @@ def tabulated(adapter: Any, groups: tuple[Persons, ...], most: int, k: int = 1) 
     def reduce(group: audited.Groups, rows: Rows) -> Table:
         return Table.tally(TALLY, np.asarray(group * 60 + rows.person))
 
-    return audited.tabulated(platform, asked, Membership(groups, k), TALLY, reduce).cells
+    return audited.tabulated(
+        in_process(platform), asked, Membership(groups, k), TALLY, reduce
+    ).cells
 
 
 def by_turns(persons: Persons, columns: Columns) -> Columns:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from api.kernel.errors import UnsupportedAuditError
 from api.kinds.building_blocks.exploration import explore
+from api.kinds.context import in_process
 from api.kinds.envy_freeness import EnvyFreeness, tallied
 from api.kinds.envy_freeness.algorithms import Outcomes, Terms
 from api.kinds.envy_freeness.participants import Drawn, draw_lots
@@ -119,14 +120,15 @@ def test_such_an_audit_is_neither_taken_on_nor_run(changes: dict[str, Any]) -> N
     """Also where it was charged by an earlier version and waits."""
     request = asked(**changes, arms_per_person=None)
     people: Any = None
-    platform = Platform("test", people, policies=Recommendations(np.eye(30)), journal=Notebook())
+    platform = Platform("test", people, policies=Recommendations(np.eye(30)))
     facts = replace(FACTS, members=30)
     with pytest.raises(UnsupportedAuditError):
         KIND.check(request, facts, platform)
     with pytest.raises(UnsupportedAuditError):
         KIND.question(request, facts)
+    context = in_process(platform, journal=Notebook())
     with pytest.raises(UnsupportedAuditError):
-        KIND.reduce(request, {}, [], Membership((np.arange(30),), 1), platform)
+        KIND.reduce(request, {}, [], Membership((np.arange(30),), 1), context)
 
 
 @pytest.mark.parametrize("each", [1, 2, 4])

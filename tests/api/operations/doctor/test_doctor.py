@@ -28,6 +28,7 @@ from api.identity import build_auth
 from api.kernel.clock import now
 from api.kernel.settings import ledger_origin, load_settings
 from api.ledger.checkpoints import Checkpointer, latest
+from api.ledger.key_rotation import KeyEntries
 from api.operations.cli import app
 from api.operations.doctor import CHECKS, Patient, diagnose
 from api.operations.doctor.adapter import QUICK, examine_adapter
@@ -58,7 +59,7 @@ def settle(folder: Path, url: str, **options: Any) -> Patient:
     settings = load_settings(config)
     store = Store(url)
     migrate(store)
-    auth = build_auth(store, settings)
+    auth = build_auth(store, settings, KeyEntries())
     auth.keys.published()
     register_first(store, "regulator", _public_key())
     Checkpointer(store, auth.keys, ledger_origin(settings), 5).once()
@@ -200,7 +201,7 @@ def _head_of_a_longer_ledger(patient: Patient) -> Patient:
     before = patient.file.parent / "before.sqlite"
     _copied(patient, before)
     register_first(patient.store, "operator", _public_key())
-    keys = build_auth(patient.store, patient.settings).keys
+    keys = build_auth(patient.store, patient.settings, KeyEntries()).keys
     Checkpointer(patient.store, keys, ledger_origin(patient.settings), 5).once()
     with patient.store.read() as session:
         signed = latest(session)

@@ -17,6 +17,7 @@ from api.platforms.http import OnnxPlatform
 from api.platforms.interfaces import Platform
 from platform_sim import SOFTWARE_JOB
 from tests.api.platforms.http.adapters import NOON, there
+from tests.refusals import refuses
 
 SOME = np.random.default_rng(5).permutation(6_000)[:5_000]
 
@@ -163,20 +164,20 @@ def test_names_in_other_scripts_are_folded_and_all_others_found(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("columns", "offers", "complaint"),
+    ("columns", "offers", "case"),
     [
-        ({"name": ["a"]}, {}, "no column `person`"),
-        ({"person": [1, 1]}, {}, "in two rows"),
-        ({"person": [-1, 1]}, {}, "from 0"),
-        ({"person": [1, None]}, {}, "in every row"),
-        ({"person": [1, 2], "username": ["Ada", "@ada"]}, {}, "of two people"),
-        ({"person": [1, 2], "race": ["a", "b"]}, {"race": {"a": 2}}, "than there are"),
-        ({"person": [1, 2]}, {"race": {"a": 2}}, "no such column"),
+        ({"name": ["a"]}, {}, "no-column-of-persons"),
+        ({"person": [1, 1]}, {}, "malformed-persons"),
+        ({"person": [-1, 1]}, {}, "malformed-persons"),
+        ({"person": [1, None]}, {}, "missing-persons"),
+        ({"person": [1, 2], "username": ["Ada", "@ada"]}, {}, "shared-identifier"),
+        ({"person": [1, 2], "race": ["a", "b"]}, {"race": {"a": 2}}, "too-large-an-offer"),
+        ({"person": [1, 2]}, {"race": {"a": 2}}, "no-column-of-the-offer"),
     ],
 )
 def test_a_table_that_cannot_be_served_is_refused_with_what_to_mend(
-    tmp_path: Path, columns: dict[str, Any], offers: dict[str, Any], complaint: str
+    tmp_path: Path, columns: dict[str, Any], offers: dict[str, Any], case: str
 ) -> None:
     pq.write_table(pa.table(columns), tmp_path / "people.parquet")
-    with pytest.raises(TableError, match=complaint):
+    with refuses(TableError, case):
         PeopleTable(tmp_path / "people.parquet", offers).held("username")

@@ -5,19 +5,21 @@ import math
 import numpy as np
 import pytest
 
-from auditor_client.fairness.bin_tests import Group
-from auditor_client.fairness.metrics import CdfSide, HistogramSide
-from auditor_client.stats.group_size import GroupSize
-from auditor_client.stats.noise import Floats, Gaussian, Laplace, Summed, law
+from auditor_client.fairness.bin_tests import GroupCounts
+from auditor_client.fairness.metrics.group_view import CdfGroupView, HistogramGroupView
+from auditor_client.stats.group_size import GroupSizeEstimate
+from auditor_client.stats.noise import Floats, Gaussian, Laplace, Summed, distribution
 from privacy.waist.tree import _consistent, _tree, best_branching, worst_prefix
 from validation.metric_coverage import incidence
 
 TABLE = (10, 20, 30, 40, 2)
 
 
-def histogram() -> HistogramSide:
-    size = GroupSize(sum(TABLE), 5, Laplace(1.0), known=100)
-    return HistogramSide("a", Group(TABLE, size, Laplace(1.0)), (0.125, 0.375, 0.625, 0.875))
+def histogram() -> HistogramGroupView:
+    size = GroupSizeEstimate(sum(TABLE), 5, Laplace(1.0), known=100)
+    return HistogramGroupView(
+        "a", GroupCounts(TABLE, size, Laplace(1.0)), (0.125, 0.375, 0.625, 0.875)
+    )
 
 
 def test_events_are_sums_of_cells_with_their_noise() -> None:
@@ -62,7 +64,7 @@ def test_moments_of_a_tree_are_bounded_from_above(leaves: int) -> None:
     solve = np.linalg.pinv(incidence(leaves))
     copies = float((np.cumsum(solve, axis=0) ** 2).sum(axis=1).max())
     middles = tuple((np.arange(leaves - 1) + 0.5) / (leaves - 1))
-    side = CdfSide("a", tuple(np.arange(1.0, leaves + 1)), rate, copies, middles)
+    side = CdfGroupView("a", tuple(np.arange(1.0, leaves + 1)), rate, copies, middles)
     one = Laplace(rate)
 
     def exact(f: Floats) -> float:
@@ -82,8 +84,8 @@ def test_moments_of_a_tree_are_bounded_from_above(leaves: int) -> None:
         prefix = (np.arange(leaves) < k).astype(np.float64)
         for tilt in (0.1, 0.4):
             at = np.array([tilt])
-            assert exact(tilt * prefix) <= law(side.lower(k).rate).log_mgf(at)[0]
-            assert exact(tilt * (1 - prefix)) <= law(side.upper(k).rate).log_mgf(at)[0]
+            assert exact(tilt * prefix) <= distribution(side.lower(k).rate).log_mgf(at)[0]
+            assert exact(tilt * (1 - prefix)) <= distribution(side.upper(k).rate).log_mgf(at)[0]
 
 
 def test_histogram_moments_of_unknown_functions_are_bounded_from_above() -> None:
@@ -97,6 +99,6 @@ def test_histogram_moments_of_unknown_functions_are_bounded_from_above() -> None
 
 
 def test_gaussian_noise_has_moments_everywhere() -> None:
-    size = GroupSize(100, 5, Gaussian(1.0), known=100)
-    side = HistogramSide("a", Group(TABLE, size, Gaussian(1.0)), (0.1, 0.2, 0.3, 0.4))
+    size = GroupSizeEstimate(100, 5, Gaussian(1.0), known=100)
+    side = HistogramGroupView("a", GroupCounts(TABLE, size, Gaussian(1.0)), (0.1, 0.2, 0.3, 0.4))
     assert side.log_mgf(np.array([[3.0, 0.0, 0.0, 0.0]]))[0] == pytest.approx(4.5)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from joserfc.jwk import OKPKey
 
-from auditor_client import Auditor, BalanceHistogram, InputError, ReceiptError
+from auditor_client import Auditor, BalanceHistogramResult, InputError, ReceiptError
 from auditor_client.local.audience_records import Record, save_record
 from openapi.resources import BalanceHistogramRelease, GroupBalances, ShareEdges
 from tests.auditor_client.examples import (
@@ -18,6 +18,7 @@ from tests.auditor_client.examples import (
 )
 from tests.auditor_client.kinds.test_registry import Platform
 from tests.auditor_client.scripted import ScriptedService
+from tests.refusals import refuses
 
 
 def balances(key: OKPKey, edges: list[float]) -> BalanceHistogramRelease:
@@ -65,14 +66,14 @@ def test_counts_come_by_name_and_as_a_frame(platform: Platform, auditor: Auditor
 def test_the_words_tell_what_missing_people_can_mean(platform: Platform, auditor: Auditor) -> None:
     platform.releases(balances(platform.key, [0, 1]))
     found = auditor.audits.balances(AUDIENCE_ID, bins=1)
-    assert isinstance(found, BalanceHistogram)
+    assert isinstance(found, BalanceHistogramResult)
     assert "could not bear another 2.00 of rho" in found.words
     assert "cannot be told apart" in found.words
 
 
 def test_a_release_of_other_bins_is_caught(platform: Platform, auditor: Auditor) -> None:
     platform.releases(balances(platform.key, [0, 0.5, 1]))
-    with pytest.raises(ReceiptError, match="bins"):
+    with refuses(ReceiptError, "not-what-was-asked", "bins"):
         auditor.audits.balances(AUDIENCE_ID, bins=[0, 0.9, 1])
 
 

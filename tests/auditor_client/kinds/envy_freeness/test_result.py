@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from joserfc.jwk import OKPKey
 
-from auditor_client import Auditor, EnvyFreeness, InputError, ReceiptError
+from auditor_client import Auditor, EnvyFreenessResult, InputError, ReceiptError
 from auditor_client.envy.lots import arms_per_person_for
+from auditor_client.envy.options import EnvyOptions
 from auditor_client.errors import ExplorationExhaustedError, NoConsentError, error_of
-from auditor_client.kinds.envy_freeness.request import EnvyOptions
 from auditor_client.kinds.score_histogram.analysis import analyse
 from auditor_client.local.audience_records import Record, save_record
 from auditor_client.stats.noise_distributions import Laplace
@@ -29,6 +29,7 @@ from tests.auditor_client.examples import (
 )
 from tests.auditor_client.kinds.test_registry import Platform
 from tests.auditor_client.scripted import ScriptedService, answer
+from tests.refusals import refuses
 
 
 def released(key: OKPKey, **changes: Any) -> EnvyFreenessRelease:
@@ -84,21 +85,23 @@ def test_a_run_asks_for_what_was_given(platform: Platform, auditor: Auditor) -> 
 
 
 def test_a_result_says_it_in_one_row(platform: Platform) -> None:
-    found = EnvyFreeness(released(platform.key), key_set(platform.key))
+    found = EnvyFreenessResult(released(platform.key), key_set(platform.key))
     numbers = found.numbers()
     assert numbers["statement"].startswith("Certified envy-free: at most 10 % of people")
     assert numbers["error_of_steps_95"] == pytest.approx(60_000 / 73)
     assert numbers["share_at_most"] <= 0.1
     assert analyse(found).numbers == numbers
     silent = released(platform.key, duration=None, cost=None)
-    assert "cost_per_target" not in EnvyFreeness(silent, key_set(platform.key)).numbers()
+    assert "cost_per_target" not in EnvyFreenessResult(silent, key_set(platform.key)).numbers()
 
 
 def test_the_report_has_the_certificate_and_what_to_check(
     platform: Platform, tmp_path: Path
 ) -> None:
     made = released(platform.key, envious=9, no_envy=60)
-    text = EnvyFreeness(made, key_set(platform.key)).report(tmp_path / "envy.html").read_text()
+    text = (
+        EnvyFreenessResult(made, key_set(platform.key)).report(tmp_path / "envy.html").read_text()
+    )
     assert '<div class="verdict unfair"><p><strong>not-envy-free</strong></p>' in text
     assert "at least 6 of the 73 people who were audited are better served" in text
     assert "<td>60 (±3 with 95 %)</td>" in text
@@ -134,10 +137,10 @@ def test_people_take_part_more_often_where_they_are_few(
     request = auditor.audits.requests.envy(AUDIENCE_ID, steps=900, targets=41)
     assert (request.targets, request.arms) == (41, 75)
     assert request.arms_per_person == arms_per_person_for(900, 41, 75) > 1
-    with pytest.raises(InputError, match="would be certified with probability"):
+    with refuses(InputError, "low-power"):
         auditor.audits.requests.envy(AUDIENCE_ID, steps=900)
     uploaded(service, 60)
-    with pytest.raises(InputError, match="people are too few"):
+    with refuses(InputError, "few-people"):
         auditor.audits.requests.envy(AUDIENCE_ID, steps=900)
 
 
@@ -147,7 +150,7 @@ def test_receipts_of_everybody_are_still_read(platform: Platform) -> None:
         platform.key, criterion="exact", gamma=None, lam=None, delta="0.025", arms_per_person=None,
         targets=50, arms=49, level=0.025 / 50, envious=0, no_envy=53,
     )  # fmt: skip
-    certificate = EnvyFreeness(made, key_set(platform.key)).certificate()
+    certificate = EnvyFreenessResult(made, key_set(platform.key)).certificate()
     # At scale 1, 3 more than all are needed: P(1 + Z <= -3) <= .025.
     assert (certificate.rule.delta, certificate.rule.certify_up_to) == (0.05, -3)
     assert certificate.verdict == "envy-free"
@@ -168,7 +171,7 @@ def test_a_release_of_another_audit_is_refused(
     platform: Platform, auditor: Auditor, changes: dict[str, Any], named: str
 ) -> None:
     platform.releases(released(platform.key, **changes))
-    with pytest.raises(ReceiptError, match=f"of another {named}"):
+    with refuses(ReceiptError, "not-what-was-asked", named):
         auditor.audits.run_envy(AUDIENCE_ID, progress=False, **SIZES)
 
 
@@ -184,11 +187,11 @@ def test_a_price_says_what_people_may_lose(
 def test_bad_input_costs_nothing(service: ScriptedService, auditor: Auditor) -> None:
     too_much: EnvyOptions = {**SIZES, "alpha": 2}
     uploaded(service, 20_000)
-    with pytest.raises(InputError, match="how many steps each target may take"):
+    with refuses(InputError, "no-steps"):
         auditor.audits.run_envy(AUDIENCE_ID)
     with pytest.raises(InputError, match="alpha"):
         auditor.audits.run_envy(AUDIENCE_ID, **too_much)
-    with pytest.raises(InputError, match="lam must be above 0"):
+    with pytest.raises(InputError, match=r"\blam\b"):
         auditor.audits.run_envy(AUDIENCE_ID, steps=5000, lam=0)
 
 

@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from auditor_client.charts import chart
+from auditor_client.charts.chart import svg
 from auditor_client.cli import app
 from auditor_client.fairness.bin_intervals import measured_gaps, measured_shares
-from auditor_client.fairness.metric_selection import Selection
+from auditor_client.fairness.metric_selection import MetricSelection
 from auditor_client.kinds.score_histogram import narrative
 from auditor_client.kinds.score_histogram.analysis import analyse
+from auditor_client.kinds.score_histogram.charts import gap_chart, share_chart
 from auditor_client.kinds.score_histogram.report import render_study
-from auditor_client.kinds.score_histogram.result import FinishedAudit
+from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.reporting.results_document import Registered, Results, StudyFound
 from openapi.resources import InclusionProof, Levels
 from tests.auditor_client.examples import NOW, audit_of, finished
@@ -99,22 +100,22 @@ def test_charts_are_drawn_for_few_and_for_many(groups: int, bins: int) -> None:
     counts = {f"g{number}": [10] * bins + [0] for number in range(groups)}
     names = {label: f"name {label}" for label in counts}
     audit = finished(counts, names)
-    shares = measured_shares(audit)
-    drawn = chart.svg(chart.share_chart(audit, shares))
+    shares = measured_shares(audit.groups())
+    drawn = svg(share_chart(audit, shares))
     assert drawn.startswith("<svg")
     assert all(f"name {label}" in drawn for label in counts)
-    assert chart.svg(chart.gap_chart(audit, shares, 0.2)).startswith("<svg")
+    assert svg(gap_chart(audit, shares, 0.2)).startswith("<svg")
 
 
 def test_charts_of_levels_are_drawn() -> None:
     audit = finished(FAIR, bins=Levels(levels=[1, 5]))
-    specification = chart.share_chart(audit, measured_shares(audit)).to_dict()
+    specification = share_chart(audit, measured_shares(audit.groups())).to_dict()
     assert '"domain": [-1.0, 7.0]' in json.dumps(specification)
 
 
 def test_shares_are_inside_their_limits() -> None:
     audit = finished(UNFAIR)
-    shares = measured_shares(audit)
+    shares = measured_shares(audit.groups())
     assert all(share.low <= max(share.share, 0) <= share.high for share in shares)
     assert len(shares) == 6
     assert max(measured_gaps(shares)) == pytest.approx(0.9)
@@ -122,7 +123,7 @@ def test_shares_are_inside_their_limits() -> None:
 
 def test_metrics_drivers_and_assumptions_are_in_words(tmp_path: Path) -> None:
     audit = finished(UNFAIR)
-    path = audit.report(tmp_path / "r.html", selection=Selection(thresholds=(0.5,)))
+    path = audit.report(tmp_path / "r.html", selection=MetricSelection(thresholds=(0.5,)))
     words = " ".join(read(path).words)
     for part in (
         "Where the gap comes from",
@@ -153,7 +154,7 @@ def test_the_proof_of_a_receipt_is_in_its_report(tmp_path: Path) -> None:
     audit = finished(FAIR)
     proof = InclusionProof(entry='{"kind":"release"}', number=41, path=[], checkpoint="a head\n")
     file = replace(audit, prove=lambda: proof).save_receipt(tmp_path / "receipt.json")
-    path = FinishedAudit.from_receipt(file).report(tmp_path / "r.html")
+    path = ScoreHistogramResult.from_receipt(file).report(tmp_path / "r.html")
     words = " ".join(read(path).words)
     assert "entry 41 of the platform’s ledger" in words
     assert "a head" in words
@@ -172,7 +173,7 @@ def test_an_audit_that_is_connected_is_not_asked_for_its_proof(tmp_path: Path) -
 def test_what_the_report_says_to_type_gives_the_same_again(tmp_path: Path) -> None:
     audit = finished(UNFAIR)
     receipt = audit.save_receipt(tmp_path / "receipt.json")
-    chosen = Selection(only=("parity", "quantile-gap"), thresholds=(0.5,), quantiles=(0.25,))
+    chosen = MetricSelection(only=("parity", "quantile-gap"), thresholds=(0.5,), quantiles=(0.25,))
     page = audit.report(tmp_path / "r.html", alpha=0.3, delta=0.05 / 3, selection=chosen)
     [line] = [
         line
@@ -204,7 +205,7 @@ def test_the_registration_of_a_study_is_told(first: bool | None) -> None:
 
 def test_a_study_of_nasty_words_is_only_text() -> None:
     audit = finished(UNFAIR, {"g0": NASTY, "g1": "x"}, title=NASTY)
-    chosen = Selection(qualified=NASTY, thresholds=(0.5,), only=("parity",))
+    chosen = MetricSelection(qualified=NASTY, thresholds=(0.5,), only=("parity",))
     study = StudyFound(title=NASTY, question=NASTY, digest=NASTY, alpha=0.2, delta=0.05)
     results = Results(study=study, audits=(analyse(audit, name=NASTY, selection=chosen),))
     reader = Reader()

@@ -14,11 +14,11 @@ from tests.vectors.ledger.lies.telling import Bad, Lie, going_on, last
 Facts = dict[str, Any]
 
 
-def _charged(honest: Honest, alter: Callable[[Facts], object], message: str) -> Bad:
+def _charged(honest: Honest, alter: Callable[[Facts], object], case: str) -> Bad:
     """A charge that states something else than it should."""
     ledger = going_on(honest, "release")
     _charge(ledger, honest, alter)
-    return last(ledger, message)
+    return last(ledger, case)
 
 
 def _charge(ledger: Ledger, honest: Honest, alter: Callable[[Facts], object]) -> None:
@@ -40,7 +40,7 @@ def the_scale_is_too_small(honest: Honest) -> Bad:
     def alter(facts: Facts) -> None:
         facts["parts"][0]["scale"] = "9"
 
-    return _charged(honest, alter, "the scale of 'bins' does not follow")
+    return _charged(honest, alter, "scale-of-a-part")
 
 
 def the_sensitivity_is_too_small(honest: Honest) -> Bad:
@@ -50,12 +50,12 @@ def the_sensitivity_is_too_small(honest: Honest) -> Bad:
         part = facts["parts"][0]
         part["sensitivity"]["change_one"] = part["sensitivity"]["add_remove"]
 
-    return _charged(honest, alter, "the sensitivity of 'bins' does not follow from its bounds")
+    return _charged(honest, alter, "sensitivity-of-a-part")
 
 
 def the_bounds_are_of_other_bins(honest: Honest) -> Bad:
     fewer = HISTOGRAM | {"bins": {"edges": [0.0, 1.0]}}
-    return _charged(honest, lambda facts: _as_if(facts, fewer), "the bounds of 'bins' do not")
+    return _charged(honest, lambda facts: _as_if(facts, fewer), "bounds-of-a-part")
 
 
 def the_bounds_are_of_more_groups_per_person(honest: Honest) -> Bad:
@@ -64,23 +64,23 @@ def the_bounds_are_of_more_groups_per_person(honest: Honest) -> Bad:
     def alter(facts: Facts) -> None:
         _as_if(facts, HISTOGRAM, groups_per_person=2)
 
-    return _charged(honest, alter, "the bounds of 'bins' do not follow from what was asked")
+    return _charged(honest, alter, "bounds-of-a-part")
 
 
 def a_part_is_missing(honest: Honest) -> Bad:
     def alter(facts: Facts) -> None:
         del facts["parts"][1]
 
-    return _charged(honest, alter, "what was asked for has the parts bins, sizes")
+    return _charged(honest, alter, "other-parts-than-asked")
 
 
 def all_parts_are_missing(honest: Honest) -> Bad:
-    return _charged(honest, lambda facts: facts.pop("parts"), "a charge has parts")
+    return _charged(honest, lambda facts: facts.pop("parts"), "part-names")
 
 
 def the_parameter_is_larger_than_what_was_asked(honest: Honest) -> Bad:
     larger = HISTOGRAM | {"epsilon": "0.2"}
-    return _charged(honest, lambda facts: _as_if(facts, larger), "the parameter of 'bins'")
+    return _charged(honest, lambda facts: _as_if(facts, larger), "parameter-of-a-part")
 
 
 def the_price_is_lower_than_that_of_the_parts(honest: Honest) -> Bad:
@@ -88,7 +88,7 @@ def the_price_is_lower_than_that_of_the_parts(honest: Honest) -> Bad:
         _, cheaper = charge_of(HISTOGRAM | {"epsilon": "0.05"}, "", "", "")
         facts |= {name: cheaper[name] for name in ("epsilon", "rho", "debit")}
 
-    return _charged(honest, alter, "it costs less than what was asked for")
+    return _charged(honest, alter, "underpriced")
 
 
 def another_request_is_carried(honest: Honest) -> Bad:
@@ -99,25 +99,25 @@ def another_request_is_carried(honest: Honest) -> Bad:
         _as_if(facts, other)
         facts["request"] = canonical(other).decode()
 
-    return _charged(honest, alter, "the request that it carries is not the one that was signed")
+    return _charged(honest, alter, "another-request-than-signed")
 
 
 def no_request_is_carried(honest: Honest) -> Bad:
-    return _charged(honest, lambda facts: facts.pop("request"), "it does not carry the request")
+    return _charged(honest, lambda facts: facts.pop("request"), "no-request")
 
 
 def a_rule_with_other_numbers(honest: Honest) -> Bad:
     def alter(facts: Facts) -> None:
         facts["parts"][0]["bounds"]["declared"] = {"largest": "1"}
 
-    return _charged(honest, alter, "its parts are not what they must be")
+    return _charged(honest, alter, "malformed-parts")
 
 
 def a_mechanism_that_there_is_not(honest: Honest) -> Bad:
     def alter(facts: Facts) -> None:
         facts["parts"][0]["mechanism"] = "no-noise"
 
-    return _charged(honest, alter, "there is no mechanism")
+    return _charged(honest, alter, "unknown-mechanism")
 
 
 def a_sample_is_charged_as_an_upload(honest: Honest) -> Bad:
@@ -129,7 +129,7 @@ def a_sample_is_charged_as_an_upload(honest: Honest) -> Bad:
     body, facts = charge_of(request, *ids, replace(SAMPLE, fixed_slots=False))
     ada = replace(honest.ada, key=ed25519("ada"))
     ledger.stated(ada, "charge", body, facts, honest.lab)
-    return last(ledger, "the bounds of 'bins' do not follow from what was asked")
+    return last(ledger, "bounds-of-a-part")
 
 
 def a_sample_without_its_assumption(honest: Honest) -> Bad:
@@ -141,7 +141,7 @@ def a_sample_without_its_assumption(honest: Honest) -> Bad:
     del facts["assumes"]
     ada = replace(honest.ada, key=ed25519("ada"))
     ledger.stated(ada, "charge", body, facts, honest.lab)
-    return last(ledger, "it does not state what its promise rests on")
+    return last(ledger, "no-assumption")
 
 
 def a_sample_of_the_format_before_is_charged_as_an_upload(honest: Honest) -> Bad:
@@ -154,7 +154,7 @@ def a_sample_of_the_format_before_is_charged_as_an_upload(honest: Honest) -> Bad
     facts["assumes"] = ["uncounted-displacement"]
     ada = replace(honest.ada, key=ed25519("ada"))
     ledger.stated(ada, "charge", body, facts, honest.lab)
-    return last(ledger, "the bounds of 'bins' do not follow from the source of the audience")
+    return last(ledger, "bounds-of-the-source")
 
 
 def nobody_displaces_in_a_hidden_audience_of_the_format_before(honest: Honest) -> Bad:
@@ -166,7 +166,7 @@ def nobody_displaces_in_a_hidden_audience_of_the_format_before(honest: Honest) -
     body, facts = charge_of(request, *ids, replace(PUBLIC, fixed_slots=True))
     ada = replace(honest.ada, key=ed25519("ada"))
     ledger.stated(ada, "charge", body, facts, honest.lab)
-    return last(ledger, "the bounds of 'sums' do not follow from the source of the audience")
+    return last(ledger, "bounds-of-the-source")
 
 
 def rows_without_their_assumption(honest: Honest) -> Bad:
@@ -177,26 +177,26 @@ def rows_without_their_assumption(honest: Honest) -> Bad:
     del facts["assumes"]
     ada = replace(honest.ada, key=ed25519("ada"))
     ledger.stated(ada, "charge", body, facts, honest.lab)
-    return last(ledger, "it does not state what its promise rests on")
+    return last(ledger, "no-assumption")
 
 
 def an_audience_says_another_number_of_groups(honest: Honest) -> Bad:
     ledger = going_on(honest, "content")
     ledger.seal(honest.lab, AUDIENCE, groups=5)
     _charge(ledger, honest, lambda _: None)
-    return last(ledger, "the bounds of 'bins' do not follow from what was asked")
+    return last(ledger, "bounds-of-a-part")
 
 
 def a_sample_whose_sizes_are_not_known(honest: Honest) -> Bad:
     ledger = going_on(honest, "release")
     ledger.seal(honest.lab, ledger.new("audience"), "noisy", source="sample")
-    return last(ledger, "the sizes of an audience of source sample")
+    return last(ledger, "sizes-of-the-source")
 
 
 def a_hidden_audience_without_candidates(honest: Honest) -> Bad:
     ledger = going_on(honest, "release")
     ledger.seal(honest.lab, ledger.new("audience"), source="hidden")
-    return last(ledger, "a hidden audience has candidates")
+    return last(ledger, "candidates-of-a-hidden-audience")
 
 
 def a_histogram_of_a_hidden_audience(honest: Honest) -> Bad:
@@ -208,7 +208,7 @@ def a_histogram_of_a_hidden_audience(honest: Honest) -> Bad:
     body, charged = charge_of(HISTOGRAM | {"audience_id": hidden}, *ids, facts)
     ada = replace(honest.ada, key=ed25519("ada"))
     ledger.stated(ada, "charge", body, charged, honest.lab)
-    return last(ledger, "a hidden audience is not for score-histogram")
+    return last(ledger, "hidden-audience")
 
 
 PARTS: tuple[Lie, ...] = (

@@ -42,7 +42,7 @@ def a_proof_is_forged(honest: Honest) -> Bad:
     line = json.loads(lines[-2])
     line["path"][0] = line["path"][-1]
     lines[-2] = json.dumps(line).encode()
-    return Bad(lines, json.loads(line["entry"])["number"], "does not lead to the root")
+    return Bad(lines, json.loads(line["entry"])["number"], "inclusion-fails")
 
 
 def an_entry_beside_its_proof_is_edited(honest: Honest) -> Bad:
@@ -51,19 +51,19 @@ def an_entry_beside_its_proof_is_edited(honest: Honest) -> Bad:
     changed = edited(line["entry"].encode(), lambda entry: entry["statement"].update(key="other"))
     line["entry"] = changed.decode()
     lines[-1] = json.dumps(line).encode()
-    return Bad(lines, json.loads(line["entry"])["number"], "does not lead to the root")
+    return Bad(lines, json.loads(line["entry"])["number"], "inclusion-fails")
 
 
 def an_entry_of_another_auditor_is_shown(honest: Honest) -> Bad:
     lines, number = own(honest), honest.places["decision"]
     at = next(n for n, line in enumerate(lines) if n and _number(line) > number)
     lines.insert(at, proven(honest.ledger.lines, number))
-    return Bad(lines, number, "it is of another auditor")
+    return Bad(lines, number, "entry-of-another-auditor")
 
 
 def an_entry_is_shown_twice(honest: Honest) -> Bad:
     lines = own(honest)
-    return Bad([*lines, lines[-1]], _number(lines[-1]), "it is numbered")
+    return Bad([*lines, lines[-1]], _number(lines[-1]), "not-in-order")
 
 
 def a_new_key_is_used_and_not_announced(honest: Honest) -> Bad:
@@ -73,7 +73,7 @@ def a_new_key_is_used_and_not_announced(honest: Honest) -> Bad:
 
 
 def an_older_head_is_not_proved(honest: Honest) -> Bad:
-    return Bad(_with_header(own(honest), consistency={}), None, "nothing shows that it continues")
+    return Bad(_with_header(own(honest), consistency={}), None, "no-consistency-proof")
 
 
 def a_consistency_proof_is_forged(honest: Honest) -> Bad:
@@ -81,8 +81,7 @@ def a_consistency_proof_is_forged(honest: Honest) -> Bad:
     paths = json.loads(lines[0])["consistency"]
     size = honest.early.split("\n")[1]
     paths[size] = [paths[size][-1], *paths[size][1:]]
-    wrong = f"does not continue the checkpoint of {size}"
-    return Bad(_with_header(lines, consistency=paths), None, wrong)
+    return Bad(_with_header(lines, consistency=paths), None, "forked")
 
 
 def the_head_that_drew_is_left_out(honest: Honest) -> Bad:
@@ -90,7 +89,7 @@ def the_head_that_drew_is_left_out(honest: Honest) -> Bad:
     heads = json.loads(lines[0])["checkpoints"]
     kept = [note for note in heads if int(note.split("\n")[1]) != answer + 1]
     release = honest.places["drawn release"]
-    return Bad(_with_header(lines, checkpoints=kept), release, "a root that no signed head has")
+    return Bad(_with_header(lines, checkpoints=kept), release, "unsigned-drawing-head")
 
 
 def a_branch_that_the_auditor_does_not_see_is_exchanged(honest: Honest) -> Bad:
@@ -101,7 +100,7 @@ def a_branch_that_the_auditor_does_not_see_is_exchanged(honest: Honest) -> Bad:
     paths = json.loads(lines[0])["consistency"]
     paths[str(size)] = continued(honest.ledger.lines, size)
     changed = _with_header(lines, consistency=paths)
-    return Bad(changed, None, f"does not continue the checkpoint of {size} entries", [seen])
+    return Bad(changed, None, "forked", [seen])
 
 
 def _number(line: bytes) -> int:

@@ -57,7 +57,7 @@ def a_mandate_is_forged_with_another_key(honest: Honest) -> Bad:
 def a_mandate_is_granted_by_the_operator(honest: Honest) -> Bad:
     ledger = going_on(honest, "last charge")
     ledger.mandate(honest.lab, by=OPERATOR)
-    return last(ledger, "a mandate is not for")
+    return last(ledger, "not-theirs-to-sign")
 
 
 def a_mandate_is_granted_by_a_regulator_of_the_platforms_own(honest: Honest) -> Bad:
@@ -67,21 +67,21 @@ def a_mandate_is_granted_by_a_regulator_of_the_platforms_own(honest: Honest) -> 
     facts |= {"key_thumbprint": fake.key.thumbprint(), "by": "init"}
     ledger.write("researcher", facts)
     ledger.mandate(honest.lab, by=fake)
-    return last(ledger, "is not in the keys file")
+    return last(ledger, "regulator-not-in-keys-file")
 
 
 def a_mandate_is_deleted(honest: Honest) -> Bad:
     """Its charges are bare then."""
     number = honest.places["mandate"]
     kept = [line for n, line in enumerate(honest.ledger.lines) if n != number]
-    return Bad(resigned(renumbered(kept)), honest.places["older charge"] - 1, "there is no mandate")
+    return Bad(resigned(renumbered(kept)), honest.places["older charge"] - 1, "no-such-mandate")
 
 
 def a_statement_is_enacted_late(honest: Honest) -> Bad:
     ledger = going_on(honest, "last charge")
     stale = REGULATOR.state("auditor", {"name": "Lab"}, "old", ledger.at - timedelta(hours=2))
     ledger.write("auditor", {"auditor_id": "auditor_x"}, "auditor_x", stale)
-    return last(ledger, "the statement was made")
+    return last(ledger, "clocks")
 
 
 def a_statement_was_made_to_another_platform(honest: Honest) -> Bad:
@@ -105,7 +105,7 @@ def a_new_key_is_not_proved(honest: Honest) -> Bad:
     proved = key_possession.of_key_change(ORIGIN, honest.ada.id, public(new))
     proof = statements.sign(proved, ed25519("somebody else"), at=ledger.at.timestamp())
     ledger.renew(honest.ada, new, proof=proof)
-    return last(ledger, "holds it")
+    return last(ledger, "key-not-proven")
 
 
 def an_individual_did_not_agree_to_the_application(honest: Honest) -> Bad:
@@ -115,7 +115,7 @@ def an_individual_did_not_agree_to_the_application(honest: Honest) -> Bad:
     principal = ed25519("grace")
     applicant = Maker(f"applicant:{principal.thumbprint()}", principal)
     ledger.stated(applicant, "application", body, entry["facts"])
-    return last(ledger, "holds it")
+    return last(ledger, "key-not-proven")
 
 
 def another_application_is_approved_than_was_read(honest: Honest) -> Bad:
@@ -123,7 +123,7 @@ def another_application_is_approved_than_was_read(honest: Honest) -> Bad:
     entry = json.loads(honest.ledger.lines[honest.places["decision"]])
     body = entry["statement"]["body"] | {"application_digest": digest(b"what was read")}
     ledger.stated(REGULATOR, "decision", body, entry["facts"], entry["auditor"])
-    return last(ledger, "approved another application")
+    return last(ledger, "another-application")
 
 
 STATED: tuple[Lie, ...] = (

@@ -17,17 +17,17 @@ from tests.ledgers import (
 )
 from tests.vectors.ledger.honest import FIRST, SECOND, Honest
 
-ROOT = "does not have the root"
-UNTRUSTED = "is not signed by a key that is trusted"
-UNSIGNED = "is not signed with a key that"
+ROOT = "another-root"
+UNTRUSTED = "untrusted-checkpoint"
+UNSIGNED = "wrong-signature"
 
 
 class Bad(NamedTuple):
-    """The bad lines, the first bad entry, and what is said of it."""
+    """The bad lines, the first bad entry, and the case of the refusal."""
 
     lines: Sequence[bytes]
     entry: int | None
-    message: str
+    case: str
     seen: Sequence[str] = ()
     witnessed: Sequence[str] = ()
 
@@ -52,9 +52,9 @@ def going_on(honest: Honest, place: str, after: int = 1) -> Ledger:
     return Ledger(list(lines), [], SECOND, at, 900, {honest.lab})
 
 
-def last(ledger: Ledger, message: str) -> Bad:
+def last(ledger: Ledger, case: str) -> Bad:
     """What was written last is wrong."""
-    return Bad(resigned(ledger.lines), len(ledger.lines) - 1, message)
+    return Bad(resigned(ledger.lines), len(ledger.lines) - 1, case)
 
 
 def file_of(honest: Honest) -> list[bytes]:

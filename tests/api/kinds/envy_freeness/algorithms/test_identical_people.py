@@ -1,9 +1,9 @@
 import numpy as np
-import pytest
 
 from api.kinds.envy_freeness.algorithms import TermsError
 from api.kinds.envy_freeness.algorithms.batch import Ints
 from api.kinds.envy_freeness.algorithms.identical_people import of_groups
+from tests.refusals import refuses
 
 
 def test_a_member_is_drawn_on_either_side() -> None:
@@ -24,5 +24,5 @@ def test_a_member_is_drawn_on_either_side() -> None:
 
 
 def test_a_group_of_nobody_is_refused() -> None:
-    with pytest.raises(TermsError, match="no members"):
+    with refuses(TermsError, "no-members"):
         of_groups([np.array([1]), np.array([], int)], lambda a, b: a, np.random.default_rng(0))
