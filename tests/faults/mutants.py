@@ -121,7 +121,7 @@ def noise_drawn_again(settings: dict[str, Any]) -> None:
 
 def everybody_is_scored(_: dict[str, Any]) -> None:
     """People who cannot bear an audit are not charged, and scored all the same."""
-    put(lifetime_caps, "exclude", lambda *_: None)
+    put(lifetime_caps, "record_exclusions", lambda *_: None)
 
 
 def keys_are_forgotten(settings: dict[str, Any]) -> None:
@@ -158,6 +158,7 @@ def releases_in_threes(_: dict[str, Any]) -> None:
 
 
 def put(where: object, name: str, wrong: object) -> None:
+    getattr(where, name)  # a mistake is made where the code is
     setattr(where, name, wrong)
 
 

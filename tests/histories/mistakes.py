@@ -145,7 +145,7 @@ OF_CLIENTS: dict[str | None, Callable[[Path], None]] = {
 FAULTS: dict[str, tuple[Breaks, ...]] = {
     "lease_never_expires": (Breaks.KILL_AT_WORK, Breaks.KILL_WORKER),
     "answer_before_commit": (Breaks.KILL_SERVER, Breaks.LOSE_ANSWERS),
-    "release_drawn_again": (Breaks.KILL_SERVER, Breaks.KILL_WORKER),
+    "release_drawn_again": (Breaks.KILL_SERVER, Breaks.KILL_WORKER, Breaks.KILL_SERVER),
     "refund_twice": (Breaks.HANG_PLATFORM, Breaks.HANG_PLATFORM, Breaks.LOSE_ANSWERS),
     "retry_without_key": (Breaks.LOSE_ANSWERS, Breaks.CUT_ANSWERS),
 }

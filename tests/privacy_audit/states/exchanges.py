@@ -103,7 +103,7 @@ def end_process(world: World, _: Observed, place: int) -> None:
 def give_up(world: World, observed: Observed) -> None:
     with world.store.read() as session:
         query = select(AuditRow.id).where(AuditRow.kind == "two-party")
-        observed.audits |= set(session.exec(query).all())
+        observed.ended |= set(session.exec(query).all())
     end_stale(world.store, world.settings)
 
 

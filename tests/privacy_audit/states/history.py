@@ -46,7 +46,8 @@ class History:
         spent = balances(world, "spent")
         moved = {person: spent.get(person, 0) - self.spent.get(person, 0) for person in people()}
         pasts = [*self.audits, *[Past()] * (len(rows) - len(self.audits))]
-        touched = [number for number, row in enumerate(rows) if row["id"] in observed.audits]
+        named = observed.audits | observed.ended
+        touched = [number for number, row in enumerate(rows) if row["id"] in named]
         faults, stored = [], {row["audit_id"] for row in world.rows(_STORED)}
         for number in touched:
             row = rows[number]
@@ -55,7 +56,7 @@ class History:
         for person, amount in moved.items():
             if amount != _explained(self, pasts, rows, person):
                 faults.append(f"the balance of {person} moved by {Fraction(amount, PICO)}")
-        if observed.read and not touched:
+        if observed.read and not observed.audits:
             faults.append(f"{sorted(observed.read)} were read for no audit")
         releases = {row["audit_id"]: row["digest"] for row in world.rows(_RELEASES)}
         pasts = [
@@ -108,11 +109,12 @@ def _changed(
     debited = set(past.debited)
     debited |= {person for person, amount in moved.items() if amount == row["rho"]}
     debited -= {person for person, amount in moved.items() if amount == -row["rho"]}
+    goes_on = row["id"] in observed.audits
     return replace(
         past,
         debited=frozenset(debited),
-        read=past.read | observed.read,
-        draws=past.draws + (0 if lost else observed.draws),
+        read=past.read | (observed.read if goes_on else set()),
+        draws=past.draws + (observed.draws if goes_on and not lost else 0),
         refuted=past.refuted or row["id"] in observed.refuted,
     )
 

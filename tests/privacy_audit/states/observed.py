@@ -17,6 +17,8 @@ class Observed:
 
     # The audits whose people it may debit, read or refund.
     audits: set[str] = field(default_factory=set)
+    # The audits that it may end, which reads nobody and draws nothing.
+    ended: set[str] = field(default_factory=set)
     read: set[int] = field(default_factory=set)
     draws: int = 0
     crashed: bool = False
