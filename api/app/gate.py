@@ -52,6 +52,7 @@ _STREAMED = re.compile(r"/audiences/[^/]+/groups/[^/]+/members$|^/v1/audits/[^/]
 # Classes that have places of their own where they write or compute.
 _PLACED = ("uploads", "exchanges")
 _READS = ("GET", "HEAD", "OPTIONS")
+_UNAUTHENTICATED = 401
 
 
 class Gate:
@@ -88,10 +89,11 @@ class Gate:
             return await self._refuse(refusal, scope, receive, send)
 
     async def _recognise(self, scope: Scope) -> Known | None:
-        """Return the researcher of a request: verified, or remembered where no body comes.
+        """Return the researcher of a request: remembered, or verified if the credential is new.
 
-        A request without a body whose credential is wrong goes on as a stranger's: its path may
-        need none, and the route answers otherwise.
+        The route verifies every credential anew, once the request has a slot: what is shed costs
+        no verification. A request without a body whose credential is wrong goes on as a
+        stranger's: its path may need none, and the route answers otherwise.
         """
         if (scope["method"], scope["path"]) in _PUBLIC:
             return None
@@ -101,25 +103,22 @@ class Gate:
         if credential is None:
             return None
         known = self._callers.find(credential)
-        if known is not None and not reads_body:
+        if known is not None:
             return known
-        name, key = (
-            ("new-credentials", network_key(scope))
-            if known is None
-            else (classify(scope, known.role), known.key)
-        )
         try:
-            with self._admission[name].hold(key):
+            with self._admission["new-credentials"].hold(network_key(scope)):
                 caller = await run_in_threadpool(self._verify, scope, credential)
         except UnauthenticatedError:
-            self._callers.forget(credential)
             if reads_body:
                 raise
             return None
-        if caller is None:
+        return None if caller is None else self._callers.learn(credential, caller)
+
+    def _forget(self, scope: Scope) -> None:
+        """Forget a credential that a route refused: its next body is not read."""
+        credential = credential_of(scope, self._sessions)
+        if credential is not None:
             self._callers.forget(credential)
-            return None
-        return self._callers.learn(credential, caller)
 
     def _refuse_early(self, scope: Scope, credential: Credential | None) -> None:
         """Refuse a body without a credential, and one that is too large for anybody."""
@@ -174,8 +173,11 @@ class Gate:
                 await held.enter_async_context(place(writes))
 
             async def sending(message: Message) -> None:
-                if message["type"] == "http.response.start" and name != "exports":
-                    await held.aclose()
+                if message["type"] == "http.response.start":
+                    if message["status"] == _UNAUTHENTICATED:
+                        self._forget(scope)
+                    if name != "exports":
+                        await held.aclose()
                 await send(message)
 
             await self.app(scope, receive, sending)
