@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from starlette.types import Scope
 
@@ -31,6 +32,7 @@ _OF_RESEARCHERS = (
     ("exports", ("GET",), re.compile(r"/exports?(/|$)|/two-party-runs/[^/]+/messages$")),
     ("uploads", ("PUT", "POST"), re.compile(r"/audiences/[^/]+/(groups/[^/]+/members|seal)$")),
     ("exchanges", ("POST",), re.compile(r"^/v1/audits/[^/]+/exchange$")),
+    ("quotes", ("POST",), re.compile(r"^/v1/audits/prices?$")),
 )
 # Seconds after which a refused request should come again.
 _RETRY_AFTER = "1"
@@ -62,15 +64,24 @@ class Slots:
                 f" Try again in {_RETRY_AFTER} s.",
                 headers={"Retry-After": _RETRY_AFTER},
             )
-        if self._total >= self.share.total:
-            SHED.labels(self.name, "total").inc()
-            raise OverloadedError(
-                f"The service is busy. Nothing was done. Try again in {_RETRY_AFTER} s.",
-                headers={"Retry-After": _RETRY_AFTER},
-            )
+        if self.are_taken:
+            self.shed()
         self._in_progress[caller] += 1
         self._total += 1
         IN_PROGRESS.labels(self.name).set(self._total)
+
+    @property
+    def are_taken(self) -> bool:
+        """Whether everybody together has all slots."""
+        return self._total >= self.share.total
+
+    def shed(self) -> NoReturn:
+        """Refuse a request because the service is busy."""
+        SHED.labels(self.name, "total").inc()
+        raise OverloadedError(
+            f"The service is busy. Nothing was done. Try again in {_RETRY_AFTER} s.",
+            headers={"Retry-After": _RETRY_AFTER},
+        )
 
     def give_back(self, caller: str) -> None:
         self._in_progress[caller] -= 1

@@ -88,7 +88,7 @@ class Capacity:
         charges faster than it releases would only make its queue longer. Operators and those who
         sign in do not wait behind charges.
         """
-        return {"requests": self.requests // 2, "oversight": 1, "sign-in": 2}
+        return {"requests": self.requests // 2, "quotes": 1, "oversight": 1, "sign-in": 2}
 
     @property
     def writers(self) -> int:
@@ -106,6 +106,8 @@ class Capacity:
         threads = self.requests
         return {
             "requests": Share(6 * threads, 3 * threads),
+            # Few, so that audits under way come before those that have not begun.
+            "quotes": Share(max(2, threads // 4), max(2, threads // 4)),
             # Reserved for regulators and operators.
             "oversight": Share(3 * threads, 2 * threads),
             "uploads": Share(8 * self.uploads, 2 * self.uploads),

@@ -80,6 +80,7 @@ class Gate:
         scope.setdefault("state", {})
         try:
             known = await self._recognise(scope)
+            self._shed_quotes(scope, known)
             receive = await self._body(scope, receive, known)
             return await self._serve(scope, receive, send, known)
         except ConnectionAbortedError:  # the client left before its body was complete
@@ -113,6 +114,16 @@ class Gate:
                 raise
             return None
         return None if caller is None else self._callers.learn(credential, caller)
+
+    def _shed_quotes(self, scope: Scope, known: Known | None) -> None:
+        """Refuse a quote while audits that are under way need every slot or permit.
+
+        A service that quotes more than it can run has no time left to run anything.
+        """
+        if known is not None and classify(scope, known.role) == "quotes":
+            slots = self._admission["quotes"]
+            if slots.are_taken or self._writes["requests"].locked():
+                slots.shed()
 
     def _forget(self, scope: Scope) -> None:
         """Forget a credential that a route refused: its next body is not read."""

@@ -121,6 +121,68 @@ def test_who_does_not_read_the_answer_keeps_no_write_permit() -> None:
     run(attack())
 
 
+@pytest.mark.parametrize("path", ["/v1/audits/price", "/v1/audits/prices"])
+def test_quotes_are_shed_while_charges_need_every_permit(path: str) -> None:
+    """Audits that are under way come before those that have not begun."""
+
+    async def overload() -> None:
+        app = App(waits=True)
+        door = gate(app)
+        charges = [
+            started(Request("POST", "/v1/audits", bearer("ada")), door)
+            for _ in range(WRITES["requests"])
+        ]
+        await settle()
+        quote = Request("POST", path, announced(2, **bearer("bob")))
+        assert await quote.to(door) == 503  # nothing of its body has arrived
+        assert b"retry-after" in dict(quote.answered[0]["headers"])
+        app.go_on.set()
+        assert await asyncio.gather(*charges) == [200] * WRITES["requests"]
+        assert await Request("POST", path, bearer("bob")).to(door) == 200
+
+    run(overload())
+
+
+def test_few_quotes_are_made_at_a_time() -> None:
+    async def overload() -> None:
+        app = App(waits=True)
+        door = gate(app)
+        most = SHARES["quotes"].total
+        asked = [Request("POST", "/v1/audits/price", bearer("ada")) for _ in range(3 * most)]
+        quotes = [started(each, door) for each in asked]
+        await settle()
+        assert await Request("GET", "/v1/audits", bearer("bob")).to(gate(App())) == 200
+        app.go_on.set()
+        statuses = await asyncio.gather(*quotes)
+        assert statuses.count(200) == most
+        assert set(statuses) <= {200, 429, 503}
+
+    run(overload())
+
+
+def test_a_credential_that_a_route_refuses_is_forgotten() -> None:
+    """It may have been revoked since it was verified: its next body is not read."""
+
+    async def revoked() -> None:
+        statuses = iter([200, 401])
+
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            await send({"type": "http.response.start", "status": next(statuses), "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+
+        door = gate(app)
+        assert await Request("GET", "/v1/me", bearer("ada")).to(door) == 200
+        assert await Request("GET", "/v1/me", bearer("ada")).to(door) == 401
+        ROLES.pop("ada")
+        try:
+            waiting_body = Request("POST", "/v1/audits", announced(9, **bearer("ada")))
+            assert await waiting_body.to(door) == 401
+        finally:
+            ROLES["ada"] = "auditor"
+
+    run(revoked())
+
+
 @pytest.mark.parametrize("path", SIGN_IN)
 def test_sign_in_has_a_share_of_its_own(path: str) -> None:
     async def overload() -> None:

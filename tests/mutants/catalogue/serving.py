@@ -46,10 +46,26 @@ MUTANTS = (
         (f"{CAPACITY}::test_sizes_that_leave_no_thread_for_reads_are_refused",),
     ),
     Mutant(
+        "quotes_come_before_audits",
+        "Quotes are made while audits that are under way wait for permits.",
+        "api/app/gate.py",
+        'if slots.are_taken or self._writes["requests"].locked():',
+        "if slots.are_taken:",
+        (f"{GATE}::test_quotes_are_shed_while_charges_need_every_permit",),
+    ),
+    Mutant(
+        "refused_credentials_are_remembered",
+        "A credential that a route refused still has its bodies read.",
+        "api/app/gate.py",
+        'if message["status"] == _UNAUTHENTICATED:',
+        "if False:",
+        (f"{GATE}::test_a_credential_that_a_route_refuses_is_forgotten",),
+    ),
+    Mutant(
         "slots_are_kept_for_slow_readers",
         "A request keeps its slot and its permit until its answer is read.",
         "api/app/gate.py",
-        'if message["type"] == "http.response.start" and name != "exports":',
+        'if name != "exports":',
         "if False:",
         (
             f"{GATE}::test_who_does_not_read_the_answer_keeps_no_slot",
