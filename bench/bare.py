@@ -29,7 +29,7 @@ from fastapi.responses import StreamingResponse
 from sqlalchemy import MetaData
 from sqlmodel import Field, SQLModel, col, select
 
-from api.audits.events import Following
+from api.audits.events import AuditEvents
 from api.db import Store
 from openapi.resources import ScoreHistogramRequest
 
@@ -60,7 +60,7 @@ class AnswerRow(Bare, table=True):
 
 def application(store: Store, looks: str) -> FastAPI:
     wake, stop = threading.Event(), threading.Event()
-    following = Following(partial(_states, store))
+    following = AuditEvents(partial(_states, store))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

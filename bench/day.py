@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from api.audits.queue.fair_queue import has_share
+from api.audits.queue.fair_queue import at_worker_quota
 from api.kernel.settings import Settings
 from privacy.tables.membership import BATCH
 
@@ -56,7 +56,7 @@ class Line:
         return found[1]
 
     def _may_run(self, running: int) -> bool:
-        return not (self.fair and has_share(running, RUNNING_PER_AUDITOR, self.workers))
+        return not (self.fair and at_worker_quota(running, RUNNING_PER_AUDITOR, self.workers))
 
     def leave(self, job: Job) -> None:
         self.running = [each for each in self.running if each[1] is not job]

@@ -50,7 +50,7 @@ def numbers_of(persons: Persons) -> NDArray[np.int64]:
     return np.concatenate([numbers[:1], numbers[1:][numbers[1:] != numbers[:-1]]])
 
 
-def among_others(session: Session, numbers: NDArray[np.int64], at_least: int) -> NDArray[np.int64]:
+def padded_block_numbers(session: Session, numbers: NDArray[np.int64], at_least: int) -> NDArray[np.int64]:
     """These blocks and others at random, so many in all whatever these are, or all there are.
 
     Nobody looks here which of the others are there: on a platform with dense numbers all are.
@@ -82,7 +82,7 @@ class Blocks:
         return self.columns[column]
 
     @classmethod
-    def in_turn(
+    def chunks(
         cls,
         session: Session,
         numbers: NDArray[np.int64],

@@ -15,7 +15,7 @@ from openapi.resources import Price
 
 
 @dataclass(frozen=True)
-class Borne:
+class SpentBalances:
     """Balances as they are at the moment of reading, without what one audit took itself.
 
     It leaves out what people spent in samples and in hidden audiences: whom these reach depends on
@@ -27,7 +27,7 @@ class Borne:
     cap: Fraction
 
     @classmethod
-    def before(cls, store: Store, price: Price, audience: AudienceRow, cap: Fraction) -> "Borne":
+    def as_of_charge(cls, store: Store, price: Price, audience: AudienceRow, cap: Fraction) -> "SpentBalances":
         """What the people of an audience had borne apart from an audit of this price."""
         own = Fraction(price.rho.change_one)
         return cls(store, Fraction(0) if displaces(audience) else own, cap)
@@ -36,7 +36,7 @@ class Borne:
         order = np.argsort(persons)
         people, borne = persons[order], np.empty(len(persons), np.int64)
         with self.store.snapshot() as session:
-            for blocks in Blocks.in_turn(session, numbers_of(people), ("spent", "drawn")):
+            for blocks in Blocks.chunks(session, numbers_of(people), ("spent", "drawn")):
                 part = blocks.part(people)
                 place = blocks.place(people[part])
                 borne[order[part]] = blocks["spent"][place] - blocks["drawn"][place]

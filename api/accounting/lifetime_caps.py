@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlmodel import Session
 
-from api.accounting.balance_blocks import Balances, Blocks, among_others, numbers_of
+from api.accounting.balance_blocks import Balances, Blocks, numbers_of, padded_block_numbers
 from api.db import ExclusionRow, find_all
 from api.db.types import to_pico
 from privacy.tables.membership import Membership, Persons
@@ -161,9 +161,9 @@ def _moved(session: Session, moves: Sequence[_Move]) -> list[list[NDArray[np.boo
     able = [[np.empty(len(group), np.bool_) for group in move.groups] for move in moves]
     numbers = [numbers_of(group) for move in moves for group in move.groups]
     mine = np.unique(np.concatenate([*numbers, np.empty(0, np.int64)]))
-    rewritten = among_others(session, mine, sum(move.uploaded for move in moves))
+    rewritten = padded_block_numbers(session, mine, sum(move.uploaded for move in moves))
     columns = tuple(dict.fromkeys(["spent", *(name for move in moves for name in move.columns)]))
-    for blocks in Blocks.in_turn(session, rewritten, columns, made=mine):
+    for blocks in Blocks.chunks(session, rewritten, columns, made=mine):
         for move, masks in zip(moves, able, strict=True):
             _move(blocks, move, masks)
         blocks.save(session)

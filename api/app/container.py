@@ -9,17 +9,17 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from api.app.capacity import Capacity
-from api.app.rate_limit import RateLimited
+from api.app.rate_limit import RateLimitedAuthenticator
 from api.audiences.dependencies import UploadParts
 from api.audiences.expiry import purge_expired
 from api.audiences.matcher import Matcher
 from api.audits import queries
 from api.audits.event_streams import EventStreams
-from api.audits.events import Following
+from api.audits.events import AuditEvents
 from api.audits.queue.heartbeats import Presence
 from api.audits.queue.worker import Worker
-from api.audits.queue.worker_thread import Shift
-from api.audits.submission import Submissions
+from api.audits.queue.worker_thread import WorkerThread
+from api.audits.submission import AuditSubmission
 from api.db import SERVING_LIMITS, Store
 from api.execution.in_process import InProcess
 from api.health.queue_gauges import update_queue_gauges, watch_pool
@@ -39,7 +39,7 @@ from api.two_party.timeouts import end_stale
 from api.vetting.calendar import Calendar
 from api.vetting.dependencies import InterventionParts
 from api.web.shared_rates import SharedRates
-from api.web.token_buckets import Buckets, Rate
+from api.web.token_buckets import Rate, TokenBuckets
 from api.webhooks.delivery import Sender
 from api.webhooks.push_loop import Pusher
 
@@ -55,16 +55,16 @@ class Container:
     auth: Auth
     rates: SharedRates
     # Rates of applications, counted by network: their senders are not known.
-    strangers: Buckets
+    strangers: TokenBuckets
     # Set when an audit was charged, so that an embedded worker starts on it at once.
     wake: threading.Event = field(default_factory=threading.Event)
     # Two-party runs in progress in this process.
     runs: Runs = field(default_factory=Runs)
 
     @cached_property
-    def following(self) -> Following:
+    def following(self) -> AuditEvents:
         """Streams that wait for the next state of an audit."""
-        return Following(partial(queries.states, self.store))
+        return AuditEvents(partial(queries.states, self.store))
 
     @cached_property
     def streams(self) -> EventStreams:
@@ -72,9 +72,9 @@ class Container:
         return EventStreams(self.store, self.following, self.settings)
 
     @cached_property
-    def submissions(self) -> Submissions:
+    def submissions(self) -> AuditSubmission:
         """The service that charges audits."""
-        return Submissions(self.store, self.platform, self.settings)
+        return AuditSubmission(self.store, self.platform, self.settings)
 
     @cached_property
     def matcher(self) -> Matcher:
@@ -90,9 +90,9 @@ class Container:
         return UploadParts(self.store, people, self.settings, self.matcher, slots)
 
     @cached_property
-    def shift(self) -> Shift:
+    def shift(self) -> WorkerThread:
         """The thread of the embedded worker."""
-        return Shift(self.worker(), self.wake)
+        return WorkerThread(self.worker(), self.wake)
 
     @cached_property
     def writes(self) -> WriteRecord:
@@ -155,7 +155,7 @@ def build_container(
     auth = build_auth(store, settings, KeyEntries())
     rates = SharedRates(store, settings)
     requests = rates.buckets("requests", Rate(settings.requests_per_minute, settings.burst))
-    auth = replace(auth, authenticator=RateLimited(auth.authenticator, requests))
+    auth = replace(auth, authenticator=RateLimitedAuthenticator(auth.authenticator, requests))
     hourly = Rate(settings.applications_per_hour / 60, settings.applications_per_hour)
     strangers = rates.buckets("applications", hourly)
     return Container(

@@ -4,15 +4,15 @@ from dataclasses import dataclass
 
 from api.identity.caller import Authenticator, Caller
 from api.kernel.errors import RateLimitedError
-from api.web.token_buckets import Buckets
+from api.web.token_buckets import TokenBuckets
 
 
 @dataclass(frozen=True)
-class RateLimited:
+class RateLimitedAuthenticator:
     """An authenticator that also takes a token of the caller's bucket."""
 
     inner: Authenticator
-    buckets: Buckets
+    buckets: TokenBuckets
 
     def authenticate(self, bearer: str) -> Caller:
         """Return the caller, or raise if they are unknown or too fast."""

@@ -15,7 +15,7 @@ from api.app.app import create_app
 from api.app.capacity import ACCEPTED_AT_ONCE, client_connections, open_file_limit
 from api.app.connections import limited
 from api.app.container import Container
-from api.audits.queue.worker_thread import Shift, settle
+from api.audits.queue.worker_thread import WorkerThread, freeze_startup_objects
 
 # Seconds after which a thread that computes lets another one run (Python's default: 0.005). With
 # eight of them at work, the event loop, which sheds and answers probes, waits for 8 ms at most.
@@ -25,7 +25,7 @@ _WAITING_CONNECTIONS = 2_048
 
 
 class Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, shift: Shift) -> None:
+    def __init__(self, config: uvicorn.Config, shift: WorkerThread) -> None:
         super().__init__(config)
         self._shift = shift
 
@@ -69,5 +69,5 @@ def run(container: Container, host: str, port: int) -> None:
     """Serve until told to stop (SIGTERM, SIGINT)."""
     config = configured(container, host, port)
     sys.setswitchinterval(_SWITCH_SECONDS)
-    settle()
+    freeze_startup_objects()
     Server(config, container.shift).run()

@@ -18,7 +18,7 @@ from api.audiences.parsing import Members, tokens
 from api.audiences.similarity_sketches import new_sketch
 from api.kernel.errors import UnavailableError
 from api.kernel.settings import Settings
-from api.platforms.fault_isolation import call_or_cut
+from api.platforms.fault_isolation import call_isolating_failures
 from api.platforms.interfaces import NOBODY, People, Persons
 from api.telemetry.metrics import adapter_call
 from privacy.commitment import part_digest
@@ -115,4 +115,4 @@ def _match(people: People, members: Members) -> Persons:
         with adapter_call("match"):
             return np.asarray(people.match(kind, column[start:stop]), dtype=np.int64)
 
-    return answered(lambda: call_or_cut(match, len(column), np.int64(NOBODY)))
+    return answered(lambda: call_isolating_failures(match, len(column), np.int64(NOBODY)))

@@ -10,7 +10,7 @@ from api.db import AuditRow, ChargeRow
 from api.identity.caller import Caller
 from api.kernel import failpoints
 from api.kernel.errors import NotCancellableError
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.kernel.settings import Settings
 from api.ledger import lock
 from openapi.resources import Audit
@@ -19,12 +19,12 @@ from openapi.resources import Audit
 def cancel(session: Session, caller: Caller, audit_id: str, settings: Settings) -> Audit:
     """Give the charge back, as long as no worker has begun to read."""
     at = lock(session)
-    row = queries.owned(session, caller, audit_id, lock=True)
+    row = queries.get_owned(session, caller, audit_id, lock=True)
     if row.state != "charged":
         raise NotCancellableError(f"the audit is {row.state}; a charge stays once data were read")
     give_back(session, at, row, settings)
-    failpoints.reached(Boundary.CANCEL_WRITTEN)
-    return queries.view(row)
+    failpoints.hit(Failpoint.CANCEL_WRITTEN)
+    return queries.to_wire(row)
 
 
 def give_back(session: Session, at: datetime, row: AuditRow, settings: Settings) -> None:

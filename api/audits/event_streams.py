@@ -18,7 +18,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from api.audits.events import Following
+from api.audits.events import AuditEvents
 from api.db import Store
 from api.identity.caller import Caller
 from api.identity.credentials import still_valid
@@ -55,7 +55,7 @@ class Stream:
 class EventStreams:
     """All streams of one process. Used by its event loop alone."""
 
-    def __init__(self, store: Store, following: Following, settings: Settings) -> None:
+    def __init__(self, store: Store, following: AuditEvents, settings: Settings) -> None:
         self._store = store
         self._following = following
         self._settings = settings

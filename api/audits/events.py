@@ -18,22 +18,22 @@ from fastapi.concurrency import run_in_threadpool
 # Seconds between two looks: for each who waits, and at most.
 _SOON, _LATE = 0.02, 0.5
 # So many words are kept for who begins to listen a moment later; the rest is found by looking.
-_KEPT = 1_000
+_RECENT_STATES_KEPT = 1_000
 States = Mapping[str, str]
 
 
 @dataclass(eq=False)
-class _Waiting:
+class _Listener:
     name: str
     shown: str
     found: asyncio.Future[str]
 
 
 @dataclass
-class Following:
+class AuditEvents:
     # The states of these, whoever asks: who may ask was judged before.
     read: Callable[[Collection[str]], States]
-    _waiting: set[_Waiting] = field(default_factory=set)
+    _waiting: set[_Listener] = field(default_factory=set)
     _said: dict[str, str] = field(default_factory=dict)
     _guard: threading.Lock = field(default_factory=threading.Lock)
     _loop: asyncio.AbstractEventLoop | None = None
@@ -44,7 +44,7 @@ class Following:
         """Say, from any thread, which state was committed. Who is not waited for wakes nobody."""
         with self._guard:
             self._said[name] = state
-            if len(self._said) > _KEPT:
+            if len(self._said) > _RECENT_STATES_KEPT:
                 del self._said[next(iter(self._said))]
         if self._loop is not None and any(each.name == name for each in tuple(self._waiting)):
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
@@ -53,7 +53,7 @@ class Following:
     async def after(self, name: str, shown: str) -> str:
         """The state that follows the one shown."""
         self._loop = asyncio.get_running_loop()
-        waiting = _Waiting(name, shown, self._loop.create_future())
+        waiting = _Listener(name, shown, self._loop.create_future())
         # First it waits, then it looks for what was said before: who says something looks for who
         # waits after it is said, so that one of the two finds the other.
         self._waiting.add(waiting)
@@ -84,14 +84,14 @@ class Following:
                 _tell(asked, states)
 
 
-def _tell(asked: Collection[_Waiting], states: States) -> None:
+def _tell(asked: Collection[_Listener], states: States) -> None:
     for each in asked:
         state = states.get(each.name, each.shown)  # an audit that is not there stands still
         if state != each.shown and not each.found.done():
             each.found.set_result(state)
 
 
-def _fail(asked: Collection[_Waiting], error: Exception) -> None:
+def _fail(asked: Collection[_Listener], error: Exception) -> None:
     for each in asked:
         if not each.found.done():
             each.found.set_exception(error)

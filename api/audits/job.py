@@ -10,8 +10,8 @@ from sqlmodel import Session, col
 from api.accounting.memberships import HIDDEN, OF_THE_GROUP, charged_of_groups
 from api.accounting.people_digest import UnboundPeopleError, is_bound
 from api.audiences.uploads import SIZES
-from api.audits.pricing import facts_from
-from api.contents.service import Shown, shown
+from api.audits.pricing import audience_facts
+from api.contents.service import StoredContent, shown
 from api.db import AudienceRow, AuditRow, ChargeRow, ExclusionRow, GroupRow
 from api.kernel.settings import Settings
 from api.kinds.registry import AudienceFacts
@@ -36,18 +36,18 @@ _AUDIENCE = (
 
 
 @dataclass(frozen=True)
-class Work:
+class AuditJob:
     """A charged audit, and what is public of it and of what it is about."""
 
     audit: AuditRow
     request: Any  # of the audit's kind
     price: Price
-    contents: Sequence[Shown]
+    contents: Sequence[StoredContent]
     audience: AudienceRow
     facts: AudienceFacts
 
 
-def read(session: Session, audit: AuditRow, settings: Settings) -> tuple[Work, Membership]:
+def load_job(session: Session, audit: AuditRow, settings: Settings) -> tuple[AuditJob, Membership]:
     """Return the work, and the people whom its charge debits.
 
     Raise `UnboundPeopleError` if the audience's people are not exactly those (R4).
@@ -60,9 +60,9 @@ def read(session: Session, audit: AuditRow, settings: Settings) -> tuple[Work, M
     if not groups:  # no charge, no people
         raise UnboundPeopleError
     audience = groups[0].AudienceRow
-    facts = facts_from(session, audience, groups)
+    facts = audience_facts(session, audience, groups)
     people, digest = charged_of_groups(audience, groups), groups[0].people_digest
     known = audience.source != HIDDEN
     if not known or not is_bound(digest, audit.id, people, facts.members, settings):
         raise UnboundPeopleError
-    return Work(audit, request, price, contents, audience, facts), people
+    return AuditJob(audit, request, price, contents, audience, facts), people

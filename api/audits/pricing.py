@@ -30,10 +30,10 @@ _SIZES = select(*SIZES).where(col(GroupRow.audience_id) == bindparam("audience")
 def facts_of(session: Session, audience: AudienceRow) -> AudienceFacts:
     """What is public about the audience."""
     rows = session.connection().execute(_SIZES, {"audience": audience.id}).all()
-    return facts_from(session, audience, rows)
+    return audience_facts(session, audience, rows)
 
 
-def facts_from(session: Session, audience: AudienceRow, rows: Sequence[Any]) -> AudienceFacts:
+def audience_facts(session: Session, audience: AudienceRow, rows: Sequence[Any]) -> AudienceFacts:
     """The same, of rows of its groups with their label, members and known size."""
     groups = sorted(rows, key=lambda row: group_order(row.label))
     sizes = tuple(group.known_size for group in groups if group.known_size is not None)
@@ -47,11 +47,11 @@ def facts_from(session: Session, audience: AudienceRow, rows: Sequence[Any]) -> 
         consented=audience.consented,
         ordered=audience.ordered,
         candidates=audience.candidates,
-        taken=is_taken(session, audience),
+        taken=has_running_audit(session, audience),
     )
 
 
-def is_taken(session: Session, audience: AudienceRow) -> bool:
+def has_running_audit(session: Session, audience: AudienceRow) -> bool:
     """Whether an audit has it: whom a run finds in a hidden audience is written down once."""
     if audience.source != "hidden":
         return False

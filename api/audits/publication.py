@@ -25,7 +25,7 @@ _KEEP = (
 
 
 @dataclass(frozen=True)
-class Made:
+class FinishedRun:
     """What an audit came to: the bytes of its release, by which model."""
 
     audit: AuditRow
@@ -43,9 +43,9 @@ class Made:
         return digest(self.body)
 
 
-def deliver(
+def publish(
     session: Session,
-    some: Sequence[Made],
+    some: Sequence[FinishedRun],
     settings: Settings,
     written: datetime,
 ) -> None:
@@ -75,7 +75,7 @@ def deliver(
     insert(session, *releases)
 
 
-def _draft(made: Made) -> ledger.Draft:
+def _draft(made: FinishedRun) -> ledger.Draft:
     audit = made.audit
     facts = {"audit_id": audit.id, "digest": made.digest, "model_digest": made.model, **made.facts}
     return ledger.Draft("release", facts, audit.auditor_id)

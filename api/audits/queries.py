@@ -9,7 +9,7 @@ from api.db import AuditRow, EntryRow, ReleaseRow, Store, find
 from api.identity.caller import Caller
 from api.kernel import failpoints
 from api.kernel.errors import NotFoundError, NotReleasedError
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.ledger import proofs
 from api.web.pagination import page
 from openapi.resources import REQUEST, Audit, AuditRequest, InclusionProof, Page, Price
@@ -33,19 +33,19 @@ def list_audits(
 ) -> Page[Audit]:
     """Return the audits of the caller's auditor, newest first."""
     mine = select(AuditRow).where(AuditRow.auditor_id == caller.auditor)
-    return page(session, mine, AuditRow.id, view, cursor, limit)
+    return page(session, mine, AuditRow.id, to_wire, cursor, limit)
 
 
 def get_audit(session: Session, caller: Caller, audit_id: str) -> Audit:
     """Return one audit of the caller's auditor."""
-    return view(owned(session, caller, audit_id))
+    return to_wire(get_owned(session, caller, audit_id))
 
 
 def get_release(store: Store, caller: Caller, audit_id: str) -> bytes:
     """Return the release of an audit: always the same bytes."""
     with store.look() as connection:
         body: bytes = _released(connection, caller, audit_id).body
-    failpoints.reached(Boundary.BEFORE_SEND)
+    failpoints.hit(Failpoint.BEFORE_SEND)
     return body
 
 
@@ -55,7 +55,7 @@ def prove_release(session: Session, caller: Caller, audit_id: str) -> InclusionP
     return proofs.inclusion(session, session.get_one(EntryRow, release.entry))
 
 
-def owned(session: Session, caller: Caller, audit_id: str, *, lock: bool = False) -> AuditRow:
+def get_owned(session: Session, caller: Caller, audit_id: str, *, lock: bool = False) -> AuditRow:
     """The auditor's own audit."""
     row = find(session, AuditRow, lock=lock, id=audit_id, auditor_id=caller.auditor)
     if row is None:
@@ -79,7 +79,7 @@ def state(connection: Connection, caller: Caller, audit_id: str) -> str:
     return str(found)
 
 
-def view(row: AuditRow, request: AuditRequest | None = None, price: Price | None = None) -> Audit:
+def to_wire(row: AuditRow, request: AuditRequest | None = None, price: Price | None = None) -> Audit:
     """The audit as it is shown; request and price are read from the row where they are not here."""
     return Audit(
         id=row.id,

@@ -41,11 +41,11 @@ def quote_all(
     """Several audits priced together: each sees what those before it would leave."""
     quotes, debits, taken = [], dict[Currency, Fraction](), dict[str, Fraction]()
     explored: dict[str, Fraction] = {}
-    granted = mandates.of(session, [caller.auditor])[caller.auditor]
+    granted = mandates.for_auditors(session, [caller.auditor])[caller.auditor]
     for request in requests:
-        asked = request_pricing.ask(session, caller, request, platform, settings)
+        asked = request_pricing.resolve(session, caller, request, platform, settings)
         exact = asked.price
-        mandate = mandates.choose(
+        mandate = mandates.select_payer(
             session,
             granted,
             request.kind,
@@ -60,7 +60,7 @@ def quote_all(
         charge.refuse_above_lifetime_cap(price, settings)
         debit, loss = Fraction(price.debit), exact.exploration_loss
         before = budgets.remaining(session, mandate, now()) - taken.get(mandate.id, Fraction(0))
-        unharmed = budgets.explorable(mandate) - explored.get(mandate.id, Fraction(0))
+        unharmed = budgets.remaining_exploration(mandate) - explored.get(mandate.id, Fraction(0))
         quotes.append(
             Quote(
                 price=price,

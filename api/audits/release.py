@@ -1,7 +1,7 @@
 """Releases: through the waist, signed, committed, and only then to be had.
 
 `reduce` does everything that may fail for a reason of the platform's or the database's. `draw` and
-`signed` follow it: from the call of the waist on, noise is drawn. They read nothing but their
+`sign_release` follow it: from the call of the waist on, noise is drawn. They read nothing but their
 arguments, and whatever they raise is final (`api.audits.queue.worker`).
 """
 
@@ -13,9 +13,9 @@ from typing import Any
 from joserfc.jwk import OKPKey
 
 from api.accounting.prices import exact_price
-from api.audits.job import Work
+from api.audits.job import AuditJob
 from api.kernel import failpoints
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.kinds.context import AuditContext
 from api.kinds.registry import KINDS
 from api.platforms.fault_isolation import PlatformDownError
@@ -39,7 +39,7 @@ RULES = (
 class Reduced:
     """Tables that wait for their noise, and all that the release will state about them."""
 
-    work: Work
+    work: AuditJob
     question: waist.Question
     tables: Mapping[str, Any]
     stated: Mapping[str, Any]
@@ -47,7 +47,7 @@ class Reduced:
     scoring: str | None
 
 
-def reduce(work: Work, membership: Membership, context: AuditContext) -> Reduced:
+def reduce(work: AuditJob, membership: Membership, context: AuditContext) -> Reduced:
     """Read and reduce. No noise is drawn here: a failure may be tried again."""
     request, platform = work.request, context.platform
     kind = KINDS[request.kind]
@@ -58,7 +58,7 @@ def reduce(work: Work, membership: Membership, context: AuditContext) -> Reduced
     if kind.model_digest(request, platform) != model:
         raise PlatformDownError("the model changed while it was read")
     stated, scoring = state(work, model, platform), scoring_model(model, platform)
-    failpoints.reached(Boundary.REDUCED)
+    failpoints.hit(Failpoint.REDUCED)
     return Reduced(work, question, tables, stated, scoring)
 
 
@@ -67,11 +67,11 @@ def draw(reduced: Reduced) -> dict[str, Any]:
     work = reduced.work
     paid = exact_price(work.price)
     released = waist.release(reduced.question, reduced.tables, paid=paid)
-    failpoints.reached(Boundary.NOISED)
+    failpoints.hit(Failpoint.NOISED)
     return {**reduced.stated, **present(work, released)}
 
 
-def state(work: Work, model: str | None, platform: Platform) -> dict[str, Any]:
+def state(work: AuditJob, model: str | None, platform: Platform) -> dict[str, Any]:
     """Return what every release states, whatever its kind and its noise."""
     request, facts = work.request, work.facts
     rules = (*RULES, *KINDS[request.kind].rules(request, platform))
@@ -86,7 +86,7 @@ def state(work: Work, model: str | None, platform: Platform) -> dict[str, Any]:
     }
 
 
-def present(work: Work, released: Mapping[str, Any]) -> dict[str, Any]:
+def present(work: AuditJob, released: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of the release that its kind adds."""
     request = work.request
     return KINDS[request.kind].present(request, work.facts, _digests(work), released)
@@ -98,11 +98,11 @@ def scoring_model(model: str | None, platform: Platform) -> str | None:
     return model if scores is not None and scores.model_digest == model else None
 
 
-def _digests(work: Work) -> list[str]:
+def _digests(work: AuditJob) -> list[str]:
     return [content.digest for content in work.contents]
 
 
-def signed(fields: Mapping[str, Any], at: datetime, key: OKPKey) -> bytes:
+def sign_release(fields: Mapping[str, Any], at: datetime, key: OKPKey) -> bytes:
     """The release with its receipt, in the bytes that every reader gets."""
     release = RELEASE.validate_python({**fields, "released_at": at, "receipt": ""})
     statement = release.model_dump(mode="json", exclude={"receipt"})

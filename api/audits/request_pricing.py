@@ -9,7 +9,7 @@ from sqlmodel import Session
 
 from api.audiences import uploads
 from api.audits import memory_limits, noise_limits
-from api.audits.pricing import facts_from, price_of
+from api.audits.pricing import audience_facts, price_of
 from api.contents import service as contents
 from api.db import AudienceRow
 from api.identity.caller import Caller
@@ -24,7 +24,7 @@ from privacy.tables.price import Price as ExactPrice
 
 
 @dataclass(frozen=True)
-class About:
+class AuditSubject:
     """What is asked about: contents by their digests, and a sealed audience.
 
     It may be of a while ago, and is shared. Of the audience's row only what sealing has fixed may
@@ -38,24 +38,24 @@ class About:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PricedRequest:
     """A request that can be asked: what it is about, and the question it comes to."""
 
-    about: About
+    about: AuditSubject
     question: waist.Question
     price: ExactPrice
     shown: Price  # in rho, which everything has
 
 
-def ask(
+def resolve(
     session: Session, caller: Caller, request: Any, platform: Platform, settings: Settings
-) -> Asked:
+) -> PricedRequest:
     """What the request is about, or why it cannot be asked."""
     found = about(session, caller.auditor, request.content_ids, request.audience_id)
-    return priced(found, request, platform, settings)
+    return price_request(found, request, platform, settings)
 
 
-def about(session: Session, auditor_id: str, content_ids: Sequence[str], audience_id: str) -> About:
+def about(session: Session, auditor_id: str, content_ids: Sequence[str], audience_id: str) -> AuditSubject:
     """What an auditor asks about, who must own it."""
     digests = contents.digests(session, auditor_id, content_ids)
     audience, groups = uploads.owned_grouped(session, auditor_id, audience_id)
@@ -63,10 +63,10 @@ def about(session: Session, auditor_id: str, content_ids: Sequence[str], audienc
         raise AudienceNotSealedError(
             f"the audience is {audience.state}: seal it first. Nothing was charged."
         )
-    return About(digests, audience, facts_from(session, audience, groups))
+    return AuditSubject(digests, audience, audience_facts(session, audience, groups))
 
 
-def priced(found: About, request: Any, platform: Platform, settings: Settings) -> Asked:
+def price_request(found: AuditSubject, request: Any, platform: Platform, settings: Settings) -> PricedRequest:
     """What the request comes to, or why it cannot be asked about this."""
     kind, facts = KINDS[request.kind], found.facts
     _refuse_source(request.kind, kind, facts)
@@ -78,7 +78,7 @@ def priced(found: About, request: Any, platform: Platform, settings: Settings) -
     named = request.model_dump(mode="json", include={"kind": True, "metric": {"name"}})
     assumes = tuple(assumptions(named, fixed_slots=facts.fixed_slots))
     shown = price_of(question, "rho", request.exploration_loss, assumes)
-    return Asked(found, question, price, shown)
+    return PricedRequest(found, question, price, shown)
 
 
 def _refuse_source(name: str, kind: Kind, facts: AudienceFacts) -> None:

@@ -8,7 +8,7 @@ from fastapi.responses import StreamingResponse
 
 from api.audits import queries, quotes, service
 from api.audits.event_streams import EventStreams
-from api.audits.submission import Submissions
+from api.audits.submission import AuditSubmission
 from api.identity.roles import AuditorDep, AuditorDoor
 from api.kernel.errors import (
     AboveLifetimeCapError,
@@ -58,7 +58,7 @@ router = new_router(
     tags=["audits"],
     responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
 )
-SubmissionsDep = Annotated[Submissions, part("submissions")]
+SubmissionsDep = Annotated[AuditSubmission, part("submissions")]
 StreamsDep = Annotated[EventStreams, part("streams")]
 # Wakes the embedded worker.
 WakeDep = Annotated[threading.Event, part("wake")]

@@ -6,19 +6,19 @@ from fastapi.concurrency import run_in_threadpool
 
 from api.audits import cancellation, queries
 from api.audits.event_streams import EventStreamResponse, EventStreams
-from api.audits.submission import Submissions
+from api.audits.submission import AuditSubmission
 from api.db import Store
 from api.identity.caller import Caller
-from api.identity.roles import Door
+from api.identity.roles import LazyCaller
 from api.kernel import failpoints
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.kernel.settings import Settings
 from api.ledger.statements import SignedRequest
 from openapi.resources import Audit, AuditRequest
 
 
 def submit_audit(
-    submissions: Submissions,
+    submissions: AuditSubmission,
     wake: threading.Event,
     caller: Caller,
     request: AuditRequest,
@@ -35,19 +35,19 @@ def cancel_audit(store: Store, caller: Caller, audit_id: str, settings: Settings
     """Cancel an audit and refund it, as long as nothing private was read."""
     with store.write() as session:
         audit = cancellation.cancel(session, caller, audit_id, settings)
-    failpoints.reached(Boundary.CANCEL_COMMITTED)
+    failpoints.hit(Failpoint.CANCEL_COMMITTED)
     return audit
 
 
 async def follow_audit(
-    store: Store, streams: EventStreams, auditor: Door, audit_id: str
+    store: Store, streams: EventStreams, auditor: LazyCaller, audit_id: str
 ) -> EventStreamResponse:
     """Return the stream of an audit's states, until it is final or the caller's right ends."""
     caller, first = await run_in_threadpool(_load_state, store, auditor, audit_id)
     return streams.respond(caller, audit_id, first)
 
 
-def _load_state(store: Store, auditor: Door, audit_id: str) -> tuple[Caller, str]:
+def _load_state(store: Store, auditor: LazyCaller, audit_id: str) -> tuple[Caller, str]:
     caller = auditor()
     with store.look() as connection:
         return caller, queries.state(connection, caller, audit_id)

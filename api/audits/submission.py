@@ -20,15 +20,15 @@ from sqlmodel import Session, col, select
 from api.accounting import charge
 from api.accounting.charge import ChargeOrder
 from api.audits import queries, request_pricing
-from api.audits.pricing import in_currency, is_taken
-from api.audits.queue.fair_queue import Line
-from api.audits.queue.group_commit import Together
-from api.audits.request_pricing import About, Asked
+from api.audits.pricing import has_running_audit, in_currency
+from api.audits.queue.fair_queue import QueueSnapshot
+from api.audits.queue.group_commit import GroupCommit
+from api.audits.request_pricing import AuditSubject, PricedRequest
 from api.db import UNAVAILABLE, AudienceRow, AuditRow, HeadRow, MandateRow, Store, find_one, insert
 from api.identity.caller import Caller
 from api.kernel import failpoints
 from api.kernel.errors import ApiError, IdempotencyConflictError, RefusalError
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.kernel.ids import new_id
 from api.kernel.settings import Settings
 from api.ledger import append, lock
@@ -42,13 +42,13 @@ from privacy.receipts import canonical, digest
 from privacy.tables.membership import BATCH
 
 # So many are charged together at most.
-_TOGETHER = 32
+_MAX_BATCH = 32
 # Of so many it is remembered what they are about.
-_KEPT = 1_024
+_SUBJECT_CACHE_SIZE = 1_024
 
 # What may have come about since requests were looked at: their first tries, and audiences' ends.
 # From the one head: audiences that are sealed, each beside all first tries that are there.
-_SINCE = (
+_CHANGES_SINCE_PRICING = (
     select(AudienceRow.id, AuditRow.auditor_id, AuditRow.idempotency_key)
     .select_from(HeadRow)
     .outerjoin(
@@ -68,11 +68,11 @@ _SINCE = (
 )
 
 
-_Books = tuple[Session, datetime]
+_LockedLedger = tuple[Session, datetime]
 
 
 @dataclass(frozen=True, eq=False)
-class _Order:
+class _Submission:
     """A request as it was made, and what it is about, as things were before the lock."""
 
     caller: Caller
@@ -80,7 +80,7 @@ class _Order:
     text: str  # canonical JSON, under its digest
     digest: str
     statement: Statement
-    ahead: Asked | None
+    ahead: PricedRequest | None
 
     @property
     def key(self) -> tuple[str, str]:
@@ -93,22 +93,22 @@ class _Order:
         return self.ahead.about.facts.members if self.ahead else 0
 
 
-class Submissions:
+class AuditSubmission:
     """Charges audits and puts them in the queue."""
 
     def __init__(self, store: Store, platform: Platform, settings: Settings) -> None:
         self._store, self._platform, self._settings = store, platform, settings
-        self._charge = Together(self._books, self._charged, _joins, hopeless=UNAVAILABLE)
+        self._charge = GroupCommit(self._locked_ledger, self._charge_batch, _can_batch_with, fatal=UNAVAILABLE)
         # Read once: whether it has changed is looked at under the lock.
-        self._about = lru_cache(maxsize=_KEPT)(self._read_about)
+        self._load_subject = lru_cache(maxsize=_SUBJECT_CACHE_SIZE)(self._read_subject)
 
     def submit(self, caller: Caller, request: AuditRequest, statement: Statement) -> Audit:
         """Charge the audit and put it in the queue, once per idempotency key."""
         whole = canonical(request.model_dump(mode="json"))
         asked = digest(whole)
         try:
-            ahead = self._ahead(caller, request)
-            audit = self._charge(_Order(caller, request, whole.decode(), asked, statement, ahead))
+            ahead = self._price_optimistically(caller, request)
+            audit = self._charge(_Submission(caller, request, whole.decode(), asked, statement, ahead))
         except RefusalError as refusal:
             body = {
                 "by": caller.researcher_id,
@@ -119,84 +119,84 @@ class Submissions:
             with self._store.write() as session:
                 append(session, "refusal", body, caller.auditor)
             raise
-        failpoints.reached(Boundary.CHARGE_COMMITTED)
+        failpoints.hit(Failpoint.CHARGE_COMMITTED)
         return audit
 
-    def _ahead(self, caller: Caller, request: AuditRequest) -> Asked | None:
+    def _price_optimistically(self, caller: Caller, request: AuditRequest) -> PricedRequest | None:
         """What the request is about, as things are. Whether it is refused is found later."""
         try:
-            about = self._about(caller.auditor, request.content_ids, request.audience_id)
-            return request_pricing.priced(about, request, self._platform, self._settings)
+            about = self._load_subject(caller.auditor, request.content_ids, request.audience_id)
+            return request_pricing.price_request(about, request, self._platform, self._settings)
         except ApiError:
             return None
 
-    def _read_about(self, auditor_id: str, content_ids: tuple[str, ...], audience_id: str) -> About:
+    def _read_subject(self, auditor_id: str, content_ids: tuple[str, ...], audience_id: str) -> AuditSubject:
         with self._store.ask() as session:
             return request_pricing.about(session, auditor_id, content_ids, audience_id)
 
-    def _ask(self, session: Session, caller: Caller, request: AuditRequest) -> Asked:
-        return request_pricing.ask(session, caller, request, self._platform, self._settings)
+    def _resolve(self, session: Session, caller: Caller, request: AuditRequest) -> PricedRequest:
+        return request_pricing.resolve(session, caller, request, self._platform, self._settings)
 
     @contextmanager
-    def _books(self) -> Iterator[_Books]:
+    def _locked_ledger(self) -> Iterator[_LockedLedger]:
         """The books, locked at a moment of theirs; what is written is committed in the end."""
         with self._store.write() as session:
             yield session, lock(session)
-            failpoints.reached(Boundary.CHARGE_WRITTEN)
+            failpoints.hit(Failpoint.CHARGE_WRITTEN)
 
-    def _charged(self, books: _Books, orders: Sequence[_Order]) -> list[Audit]:
+    def _charge_batch(self, books: _LockedLedger, orders: Sequence[_Submission]) -> list[Audit]:
         """An audit for each; who was charged before gets the answer of then."""
         session, at = books
-        sealed, tried = _since(session, orders)
-        earlier = {order: _earlier(session, order) for order in orders if order.key in tried}
+        sealed, tried = _changes_since_pricing(session, orders)
+        earlier = {order: _original_response(session, order) for order in orders if order.key in tried}
         new = [order for order in orders if order not in earlier]
-        made = dict(zip(new, self._make(session, at, new, sealed), strict=True))
+        made = dict(zip(new, self._charge_new(session, at, new, sealed), strict=True))
         return [earlier.get(order) or made[order] for order in orders]
 
-    def _make(
-        self, session: Session, at: datetime, orders: Sequence[_Order], sealed: Collection[str]
+    def _charge_new(
+        self, session: Session, at: datetime, orders: Sequence[_Submission], sealed: Collection[str]
     ) -> list[Audit]:
         """New audits, charged and in the queue; the books are locked."""
         if not orders:
             return []
         # Others have held the books since these were read.
-        everything = [self._asked(session, order, sealed) for order in orders]
-        line = Line.found(session, self._settings)
-        granted = mandates.of(session, [order.caller.auditor for order in orders], lock=True)
+        everything = [self._revalidate(session, order, sealed) for order in orders]
+        line = QueueSnapshot.found(session, self._settings)
+        granted = mandates.for_auditors(session, [order.caller.auditor for order in orders], lock=True)
         bills = [
-            self._bill(session, at, order, asked, line, granted[order.caller.auditor])
+            self._charge_order(session, at, order, asked, line, granted[order.caller.auditor])
             for order, asked in zip(orders, everything, strict=True)
         ]
         insert(session, *(bill.audit for bill in bills))
-        failpoints.reached(Boundary.BEFORE_CHARGE)
+        failpoints.hit(Failpoint.BEFORE_CHARGE)
         charge.charge(session, at, bills, self._settings)
         return [
-            queries.view(bill.audit, order.request, bill.price)
+            queries.to_wire(bill.audit, order.request, bill.price)
             for order, bill in zip(orders, bills, strict=True)
         ]
 
-    def _asked(self, session: Session, order: _Order, sealed: Collection[str]) -> Asked:
+    def _revalidate(self, session: Session, order: _Submission, sealed: Collection[str]) -> PricedRequest:
         """What the request is about now: as it was, unless an audience has ended or was taken."""
         ahead = order.ahead
         if ahead is None or ahead.about.audience.id not in sealed:
-            return self._ask(session, order.caller, order.request)
-        if is_taken(session, ahead.about.audience) != ahead.about.facts.taken:
-            return self._ask(session, order.caller, order.request)
+            return self._resolve(session, order.caller, order.request)
+        if has_running_audit(session, ahead.about.audience) != ahead.about.facts.taken:
+            return self._resolve(session, order.caller, order.request)
         return ahead
 
-    def _bill(
+    def _charge_order(
         self,
         session: Session,
         at: datetime,
-        order: _Order,
-        asked: Asked,
-        line: Line,
+        order: _Submission,
+        asked: PricedRequest,
+        line: QueueSnapshot,
         granted: Collection[MandateRow],
     ) -> ChargeOrder:
         """A place on the line, and the mandate that pays: or a refusal."""
         caller, request = order.caller, order.request
         turn = line.join(caller.auditor, asked.about.facts)
-        mandate = mandates.choose(
+        mandate = mandates.select_payer(
             session,
             granted,
             request.kind,
@@ -228,7 +228,7 @@ class Submissions:
         return ChargeOrder(audit, mandate, audience, digests, price, order.statement)
 
 
-def _joins(order: _Order, others: Sequence[_Order]) -> bool:
+def _can_batch_with(order: _Submission, others: Sequence[_Submission]) -> bool:
     """Whether it may be charged with these: of another auditor each, and not too many people.
 
     So each has a line, mandates and keys of its own, and what is held in memory is bounded. Who
@@ -236,24 +236,24 @@ def _joins(order: _Order, others: Sequence[_Order]) -> bool:
     """
     return (
         all(each.ahead is not None for each in (order, *others))
-        and len(others) < _TOGETHER
+        and len(others) < _MAX_BATCH
         and order.caller.auditor_id not in {other.caller.auditor_id for other in others}
         and order.members + sum(other.members for other in others) <= BATCH
     )
 
 
-def _since(session: Session, orders: Sequence[_Order]) -> tuple[set[str], set[tuple[str, str]]]:
+def _changes_since_pricing(session: Session, orders: Sequence[_Submission]) -> tuple[set[str], set[tuple[str, str]]]:
     """Which audiences are still sealed, and who has used which key before."""
     asked = {
         "audiences": [order.request.audience_id for order in orders],
         "auditors": [order.caller.auditor for order in orders],
         "keys": [order.statement.key for order in orders],
     }
-    rows = session.connection().execute(_SINCE, asked).all()
+    rows = session.connection().execute(_CHANGES_SINCE_PRICING, asked).all()
     return {row.id for row in rows}, {(row.auditor_id, row.idempotency_key) for row in rows}
 
 
-def _earlier(session: Session, order: _Order) -> Audit:
+def _original_response(session: Session, order: _Submission) -> Audit:
     """The answer this key got before: the audit as it was when it was submitted."""
     auditor, key = order.key
     row = find_one(session, AuditRow, auditor_id=auditor, idempotency_key=key)
@@ -262,4 +262,4 @@ def _earlier(session: Session, order: _Order) -> Audit:
             f"this key was used for audit {row.id} with another body; nothing was charged"
         )
     then = {"state": "charged", "finished_at": None, "failure": None}
-    return queries.view(row).model_copy(update=then)
+    return queries.to_wire(row).model_copy(update=then)

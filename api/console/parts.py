@@ -5,7 +5,7 @@ from typing import Protocol
 
 from api.audiences.dependencies import UploadParts
 from api.audits.event_streams import EventStreams
-from api.audits.submission import Submissions
+from api.audits.submission import AuditSubmission
 from api.db import Store
 from api.identity.signing_keys import SigningKeys
 from api.kernel.settings import Settings
@@ -35,7 +35,7 @@ class ConsoleParts(Protocol):
     @property
     def streams(self) -> EventStreams: ...
     @property
-    def submissions(self) -> Submissions: ...
+    def submissions(self) -> AuditSubmission: ...
     @property
     def uploads(self) -> UploadParts: ...
     @property

@@ -13,7 +13,7 @@ from api.console.planner.planner import Planner
 from api.console.security.cookies import Cookies
 from api.console.security.oidc_sign_in import OutsideSignIn
 from api.console.static_files import StaticFiles
-from api.web.token_buckets import Buckets, Rate
+from api.web.token_buckets import Rate, TokenBuckets
 
 # Requests to the planner per minute from one network of strangers.
 STRANGERS_PER_MINUTE, STRANGERS_BURST = 60, 40
@@ -28,8 +28,8 @@ class Console:
     templates: Environment
     outside: OutsideSignIn | None
     # Rates of people who signed in, and of networks of strangers.
-    known: Buckets
-    strangers: Buckets
+    known: TokenBuckets
+    strangers: TokenBuckets
     planner: Planner
 
     def at(self, path: str) -> str:

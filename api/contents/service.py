@@ -83,21 +83,21 @@ def digests(session: Session, auditor_id: str, content_ids: Sequence[str]) -> li
 
 
 @dataclass(frozen=True)
-class Shown:
+class StoredContent:
     """Content as `Scores.score` takes it, and the digest that names it."""
 
     digest: str
     fields: Mapping[str, Any]
 
 
-def shown(session: Session, content_ids: Sequence[str]) -> list[Shown]:
+def shown(session: Session, content_ids: Sequence[str]) -> list[StoredContent]:
     """These contents, whosever they are: who may ask was judged before."""
     if not content_ids:
         return []
     rows = session.connection().execute(_SHOWN, {"contents": content_ids}).mappings()
     found = {row["id"]: row for row in rows}
     return [
-        Shown(found[each]["digest"], {name: found[each][name] for name in _FIELDS})
+        StoredContent(found[each]["digest"], {name: found[each][name] for name in _FIELDS})
         for each in content_ids
     ]
 

@@ -91,7 +91,7 @@ def _authenticate(
 CallerDep = Annotated[Caller, Security(authenticate)]
 
 
-Door = Callable[[], Caller]
+LazyCaller = Callable[[], Caller]
 
 
 def _holder_of(role: Role) -> Callable[[Request, str | None], Caller]:
@@ -108,10 +108,10 @@ def _holder_of(role: Role) -> Callable[[Request, str | None], Caller]:
     return holder
 
 
-def _door_of(role: Role) -> Callable[[Request, str | None], Awaitable[Door]]:
+def _door_of(role: Role) -> Callable[[Request, str | None], Awaitable[LazyCaller]]:
     holder = _holder_of(role)
 
-    async def door(request: Request, authorization: Authorization) -> Door:
+    async def door(request: Request, authorization: Authorization) -> LazyCaller:
         return partial(holder, request, authorization)
 
     return door
@@ -120,4 +120,4 @@ def _door_of(role: Role) -> Callable[[Request, str | None], Awaitable[Door]]:
 AuditorDep = Annotated[Caller, Security(_holder_of("auditor"), scopes=["auditor"])]
 RegulatorDep = Annotated[Caller, Security(_holder_of("regulator"), scopes=["regulator"])]
 OperatorDep = Annotated[Caller, Security(_holder_of("operator"), scopes=["operator"])]
-AuditorDoor = Annotated[Door, Security(_door_of("auditor"), scopes=["auditor"])]
+AuditorDoor = Annotated[LazyCaller, Security(_door_of("auditor"), scopes=["auditor"])]

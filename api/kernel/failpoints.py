@@ -1,13 +1,13 @@
 """The step boundaries of an audit's life, so that a crash at each of them can be tried.
 
-`reached` does nothing. The fault harness (`make faults`) replaces it in a process of its own with
+`hit` does nothing. The fault harness (`make faults`) replaces it in a process of its own with
 one that kills the process at the boundary it was told, and loops over all of them.
 """
 
 from enum import StrEnum
 
 
-class Boundary(StrEnum):
+class Failpoint(StrEnum):
     BEFORE_CHARGE = "before the charge is written"
     CHARGE_WRITTEN = "after the charge is written, before it is committed"
     CHARGE_COMMITTED = "after the charge is committed, before the answer is sent"
@@ -30,5 +30,5 @@ class Boundary(StrEnum):
     MESSAGE_ANSWERED = "after a message of a two-party run is answered, before the answer is sent"
 
 
-def reached(boundary: Boundary) -> None:
+def hit(boundary: Failpoint) -> None:
     """Nothing happens here."""

@@ -10,7 +10,7 @@ Bits = NDArray[np.uint64]
 GOLDEN = 0x9E3779B97F4A7C15
 
 
-def mixed(bits: Bits) -> Bits:
+def splitmix64(bits: Bits) -> Bits:
     """A bijection of words of 64 bits that looks like chance.   [SLF14, the 64-bit finaliser]"""
     bits = bits + word(GOLDEN)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

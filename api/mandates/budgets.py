@@ -46,7 +46,7 @@ def debit(session: Session, debits: Sequence[Debit], at: datetime) -> None:
     change_all(session, [(each.mandate, _debited(session, each, at)) for each in debits])
 
 
-def explorable(mandate: MandateRow) -> Fraction:
+def remaining_exploration(mandate: MandateRow) -> Fraction:
     """How much reward people may still lose. It never renews: what was borne does not come back."""
     return mandate.exploration_limit - mandate.exploration_spent
 
@@ -75,7 +75,7 @@ def _debited(session: Session, debit: Debit, at: datetime) -> dict[str, Any]:
     left = remaining(session, mandate, at)
     if amount > left:
         raise _refusal(mandate, amount, left)
-    if loss > explorable(mandate):
+    if loss > remaining_exploration(mandate):
         raise _too_much(mandate, loss)
     period = period_of(mandate, at)
     before = mandate.period_spent if period == mandate.period else Fraction(0)
@@ -106,7 +106,7 @@ def _too_much(mandate: MandateRow, loss: Fraction) -> ExplorationExhaustedError:
         "limit": str(as_decimal(mandate.exploration_limit)),
         "spent": str(as_decimal(mandate.exploration_spent)),
         "asked": str(as_decimal(loss)),
-        "remaining": str(as_decimal(explorable(mandate))),
+        "remaining": str(as_decimal(remaining_exploration(mandate))),
         "mandate_id": mandate.id,
     }
     return ExplorationExhaustedError(

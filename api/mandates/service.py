@@ -43,12 +43,12 @@ def grant(session: Session, draft: MandateDraft, statement: Statement) -> Mandat
         person = session.get(ResearcherRow, researcher_id)
         if person is None or person.auditor_id != draft.auditor_id:
             raise NotFoundError(f"no researcher {researcher_id} of this auditor")
-    row = make(session, draft.auditor_id, draft, statement.by)
+    row = create(session, draft.auditor_id, draft, statement.by)
     append(session, "mandate", {"mandate_id": row.id}, row.auditor_id, statement)
     return view(session, row)
 
 
-def make(session: Session, auditor_id: str, draft: MandateLimits, by: str) -> MandateRow:
+def create(session: Session, auditor_id: str, draft: MandateLimits, by: str) -> MandateRow:
     """The mandate itself; the caller writes the entry that grants it."""
     check_dates(draft.valid_from, draft.valid_until)
     left_out = {"auditor_id", "renewal", "delta", "valid_from", "valid_until"}
@@ -73,7 +73,7 @@ def make(session: Session, auditor_id: str, draft: MandateLimits, by: str) -> Ma
     return row
 
 
-def of(
+def for_auditors(
     session: Session, auditor_ids: Collection[str], *, lock: bool = False
 ) -> dict[str, list[MandateRow]]:
     """The mandates of each of these auditors, locked if asked for."""
@@ -83,7 +83,7 @@ def of(
     return found
 
 
-def choose(
+def select_payer(
     session: Session,
     found: Collection[MandateRow],
     kind: str,
@@ -117,7 +117,7 @@ def choose(
         for row in in_force
         if price.debit(row.currency)
         <= budgets.remaining(session, row, at) - (taken or {}).get(row.id, 0)
-        and price.exploration_loss <= budgets.explorable(row) - (explored or {}).get(row.id, 0)
+        and price.exploration_loss <= budgets.remaining_exploration(row) - (explored or {}).get(row.id, 0)
     )
     return next(able, in_force[0])
 
@@ -140,7 +140,7 @@ def view(session: Session, row: MandateRow) -> Mandate:
         spent=as_decimal(row.spent),
         remaining=as_decimal(max(Fraction(0), budgets.remaining(session, row, now()))),
         exploration_spent=as_decimal(row.exploration_spent),
-        exploration_remaining=as_decimal(max(Fraction(0), budgets.explorable(row))),
+        exploration_remaining=as_decimal(max(Fraction(0), budgets.remaining_exploration(row))),
     )
 
 

@@ -20,7 +20,7 @@ from pydantic import SecretStr
 from api.app import server
 from api.app.compose import load_container, load_platform, make_platform
 from api.app.container import Container
-from api.audits.queue.worker_thread import Shift, settle
+from api.audits.queue.worker_thread import WorkerThread, freeze_startup_objects
 from api.db import Store
 from api.db.schema import NewerSchemaError, migrate
 from api.health import container_probe as probing
@@ -33,7 +33,7 @@ from api.operations.balance_repair import repair, repair_after_upgrade
 from api.operations.conformance_command import examined
 from api.operations.demo import Through
 from api.operations.demo import run as run_demo
-from api.operations.doctor import Patient, diagnose
+from api.operations.doctor import DoctorSubject, diagnose
 from api.operations.doctor.adapter import examine_adapter
 from api.operations.reconciliation import inspect
 from api.platforms.conformance import examine
@@ -138,8 +138,8 @@ def worker(
         heartbeat.beat()
         presence = threading.Thread(target=heartbeat.run, args=(stop,))
         presence.start()
-        shift = Shift(service.worker())
-        settle()
+        shift = WorkerThread(service.worker())
+        freeze_startup_objects()
         shift.begin()
         told.wait()
         shift.end()
@@ -242,7 +242,7 @@ def doctor(
     store = Store(settings.database_url)
     try:
         # An empty file: no head was seen yet.
-        patient = Patient(settings, store, config, head.read_text() or None if head else None)
+        patient = DoctorSubject(settings, store, config, head.read_text() or None if head else None)
         found = list(diagnose(patient))
     finally:
         store.close()

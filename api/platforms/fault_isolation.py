@@ -38,7 +38,7 @@ class PlatformDownError(Exception):
         self.case = case
 
 
-def call_or_cut(
+def call_isolating_failures(
     call: Callable[[int, int], NDArray[Value]], people: int, nobody: Value
 ) -> NDArray[Value]:
     """What `call(start, stop)` gives for so many people, and the value for nobody elsewhere.
@@ -51,7 +51,7 @@ def call_or_cut(
         return values if values.shape == (stop - start,) else None
 
     result, filled = np.empty(people, nobody.dtype), 0
-    for start, stop, values in answers_or_cut(one_each, people):
+    for start, stop, values in iter_isolating_failures(one_each, people):
         result[filled:start] = nobody
         result[start:stop] = values
         filled = stop
@@ -59,7 +59,7 @@ def call_or_cut(
     return result
 
 
-def answers_or_cut(
+def iter_isolating_failures(
     call: Callable[[int, int], Answer | None], people: int
 ) -> Iterator[tuple[int, int, Answer]]:
     """What `call(start, stop)` answers, in order, about all people for whom it does.
@@ -74,7 +74,7 @@ def answers_or_cut(
         try:
             answer = call(start, stop)
         except Exception:  # an adapter may raise anything; nothing of it may be seen outside
-            refuse_when_down(partial(call, start, start))
+            require_platform_up(partial(call, start, start))
             calls += 1
             answer = None
         if answer is not None:
@@ -86,7 +86,7 @@ def answers_or_cut(
         failed = failed or answer is None
     if failed:
         for _ in range(calls_with_failures(people, calls) - calls):
-            refuse_when_down(partial(call, 0, 0))
+            require_platform_up(partial(call, 0, 0))
 
 
 def calls_with_failures(people: int, made: int = 0) -> int:
@@ -98,7 +98,7 @@ def calls_with_failures(people: int, made: int = 0) -> int:
     return 1 + range_end * one
 
 
-def refuse_when_down(call: Callable[[], Any]) -> None:
+def require_platform_up(call: Callable[[], Any]) -> None:
     """Make a call that concerns nobody."""
     try:
         call()

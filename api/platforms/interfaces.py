@@ -161,7 +161,7 @@ class Logs(Protocol):
         ...
 
 
-class Pieces(Protocol):
+class LogFragments(Protocol):
     """Logs as they lie, on many machines: a person's rows may be in any number of pieces."""
 
     def pieces(self, log: str) -> Sequence[str]:
@@ -222,6 +222,6 @@ class Platform:
     people: People
     scores: Scores | None = None
     logs: Logs | None = None
-    pieces: Pieces | None = None
+    pieces: LogFragments | None = None
     policies: Policies | None = None
     directory: Directory | None = None

@@ -8,7 +8,7 @@ number, neighbours stay together, which costs nothing.
 import numpy as np
 from numpy.typing import NDArray
 
-from api.kernel.splitmix64 import mixed
+from api.kernel.splitmix64 import splitmix64
 from api.platforms.interfaces import Columns, Persons
 from privacy.tables.membership import Membership
 
@@ -19,7 +19,7 @@ _SAMPLE = 4_096
 
 def of_persons(persons: Persons, partitions: int) -> Numbers:
     """The number of each person's partition."""
-    return (mixed(persons.astype(np.uint64)) % np.uint64(partitions)).astype(np.intp)
+    return (splitmix64(persons.astype(np.uint64)) % np.uint64(partitions)).astype(np.intp)
 
 
 def of_keys(keys: NDArray[np.float64], partitions: int) -> Numbers:

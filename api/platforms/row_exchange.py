@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from api.platforms.fault_isolation import answers_or_cut
-from api.platforms.interfaces import NOBODY, Log, Persons, Pieces, Wanted
+from api.platforms.fault_isolation import iter_isolating_failures
+from api.platforms.interfaces import NOBODY, Log, LogFragments, Persons, Wanted
 from api.platforms.partitions import of_persons, ordered
 from privacy.tables.membership import among
 
@@ -24,7 +24,7 @@ CODES = pa.dictionary(pa.int32(), pa.string())
 
 
 def scattered(
-    pieces: Pieces, log: Log, wanted: Wanted, piece: str, everyone: Persons, partitions: int
+    pieces: LogFragments, log: Log, wanted: Wanted, piece: str, everyone: Persons, partitions: int
 ) -> list[pa.Table]:
     """The rows of a piece that are of these people, who are sorted, for each partition."""
     found = [
@@ -50,7 +50,7 @@ def _converted(
         some(0, 0)
     except Exception:  # it lacks a column, or is of a type that is never read: so is every row
         return
-    for _, _, rows in answers_or_cut(some, len(batch)):
+    for _, _, rows in iter_isolating_failures(some, len(batch)):
         yield rows
 
 

@@ -10,7 +10,7 @@ is in two groups has the same rows drawn in both.
 import numpy as np
 from numpy.typing import NDArray
 
-from api.kernel.splitmix64 import GOLDEN, mixed, word
+from api.kernel.splitmix64 import GOLDEN, splitmix64, word
 from api.platforms.interfaces import Persons
 
 Places = NDArray[np.intp]
@@ -52,6 +52,6 @@ def distinct_below(
 
 def below(ends: Places, person: Persons, step: int, secret: int) -> Places:
     """A number from 0 below each end. An end e favours some numbers by at most e / 2⁵³."""
-    bits = mixed(mixed(person.astype(np.uint64) + word(secret)) + word((step + 1) * GOLDEN))
+    bits = splitmix64(splitmix64(person.astype(np.uint64) + word(secret)) + word((step + 1) * GOLDEN))
     share = (bits >> np.uint64(11)).astype(np.float64) / 2**53
     return np.minimum((share * ends).astype(np.intp), ends - 1)

@@ -15,8 +15,8 @@ from typing import Any, Literal
 from sqlmodel import Session, col, select
 
 from api import ledger
-from api.audits.publication import Made, deliver
-from api.audits.release import scoring_model, signed
+from api.audits.publication import FinishedRun, publish
+from api.audits.release import scoring_model, sign_release
 from api.db import AuditRow, CheckpointRow, MandateRow, RunRow, Store
 from api.identity.signing_keys import SigningKeys
 from api.kernel.clock import next_second, now, whole_second
@@ -59,11 +59,11 @@ def settle(
         draw = draw_of(session, audit, run)
         if draw.awaited is None:
             fields = json.loads(run.release or "{}")
-            body = signed(fields, whole_second(now()), key)
+            body = sign_release(fields, whole_second(now()), key)
             facts = {"transcript": run.transcript, **draw.facts()}
             model = fields["model_digest"]
-            made = Made(audit, body, model, scoring_model(model, platform), facts)
-            deliver(session, [made], settings, written)
+            made = FinishedRun(audit, body, model, scoring_model(model, platform), facts)
+            publish(session, [made], settings, written)
     if draw.awaited is None:
         AUDITS.labels(state="released").inc()
     return draw.awaited

@@ -12,9 +12,9 @@ import secrets
 from sqlmodel import Session, select
 
 from api import ledger
-from api.audits.job import Work
+from api.audits.job import AuditJob
 from api.audits.pricing import facts_of
-from api.audits.queries import owned
+from api.audits.queries import get_owned
 from api.audits.release import present, state
 from api.db import AudienceRow, AuditRow, MandateRow, MessageRow, RunRow
 from api.identity.caller import Caller
@@ -27,7 +27,7 @@ from api.kernel.errors import (
     MessageRefusedError,
     UnavailableError,
 )
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.kinds.registry import KINDS
 from api.kinds.two_party import KIND, terms_of
 from api.ledger.checkpoints import sign_head
@@ -54,9 +54,9 @@ log = logging.getLogger(__name__)
 
 def exchange(parts: TwoPartyParts, caller: Caller, audit_id: str, message: bytes) -> bytes:
     """The answer to a message of this audit."""
-    failpoints.reached(Boundary.MESSAGE_RECEIVED)
+    failpoints.hit(Failpoint.MESSAGE_RECEIVED)
     reply = _answer(parts, caller, audit_id, message)
-    failpoints.reached(Boundary.MESSAGE_ANSWERED)
+    failpoints.hit(Failpoint.MESSAGE_ANSWERED)
     return reply
 
 
@@ -77,7 +77,7 @@ def _answer(parts: TwoPartyParts, caller: Caller, audit_id: str, message: bytes)
 
 
 def two_party(session: Session, caller: Caller, audit_id: str) -> AuditRow:
-    audit = owned(session, caller, audit_id)
+    audit = get_owned(session, caller, audit_id)
     if audit.kind != KIND:
         raise ConflictError(f"the audit is a {audit.kind}: it takes no messages", state=audit.state)
     return audit
@@ -211,14 +211,14 @@ def _commit(parts: TwoPartyParts, audit: AuditRow, run: LiveRun) -> None:
         if delivery.draws(session.get_one(MandateRow, audit.mandate_id).opened_share):
             # Kept for ever: whoever verifies the ledger must be able to draw again.
             sign_head(session, [key], parts.origin, at, lasting=True)
-        failpoints.reached(Boundary.RELEASE_WRITTEN)
-    failpoints.reached(Boundary.RELEASE_COMMITTED)
+        failpoints.hit(Failpoint.RELEASE_WRITTEN)
+    failpoints.hit(Failpoint.RELEASE_COMMITTED)
 
 
 def _described(session: Session, audit: AuditRow, run: LiveRun) -> str:
     """All that the release will say but its time, in JSON."""
     half = run.half
-    work = Work(
+    work = AuditJob(
         audit,
         half.request,
         Price.model_validate_json(audit.price),

@@ -24,11 +24,11 @@ from api.accounting.memberships import charged_members
 from api.accounting.people_digest import UnboundPeopleError
 from api.accounting.prices import exact_price
 from api.audits.pricing import facts_of
-from api.contents.service import Shown, shown
+from api.contents.service import StoredContent, shown
 from api.db import AudienceRow, AuditRow, ChargeRow, OrderRow, Store
 from api.kernel import failpoints
 from api.kernel.errors import BeginAgainError, ConflictError
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.kernel.settings import Settings
 from api.kinds.protocol import AudienceFacts
 from api.kinds.registry import KINDS
@@ -56,7 +56,7 @@ class Half:
     run: str
     request: TwoPartyRequest
     facts: AudienceFacts
-    contents: Sequence[Shown]
+    contents: Sequence[StoredContent]
     join: Uploaded | Candidates
     # Whether the set of people was final when this run began: an earlier one had begun to read.
     final: bool = False
@@ -96,15 +96,15 @@ class Half:
         """Values of these people, once the store says that this run may read."""
         if isinstance(self.join, Candidates):
             self._record(persons)
-            failpoints.reached(Boundary.PEOPLE_RECORDED)
+            failpoints.hit(Failpoint.PEOPLE_RECORDED)
         bearing = self._begin(persons)
-        failpoints.reached(Boundary.CLAIMED)
+        failpoints.hit(Failpoint.CLAIMED)
         self.model = self._model()
         fields = [content.fields for content in self.contents]
         read = values_of(self.request, fields, self.platform)(persons[bearing])
         if self._model() != self.model:
             raise PlatformDownError("the model changed while it was read")
-        failpoints.reached(Boundary.REDUCED)
+        failpoints.hit(Failpoint.REDUCED)
         found = np.zeros((len(persons), read.shape[1]), np.int64)
         found[bearing] = read
         return found
@@ -116,7 +116,7 @@ class Half:
         finish_failed(self.audit.id)
         self.drawn = True
         noisy = waist.release(question, {SUMS: table}, paid=paid)[SUMS]
-        failpoints.reached(Boundary.NOISED)
+        failpoints.hit(Failpoint.NOISED)
         if not isinstance(noisy, NoisySums):
             raise TypeError("encrypted sums are expected")
         return noisy

@@ -106,7 +106,7 @@ def _grant(
     if row.auditor_id is None:
         row.auditor_id = _organisation(session, row, wanted, at)
     individuals.promote(session, people, row.auditor_id)
-    mandate = mandates.make(session, row.auditor_id, limits, by)
+    mandate = mandates.create(session, row.auditor_id, limits, by)
     session.flush()
     row.mandate_id = mandate.id
     return {

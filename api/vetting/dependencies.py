@@ -8,11 +8,11 @@ from api.db import Store
 from api.kernel.settings import Settings
 from api.vetting.calendar import Calendar
 from api.web.dependencies import part
-from api.web.token_buckets import Buckets
+from api.web.token_buckets import TokenBuckets
 
 CalendarDep = Annotated[Calendar, part("calendar")]
 # Rates of applications, counted by network.
-StrangersDep = Annotated[Buckets, part("strangers")]
+StrangersDep = Annotated[TokenBuckets, part("strangers")]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from api.db import UNAVAILABLE, RateBucketRow, Store
 from api.kernel.clock import EPOCH
 from api.kernel.settings import Settings
 from api.web.shared_buckets import Drawn, Request, SharedBuckets
-from api.web.token_buckets import Buckets, LocalBuckets, Rate
+from api.web.token_buckets import LocalBuckets, Rate, TokenBuckets
 
 # Seconds between two draws, and between two looks where nobody waits.
 _PAUSE, _IDLE = 0.05, 0.5
@@ -62,7 +62,7 @@ class SharedRates:
         self._wake = threading.Event()
         self._cleaned_at = time.monotonic()
 
-    def buckets(self, scope: str, rate: Rate) -> Buckets:
+    def buckets(self, scope: str, rate: Rate) -> TokenBuckets:
         """Return the buckets of one scope."""
         if not self._shared:
             return LocalBuckets(rate)

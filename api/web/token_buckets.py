@@ -19,7 +19,7 @@ _OVERFLOW = ""
 _SWEEP_SECONDS = 1.0
 
 
-class Buckets(Protocol):
+class TokenBuckets(Protocol):
     """Rates of callers."""
 
     def take(self, who: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from api.accounting import lifetime_caps
-from api.audits.submission import Submissions
+from api.audits.submission import AuditSubmission
 from api.mandates import budgets
 from platform_sim import World
 from privacy.ledger.statements import Statement
@@ -79,12 +79,12 @@ def test_a_retry_gets_the_same_bytes_and_costs_nothing(target: Deployment, world
 def test_without_idempotency_each_retry_has_fresh_noise(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = Submissions.submit
+    original = AuditSubmission.submit
 
-    def forgetful(self: Submissions, caller: Any, request: Any, stated: Statement) -> Any:
+    def forgetful(self: AuditSubmission, caller: Any, request: Any, stated: Statement) -> Any:
         return original(self, caller, request, replace(stated, key=secrets.token_hex(8)))
 
-    monkeypatch.setattr(Submissions, "submit", forgetful)
+    monkeypatch.setattr(AuditSubmission, "submit", forgetful)
     me = raw(target, target.auditor(epsilon="100"))
     # False failure: at scale 4 five cells come out the same twice with a probability below 1e-5,
     # and ten times below 1e-40.

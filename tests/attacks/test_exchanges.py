@@ -14,7 +14,7 @@ from api.app.compose import simulated
 from api.db import PersonBlockRow
 from api.kernel import failpoints
 from api.kernel.errors import UnavailableError
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.platforms.interfaces import Platform
 from api.two_party.runs import Runs
 from auditor_client import Auditor
@@ -234,7 +234,7 @@ def test_a_run_that_begins_while_a_wrong_proof_is_verified_does_not_save_the_cha
     assert wire.refused(following) == "conflict"
 
 
-@pytest.mark.parametrize("at", [Boundary.NOISED, Boundary.RELEASE_WRITTEN])
+@pytest.mark.parametrize("at", [Failpoint.NOISED, Failpoint.RELEASE_WRITTEN])
 @pytest.mark.parametrize("again", ["the same message", "a new run"])
 def test_a_failure_after_the_draw_is_final_although_the_database_was_down(
     service: Deployment,
@@ -242,14 +242,14 @@ def test_a_failure_after_the_draw_is_final_although_the_database_was_down(
     world: World,
     monkeypatch: pytest.MonkeyPatch,
     again: str,
-    at: Boundary,
+    at: Failpoint,
 ) -> None:
     """Until the failure is committed the audit is marked, and no run of it goes on."""
     talk, wire = begun(service, auditor, world)
-    draws, failures = list[Boundary](), [ValueError("no such number")]
+    draws, failures = list[Failpoint](), [ValueError("no such number")]
 
-    def reached(boundary: Boundary) -> None:
-        draws.extend([boundary] * (boundary is Boundary.NOISED))
+    def reached(boundary: Failpoint) -> None:
+        draws.extend([boundary] * (boundary is Failpoint.NOISED))
         if boundary is at and failures:
             raise failures.pop()
 

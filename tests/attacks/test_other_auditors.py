@@ -144,7 +144,7 @@ def test_another_auditors_mandate_pays_nothing(target: Deployment, world: World)
 def test_without_the_owner_of_a_mandate_whoever_names_it_spends_it(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = mandates.choose
+    original = mandates.select_payer
 
     def generous(
         session: Session, found: Any, kind: str, price: Any, named: Any, *rest: Any, **how: Any

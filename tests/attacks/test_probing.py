@@ -107,7 +107,7 @@ def test_a_status_that_depends_on_people_would_tell(
 def test_a_figure_of_progress_would_tell(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = queries.view
+    original = queries.to_wire
 
     def chatty(row: Any, *known: Any) -> Any:
         with target.service.store.read() as session:
@@ -122,7 +122,7 @@ def test_a_figure_of_progress_would_tell(
 def test_a_price_that_looks_at_the_data_would_tell(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = pricing.facts_from
+    original = pricing.audience_facts
 
     def thrifty(session: Any, audience: Any, rows: Any) -> Any:
         """Nobody is there, so nobody's number has to be hidden."""

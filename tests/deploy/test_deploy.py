@@ -20,7 +20,7 @@ from api.health.container_probe import address
 from api.health.listener import listen
 from api.kernel.settings import load_settings
 from api.operations.cli import app
-from api.operations.doctor import CHECKS, Patient
+from api.operations.doctor import CHECKS, DoctorSubject
 from api.platforms.http.client import LineOptions
 from api.telemetry.readiness import WriteRecord
 from tests.world import free_port
@@ -97,7 +97,7 @@ def handlers(node: Any, name: str) -> Iterator[dict[str, Any]]:
         yield node
 
 
-def test_limits_of_the_proxy_are_those_of_the_service(patient: Patient) -> None:
+def test_limits_of_the_proxy_are_those_of_the_service(patient: DoctorSubject) -> None:
     settings, server = patient.settings, adapted_proxy()
     assert server["read_header_timeout"] == settings.header_seconds * SECOND
     slowest = settings.body_seconds + settings.max_part_bytes / settings.body_bytes_per_second
@@ -113,7 +113,7 @@ def test_limits_of_the_proxy_are_those_of_the_service(patient: Patient) -> None:
         assert transport["max_conns_per_host"] < settings.client_connections
 
 
-def test_the_proxy_is_trusted_and_nobody_else(patient: Patient) -> None:
+def test_the_proxy_is_trusted_and_nobody_else(patient: DoctorSubject) -> None:
     asked = {
         upstream["dial"].rpartition(":")[0]
         for each in handlers(adapted_proxy()["routes"], "reverse_proxy")
@@ -123,7 +123,7 @@ def test_the_proxy_is_trusted_and_nobody_else(patient: Patient) -> None:
     assert set(patient.settings.trusted_proxies) == asked == {"127.0.0.1"}
 
 
-def test_as_many_files_may_be_open_as_connections_are_taken(patient: Patient) -> None:
+def test_as_many_files_may_be_open_as_connections_are_taken(patient: DoctorSubject) -> None:
     [files] = unit_values("platform-auditor.service", "LimitNOFILE")
     settings = patient.settings
     # Each of them may have a spooled body too.
@@ -211,21 +211,21 @@ def _names(parameter: Any) -> list[str]:
 
 
 @pytest.fixture
-def patient() -> Iterator[Patient]:
+def patient() -> Iterator[DoctorSubject]:
     settings = load_settings(DEPLOY / "platform-auditor.toml")
     store = Store("sqlite://")
-    yield Patient(settings, store)
+    yield DoctorSubject(settings, store)
     store.close()
 
 
-def test_the_settings_are_good_but_for_their_key(patient: Patient) -> None:
+def test_the_settings_are_good_but_for_their_key(patient: DoctorSubject) -> None:
     assert LineOptions(**patient.settings.platform_options).token_file is not None
     assert BY_NAME["sealing-key-is-random"](patient).outcome == "failed"
 
 
 @pytest.mark.parametrize("name", UNITS)
 def test_an_audit_that_is_taken_fits_into_the_memory_of_the_unit(
-    patient: Patient, name: str
+    patient: DoctorSubject, name: str
 ) -> None:
     [gib] = re.findall(r"^MemoryMax=(\d+)G$", (DEPLOY / name).read_text(), re.MULTILINE)
     allowed = replace(patient, memory=lambda: int(gib) << 30)

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from api.audits.queue.worker_thread import Shift
+from api.audits.queue.worker_thread import WorkerThread
 from api.db import AuditRow
 from api.kernel.clock import now
 from auditor_client import Auditor
@@ -129,7 +129,7 @@ def test_what_can_be_finished_in_time_is_finished(patient: Host) -> None:
         host.hold()
         worker = service.worker()
         worker.settings = worker.settings.model_copy(update={"shutdown_seconds": PATIENCE})
-        shift = Shift(worker)
+        shift = WorkerThread(worker)
         shift.begin()
         until(host.began, "the worker to score")
         host.let_go()

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from tests.faults import exchanging
 from tests.faults.case import CANCELLING, Case, Scenario, scenario_of
 from tests.faults.exploring import EXPLORING, SHARED
@@ -29,10 +29,10 @@ KILLS = 6
 AT_THEIR_OWN = (*CANCELLING, *EXPLORING, *exchanging.EXCHANGING, *exchanging.RECORDING)
 # While three releases are made and committed together.
 TOGETHER = (
-    Kill(Boundary.CLAIMED, 3),
-    Kill(Boundary.SIGNED, 3),
-    Kill(Boundary.RELEASE_WRITTEN),
-    Kill(Boundary.RELEASE_COMMITTED),
+    Kill(Failpoint.CLAIMED, 3),
+    Kill(Failpoint.SIGNED, 3),
+    Kill(Failpoint.RELEASE_WRITTEN),
+    Kill(Failpoint.RELEASE_COMMITTED),
 )
 
 
@@ -67,7 +67,7 @@ def in_a_row(name: str, databases: Databases, folder: Path, plan: tuple[Kill, ..
 
 def trials(*, again: bool) -> Iterator[tuple[Kill, Scenario]]:
     """Each boundary the first time it is reached; with `again` the second, and every message."""
-    for boundary in Boundary:
+    for boundary in Failpoint:
         for time_reached in (1, 2) if again and boundary not in exchanging.RECORDING else (1,):
             yield Kill(boundary, time_reached), scenario_of(boundary)
     for kill in TOGETHER:
@@ -91,7 +91,7 @@ def auditors_die(name: str, databases: Databases, folder: Path) -> Outcome:
 
 def plans(rng: random.Random, count: int) -> Iterator[tuple[Kill, ...]]:
     for _ in range(count):
-        ordinary = [each for each in Boundary if each not in AT_THEIR_OWN]
+        ordinary = [each for each in Failpoint if each not in AT_THEIR_OWN]
         kills = [Kill(rng.choice(ordinary), rng.choice((1, 1, 2))) for _ in range(KILLS)]
         yield (*kills, Kill(rng.choice(CANCELLING)))
 

@@ -13,7 +13,7 @@ import httpx2
 
 from api.audits.queue.heartbeats import Presence
 from api.db import Store
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from openapi.resources import REQUEST
 from tests.faults import exchanging, exploring
 from tests.faults.books import Books, Seen
@@ -25,7 +25,7 @@ from tests.faults.scene import PERSON_CAP, Scene
 from tests.statements import headers
 from tests.world import free_port
 
-CANCELLING = (Boundary.CANCEL_WRITTEN, Boundary.CANCEL_COMMITTED)
+CANCELLING = (Failpoint.CANCEL_WRITTEN, Failpoint.CANCEL_COMMITTED)
 WAITING = (("first", "one"), ("second", "two"), ("first", "three"))
 FINAL = ("released", "failed", "cancelled")
 KILLED = -9
@@ -243,7 +243,7 @@ class Case:
 Scenario = Callable[[Case], None]
 
 
-def scenario_of(boundary: Boundary) -> Scenario:
+def scenario_of(boundary: Failpoint) -> Scenario:
     """What reaches the boundary."""
     if boundary in EXPLORING:
         return Case.explores

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Engine, event
 
 from api.kernel import clock, failpoints
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 
 
 class Surroundings:
@@ -21,7 +21,7 @@ class Surroundings:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def hold(self, boundary: Boundary) -> None:
+    def hold(self, boundary: Failpoint) -> None:
         """Whoever reaches the boundary waits there."""
         (self.folder / "hold").write_text(boundary.name)
 
@@ -53,15 +53,15 @@ def live_in(folder: Path, engine: Engine) -> None:
 
 
 def _hold(folder: Path) -> None:
-    reached = failpoints.reached
+    reached = failpoints.hit
 
-    def held(boundary: Boundary) -> None:
+    def held(boundary: Failpoint) -> None:
         reached(boundary)
         while _text(folder / "hold") == boundary.name:
             (folder / "held").touch()
             time.sleep(0.01)
 
-    failpoints.reached = held
+    failpoints.hit = held
 
 
 def follow_clock(file: Path) -> None:

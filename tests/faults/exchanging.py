@@ -22,7 +22,7 @@ from sqlalchemy import text
 from sqlmodel import col, select
 
 from api.db import MessageRow, RunRow, Store
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.platforms.interfaces import Persons
 from auditor_client.errors import BeginAgainError, ProblemError
 from auditor_client.kinds.two_party.exchange import converse
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
     from tests.faults.case import Case
 
 # What no other audit reaches, and what this one shares with all, inside of its last message.
-EXCHANGING = (Boundary.MESSAGE_RECEIVED, Boundary.MESSAGE_ANSWERED)
+EXCHANGING = (Failpoint.MESSAGE_RECEIVED, Failpoint.MESSAGE_ANSWERED)
 # Reached once in a run.
-RECORDING = (Boundary.PEOPLE_RECORDED,)
+RECORDING = (Failpoint.PEOPLE_RECORDED,)
 SHARED = (
-    Boundary.CLAIMED,
-    Boundary.REDUCED,
-    Boundary.NOISED,
-    Boundary.RELEASE_WRITTEN,
-    Boundary.RELEASE_COMMITTED,
+    Failpoint.CLAIMED,
+    Failpoint.REDUCED,
+    Failpoint.NOISED,
+    Failpoint.RELEASE_WRITTEN,
+    Failpoint.RELEASE_COMMITTED,
 )
 # HELLO, KEY, BLINDED, REBLINDED, PROOF, WEIGHTS and ASK.
 EXCHANGES = 7

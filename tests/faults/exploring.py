@@ -15,25 +15,25 @@ from numpy.typing import NDArray
 from sqlmodel import select
 
 from api.db import CourseRow, Store
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.kinds.envy_freeness.algorithms.checkpoint import unpacked
 from api.platforms.interfaces import Persons
 from platform_sim.draws.randomness import lots
 
 # What no other audit reaches, and what this one shares with all.
 EXPLORING = (
-    Boundary.BATCH_PLANNED,
-    Boundary.BATCH_COMMITTED,
-    Boundary.SHOWN,
-    Boundary.BATCH_TAKEN,
+    Failpoint.BATCH_PLANNED,
+    Failpoint.BATCH_COMMITTED,
+    Failpoint.SHOWN,
+    Failpoint.BATCH_TAKEN,
 )
 SHARED = (
-    Boundary.CHARGE_COMMITTED,
-    Boundary.CLAIMED,
-    Boundary.REDUCED,
-    Boundary.SIGNED,
-    Boundary.RELEASE_WRITTEN,
-    Boundary.RELEASE_COMMITTED,
+    Failpoint.CHARGE_COMMITTED,
+    Failpoint.CLAIMED,
+    Failpoint.REDUCED,
+    Failpoint.SIGNED,
+    Failpoint.RELEASE_WRITTEN,
+    Failpoint.RELEASE_COMMITTED,
 )
 # Three batches, two of them of a second.
 STEP_SECONDS, STEPS = 0.01, 220

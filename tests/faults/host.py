@@ -18,7 +18,7 @@ import uvicorn
 from api.app.app import create_app
 from api.app.container import build_container
 from api.kernel import failpoints
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.kernel.settings import Settings
 from tests.faults import exchanging, told
 from tests.faults.environment import live_in
@@ -39,7 +39,7 @@ PRELOADED = [
 class Kill:
     """kill -9, the `time`-th time that a process reaches the boundary."""
 
-    boundary: Boundary
+    boundary: Failpoint
     time: int = 1
 
     def __str__(self) -> str:
@@ -69,7 +69,7 @@ class Bomb:
     seen: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def __call__(self, boundary: Boundary) -> None:
+    def __call__(self, boundary: Failpoint) -> None:
         if boundary != self.kill.boundary:
             return
         with self.lock:
@@ -86,7 +86,7 @@ def serve(orders: Orders, port: int) -> None:
     os.dup2(log, 2)
     if orders.killed < len(orders.plan):
         bomb = Bomb(orders.plan[orders.killed], orders.folder / f"killed-{orders.killed}")
-        failpoints.reached = bomb
+        failpoints.hit = bomb
     told.live_in(orders.folder)
     count_idle_polls(orders.folder)
     if orders.mutant:

@@ -16,11 +16,11 @@ from api.accounting import charge as charging
 from api.accounting import lifetime_caps, memberships, platform_budget
 from api.accounting.charge import ChargeOrder
 from api.audits import job, publication
-from api.audits.job import Work
+from api.audits.job import AuditJob
 from api.audits.pricing import facts_of
-from api.audits.publication import Made
+from api.audits.publication import FinishedRun
 from api.audits.queue import leases
-from api.audits.queue.background_batcher import Beside
+from api.audits.queue.background_batcher import BackgroundBatcher
 from api.audits.queue.exploration_journal import AuditJournal
 from api.audits.queue.worker import Worker
 from api.contents.service import shown
@@ -73,7 +73,7 @@ def charge_after_the_answer(settings: dict[str, Any]) -> None:
     def later(_: Session, at: datetime, bills: Sequence[ChargeOrder], *__: Any) -> None:
         asked.update({bill.audit.id: bill for bill in bills})
 
-    def commit_and_charge(worker: Worker, some: Sequence[Made]) -> None:
+    def commit_and_charge(worker: Worker, some: Sequence[FinishedRun]) -> None:
         commit(worker, some)
         for made in some:
             with worker.store.write() as session:
@@ -82,12 +82,12 @@ def charge_after_the_answer(settings: dict[str, Any]) -> None:
                 bill = replace(asked[made.audit.id], mandate=mandate)
                 charge(session, at, [bill], Settings(**settings))
 
-    def without_a_charge(session: Session, audit: AuditRow, _: Settings) -> tuple[Work, Membership]:
+    def without_a_charge(session: Session, audit: AuditRow, _: Settings) -> tuple[AuditJob, Membership]:
         request = REQUEST.validate_json(audit.request)
         price = Price.model_validate_json(audit.price)
         audience = session.get_one(AudienceRow, audit.audience_id)
         contents, facts = shown(session, request.content_ids), facts_of(session, audience)
-        made = Work(audit, request, price, contents, audience, facts)
+        made = AuditJob(audit, request, price, contents, audience, facts)
         return made, memberships.charged_members(session, audit.id, audience)[0]
 
     put(charging, "charge", later)
@@ -147,14 +147,14 @@ def steps_are_not_written_down(_: dict[str, Any]) -> None:
 
 def releases_in_threes(_: dict[str, Any]) -> None:
     """No mistake: releases wait a while for each other, so that they are committed together."""
-    take = Beside._next
+    take = BackgroundBatcher._next
 
-    def patient(self: Beside[Any]) -> list[Any]:
+    def patient(self: BackgroundBatcher[Any]) -> list[Any]:
         with self._changed:
             self._changed.wait_for(lambda: len(self._waiting) > 2 or self._ends, timeout=10)
         return take(self)
 
-    put(Beside, "_next", patient)
+    put(BackgroundBatcher, "_next", patient)
 
 
 def put(where: object, name: str, wrong: object) -> None:

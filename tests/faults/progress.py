@@ -20,7 +20,7 @@ LIMIT_SECONDS = 200.0
 
 def count_idle_polls(folder: Path) -> None:
     """Make this process write down each time that its worker finds nothing to claim."""
-    take: Callable[..., Any] = leases.take
+    take: Callable[..., Any] = leases.claim_next
 
     def counted(*arguments: Any) -> Any:
         audit = take(*arguments)

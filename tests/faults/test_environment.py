@@ -21,7 +21,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from api.app.app import create_app
 from api.app.container import build_container
 from api.kernel.clock import next_second, now
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.kernel.settings import Settings
 from tests.faults.books import Books
 from tests.faults.case import Case
@@ -110,7 +110,7 @@ def test_a_worker_on_a_full_disk_waits_for_space_and_then_releases(
 ) -> None:
     """Small writes may still succeed while the release does not fit: that is not its failure."""
     around = Surroundings(tmp_path)
-    around.hold(Boundary.SIGNED)
+    around.hold(Failpoint.SIGNED)
     with running(sqlite, tmp_path) as case:
         edges = [number / 1_000 for number in range(1_001)]
         case.scene.requests["large"] = case.scene.requests["first"] | {"bins": {"edges": edges}}
@@ -170,7 +170,7 @@ def test_a_database_that_is_gone_for_a_while_is_a_clear_problem(
     seconds: int, tmp_path: Path
 ) -> None:
     around = Surroundings(tmp_path)
-    around.hold(Boundary.NOISED)
+    around.hold(Failpoint.NOISED)
     with postgresql() as (server, databases), running(databases, tmp_path) as case:
         audit_id = case.submit("first", "running")
         until(around.holding, "the worker")
@@ -256,7 +256,7 @@ def test_a_token_survives_a_small_step_of_the_clock(sqlite: Databases, tmp_path:
 def test_a_lease_ends_though_the_clock_was_turned_back(sqlite: Databases, tmp_path: Path) -> None:
     """A worker died with a lease until half a second after noon, and then it was eleven again."""
     around = Surroundings(tmp_path)
-    with running(sqlite, tmp_path, Kill(Boundary.RUNNING)) as case:
+    with running(sqlite, tmp_path, Kill(Failpoint.RUNNING)) as case:
         audit_id = case.submit("first", "once")
         assert case.process
         case.process.join(20)

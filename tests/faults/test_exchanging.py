@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from tests.faults import exchanging
 from tests.faults.case import Case
 from tests.faults.host import Kill
@@ -23,13 +23,13 @@ EVERYWHERE = (
         for message in range(1, exchanging.EXCHANGES)
         for boundary in exchanging.EXCHANGING
     ),
-    Kill(Boundary.MESSAGE_RECEIVED, exchanging.EXCHANGES),
+    Kill(Failpoint.MESSAGE_RECEIVED, exchanging.EXCHANGES),
     *(Kill(boundary) for boundary in (*exchanging.RECORDING, *exchanging.SHARED)),
-    Kill(Boundary.MESSAGE_ANSWERED),
+    Kill(Failpoint.MESSAGE_ANSWERED),
 )
 SOME = (
-    Kill(Boundary.MESSAGE_ANSWERED, 3),
-    Kill(Boundary.PEOPLE_RECORDED),
+    Kill(Failpoint.MESSAGE_ANSWERED, 3),
+    Kill(Failpoint.PEOPLE_RECORDED),
     *EVERYWHERE[-4:-1],
 )
 
@@ -81,6 +81,6 @@ def test_the_harness_finds_the_mutant(
     mutant: str, words: str, sqlite: Databases, tmp_path: Path
 ) -> None:
     # The service forgets when it starts again, which it does once it has answered.
-    plan = (Kill(Boundary.RELEASE_COMMITTED),)
+    plan = (Kill(Failpoint.RELEASE_COMMITTED),)
     violations = Case(sqlite.copy(), tmp_path, plan, mutant).run(exchanging.exchanges)
     assert any(words in violation for violation in violations), violations

@@ -7,7 +7,7 @@ import pytest
 from sqlmodel import select
 
 from api.db import EntryRow, Store
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from tests.faults.case import Case, scenario_of
 from tests.faults.host import Kill
 from tests.faults.mutants import MUTANTS
@@ -17,17 +17,17 @@ pytestmark = pytest.mark.long
 
 # Where to kill each mutant, and what must be noticed.
 FOUND = {
-    "charge_in_two_transactions": (Boundary.CHARGE_WRITTEN, "its charges are"),
-    "entry_in_its_own_transaction": (Boundary.CHARGE_WRITTEN, "charge entries are"),
-    "charge_after_the_answer": (Boundary.RELEASE_COMMITTED, "before any charge"),
-    "lease_without_end": (Boundary.RUNNING, "is stuck"),
-    "releases_after_their_audits_end": (Boundary.RELEASE_WRITTEN, "release entries are"),
+    "charge_in_two_transactions": (Failpoint.CHARGE_WRITTEN, "its charges are"),
+    "entry_in_its_own_transaction": (Failpoint.CHARGE_WRITTEN, "charge entries are"),
+    "charge_after_the_answer": (Failpoint.RELEASE_COMMITTED, "before any charge"),
+    "lease_without_end": (Failpoint.RUNNING, "is stuck"),
+    "releases_after_their_audits_end": (Failpoint.RELEASE_WRITTEN, "release entries are"),
     # Who saw that it was released in the instant before the kill asks for what is gone.
-    "noise_drawn_again": (Boundary.RELEASE_COMMITTED, "was delivered 2 ways|was answered 409"),
-    "everybody_is_scored": (Boundary.RUNNING, "left out"),
-    "keys_are_forgotten": (Boundary.CHARGE_COMMITTED, "audits for 2 keys"),
-    "refund_without_the_people": (Boundary.CANCEL_WRITTEN, "people's balances differ"),
-    "steps_are_not_written_down": (Boundary.BATCH_TAKEN, "two things in one step"),
+    "noise_drawn_again": (Failpoint.RELEASE_COMMITTED, "was delivered 2 ways|was answered 409"),
+    "everybody_is_scored": (Failpoint.RUNNING, "left out"),
+    "keys_are_forgotten": (Failpoint.CHARGE_COMMITTED, "audits for 2 keys"),
+    "refund_without_the_people": (Failpoint.CANCEL_WRITTEN, "people's balances differ"),
+    "steps_are_not_written_down": (Failpoint.BATCH_TAKEN, "two things in one step"),
 }
 
 
@@ -52,7 +52,7 @@ def test_the_harness_finds_the_mutant(mutant: str, databases: Databases, tmp_pat
 
 
 def test_the_service_as_it_is_violates_nothing(databases: Databases, tmp_path: Path) -> None:
-    plan = (Kill(Boundary.RELEASE_WRITTEN), Kill(Boundary.RUNNING, 2), Kill(Boundary.NOISED))
+    plan = (Kill(Failpoint.RELEASE_WRITTEN), Kill(Failpoint.RUNNING, 2), Kill(Failpoint.NOISED))
     case = Case(databases.copy(), tmp_path, plan)
     assert case.run(Case.everything) == []
     assert case.orders.killed == 3

@@ -14,11 +14,11 @@ from sqlmodel import Session, col, func, select
 
 from api.audits import cancellation, queries
 from api.audits.queue import leases
-from api.audits.submission import Submissions
+from api.audits.submission import AuditSubmission
 from api.db import ReleaseRow, Store
 from api.identity.caller import Caller
 from api.kernel import failpoints
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.kernel.settings import Settings, load_settings
 from api.ledger import lock
 from auditor_client.audits.client import Audits
@@ -46,7 +46,7 @@ def _mark(folder: Path) -> None:
 def lease_never_expires(folder: Path) -> None:
     """An audit of a dead worker is never claimed again."""
     mutants.lease_without_end({})
-    endless = leases.lease
+    endless = leases.lease_expiry
 
     def lease(settings: Any) -> Any:
         _mark(folder)
@@ -57,16 +57,16 @@ def lease_never_expires(folder: Path) -> None:
 
 def answer_before_commit(folder: Path) -> None:
     """A submission is acknowledged when its charge is written, and committed a little later."""
-    submit, charged, reached = Submissions.submit, Submissions._charged, failpoints.reached
+    submit, charged, reached = AuditSubmission.submit, AuditSubmission._charged, failpoints.hit
     waiting: dict[str, Future[Audit]] = {}
 
-    def tell(self: Submissions, books: Any, orders: Sequence[Any]) -> list[Audit]:
+    def tell(self: AuditSubmission, books: Any, orders: Sequence[Any]) -> list[Audit]:
         audits = charged(self, books, orders)
         for order, audit in zip(orders, audits, strict=True):
             waiting.pop(order.statement.key, Future()).set_result(audit)
         return audits
 
-    def early(self: Submissions, caller: Caller, request: Any, statement: Any) -> Audit:
+    def early(self: AuditSubmission, caller: Caller, request: Any, statement: Any) -> Audit:
         answer = waiting.setdefault(statement.key, Future())
 
         def later() -> None:
@@ -79,15 +79,15 @@ def answer_before_commit(folder: Path) -> None:
         threading.Thread(target=later, daemon=True).start()
         return answer.result()
 
-    def wait(boundary: Boundary) -> None:
+    def wait(boundary: Failpoint) -> None:
         reached(boundary)
-        if boundary is Boundary.CHARGE_WRITTEN:
+        if boundary is Failpoint.CHARGE_WRITTEN:
             _mark(folder)
             threading.Event().wait(LATE)
 
-    put(Submissions, "_charged", tell)
-    put(Submissions, "submit", early)
-    failpoints.reached = wait
+    put(AuditSubmission, "_charged", tell)
+    put(AuditSubmission, "submit", early)
+    failpoints.hit = wait
 
 
 def release_drawn_again(folder: Path) -> None:
@@ -107,12 +107,12 @@ def refund_twice(folder: Path) -> None:
 
     def cancel(session: Session, caller: Caller, audit_id: str, settings: Settings) -> Audit:
         at = lock(session)
-        row = queries.owned(session, caller, audit_id, lock=True)
+        row = queries.get_owned(session, caller, audit_id, lock=True)
         if row.state == "cancelled":
             _mark(folder)
             row.state = "charged"
             cancellation.give_back(session, at, row, settings)
-            return queries.view(row)
+            return queries.to_wire(row)
         return right(session, caller, audit_id, settings)
 
     right = cancellation.cancel

@@ -12,12 +12,12 @@ from sqlmodel import Session, select
 
 from api import ledger
 from api.audits import final_failures
-from api.audits.publication import Made
+from api.audits.publication import FinishedRun
 from api.audits.queue import worker
 from api.db import AuditRow, ReleaseRow, Store
 from api.kernel import failpoints
 from api.kernel.clock import now
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.platforms.interfaces import Platform
 from auditor_client import Auditor, NamedAudience
 from auditor_client.errors import NoiseTooLargeError
@@ -28,7 +28,7 @@ from tests.logs.parquet import opportunities, written
 from tests.world import Deployment, deployed, sqlite_url
 
 GROUPS = 10
-AFTER_THE_DRAW = [Boundary.NOISED, Boundary.SIGNED, Boundary.RELEASE_WRITTEN]
+AFTER_THE_DRAW = [Failpoint.NOISED, Failpoint.SIGNED, Failpoint.RELEASE_WRITTEN]
 
 
 @pytest.fixture(scope="module")
@@ -92,19 +92,19 @@ def test_noise_that_no_release_can_hold_is_refused_before_it_is_charged(
 class Failing:
     """A failpoint that raises each error once at a boundary, and counts draws of noise."""
 
-    at: Boundary
+    at: Failpoint
     errors: list[Exception]
     draws: int = 0
 
-    def __call__(self, boundary: Boundary) -> None:
-        self.draws += boundary is Boundary.NOISED
+    def __call__(self, boundary: Failpoint) -> None:
+        self.draws += boundary is Failpoint.NOISED
         if boundary is self.at and self.errors:
             raise self.errors.pop()
 
 
 @pytest.fixture
-def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[Boundary, list[Exception]], Failing]:
-    def replaced(at: Boundary, errors: list[Exception]) -> Failing:
+def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[Failpoint, list[Exception]], Failing]:
+    def replaced(at: Failpoint, errors: list[Exception]) -> Failing:
         made = Failing(at, errors)
         monkeypatch.setattr(failpoints, "reached", made)
         return made
@@ -150,8 +150,8 @@ def test_a_failure_after_the_draw_is_final(
     service: Deployment,
     auditor: Auditor,
     audience: NamedAudience,
-    failing: Callable[[Boundary, list[Exception]], Failing],
-    at: Boundary,
+    failing: Callable[[Failpoint, list[Exception]], Failing],
+    at: Failpoint,
     error: Exception,
 ) -> None:
     audit = auditor.audits.submit(asked(auditor, audience, "1"))
@@ -185,10 +185,10 @@ def test_a_failure_after_the_draw_is_final_although_the_database_was_down(
     service: Deployment,
     auditor: Auditor,
     audience: NamedAudience,
-    failing: Callable[[Boundary, list[Exception]], Failing],
+    failing: Callable[[Failpoint, list[Exception]], Failing],
     unfailing: list[bool],
     monkeypatch: pytest.MonkeyPatch,
-    at: Boundary,
+    at: Failpoint,
     claimed: bool,
 ) -> None:
     """No draw follows in this process, whether or not it claims the audit again meanwhile."""
@@ -214,11 +214,11 @@ def test_a_failure_after_the_draw_ends_an_audit_that_another_worker_has_taken(
     service: Deployment,
     auditor: Auditor,
     audience: NamedAudience,
-    failing: Callable[[Boundary, list[Exception]], Failing],
+    failing: Callable[[Failpoint, list[Exception]], Failing],
     unfailing: list[bool],
 ) -> None:
     audit = auditor.audits.submit(asked(auditor, audience, "1"))
-    counted = failing(Boundary.SIGNED, [ValueError("no such number")])
+    counted = failing(Failpoint.SIGNED, [ValueError("no such number")])
     store = service.service.store
     with pytest.raises(OperationalError):
         service.service.worker().run_one()
@@ -234,7 +234,7 @@ def test_a_failure_after_the_draw_ends_an_audit_that_another_worker_has_taken(
 def test_releases_that_fail_together_are_not_drawn_again_when_the_database_is_down(
     service: Deployment,
     world: World,
-    failing: Callable[[Boundary, list[Exception]], Failing],
+    failing: Callable[[Failpoint, list[Exception]], Failing],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One of them raised, nobody knows which: all whose commit then finds no database fail."""
@@ -242,8 +242,8 @@ def test_releases_that_fail_together_are_not_drawn_again_when_the_database_is_do
     auditors = [service.auditor(kinds=["outcome-test"]) for _ in range(2)]
     audits = [each.audits.submit(asked(each, uploaded(each, world), "1")) for each in auditors]
     gone = OperationalError("insert", {}, Exception("gone"))
-    counted = failing(Boundary.RELEASE_WRITTEN, [gone, gone, ValueError("no such number")])
-    mine, made = service.service.worker(), list[Made]()
+    counted = failing(Failpoint.RELEASE_WRITTEN, [gone, gone, ValueError("no such number")])
+    mine, made = service.service.worker(), list[FinishedRun]()
     assert mine._run_next(made.append)
     assert mine._run_next(made.append)
     with pytest.raises(OperationalError):
@@ -258,10 +258,10 @@ def test_a_failure_before_the_draw_is_tried_again(
     service: Deployment,
     auditor: Auditor,
     audience: NamedAudience,
-    failing: Callable[[Boundary, list[Exception]], Failing],
+    failing: Callable[[Failpoint, list[Exception]], Failing],
 ) -> None:
     audit = auditor.audits.submit(asked(auditor, audience, "1"))
-    counted = failing(Boundary.REDUCED, [ValueError(), ValueError()])
+    counted = failing(Failpoint.REDUCED, [ValueError(), ValueError()])
     run_all(service)
     assert auditor.audits.state(audit.id).state == "released"
     assert counted.draws == 1
@@ -271,11 +271,11 @@ def test_an_unavailable_database_is_given_the_same_draw_again(
     service: Deployment,
     auditor: Auditor,
     audience: NamedAudience,
-    failing: Callable[[Boundary, list[Exception]], Failing],
+    failing: Callable[[Failpoint, list[Exception]], Failing],
 ) -> None:
     audit = auditor.audits.submit(asked(auditor, audience, "1"))
     full = OperationalError("insert", {}, Exception("database or disk is full"))
-    counted = failing(Boundary.RELEASE_WRITTEN, [full])
+    counted = failing(Failpoint.RELEASE_WRITTEN, [full])
     run_all(service)
     assert auditor.audits.state(audit.id).state == "released"
     assert counted.draws == 1
@@ -293,13 +293,13 @@ def test_a_crash_after_the_draw_stores_nothing_of_it(
     auditor: Auditor,
     audience: NamedAudience,
     monkeypatch: pytest.MonkeyPatch,
-    at: Boundary,
+    at: Failpoint,
 ) -> None:
     audit = auditor.audits.submit(asked(auditor, audience, "1"))
-    draws = list[Boundary]()
+    draws = list[Failpoint]()
 
-    def killed(boundary: Boundary) -> None:
-        draws.extend([boundary] * (boundary is Boundary.NOISED))
+    def killed(boundary: Failpoint) -> None:
+        draws.extend([boundary] * (boundary is Failpoint.NOISED))
         if boundary is at and len(draws) == 1:
             raise Killed
 

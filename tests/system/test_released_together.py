@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sqlalchemy.exc import OperationalError
 from sqlmodel import col, select
 
-from api.audits.publication import Made
+from api.audits.publication import FinishedRun
 from api.audits.queue import leases as claims
 from api.audits.queue import worker
 from api.audits.queue.leases import Leases
@@ -58,7 +58,7 @@ def several(place: Deployment, *titles: str) -> list[str]:
     return [asks(place.auditor(), title).id for title in titles]
 
 
-def made(at_work: Worker, count: int) -> list[Made]:
+def made(at_work: Worker, count: int) -> list[FinishedRun]:
     found = []
     for _ in range(count):
         audit = at_work._claim()
@@ -170,7 +170,7 @@ def test_what_cannot_be_written_fails_alone(
     audits = several(place, *["Engineer"] * 3)
     found = made(at_work, 3)
     found[1] = replace(found[1], body=None)  # type: ignore[arg-type]
-    monkeypatch.setattr(Made, "digest", "sha256:0")
+    monkeypatch.setattr(FinishedRun, "digest", "sha256:0")
     at_work._release(found)
     ended = rows(at_work.store, audits)
     assert [row.state for row in ended] == ["released", "failed", "released"]
@@ -228,7 +228,7 @@ def test_told_to_stop_it_releases_what_was_made(
     audits = several(place, *["Engineer"] * 3)
     commit, go = Worker._commit, threading.Event()
 
-    def late(self: Worker, some: Sequence[Made]) -> None:
+    def late(self: Worker, some: Sequence[FinishedRun]) -> None:
         assert go.wait(PATIENCE)
         commit(self, some)
 
@@ -242,7 +242,7 @@ def test_told_to_stop_it_releases_what_was_made(
 def test_all_that_is_under_way_is_parked(place: Deployment, at_work: Worker) -> None:
     audits = several(place, *["Engineer"] * 2)
     found = made(at_work, 2)
-    at_work.park()
+    at_work.hand_over()
     assert [row.claim for row in rows(at_work.store, audits)] == [None, None]
     at_work._release(found)  # too late
     assert states(at_work.store, audits) == ["running"] * 2
@@ -265,4 +265,4 @@ def test_leases_are_renewed_for_all_that_is_under_way(place: Deployment, at_work
     assert min(left()[:2]) > timedelta(seconds=-0.3)
     leases.drop(*claimed)
     until(lambda: not leases._alive)
-    claims.leave(at_work.store, claimed, now())
+    claims.release_lease(at_work.store, claimed, now())

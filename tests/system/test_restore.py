@@ -16,7 +16,7 @@ import pytest
 from api.app.container import Container, build_container
 from api.db import Store
 from api.kernel.settings import Settings
-from api.operations.doctor import Patient, diagnose
+from api.operations.doctor import DoctorSubject, diagnose
 from api.platforms.interfaces import Platform
 from auditor_client import Auditor, Regulator
 from auditor_client.errors import LedgerError
@@ -108,7 +108,7 @@ def wrong(settings: Settings, head: str | None = None) -> set[str]:
     """Return what the doctor finds wrong. The tests' PostgreSQL does not flush to the disk."""
     expected = {"commits-are-durable"} if "postgresql" in settings.database_url else set[str]()
     with closing(Store(settings.database_url)) as store:
-        patient = Patient(settings, store, head=head, free_bytes=1)
+        patient = DoctorSubject(settings, store, head=head, free_bytes=1)
         found = {each.check for each in diagnose(patient) if each.outcome == "failed"}
         assert expected <= found
         return found - expected

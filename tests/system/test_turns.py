@@ -95,13 +95,13 @@ def test_nobody_has_all_workers(line: Deployment, comes: Callable[[], Someone]) 
     for worker, row in zip(workers, claimed[:2], strict=False):
         assert row is not None
         worker.leases.keep(row)
-    workers[0].park()  # and what was left is taken up by whoever comes next
+    workers[0].hand_over()  # and what was left is taken up by whoever comes next
     again = workers[2]._claim()
     assert again is not None
     assert again.id == mine
     workers[2].leases.keep(again)
     for worker in workers[1:]:
-        worker.park()
+        worker.hand_over()
 
 
 def test_with_few_workers_one_is_left_to_others(

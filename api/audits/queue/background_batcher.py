@@ -10,23 +10,23 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Generic, TypeVar
 
-Given = TypeVar("Given")
+Item = TypeVar("Item")
 
 log = logging.getLogger(__name__)
 
 
-class Beside(Generic[Given]):
+class BackgroundBatcher(Generic[Item]):
     """A thread that does what it is given, until the block ends and everything is done."""
 
-    def __init__(self, do: Callable[[Sequence[Given]], object], most: int, name: str) -> None:
-        self._do, self._most = do, most
+    def __init__(self, process: Callable[[Sequence[Item]], object], max_pending: int, name: str) -> None:
+        self._process, self._max_pending = process, max_pending
         self._changed = threading.Condition()
-        self._waiting: list[Given] = []
+        self._waiting: list[Item] = []
         self._busy = self._ends = False
         # What cannot be done in time must not keep the process from ending.
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
-    def __enter__(self) -> "Beside[Given]":
+    def __enter__(self) -> "BackgroundBatcher[Item]":
         self._thread.start()
         return self
 
@@ -38,10 +38,10 @@ class Beside(Generic[Given]):
             self._changed.notify_all()
         self._thread.join()
 
-    def give(self, one: Given) -> None:
+    def submit(self, item: Item) -> None:
         with self._changed:
-            self._changed.wait_for(lambda: len(self._waiting) < self._most)
-            self._waiting.append(one)
+            self._changed.wait_for(lambda: len(self._waiting) < self._max_pending)
+            self._waiting.append(item)
             self._changed.notify_all()
 
     def wait(self) -> bool:
@@ -56,20 +56,20 @@ class Beside(Generic[Given]):
         return not self._waiting and not self._busy
 
     def _run(self) -> None:
-        while some := self._next():
+        while batch := self._next():
             try:
-                self._do(some)
+                self._process(batch)
             except BaseException:  # whatever it is, nobody is left to wait for this thread
                 log.exception("%s.error", self._thread.name)
             with self._changed:
                 self._busy = False
                 self._changed.notify_all()
 
-    def _next(self) -> list[Given]:
+    def _next(self) -> list[Item]:
         """All that waits, as soon as anything does; nothing when there will be no more."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._ends)
-            some, self._waiting = self._waiting, []
-            self._busy = bool(some)
+            batch, self._waiting = self._waiting, []
+            self._busy = bool(batch)
             self._changed.notify_all()
-        return some
+        return batch

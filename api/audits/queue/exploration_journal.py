@@ -33,7 +33,7 @@ class StoppedError(Exception):
     """A regulator or an operator had the audit stopped."""
 
 
-class NotMineError(Exception):
+class LeaseLostError(Exception):
     """Another worker has taken the audit up."""
 
 
@@ -86,7 +86,7 @@ class AuditJournal:
         )
         row = session.exec(query.with_for_update()).first()
         if row is None:
-            raise NotMineError
+            raise LeaseLostError
         if row.stopped:
             raise StoppedError
         return row

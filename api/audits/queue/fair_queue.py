@@ -40,7 +40,7 @@ from api.kinds.two_party import KIND as EXCHANGED
 from privacy.tables.membership import BATCH
 
 # When to ask again. How fast the line moves would tell of the work that others make.
-COME_BACK_SECONDS = 10
+RETRY_AFTER_SECONDS = 10
 # What settings allow at most.
 LONGEST_LEASE = timedelta(seconds=600)
 
@@ -60,7 +60,7 @@ def running() -> ColumnElement[bool]:
     return and_(col(AuditRow.state) == "running", col(AuditRow.claim).is_not(None))
 
 
-def has_share(running: Any, most: Any, workers: Any) -> Any:
+def at_worker_quota(running: Any, most: Any, workers: Any) -> Any:
     """Whether an auditor has as many workers already as one may have; of numbers, or in SQL.
 
     As many as the settings say, one fewer than there are, and one at least.
@@ -68,7 +68,7 @@ def has_share(running: Any, most: Any, workers: Any) -> Any:
     return (running > 0) & ((running >= most) | (running >= workers - 1))
 
 
-def below_share() -> ColumnElement[bool]:
+def below_worker_quota() -> ColumnElement[bool]:
     """Audits of auditors who may have one more worker."""
     live = and_(col(ProcessRow.works), col(ProcessRow.seen_at) > bindparam("heard"))
     workers = select(func.count()).select_from(ProcessRow).where(live).scalar_subquery()
@@ -76,7 +76,7 @@ def below_share() -> ColumnElement[bool]:
         select(col(AuditRow.auditor_id))
         .where(running())
         .group_by(col(AuditRow.auditor_id))
-        .having(has_share(func.count(), bindparam("share"), workers))
+        .having(at_worker_quota(func.count(), bindparam("share"), workers))
     )
     return col(AuditRow.auditor_id).not_in(taken)
 
@@ -92,8 +92,8 @@ def abandoned() -> ColumnElement[bool]:
     return and_(col(AuditRow.state) == "running", col(AuditRow.kind) != EXCHANGED, over)
 
 
-_PLACE = col(AuditRow.turn)
-_ORDER = (_PLACE, col(AuditRow.submitted_at), col(AuditRow.id))
+_POSITION = col(AuditRow.turn)
+_ORDER = (_POSITION, col(AuditRow.submitted_at), col(AuditRow.id))
 
 
 def _first(*those: ColumnElement[bool]) -> Select[int, datetime, str]:
@@ -108,7 +108,7 @@ def _first(*those: ColumnElement[bool]) -> Select[int, datetime, str]:
 
 # The two questions of every audit are put together once: that takes longer than to answer them.
 # What was begun is finished; what was not waits for a suspended mandate to be resumed.
-_EITHER = union_all(_first(abandoned()), _first(waiting(), below_share())).subquery()
+_EITHER = union_all(_first(abandoned()), _first(waiting(), below_worker_quota())).subquery()
 _NEXT = select(_EITHER.c.id).order_by(_EITHER.c.turn, _EITHER.c.submitted_at, _EITHER.c.id).limit(1)
 _AUDITS = cast("Table", inspect(AuditRow).local_table)
 _TAKE = (
@@ -128,16 +128,16 @@ _LINE = (
     select(
         col(AuditRow.auditor_id),
         func.count().filter(_WAITS).label("waiting"),
-        func.max(_PLACE).filter(_RUNS).label("served"),
-        func.min(_PLACE).filter(_WAITS).label("first"),
-        func.max(_PLACE).label("last"),
+        func.max(_POSITION).filter(_RUNS).label("served"),
+        func.min(_POSITION).filter(_WAITS).label("first"),
+        func.max(_POSITION).label("last"),
     )
     .where(or_(waiting(), running()))
     .group_by(col(AuditRow.auditor_id))
 )
 
 
-def take(
+def dequeue(
     connection: Connection, claim: str, until: datetime, settings: Settings
 ) -> AuditRow | None:
     """What a worker runs now, claimed by it until then."""
@@ -155,7 +155,7 @@ def take(
 
 
 @dataclass
-class Line:
+class QueueSnapshot:
     """The line of those who wait, as the holder of the books finds it and makes it longer."""
 
     settings: Settings
@@ -165,7 +165,7 @@ class Line:
     first: int | None
 
     @classmethod
-    def found(cls, session: Session, settings: Settings) -> "Line":
+    def found(cls, session: Session, settings: Settings) -> "QueueSnapshot":
         rows = session.connection().execute(_LINE).all()
         return cls(
             settings,
@@ -193,5 +193,5 @@ class Line:
 def _full(why: str) -> QueueFullError:
     return QueueFullError(
         f"{why}: nothing was charged, send it again in {COME_BACK_SECONDS} s or later",
-        headers={"Retry-After": str(COME_BACK_SECONDS)},
+        headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
     )

@@ -17,56 +17,56 @@ from typing import Generic, TypeVar
 from api.kernel.errors import UnavailableError
 
 # Seconds that one waits to be served by another. Who holds the lock has time limits of its own.
-_PATIENCE = 30.0
+_WAIT_SECONDS = 30.0
 
 Held = TypeVar("Held")
-Wish = TypeVar("Wish")
-Answer = TypeVar("Answer")
+Request = TypeVar("Request")
+Result = TypeVar("Result")
 
 
 @dataclass(eq=False)
-class _Waiting(Generic[Wish, Answer]):
-    wish: Wish
+class _PendingRequest(Generic[Request, Result]):
+    request: Request
     # Set when there is an answer, or when it is this one's turn to do the work.
-    told: threading.Event = field(default_factory=threading.Event)
-    answer: Future[Answer] = field(default_factory=Future)
+    ready: threading.Event = field(default_factory=threading.Event)
+    result: Future[Result] = field(default_factory=Future)
 
 
-class Together(Generic[Held, Wish, Answer]):
-    """`do` answers some, in their order, while `hold` holds the lock: or raises, and all is undone.
+class GroupCommit(Generic[Held, Request, Result]):
+    """`commit` answers some, in their order, while `acquire` holds the lock: or raises, and all is undone.
 
-    `joins` tells who may be done with others, and `hopeless` what would be raised for each.
+    `can_join` tells who may be done with others, and `fatal` what would be raised for each.
     """
 
     def __init__(
         self,
-        hold: Callable[[], AbstractContextManager[Held]],
-        do: Callable[[Held, Sequence[Wish]], Sequence[Answer]],
-        joins: Callable[[Wish, Sequence[Wish]], bool],
-        hopeless: tuple[type[Exception], ...] = (),
-        patience: float = _PATIENCE,
+        acquire: Callable[[], AbstractContextManager[Held]],
+        commit: Callable[[Held, Sequence[Request]], Sequence[Result]],
+        can_join: Callable[[Request, Sequence[Request]], bool],
+        fatal: tuple[type[Exception], ...] = (),
+        patience: float = _WAIT_SECONDS,
     ) -> None:
         self._patience = patience
-        self._hold, self._do, self._joins, self._hopeless = hold, do, joins, hopeless
+        self._acquire, self._commit, self._can_join, self._fatal = acquire, commit, can_join, fatal
         self._guard = threading.Lock()
-        self._waiting: list[_Waiting[Wish, Answer]] = []
+        self._waiting: list[_PendingRequest[Request, Result]] = []
 
-    def __call__(self, wish: Wish) -> Answer:
+    def __call__(self, request: Request) -> Result:
         """The answer to this, or what is raised in place of one."""
-        mine = _Waiting[Wish, Answer](wish)
+        mine = _PendingRequest[Request, Result](request)
         with self._guard:
             self._waiting.append(mine)
             first = self._waiting[0] is mine
-        if not first and not mine.told.wait(self._patience):
+        if not first and not mine.ready.wait(self._patience):
             self._give_up(mine)
-        if not mine.answer.done():
-            self._lead(mine)
-        return mine.answer.result(timeout=0)
+        if not mine.result.done():
+            self._run_as_leader(mine)
+        return mine.result.result(timeout=0)
 
-    def _give_up(self, mine: _Waiting[Wish, Answer]) -> None:
+    def _give_up(self, mine: _PendingRequest[Request, Result]) -> None:
         """Leave the line and raise, unless this one was told at the last moment."""
         with self._guard:
-            if mine.told.is_set():
+            if mine.ready.is_set():
                 return
             self._waiting.remove(mine)
         # Whoever was chosen already may still be done: asking again with the same key is harmless.
@@ -75,68 +75,68 @@ class Together(Generic[Held, Wish, Answer]):
             headers={"Retry-After": "2"},
         )
 
-    def _lead(self, mine: _Waiting[Wish, Answer]) -> None:
+    def _run_as_leader(self, mine: _PendingRequest[Request, Result]) -> None:
         """Have the first who waits, which is this one, answered with all who may join it."""
         try:
-            self._serve(mine)
+            self._commit_batch(mine)
         except BaseException as error:  # whatever it is, the others are not left to wait
             _fail([mine], error)
         finally:
             with self._guard:
-                self._waiting = [each for each in self._waiting if not each.answer.done()]
+                self._waiting = [pending for pending in self._waiting if not pending.result.done()]
                 # Told under the guard: who gives up has left the line before, or leads.
-                for each in self._waiting[:1]:
-                    each.told.set()
+                for pending in self._waiting[:1]:
+                    pending.ready.set()
 
-    def _serve(self, mine: _Waiting[Wish, Answer]) -> None:
-        some, error = self._tried(self._company)
-        if isinstance(error, self._hopeless):
-            _fail(some or self._everybody(), error)
-        elif error is not None and len(some) > 1:
-            self._serve_each(some)
+    def _commit_batch(self, mine: _PendingRequest[Request, Result]) -> None:
+        batch, error = self._attempt(self._select_batch)
+        if isinstance(error, self._fatal):
+            _fail(batch or self._pending(), error)
+        elif error is not None and len(batch) > 1:
+            self._commit_individually(batch)
         elif error is not None:
             _fail([mine], error)
 
-    def _serve_each(self, some: Sequence[_Waiting[Wish, Answer]]) -> None:
-        for at, each in enumerate(some):
-            _, error = self._tried(partial(list, [each]))
-            if isinstance(error, self._hopeless):
-                return _fail(some[at:], error)
+    def _commit_individually(self, batch: Sequence[_PendingRequest[Request, Result]]) -> None:
+        for at, pending in enumerate(batch):
+            _, error = self._attempt(partial(list, [pending]))
+            if isinstance(error, self._fatal):
+                return _fail(batch[at:], error)
             if error is not None:
-                _fail([each], error)
+                _fail([pending], error)
         return None
 
-    def _tried(
-        self, choose: Callable[[], list[_Waiting[Wish, Answer]]]
-    ) -> tuple[list[_Waiting[Wish, Answer]], Exception | None]:
+    def _attempt(
+        self, choose: Callable[[], list[_PendingRequest[Request, Result]]]
+    ) -> tuple[list[_PendingRequest[Request, Result]], Exception | None]:
         """Who was chosen once the lock was there, nobody if it never was; and what went wrong."""
-        some: list[_Waiting[Wish, Answer]] = []
+        batch: list[_PendingRequest[Request, Result]] = []
         try:
-            with self._hold() as held:
-                some = choose()
-                answers = self._do(held, [each.wish for each in some])
+            with self._acquire() as held:
+                batch = choose()
+                results = self._commit(held, [pending.request for pending in batch])
         except Exception as error:
-            return some, error
-        for each, answer in zip(some, answers, strict=True):
-            each.answer.set_result(answer)
-            each.told.set()
-        return some, None
+            return batch, error
+        for pending, result in zip(batch, results, strict=True):
+            pending.result.set_result(result)
+            pending.ready.set()
+        return batch, None
 
-    def _company(self) -> list[_Waiting[Wish, Answer]]:
+    def _select_batch(self) -> list[_PendingRequest[Request, Result]]:
         """The first who waits, and all who may join it."""
-        some: list[_Waiting[Wish, Answer]] = []
-        for each in self._everybody():
-            if not some or self._joins(each.wish, [other.wish for other in some]):
-                some.append(each)
-        return some
+        batch: list[_PendingRequest[Request, Result]] = []
+        for pending in self._pending():
+            if not batch or self._can_join(pending.request, [other.request for other in batch]):
+                batch.append(pending)
+        return batch
 
-    def _everybody(self) -> list[_Waiting[Wish, Answer]]:
+    def _pending(self) -> list[_PendingRequest[Request, Result]]:
         with self._guard:
             return list(self._waiting)
 
 
-def _fail(some: Iterable[_Waiting[Wish, Answer]], error: BaseException) -> None:
-    for each in some:
-        if not each.answer.done():
-            each.answer.set_exception(error)
-            each.told.set()
+def _fail(batch: Iterable[_PendingRequest[Request, Result]], error: BaseException) -> None:
+    for pending in batch:
+        if not pending.result.done():
+            pending.result.set_exception(error)
+            pending.ready.set()

@@ -42,37 +42,37 @@ _FREE = _RUNNING.with_for_update(skip_locked=True)
 log = logging.getLogger(__name__)
 
 
-def take(store: Store, settings: Settings) -> AuditRow | None:
+def claim_next(store: Store, settings: Settings) -> AuditRow | None:
     """The audit whose turn it is, if there is one."""
     with store.write_once() as connection:
-        return fair_queue.take(connection, secrets.token_hex(16), lease(settings), settings)
+        return fair_queue.dequeue(connection, secrets.token_hex(16), lease_expiry(settings), settings)
 
 
-def lease(settings: Settings) -> datetime:
+def lease_expiry(settings: Settings) -> datetime:
     """How long a claim holds that is made or renewed now."""
     return now() + timedelta(seconds=settings.lease_seconds)
 
 
-def held(session: Session, audits: Sequence[AuditRow], *, wait: bool = True) -> list[AuditRow]:
+def still_held(session: Session, audits: Sequence[AuditRow], *, wait: bool = True) -> list[AuditRow]:
     """Those of these audits that are still claimed as they were, locked; or those that are free."""
     claims = {audit.id: audit.claim for audit in audits}
     rows = session.scalars(_LOCKED if wait else _FREE, {"audits": list(claims)})
     return [row for row in rows if row.claim == claims[row.id]]
 
 
-def leave(store: Store, audits: Sequence[AuditRow], until: datetime) -> None:
+def release_lease(store: Store, audits: Sequence[AuditRow], until: datetime) -> None:
     """Somebody goes on with them then, or asks again as soon as any lease would run out."""
     latest = now() + fair_queue.LONGEST_LEASE / 2
     left = {"lease_until": min(until, latest), "claim": None, "claims": 0}
     with store.write() as session:
-        change_all(session, [(row, left) for row in held(session, audits)])
+        change_all(session, [(row, left) for row in still_held(session, audits)])
 
 
 def renew(store: Store, settings: Settings, audits: Sequence[AuditRow]) -> None:
     """Of what is being released none needs it, and no other waits for that."""
-    longer = {"lease_until": lease(settings)}
+    longer = {"lease_until": lease_expiry(settings)}
     with store.write() as session:
-        change_all(session, [(row, longer) for row in held(session, audits, wait=False)])
+        change_all(session, [(row, longer) for row in still_held(session, audits, wait=False)])
 
 
 class Leases:

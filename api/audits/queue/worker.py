@@ -26,26 +26,26 @@ from functools import partial
 from sqlmodel import Session
 
 from api import ledger
-from api.accounting.balances import Borne
+from api.accounting.balances import SpentBalances
 from api.accounting.people_digest import UnboundPeopleError
 from api.audits import final_failures, job
-from api.audits.publication import Made, deliver
+from api.audits.publication import FinishedRun, publish
 from api.audits.queue import leases
-from api.audits.queue.background_batcher import Beside
+from api.audits.queue.background_batcher import BackgroundBatcher
 from api.audits.queue.exploration_journal import (
     AuditJournal,
-    NotMineError,
+    LeaseLostError,
     PausedError,
     StoppedError,
     forget,
 )
 from api.audits.queue.leases import Leases
-from api.audits.release import Reduced, draw, reduce, signed
+from api.audits.release import Reduced, draw, reduce, sign_release
 from api.db import UNAVAILABLE, AuditRow, Store
 from api.identity.signing_keys import SigningKeys
 from api.kernel import failpoints
 from api.kernel.clock import next_second, now, whole_second
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.kernel.settings import Settings
 from api.kinds.context import AuditContext, Engine
 from api.platforms.fault_isolation import PlatformDownError
@@ -54,12 +54,12 @@ from api.platforms.public_pace import ReleasePace
 from api.telemetry import tracing
 from api.telemetry.metrics import AUDITS
 
-ATTEMPTS = 5
+MAX_ATTEMPTS = 5
 # An audit that was taken up so often and never finished kills its workers.
-CLAIMS = 50
-TASK_SECONDS = 60.0
+MAX_CLAIMS = 50
+TASK_INTERVAL_SECONDS = 60.0
 # So many releases wait to be committed at most; nothing is taken up until there are fewer.
-TOGETHER = 16
+MAX_PENDING_RELEASES = 16
 # Seconds for which a database that is unavailable is given the same release, and the first pause.
 COMMIT_SECONDS = 2.0
 COMMIT_PAUSE_SECONDS = 0.05
@@ -91,17 +91,17 @@ class Worker:
     def run(self, stop: threading.Event, wake: threading.Event) -> None:
         """Run audits until told to stop; a failing database is waited for, not died of."""
         tidied = None
-        with Beside(self._release, TOGETHER, "releases") as releases:
+        with BackgroundBatcher(self._release, MAX_PENDING_RELEASES, "releases") as releases:
             while not stop.is_set():
                 try:
-                    if tidied is None or time.monotonic() - tidied > TASK_SECONDS:
+                    if tidied is None or time.monotonic() - tidied > TASK_INTERVAL_SECONDS:
                         for task in self.tasks:
                             task()
                         tidied = time.monotonic()
                     # When a release is committed, its auditor may have one more, also where that
                     # was while nothing could be claimed.
                     under_way = bool(self.leases.kept)
-                    busy = self._run_next(releases.give) or releases.wait() or under_way
+                    busy = self._run_next(releases.submit) or releases.wait() or under_way
                 except Exception:  # one bad moment must not end the worker
                     log.exception("worker.error")
                     busy = False
@@ -113,14 +113,14 @@ class Worker:
         """Run the next audit, if there is one, until its release is committed."""
         return self._run_next(lambda made: self._release([made]))
 
-    def park(self) -> None:
+    def hand_over(self) -> None:
         """Leave what it is at to another worker, at once: this one cannot release it any more."""
         if audits := self.leases.kept:
-            leases.leave(self.store, audits, now())
+            leases.release_lease(self.store, audits, now())
             for audit in audits:
                 log.warning("audit.parked", extra={"audit": audit.id})
 
-    def _run_next(self, release: Callable[[Made], None]) -> bool:
+    def _run_next(self, release: Callable[[FinishedRun], None]) -> bool:
         """Run the next audit, if there is one, and hand over what came of it."""
         final_failures.finish_all(self.store)
         audit = self._claim()
@@ -130,9 +130,9 @@ class Worker:
         try:
             self.leases.keep(audit)
             self.moved(audit.id, "running")
-            failpoints.reached(Boundary.CLAIMED)
+            failpoints.hit(Failpoint.CLAIMED)
             log.info("audit.running", extra={"audit": audit.id})
-            made = self._made(audit)
+            made = self._run(audit)
         finally:
             if made is None:
                 self.leases.drop(audit)
@@ -141,24 +141,24 @@ class Worker:
         return True
 
     def _claim(self) -> AuditRow | None:
-        audit = leases.take(self.store, self.settings)
-        if audit is not None and audit.claims > CLAIMS:
+        audit = leases.claim_next(self.store, self.settings)
+        if audit is not None and audit.claims > MAX_CLAIMS:
             self._give_back(audit, "internal", for_good=True)
             return None
         return audit
 
-    def _made(self, audit: AuditRow) -> Made | None:
+    def _run(self, audit: AuditRow) -> FinishedRun | None:
         """What came of the audit; what became of it otherwise is seen to."""
         try:
             with tracing.span("audit", audit=audit.id, kind=audit.kind):
-                return self._make(audit)
+                return self._execute(audit)
         except UNAVAILABLE:
             raise  # no attempt of the audit's: it waits for the database, however long
         except Exception as error:
             self._failed(audit, error)
             return None
 
-    def _make(self, audit: AuditRow) -> Made:
+    def _execute(self, audit: AuditRow) -> FinishedRun:
         begun = self.pace.clock()
         reduced = self._reduce(audit)
         key = self.keys.current("receipt")  # the first one is written to the store
@@ -166,23 +166,23 @@ class Worker:
             raise DrawnError
         try:
             fields = draw(reduced)
-            body = signed(fields, whole_second(now()), key)
-            failpoints.reached(Boundary.SIGNED)
+            body = sign_release(fields, whole_second(now()), key)
+            failpoints.hit(Failpoint.SIGNED)
             due = self.pace.due(begun, audit.kind, reduced.work.facts.members)
-            return Made(audit, body, fields["model_digest"], reduced.scoring, due=due)
+            return FinishedRun(audit, body, fields["model_digest"], reduced.scoring, due=due)
         except Exception as error:
             raise DrawnError from error
 
     def _reduce(self, audit: AuditRow) -> Reduced:
         with self.store.ask() as session:
-            asked, membership = job.read(session, audit, self.settings)
+            asked, membership = job.load_job(session, audit, self.settings)
         cap = Fraction(self.settings.person_lifetime_rho)
-        borne = Borne.before(self.store, asked.price, asked.audience, cap)
+        borne = SpentBalances.as_of_charge(self.store, asked.price, asked.audience, cap)
         journal = AuditJournal(self.store, audit)
         context = AuditContext(self.platform, self.engine, borne, journal)
         return reduce(asked, membership, context)
 
-    def _release(self, some: Sequence[Made]) -> None:
+    def _release(self, some: Sequence[FinishedRun]) -> None:
         """Commit these releases in one transaction or, where that fails, each in its own."""
         self.pace.wait(max(made.due for made in some))
         try:
@@ -192,14 +192,14 @@ class Worker:
         except Exception as error:
             if len(some) > 1:
                 self._release_each(some, error)
-            elif isinstance(error, NotMineError | StoppedError):
+            elif isinstance(error, LeaseLostError | StoppedError):
                 self._failed(some[0].audit, error)
             else:
                 self._fail_drawn(some[0].audit, error)
         finally:
             self.leases.drop(*(made.audit for made in some))
 
-    def _release_each(self, some: Sequence[Made], error: Exception) -> None:
+    def _release_each(self, some: Sequence[FinishedRun], error: Exception) -> None:
         """Release each of those that could not be committed together because of this error.
 
         Any of their draws may have caused it. So where the database is unavailable now, they fail.
@@ -208,26 +208,26 @@ class Worker:
             try:
                 self._release([made])
             except UNAVAILABLE:
-                if not isinstance(error, NotMineError | StoppedError):
+                if not isinstance(error, LeaseLostError | StoppedError):
                     for each in some[place:]:
                         self._mark(each.audit)
                 raise
             except Exception:  # it is marked; the others are released
                 log.exception("audit.error", extra={"audit": made.audit.id})
 
-    def _commit(self, some: Sequence[Made]) -> None:
+    def _commit(self, some: Sequence[FinishedRun]) -> None:
         audits = [made.audit for made in some]
         with self.store.write() as session:
             written = next_second(ledger.lock(session))
-            rows = leases.held(session, audits)
+            rows = leases.still_held(session, audits)
             if len(rows) < len(audits):
-                raise NotMineError
+                raise LeaseLostError
             if any(row.stopped for row in rows):
                 raise StoppedError
-            deliver(session, some, self.settings, written)
+            publish(session, some, self.settings, written)
             forget(session, *(audit.id for audit in audits))
-            failpoints.reached(Boundary.RELEASE_WRITTEN)
-        failpoints.reached(Boundary.RELEASE_COMMITTED)
+            failpoints.hit(Failpoint.RELEASE_WRITTEN)
+        failpoints.hit(Failpoint.RELEASE_COMMITTED)
         AUDITS.labels(state="released").inc(len(audits))
         for audit in audits:
             self.moved(audit.id, "released")
@@ -237,10 +237,10 @@ class Worker:
         """See to an audit of which nothing came."""
         match error:
             case PausedError():
-                leases.leave(self.store, [audit], error.until)
+                leases.release_lease(self.store, [audit], error.until)
             case StoppedError():
                 self._give_back(audit, "stopped", for_good=True)
-            case NotMineError():
+            case LeaseLostError():
                 log.warning("audit.taken_over", extra={"audit": audit.id})
             case DrawnError():
                 self._fail_drawn(audit, error.__cause__ or error)
@@ -279,15 +279,15 @@ class Worker:
         """Try again when the lease has run out, and fail after some attempts."""
         with self.store.write() as session:
             written = next_second(ledger.lock(session))
-            rows = leases.held(session, [audit])
+            rows = leases.still_held(session, [audit])
             if not rows:
                 return
             [row] = rows
             row.attempts += 1
-            if for_good or row.attempts >= ATTEMPTS:
+            if for_good or row.attempts >= MAX_ATTEMPTS:
                 _end(session, row, reason, written)
             else:
-                row.lease_until, row.claim = leases.lease(self.settings), None
+                row.lease_until, row.claim = leases.lease_expiry(self.settings), None
             session.add(row)
         self._told(row, reason)
 

@@ -14,18 +14,18 @@ from api.audits.queue.worker import Worker
 
 # Objects that come before they are looked through for garbage: Python's own number is for programs
 # that are small.
-_BEFORE = 10_000
+_GC_THRESHOLD = 10_000
 
 
-def settle() -> None:
+def freeze_startup_objects() -> None:
     """What a process has by now stays: to look through it for garbage takes a tenth of a second."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(_BEFORE)
+    gc.set_threshold(_GC_THRESHOLD)
 
 
 @dataclass
-class Shift:
+class WorkerThread:
     worker: Worker
     # Set when there may be something to do.
     wake: threading.Event = field(default_factory=threading.Event)
@@ -55,4 +55,4 @@ class Shift:
         self.tell()
         self._thread.join(max(0.0, self._until - time.monotonic()))
         if self._thread.is_alive():
-            self.worker.park()
+            self.worker.hand_over()

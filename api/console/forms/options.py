@@ -9,7 +9,7 @@ from sqlmodel import Session
 from api.audiences.queries import list_audiences
 from api.audits.queries import list_audits
 from api.catalogue.queries import get_catalogue
-from api.console.security.current_user import Visit
+from api.console.security.current_user import PageRequest
 from api.contents.queries import list_contents
 from api.mandates.queries import get_budget
 from openapi.resources import Audience, Audit, Catalogue, Content, LogOffer, Mandate
@@ -92,7 +92,7 @@ class Choices:
         return found
 
 
-def choices(visit: Visit, session: Session, kind: str, log: str | None) -> Choices:
+def choices(visit: PageRequest, session: Session, kind: str, log: str | None) -> Choices:
     """What there is for this kind, on this log or the first that suits."""
     caller = visit.caller
     parts = visit.console.parts

@@ -19,7 +19,7 @@ from api.console.forms.options import ELSEWHERE, Choices, choices, suitable
 from api.console.forms.parsing import request_of
 from api.console.forms.signed_forms import signed_by
 from api.console.rendering import pages
-from api.console.security.current_user import AuditorVisit, FormDep, Visit
+from api.console.security.current_user import AuditorVisit, FormDep, PageRequest
 from api.kernel.errors import ApiError, InvalidRequestError
 from api.web.dependencies import ReadDep
 from api.web.parameters import CursorQuery
@@ -192,7 +192,7 @@ def get_data(audit_id: str, visit: AuditorVisit, session: ReadDep) -> Response:
     return _file(table_of(visit, session, audit), "text/csv; charset=utf-8", f"{audit_id}.csv")
 
 
-def _given(visit: Visit) -> dict[str, list[str]]:
+def _given(visit: PageRequest) -> dict[str, list[str]]:
     """The form as it was filled; nothing at the first look."""
     found: dict[str, list[str]] = {}
     for name, value in visit.request.query_params.multi_items():
@@ -201,7 +201,7 @@ def _given(visit: Visit) -> dict[str, list[str]]:
 
 
 def _priced(
-    visit: Visit, session: Session, kind: AuditKind, offer: Choices, given: dict[str, list[str]]
+    visit: PageRequest, session: Session, kind: AuditKind, offer: Choices, given: dict[str, list[str]]
 ) -> tuple[AnyRequest | None, Quote | None, Complaint | None]:
     """The request of a filled form and its price, or what is wrong with it."""
     if not given or kind in ELSEWHERE:
@@ -215,7 +215,7 @@ def _priced(
     return asked, quote, None
 
 
-def _corrected(visit: Visit, session: Session, test: str) -> dict[str, Any]:
+def _corrected(visit: PageRequest, session: Session, test: str) -> dict[str, Any]:
     """The bins and corrections that an outcome test of the caller's asks for."""
     from api.console.results.page_data import corrections_of
 

@@ -12,7 +12,7 @@ from api.console.forms.signed_forms import signed_by
 from api.console.rendering import pages
 from api.console.security import confirm_and_sign
 from api.console.security.confirm_and_sign import Act, Words, drafted
-from api.console.security.current_user import FormDep, RegulatorVisit, Visit
+from api.console.security.current_user import FormDep, PageRequest, RegulatorVisit
 from api.kernel.errors import InvalidRequestError, NotFoundError
 from api.vetting import queries, service
 from api.web.dependencies import ReadDep
@@ -104,7 +104,7 @@ def _mediation(application: Application, event: str, form: dict[str, str]) -> Ac
 
 
 def _approval(
-    visit: Visit, session: Session, application: Application, form: dict[str, str]
+    visit: PageRequest, session: Session, application: Application, form: dict[str, str]
 ) -> Act:
     """The mandate of the form, and the digest of the application as it was submitted."""
     submitted = queries.get_application_draft(session, visit.caller, application.id)

@@ -10,7 +10,7 @@ from api.console.pages.decisions import words_of
 from api.console.rendering import pages
 from api.console.security import confirm_and_sign
 from api.console.security.confirm_and_sign import Act, drafted
-from api.console.security.current_user import FormDep, RegulatorVisit, Visit
+from api.console.security.current_user import FormDep, PageRequest, RegulatorVisit
 from api.identity.caller import Caller
 from api.kernel.errors import NotFoundError
 from api.ledger.statements import SignedRequest
@@ -113,7 +113,7 @@ def stop(visit: RegulatorVisit, form: FormDep) -> Response:
     return visit.go("/regulator/running")
 
 
-def _intervene(visit: Visit, form: dict[str, str], intervene: Intervention) -> Response:
+def _intervene(visit: PageRequest, form: dict[str, str], intervene: Intervention) -> Response:
     parts = visit.console.parts
     draft, signed = confirm_and_sign.sent(MandateStateDraft, form), signed_by(form, parts.origin)
     made = intervene(parts.interventions, visit.caller, draft, signed)

@@ -15,7 +15,7 @@ from sqlmodel.sql.expression import SelectOfScalar
 
 from api.accounts.queries import list_auditors
 from api.console.rendering import pages
-from api.console.security.current_user import RegulatorVisit, Visit
+from api.console.security.current_user import PageRequest, RegulatorVisit
 from api.db import EntryRow
 from api.kernel.errors import InvalidRequestError
 from api.ledger import queries, view
@@ -97,7 +97,7 @@ class Wanted:
     since: date | None
     until: date | None
 
-    def query(self, visit: Visit) -> SelectOfScalar[EntryRow]:
+    def query(self, visit: PageRequest) -> SelectOfScalar[EntryRow]:
         """Days are days of UTC, and the last is among them."""
         found = visible(visit.caller)
         if self.kind:

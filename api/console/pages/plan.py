@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse, Response
 
 from api.console.planner.questions import POWER, Question, ranges
 from api.console.rendering import pages
-from api.console.security.current_user import Visit, VisitDep
+from api.console.security.current_user import PageRequest, VisitDep
 from api.web.networks import network_of
 
 router = pages()
@@ -36,7 +36,7 @@ async def get_curve(visit: VisitDep, asked: QuestionQuery) -> Response:
     return Response(curve, media_type="application/json")
 
 
-def _caller(visit: Visit) -> str:
+def _caller(visit: PageRequest) -> str:
     """Return whom a question counts for; a stranger's request is also counted by network."""
     if visit.known is not None:
         return visit.known.researcher_id

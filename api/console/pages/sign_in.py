@@ -6,7 +6,7 @@ from fastapi import Query
 from fastapi.responses import RedirectResponse, Response
 
 from api.console.rendering import pages
-from api.console.security.current_user import FormDep, Visit, VisitDep
+from api.console.security.current_user import FormDep, PageRequest, VisitDep
 from api.console.security.oidc_sign_in import Asked, OutsideSignIn
 from api.console.state import Console
 from api.identity import sessions
@@ -81,7 +81,7 @@ def _provider(console: Console) -> OutsideSignIn:
     return console.outside
 
 
-def _welcome(visit: Visit, secret: str) -> Response:
+def _welcome(visit: PageRequest, secret: str) -> Response:
     seconds = int(sessions.SESSION_LIFETIME.total_seconds())
     response = visit.go("")
     visit.console.cookies.write(response, "session", secret, seconds)

@@ -6,7 +6,7 @@ from pydantic import BaseModel
 from sqlmodel import Session, col, select
 
 from api.console.rendering import pages
-from api.console.security.current_user import RegulatorVisit, Visit
+from api.console.security.current_user import PageRequest, RegulatorVisit
 from api.db import CheckpointRow, EntryRow, ResearcherRow
 from api.ledger import key_rotation, proofs, queries
 from api.ledger.proofs import encoded
@@ -57,7 +57,7 @@ def get_proof(number: EntryNumberPath, visit: RegulatorVisit, session: ReadDep) 
     return _evidence(visit, session, proof.checkpoint, proof)
 
 
-def _evidence(visit: Visit, session: Session, note: str, proof: InclusionProof | None) -> Evidence:
+def _evidence(visit: PageRequest, session: Session, note: str, proof: InclusionProof | None) -> Evidence:
     parts = visit.console.parts
     published = key_rotation.published(parts.signing_keys, parts.origin)
     return Evidence(

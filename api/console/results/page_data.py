@@ -16,7 +16,7 @@ from sqlmodel import Session
 
 from api.audits import queries as audits
 from api.console.results.readings import LINES, Line, Reading, read
-from api.console.security.current_user import Visit
+from api.console.security.current_user import PageRequest
 from api.contents import queries as contents
 from api.kernel.errors import InvalidRequestError, NotFoundError, NotSignedError
 from api.mandates.queries import get_budget
@@ -39,7 +39,7 @@ _KEPT = 64
 
 
 @dataclass(frozen=True)
-class Found:
+class ResultPage:
     """What a page shows of a released audit; `files` are those that can be had of its kind."""
 
     contents: tuple[Content, ...]
@@ -55,14 +55,14 @@ class Found:
 
 
 def found_in(
-    visit: Visit, session: Session, audit: Audit, alpha: float | None, delta: float
-) -> Found:
+    visit: PageRequest, session: Session, audit: Audit, alpha: float | None, delta: float
+) -> ResultPage:
     """All of it; without an alpha, judged by what is usual for the kind."""
     result = _result(visit, session, audit)
     line = LINES.get(audit.kind)
     judged = alpha if alpha is not None else line.usual if line else 0.0
     body = _body(visit, audit)
-    return Found(
+    return ResultPage(
         result.contents,
         tuple(group.label for group in getattr(result.release, "groups", ())),
         # The chosen content has a title, which is not in the release.
@@ -80,7 +80,7 @@ def found_in(
 
 
 def report_of(
-    visit: Visit, session: Session, audit: Audit, alpha: float | None, delta: float
+    visit: PageRequest, session: Session, audit: Audit, alpha: float | None, delta: float
 ) -> str:
     """The SDK's report, of the kinds that have one."""
     result = _result(visit, session, audit)
@@ -92,7 +92,7 @@ def report_of(
     return report.render(result, alpha=usual if alpha is None else alpha, delta=delta)
 
 
-def corrections_of(visit: Visit, session: Session, audit: Audit) -> dict[str, Any]:
+def corrections_of(visit: PageRequest, session: Session, audit: Audit) -> dict[str, Any]:
     """What an outcome test says of how scores are to be corrected, for the size of its bias."""
     result = _result(visit, session, audit)
     if not isinstance(result, OutcomeTestResult):
@@ -103,7 +103,7 @@ def corrections_of(visit: Visit, session: Session, audit: Audit) -> dict[str, An
     return {"bins": bins, "corrections": corrections, "slopes": list(found.slopes)}
 
 
-def receipt_of(visit: Visit, session: Session, audit: Audit) -> str:
+def receipt_of(visit: PageRequest, session: Session, audit: Audit) -> str:
     """A receipt file as the SDK saves it, without names."""
     result = _result(visit, session, audit)
     proof = _proof(visit, session, audit)
@@ -119,7 +119,7 @@ def receipt_of(visit: Visit, session: Session, audit: Audit) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def table_of(visit: Visit, session: Session, audit: Audit) -> bytes:
+def table_of(visit: PageRequest, session: Session, audit: Audit) -> bytes:
     """The noisy numbers as CSV."""
     result = _result(visit, session, audit)
     if "data" not in _files(result):
@@ -129,11 +129,11 @@ def table_of(visit: Visit, session: Session, audit: Audit) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _body(visit: Visit, audit: Audit) -> bytes:
+def _body(visit: PageRequest, audit: Audit) -> bytes:
     return audits.get_release(visit.console.parts.store, visit.caller, audit.id)
 
 
-def _result(visit: Visit, session: Session, audit: Audit) -> AnyResult:
+def _result(visit: PageRequest, session: Session, audit: Audit) -> AnyResult:
     """The audit as the SDK holds it, its receipt verified against our own published keys."""
     parts = visit.console.parts
     keys = parts.signing_keys.published()
@@ -151,7 +151,7 @@ def _result(visit: Visit, session: Session, audit: Audit) -> AnyResult:
     )
 
 
-def _proof(visit: Visit, session: Session, audit: Audit) -> InclusionProof | None:
+def _proof(visit: PageRequest, session: Session, audit: Audit) -> InclusionProof | None:
     try:
         return audits.prove_release(session, visit.caller, audit.id)
     except NotSignedError:

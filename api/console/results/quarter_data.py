@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from sqlmodel import Session, col, select
 
 from api.audits import charges
-from api.console.security.current_user import Visit
+from api.console.security.current_user import PageRequest
 from api.db import AuditorRow, ChargeRow, EntryRow, ResearcherRow
 from api.kernel.clock import now
 from api.kernel.errors import InvalidRequestError, NotFoundError
@@ -44,7 +44,7 @@ def recent_quarters() -> list[str]:
 
 
 def dossier_of(
-    visit: Visit, session: Session, quarter: "Quarter", auditor_id: str | None
+    visit: PageRequest, session: Session, quarter: "Quarter", auditor_id: str | None
 ) -> "Dossier":
     from auditor_client.oversight.client import Dossier
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 from fastapi.responses import Response
 from pydantic import BaseModel, ValidationError
 
-from api.console.security.current_user import Visit
+from api.console.security.current_user import PageRequest
 from api.kernel.errors import InvalidRequestError
 
 Draft = TypeVar("Draft", bound=BaseModel)
@@ -33,7 +33,7 @@ class Act:
     read: BaseModel | None = None
 
 
-def show(visit: Visit, act: Act) -> Response:
+def show(visit: PageRequest, act: Act) -> Response:
     """The page on which it is signed. Nothing was done yet."""
     return visit.page(
         "sign.html",

@@ -18,7 +18,7 @@ from openapi.resources import Role
 
 
 @dataclass(frozen=True)
-class Visit:
+class PageRequest:
     """One request of somebody, signed in or not."""
 
     console: Console
@@ -59,7 +59,7 @@ def _caller_of(console: Console, secret: str) -> Caller | None:
         return sessions.caller_of(session, secret)
 
 
-async def _visit(request: Request, console: ConsoleDep) -> Visit:
+async def _visit(request: Request, console: ConsoleDep) -> PageRequest:
     """Return who is looking. Only a session takes a thread: strangers have nothing to look up."""
     secret = console.cookies.read(request, "session")
     caller = None
@@ -69,19 +69,19 @@ async def _visit(request: Request, console: ConsoleDep) -> Visit:
     if caller is not None:
         request.state.caller, request.state.researcher = caller, caller.researcher_id
         console.known.take(caller.researcher_id)
-    return Visit(console, request, caller)
+    return PageRequest(console, request, caller)
 
 
-VisitDep = Annotated[Visit, Depends(_visit)]
+VisitDep = Annotated[PageRequest, Depends(_visit)]
 
 
-def _signed_in(visit: VisitDep) -> Visit:
+def _signed_in(visit: VisitDep) -> PageRequest:
     _ = visit.caller
     return visit
 
 
-def holder_of(role: Role) -> Callable[[Visit], Visit]:
-    def holder(visit: VisitDep) -> Visit:
+def holder_of(role: Role) -> Callable[[PageRequest], PageRequest]:
+    def holder(visit: VisitDep) -> PageRequest:
         if visit.caller.role != role:
             raise ForbiddenError(
                 f"This page is for the role {role}; you are signed in as {visit.caller.role}."
@@ -91,8 +91,8 @@ def holder_of(role: Role) -> Callable[[Visit], Visit]:
     return holder
 
 
-SignedInVisit = Annotated[Visit, Depends(_signed_in)]
-AuditorVisit = Annotated[Visit, Depends(holder_of("auditor"))]
-RegulatorVisit = Annotated[Visit, Depends(holder_of("regulator"))]
-OperatorVisit = Annotated[Visit, Depends(holder_of("operator"))]
+SignedInVisit = Annotated[PageRequest, Depends(_signed_in)]
+AuditorVisit = Annotated[PageRequest, Depends(holder_of("auditor"))]
+RegulatorVisit = Annotated[PageRequest, Depends(holder_of("regulator"))]
+OperatorVisit = Annotated[PageRequest, Depends(holder_of("operator"))]
 FormDep = Annotated[dict[str, str], Depends(form_of)]

@@ -24,7 +24,7 @@ import numpy as np
 
 from api.kernel import failpoints
 from api.kernel.errors import UnsupportedAuditError
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.kinds.building_blocks import score_bins
 from api.kinds.context import AuditContext
 from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
@@ -71,7 +71,7 @@ class BalanceHistogram:
         bounds = question[BALANCES].bounds
         # All at once, so that everybody's balance is of one moment.
         shares = context.balances.shares(np.concatenate(membership.groups))
-        failpoints.reached(Boundary.RUNNING)
+        failpoints.hit(Failpoint.RUNNING)
         group = np.repeat(np.arange(bounds.shape[0]), [len(each) for each in membership.groups])
         cell = score_bins.bin_of(shares, Edges(edges=request.bins.edges)) + group * bounds.shape[1]
         return {BALANCES: Table.tally(bounds, cell)}

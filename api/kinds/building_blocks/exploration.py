@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.kernel import failpoints
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.kinds.context import Journal
 from api.kinds.envy_freeness.algorithms import Fleet, Outcomes, Terms, fleet_of
 from api.kinds.envy_freeness.algorithms.checkpoint import arrays_of, packed, take_up, unpacked
 from api.kinds.envy_freeness.algorithms.terms import VERDICTS
 from api.kinds.envy_freeness.participants import Drawn
-from api.platforms.fault_isolation import PlatformDownError, call_or_cut
+from api.platforms.fault_isolation import PlatformDownError, call_isolating_failures
 from api.platforms.interfaces import Persons, Policies
 from api.telemetry.metrics import MENDED_REWARDS, STEPS, adapter_call
 
@@ -105,7 +105,7 @@ class Course:
             chance = np.random.default_rng([self.secret, self.fleet.step]).random(numbers)
             arms = self.fleet.ask(chance[self.drawn.lots[self.fleet.people]])
             rewards = self._rewards(policies, name, arms)
-            failpoints.reached(Boundary.SHOWN)
+            failpoints.hit(Failpoint.SHOWN)
             self.fleet.tell(rewards)
 
     @property
@@ -133,7 +133,7 @@ class Course:
 
         # A row for which the adapter fails is not a number, and counts as no reward. Other rows
         # stay as they are: else one person would change other lots.
-        return call_or_cut(call, len(targets), np.float64(np.nan))
+        return call_isolating_failures(call, len(targets), np.float64(np.nan))
 
 
 def explore(
@@ -148,15 +148,15 @@ def explore(
         if not planned:
             journal.wait_until(done * pace, lambda: course.written(planned=False))
             course.plan(policies)
-            failpoints.reached(Boundary.BATCH_PLANNED)
+            failpoints.hit(Failpoint.BATCH_PLANNED)
             journal.write(course.written(planned=True))
-            failpoints.reached(Boundary.BATCH_COMMITTED)
+            failpoints.hit(Failpoint.BATCH_COMMITTED)
         planned = False
         _refuse_other(policies, course.digest)
         course.advance(policies, journal.course, until)
         course.done = until
         _refuse_other(policies, course.digest)
-        failpoints.reached(Boundary.BATCH_TAKEN)
+        failpoints.hit(Failpoint.BATCH_TAKEN)
     journal.wait_until(ceiling * pace, lambda: course.written(planned=False))
     outcomes = course.outcomes
     STEPS.inc(int(outcomes.steps.sum()))
@@ -171,7 +171,7 @@ def consenting(policies: Policies, persons: Persons) -> NDArray[np.bool_]:
         with adapter_call("consenting"):
             return np.asarray(policies.consenting(persons[start:stop]), np.bool_)
 
-    return call_or_cut(call, len(persons), np.False_)
+    return call_isolating_failures(call, len(persons), np.False_)
 
 
 def _taken_up(

@@ -21,11 +21,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from api.kernel import failpoints
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.kinds.building_blocks.log_checks import logs_of
 from api.kinds.building_blocks.table_sum import added
 from api.kinds.context import AuditContext
-from api.platforms.fault_isolation import answers_or_cut, refuse_when_down
+from api.platforms.fault_isolation import iter_isolating_failures, require_platform_up
 from api.platforms.interfaces import Log, Logs, Persons, Platform, Wanted
 from api.platforms.row_exchange import PERSON, nothing, persons_of
 from api.platforms.row_sampling import Places, drawn_rows, runs_of
@@ -140,13 +140,13 @@ def _of_everybody(
     was found makes no call less.
     """
     log = logs.logs()[selection.log]
-    refuse_when_down(lambda: _read(logs, log, selection, np.empty(0, np.int64)))
+    require_platform_up(lambda: _read(logs, log, selection, np.empty(0, np.int64)))
     everyone = np.sort(membership.everyone())
     for start in range(0, max(1, len(everyone)), BATCH):
         persons = everyone[start : start + BATCH]
         for rows in _read_or_cut(logs, log, selection, persons):
             few = _drawn(rows, selection.rows_per_person, secret)
-            failpoints.reached(Boundary.RUNNING)
+            failpoints.hit(Failpoint.RUNNING)
             yield persons, few
 
 
@@ -217,7 +217,7 @@ def _read_or_cut(logs: Logs, log: Log, selection: Selection, persons: Persons) -
     def read(start: int, stop: int) -> Rows | None:
         return _read(logs, log, selection, persons[start:stop])
 
-    for _, _, rows in answers_or_cut(read, len(persons)):
+    for _, _, rows in iter_isolating_failures(read, len(persons)):
         yield rows
 
 

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from api.kernel import failpoints
 from api.kernel.errors import UnsupportedAuditError
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.kinds.building_blocks import log_checks
-from api.platforms.fault_isolation import answers_or_cut, refuse_when_down
+from api.platforms.fault_isolation import iter_isolating_failures, require_platform_up
 from api.platforms.interfaces import NOBODY, VIEWER, Log, Logs, Persons, Platform, Ranking
 from api.platforms.row_exchange import PERSON, nothing
 from api.telemetry.metrics import adapter_call
@@ -111,15 +111,15 @@ class _Reader:
 
     def everything(self) -> Places:
         parts: list[Places] = []
-        refuse_when_down(lambda: parts.append(self._of(self.everyone[:0])))
+        require_platform_up(lambda: parts.append(self._of(self.everyone[:0])))
         for start in range(0, max(1, len(self.everyone)), BATCH):
             batch = self.everyone[start : start + BATCH]
             parts += self._or_cut(batch)
-            failpoints.reached(Boundary.RUNNING)
+            failpoints.hit(Failpoint.RUNNING)
         return Places.together(parts)
 
     def _or_cut(self, batch: Persons) -> Iterator[Places]:
-        found = answers_or_cut(lambda first, last: self._of(batch[first:last]), len(batch))
+        found = iter_isolating_failures(lambda first, last: self._of(batch[first:last]), len(batch))
         return (places for _, _, places in found)
 
     def _of(self, some: Persons) -> Places:

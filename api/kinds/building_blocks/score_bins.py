@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from api.kernel import failpoints
 from api.kernel.errors import InvalidBinsError, UnsupportedAuditError
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.kinds.building_blocks.scoring import refuse_when_not_scoring, score_or_cut
 from api.kinds.building_blocks.table_sum import added
 from api.kinds.context import AuditContext
@@ -46,7 +46,7 @@ def tally(
         def tables() -> Iterator[Callable[[], Table]]:
             for group, persons in some.batches():
                 values = score_or_cut(scores, content, persons, context)
-                failpoints.reached(Boundary.RUNNING)
+                failpoints.hit(Failpoint.RUNNING)
                 yield partial(_tallied, bounds, bins, group, values)
 
         return added(bounds, some, tables())

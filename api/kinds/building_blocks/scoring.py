@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from api.platforms.fault_isolation import call_or_cut, refuse_when_down
+from api.platforms.fault_isolation import call_isolating_failures, require_platform_up
 from api.platforms.interfaces import Persons, Scores
 from api.telemetry.metrics import adapter_call
 
@@ -27,7 +27,7 @@ def score_or_cut(
             found = scores.score(content, persons[start:stop], context)
         return np.asarray(found, dtype=np.float64)
 
-    return call_or_cut(score, len(persons), np.float64(np.nan))
+    return call_isolating_failures(score, len(persons), np.float64(np.nan))
 
 
 def refuse_when_not_scoring(
@@ -35,4 +35,4 @@ def refuse_when_not_scoring(
 ) -> None:
     """Ask for nobody's score, so that an audience that matched nobody fails like any other."""
     nobody = np.empty(0, np.int64)
-    refuse_when_down(adapter_call("score")(lambda: scores.score(content, nobody, context)))
+    require_platform_up(adapter_call("score")(lambda: scores.score(content, nobody, context)))

@@ -7,14 +7,14 @@ from api.operations.doctor.database import DATABASE
 from api.operations.doctor.files import FILES
 from api.operations.doctor.host import MACHINE
 from api.operations.doctor.keys import KEYS
-from api.operations.doctor.subject import Patient
+from api.operations.doctor.subject import DoctorSubject
 from api.operations.doctor.switches import SETTINGS
 
 # The database first: the others ask it.
-CHECKS: tuple[Check[Patient], ...] = (*DATABASE, *FILES, *KEYS, *SETTINGS, *MACHINE)
+CHECKS: tuple[Check[DoctorSubject], ...] = (*DATABASE, *FILES, *KEYS, *SETTINGS, *MACHINE)
 
 
-def diagnose(patient: Patient) -> Iterator[Finding]:
+def diagnose(patient: DoctorSubject) -> Iterator[Finding]:
     """Run every check; only the first one where there is no database."""
     for check in CHECKS:
         found = check(patient)
@@ -23,4 +23,4 @@ def diagnose(patient: Patient) -> Iterator[Finding]:
             return
 
 
-__all__ = ["CHECKS", "Patient", "diagnose"]
+__all__ = ["CHECKS", "DoctorSubject", "diagnose"]

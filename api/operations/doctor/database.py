@@ -14,12 +14,12 @@ from api.kernel.clock import now
 from api.kernel.settings import ledger_origin
 from api.ledger.checkpoints import latest
 from api.ledger.tree import tree
-from api.operations.doctor.subject import Patient
+from api.operations.doctor.subject import DoctorSubject
 from privacy.errors import NoteError
 from privacy.ledger.merkle import Frontier
 from privacy.ledger.notes import Checkpoint, VerifierKey, open_checkpoint
 
-DATABASE = Checks[Patient]()
+DATABASE = Checks[DoctorSubject]()
 # What a committed charge needs so that no crash undoes it (R3).
 _DURABLE = ("fsync", "full_page_writes", "synchronous_commit")
 # FULL is 2, EXTRA is 3.
@@ -27,7 +27,7 @@ _PRAGMAS = {"journal_mode": ("wal",), "synchronous": ("2", "3")}
 
 
 @DATABASE.check("start it, or mend database_url")
-def database_answers(patient: Patient) -> str | None:
+def database_answers(patient: DoctorSubject) -> str | None:
     if patient.is_sqlite and not patient.file.exists():
         return "there is no such file"
     with patient.store.read() as session:
@@ -35,7 +35,7 @@ def database_answers(patient: Patient) -> str | None:
 
 
 @DATABASE.check("take back what makes it faster and forgetful: a charge must survive any crash")
-def commits_are_durable(patient: Patient) -> str | None:
+def commits_are_durable(patient: DoctorSubject) -> str | None:
     if patient.is_sqlite:
         return _weak_pragmas(patient)
     with patient.store.read() as session:
@@ -49,7 +49,7 @@ def commits_are_durable(patient: Patient) -> str | None:
     "raise max_connections of PostgreSQL, or start fewer processes: those without a connection"
     " answer 503"
 )
-def connections_are_enough(patient: Patient) -> str | None:
+def connections_are_enough(patient: DoctorSubject) -> str | None:
     """What the processes that run now may open, against what PostgreSQL accepts."""
     if patient.is_sqlite:
         raise NotApplicableError("SQLite does not count connections")
@@ -67,7 +67,7 @@ def connections_are_enough(patient: Patient) -> str | None:
 
 
 @DATABASE.check("connect to the primary: a copy cannot be written to")
-def database_can_be_written(patient: Patient) -> str | None:
+def database_can_be_written(patient: DoctorSubject) -> str | None:
     with patient.store.write() as session:
         if not patient.is_sqlite and session.execute(text("SELECT pg_is_in_recovery()")).scalar():
             return "it is a copy of another one"
@@ -77,7 +77,7 @@ def database_can_be_written(patient: Patient) -> str | None:
 
 
 @DATABASE.check("restore a back-up: the file is damaged")
-def database_is_whole(patient: Patient) -> str | None:
+def database_is_whole(patient: DoctorSubject) -> str | None:
     if not patient.is_sqlite:
         raise NotApplicableError("PostgreSQL has pg_amcheck for it")
     with patient.store.read() as session:
@@ -86,7 +86,7 @@ def database_is_whole(patient: Patient) -> str | None:
 
 
 @DATABASE.check("start a version that knows it, or restore a back-up that this one knows")
-def schema_is_known(patient: Patient) -> str | None:
+def schema_is_known(patient: DoctorSubject) -> str | None:
     found = _revision(patient)
     return (
         None if found in revisions() else f"it is at {found or 'none'}: not one of this version's"
@@ -94,13 +94,13 @@ def schema_is_known(patient: Patient) -> str | None:
 
 
 @DATABASE.check("start a process of this version: it migrates", warns=True)
-def schema_is_the_newest(patient: Patient) -> str | None:
+def schema_is_the_newest(patient: DoctorSubject) -> str | None:
     found, newest = _revision(patient), revisions()[-1]
     return None if found == newest else f"it is at {found or 'none'}, this version needs {newest}"
 
 
 @DATABASE.check("restore all tables of one back-up, of one moment")
-def ledger_is_whole(patient: Patient) -> str | None:
+def ledger_is_whole(patient: DoctorSubject) -> str | None:
     """Compare the number of entries, and hash all that the newest signed head covers."""
     with patient.store.snapshot() as session:
         size = session.exec(select(HeadRow)).one().size
@@ -124,7 +124,7 @@ def ledger_is_whole(patient: Patient) -> str | None:
     "do not serve from it: budget that was spent would come back. Recover what is newer, or stop"
     " every mandate and tell the regulator (docs/operations.md)"
 )
-def ledger_continues_the_head(patient: Patient) -> str | None:
+def ledger_continues_the_head(patient: DoctorSubject) -> str | None:
     if patient.head is None:
         raise NotApplicableError(
             "bring a signed head from outside with --head, after a restore above all"
@@ -141,7 +141,7 @@ def ledger_continues_the_head(patient: Patient) -> str | None:
     return None
 
 
-def _weak_pragmas(patient: Patient) -> str | None:
+def _weak_pragmas(patient: DoctorSubject) -> str | None:
     """Ask a connection of SQLite what it does with a commit."""
     with patient.store.read() as session:
         found = {
@@ -169,7 +169,7 @@ def _running_processes(session: Session) -> int:
     return session.exec(select(func.count()).select_from(ProcessRow).where(lately)).one()
 
 
-def _opened(patient: Patient, note: str) -> Checkpoint | None:
+def _opened(patient: DoctorSubject, note: str) -> Checkpoint | None:
     """Return the checkpoint if a ledger key of this deployment signed it."""
     origin = ledger_origin(patient.settings)
     with patient.store.read() as session:
@@ -193,6 +193,6 @@ def _root(session: Session, size: int) -> bytes:
     return frontier.root()
 
 
-def _revision(patient: Patient) -> str | None:
+def _revision(patient: DoctorSubject) -> str | None:
     with patient.store.engine.connect() as connection:
         return MigrationContext.configure(connection).get_current_revision()

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from api.kernel.checks import Checks, NotApplicableError, WarnedError
-from api.operations.doctor.subject import Patient
+from api.operations.doctor.subject import DoctorSubject
 
-FILES = Checks[Patient]()
+FILES = Checks[DoctorSubject]()
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _KEY_OPTIONS = ("token_file", "certificate_key")
@@ -20,14 +20,14 @@ _TO_DO = "let only the service's own account read it: chmod 600 on files, chmod 
 
 
 @FILES.check(_TO_DO)
-def settings_are_private(patient: Patient) -> str | None:
+def settings_are_private(patient: DoctorSubject) -> str | None:
     if patient.config is None:
         raise NotApplicableError("the settings come from the environment")
     return _exposure([patient.config])
 
 
 @FILES.check(_TO_DO)
-def key_files_are_private(patient: Patient) -> str | None:
+def key_files_are_private(patient: DoctorSubject) -> str | None:
     """The adapter's token and the key of the client certificate."""
     options = patient.settings.platform_options
     files = [Path(options[name]) for name in _KEY_OPTIONS if options.get(name) is not None]
@@ -37,7 +37,7 @@ def key_files_are_private(patient: Patient) -> str | None:
 
 
 @FILES.check(_TO_DO)
-def database_is_private(patient: Patient) -> str | None:
+def database_is_private(patient: DoctorSubject) -> str | None:
     """The database of SQLite, its write-ahead log and its shared memory."""
     if not patient.is_sqlite:
         raise NotApplicableError("the files of PostgreSQL are not visible from here")

@@ -11,16 +11,16 @@ from sqlmodel import select
 
 from api.db import HeadRow
 from api.kernel.checks import Checks, NotApplicableError
-from api.operations.doctor.subject import GIB, Patient
+from api.operations.doctor.subject import GIB, DoctorSubject
 
-MACHINE = Checks[Patient]()
+MACHINE = Checks[DoctorSubject]()
 _SKEW_SECONDS = 5.0
 _PAUSE = 0.05
 _DRAWN = 4096
 
 
 @MACHINE.check("let a time service correct the clock slowly (chrony, systemd-timesyncd)")
-def clock_runs_evenly(patient: Patient) -> str | None:
+def clock_runs_evenly(patient: DoctorSubject) -> str | None:
     began, ticked = patient.now(), patient.monotonic()
     time.sleep(_PAUSE)
     drift = (patient.now() - began).total_seconds() - (patient.monotonic() - ticked)
@@ -28,7 +28,7 @@ def clock_runs_evenly(patient: Patient) -> str | None:
 
 
 @MACHINE.check("set the clock: entries are dated, and tokens expire, by it")
-def clock_agrees_with_the_database(patient: Patient) -> str | None:
+def clock_agrees_with_the_database(patient: DoctorSubject) -> str | None:
     if patient.is_sqlite:
         raise NotApplicableError("SQLite has no clock of its own")
     with patient.store.read() as session:
@@ -38,7 +38,7 @@ def clock_agrees_with_the_database(patient: Patient) -> str | None:
 
 
 @MACHINE.check("set the clock; the ledger waits for no clock, and dates on from its newest entry")
-def clock_is_not_behind_the_ledger(patient: Patient) -> str | None:
+def clock_is_not_behind_the_ledger(patient: DoctorSubject) -> str | None:
     with patient.store.read() as session:
         latest = session.exec(select(HeadRow)).one().latest
     behind = (latest - patient.now()).total_seconds()
@@ -46,7 +46,7 @@ def clock_is_not_behind_the_ledger(patient: Patient) -> str | None:
 
 
 @MACHINE.check("give the machine a source of randomness; run no audit without")
-def chance_is_random(patient: Patient) -> str | None:
+def chance_is_random(patient: DoctorSubject) -> str | None:
     if hasattr(os, "getrandom"):
         try:
             os.getrandom(1, os.GRND_NONBLOCK)
@@ -61,18 +61,18 @@ def chance_is_random(patient: Patient) -> str | None:
 
 
 @MACHINE.check("make room: a database that cannot write answers nobody")
-def disk_has_room(patient: Patient) -> str | None:
+def disk_has_room(patient: DoctorSubject) -> str | None:
     if not patient.is_sqlite:
         raise NotApplicableError("the disk of PostgreSQL is not visible from here: watch it there")
     return _little_room(patient, patient.file.parent)
 
 
 @MACHINE.check("make room for uploads that are being read")
-def temporary_files_have_room(patient: Patient) -> str | None:
+def temporary_files_have_room(patient: DoctorSubject) -> str | None:
     return _little_room(patient, Path(tempfile.gettempdir()))
 
 
-def _little_room(patient: Patient, folder: Path) -> str | None:
+def _little_room(patient: DoctorSubject, folder: Path) -> str | None:
     free = shutil.disk_usage(folder).free
     return f"{free / GIB:.1f} GiB are free" if free < patient.free_bytes else None
 
@@ -82,7 +82,7 @@ def _little_room(patient: Patient, folder: Path) -> str | None:
     " killed with its worker, again and again",
     warns=True,
 )
-def memory_is_enough(patient: Patient) -> str | None:
+def memory_is_enough(patient: DoctorSubject) -> str | None:
     """The other half is for the program, requests and two-party runs."""
     allowed, one = patient.memory(), patient.settings.audit_memory_bytes
     if 2 * one <= allowed:

@@ -10,23 +10,23 @@ from api.db import EntryRow, SigningKeyRow
 from api.identity.key_encryption import Seal, decode
 from api.kernel.checks import Checks, NotApplicableError, WarnedError
 from api.kernel.errors import UnavailableError
-from api.operations.doctor.subject import Patient
+from api.operations.doctor.subject import DoctorSubject
 from api.operations.doctor.switches import LOOPBACK
 
-KEYS = Checks[Patient]()
+KEYS = Checks[DoctorSubject]()
 _OLD = timedelta(days=365)
 # 32 random bytes have fewer different ones than this with a probability below 1e-15.
 _DIFFERENT = 16
 
 
 @KEYS.check("make a new one by `platform-auditor init`, for a new deployment")
-def sealing_key_is_random(patient: Patient) -> str | None:
+def sealing_key_is_random(patient: DoctorSubject) -> str | None:
     key = decode(patient.settings.key_encryption_key)
     return "it is not random" if len(set(key)) < _DIFFERENT else None
 
 
 @KEYS.check("restore the settings and the database of the same moment, together")
-def signing_keys_open(patient: Patient) -> str | None:
+def signing_keys_open(patient: DoctorSubject) -> str | None:
     seal, rows = Seal(patient.settings.key_encryption_key), _rows(patient)
     if not rows:
         raise NotApplicableError("none was made yet: the service makes them when it starts")
@@ -39,7 +39,7 @@ def signing_keys_open(patient: Patient) -> str | None:
 
 
 @KEYS.check("restore all tables of one back-up: receipts are checked by every key that ever was")
-def signing_keys_are_there(patient: Patient) -> str | None:
+def signing_keys_are_there(patient: DoctorSubject) -> str | None:
     with patient.store.read() as session:
         made = session.exec(select(EntryRow.text).where(EntryRow.kind == "signing-key"))
         named = {json.loads(each)["facts"]["kid"] for each in made}
@@ -50,7 +50,7 @@ def signing_keys_are_there(patient: Patient) -> str | None:
 
 
 @KEYS.check("rotate it: POST /v1/operator/keys/rotate, as an operator", warns=True)
-def signing_keys_are_young(patient: Patient) -> str | None:
+def signing_keys_are_young(patient: DoctorSubject) -> str | None:
     rows = [row for row in _rows(patient) if row.retired_at is None]
     if not rows:
         raise NotApplicableError("none is in use yet: the service makes them when it starts")
@@ -62,7 +62,7 @@ def signing_keys_are_young(patient: Patient) -> str | None:
 
 
 @KEYS.check("serve the public address by https, and set it as issuer in a new deployment")
-def issuer_is_https(patient: Patient) -> str | None:
+def issuer_is_https(patient: DoctorSubject) -> str | None:
     address = urlsplit(patient.settings.issuer)
     if address.scheme == "https":
         return None
@@ -71,6 +71,6 @@ def issuer_is_https(patient: Patient) -> str | None:
     return "anybody on the way reads tokens and uploads"
 
 
-def _rows(patient: Patient) -> list[SigningKeyRow]:
+def _rows(patient: DoctorSubject) -> list[SigningKeyRow]:
     with patient.store.read() as session:
         return list(session.exec(select(SigningKeyRow)))

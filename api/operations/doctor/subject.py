@@ -18,7 +18,7 @@ GIB = 1 << 30
 
 
 @dataclass(frozen=True)
-class Patient:
+class DoctorSubject:
     """`head` is a signed head of the ledger that somebody outside kept: a witness, a regulator."""
 
     settings: Settings

@@ -3,21 +3,21 @@
 from urllib.parse import urlsplit
 
 from api.kernel.checks import Checks, NotApplicableError
-from api.operations.doctor.subject import Patient
+from api.operations.doctor.subject import DoctorSubject
 
-SETTINGS = Checks[Patient]()
+SETTINGS = Checks[DoctorSubject]()
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
 @SETTINGS.check("remove webhook_private_hosts: it is for tests alone", warns=True)
-def webhooks_go_outside_by_https(patient: Patient) -> str | None:
+def webhooks_go_outside_by_https(patient: DoctorSubject) -> str | None:
     if not patient.settings.webhook_private_hosts:
         return None
     return "webhooks may go to private addresses, and without TLS"
 
 
 @SETTINGS.check("send traces to this machine, or by https", warns=True)
-def traces_are_sent_privately(patient: Patient) -> str | None:
+def traces_are_sent_privately(patient: DoctorSubject) -> str | None:
     if patient.settings.traces_endpoint is None:
         raise NotApplicableError("no traces_endpoint is set")
     address = urlsplit(patient.settings.traces_endpoint)
@@ -29,7 +29,7 @@ def traces_are_sent_privately(patient: Patient) -> str | None:
 @SETTINGS.check(
     "serve metrics on the loopback address, or where only you can reach them", warns=True
 )
-def metrics_are_for_the_operator(patient: Patient) -> str | None:
+def metrics_are_for_the_operator(patient: DoctorSubject) -> str | None:
     settings = patient.settings
     if settings.metrics_port is None:
         raise NotApplicableError("no metrics_port is set; a command may have its own")

@@ -158,8 +158,8 @@ class Books:
         price = _price(cost)
         with self.store.write() as session:
             at = entries.lock(session)
-            granted = mandates.of(session, [self.auditor_id], lock=True)[self.auditor_id]
-            mandate = mandates.choose(
+            granted = mandates.for_auditors(session, [self.auditor_id], lock=True)[self.auditor_id]
+            mandate = mandates.select_payer(
                 session, granted, "score-histogram", exact_price(price), mandate_id, at
             )
             price = price.model_copy(update={"currency": mandate.currency})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from api.app.rate_limit import RateLimited
+from api.app.rate_limit import RateLimitedAuthenticator
 from api.identity.caller import Caller
 from api.kernel.errors import RateLimitedError
 from api.web.token_buckets import LocalBuckets, Rate
@@ -20,11 +20,11 @@ class Known:
         return Caller(bearer, bearer, "auditor", "auditor_x")
 
 
-def limiter(per_minute: int, burst: int) -> RateLimited:
-    return RateLimited(Known(), LocalBuckets(Rate(per_minute, burst)))
+def limiter(per_minute: int, burst: int) -> RateLimitedAuthenticator:
+    return RateLimitedAuthenticator(Known(), LocalBuckets(Rate(per_minute, burst)))
 
 
-def admitted(limit: RateLimited, times: int, who: str = "ada") -> int:
+def admitted(limit: RateLimitedAuthenticator, times: int, who: str = "ada") -> int:
     count = 0
     for _ in range(times):
         try:
@@ -35,7 +35,7 @@ def admitted(limit: RateLimited, times: int, who: str = "ada") -> int:
     return count
 
 
-def wait_told(limit: RateLimited, who: str = "ada") -> int:
+def wait_told(limit: RateLimitedAuthenticator, who: str = "ada") -> int:
     with pytest.raises(RateLimitedError) as refused:
         limit.authenticate(who)
     return int(refused.value.headers["Retry-After"])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from api.audits import events
-from api.audits.events import Following
+from api.audits.events import AuditEvents
 
 # Seconds after which something that was to happen has not.
 PATIENCE = 20.0
@@ -47,7 +47,7 @@ async def until(condition: Callable[[], object]) -> None:
         await asyncio.sleep(0.005)
 
 
-def left_behind(streams: Following) -> bool:
+def left_behind(streams: AuditEvents) -> bool:
     return bool(streams._waiting) or (streams._looking is not None and not streams._looking.done())
 
 
@@ -61,7 +61,7 @@ def no_looks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_state_that_changes_is_told() -> None:
     async def test() -> None:
         books = Books({"a": "charged"})
-        streams = Following(books.read)
+        streams = AuditEvents(books.read)
         stream = asyncio.create_task(streams.after("a", "charged"))
         await until(lambda: len(books.looks) > 1)
         assert not stream.done()
@@ -78,7 +78,7 @@ def test_one_look_serves_many_streams(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def test() -> None:
         books = Books({"a": "running", "b": "released"})
-        streams = Following(books.read)
+        streams = AuditEvents(books.read)
         following_a = [asyncio.create_task(streams.after("a", "charged")) for _ in range(50)]
         following_b = [asyncio.create_task(streams.after("b", "running")) for _ in range(50)]
         assert await asyncio.gather(*following_a, *following_b) == (
@@ -102,7 +102,7 @@ def test_the_more_wait_the_fewer_are_the_looks(monkeypatch: pytest.MonkeyPatch) 
     async def test(streams: int) -> None:
         names = [f"a{number}" for number in range(streams)]
         books = Books(dict.fromkeys(names, "running"))
-        shared = Following(books.read)
+        shared = AuditEvents(books.read)
         await asyncio.gather(*(shared.after(name, "charged") for name in names))
 
     for streams, pause in (
@@ -118,7 +118,7 @@ def test_the_more_wait_the_fewer_are_the_looks(monkeypatch: pytest.MonkeyPatch) 
 def test_the_word_of_a_worker_is_believed_at_once_and_nobody_looks(no_looks: None) -> None:
     async def test() -> None:
         books = Books({"a": "charged", "b": "charged"})
-        streams = Following(books.read)
+        streams = AuditEvents(books.read)
         stream, other = (asyncio.create_task(streams.after(name, "charged")) for name in "ab")
         await until(lambda: len(streams._waiting) == 2)
         threading.Thread(target=streams.moved, args=("a", "running")).start()
@@ -132,7 +132,7 @@ def test_the_word_of_a_worker_is_believed_at_once_and_nobody_looks(no_looks: Non
 
 def test_a_word_between_two_states_is_not_lost(no_looks: None) -> None:
     async def test() -> None:
-        streams = Following(Books({}).read)
+        streams = AuditEvents(Books({}).read)
         first = asyncio.create_task(streams.after("a", "charged"))
         await until(lambda: streams._waiting)
         for state in ("running", "released"):  # before the stream can ask for the second
@@ -147,7 +147,7 @@ def test_few_words_are_kept(no_looks: None, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(events, "_KEPT", 2)
 
     async def test() -> None:
-        streams = Following(Books({}).read)
+        streams = AuditEvents(Books({}).read)
         first = asyncio.create_task(streams.after("a", "charged"))
         await until(lambda: streams._waiting)
         for name in "abc":
@@ -170,7 +170,7 @@ def test_a_look_that_is_older_than_a_word_tells_nobody() -> None:
                 assert heard.wait(PATIENCE)
             return found
 
-        streams = Following(read)
+        streams = AuditEvents(read)
         assert await streams.after("a", "charged") == "running"
         later = asyncio.create_task(streams.after("a", "running"))
         await until(lambda: streams._waiting)
@@ -183,7 +183,7 @@ def test_a_look_that_is_older_than_a_word_tells_nobody() -> None:
 def test_looks_that_fail_end_every_stream_and_later_ones_work() -> None:
     async def test() -> None:
         books = Books({"a": "charged", "b": "charged"}, failing=True)
-        streams = Following(books.read)
+        streams = AuditEvents(books.read)
         ended = await asyncio.gather(
             *(streams.after(name, "charged") for name in "ab"), return_exceptions=True
         )
@@ -198,7 +198,7 @@ def test_looks_that_fail_end_every_stream_and_later_ones_work() -> None:
 def test_an_audit_that_is_gone_ends_no_stream() -> None:
     async def test() -> None:
         books = Books({"a": "charged"})
-        streams = Following(books.read)
+        streams = AuditEvents(books.read)
         kept, gone = (asyncio.create_task(streams.after(name, "charged")) for name in "ab")
         await until(lambda: books.looks.count({"a", "b"}) > 1)
         books.states["a"] = "running"
@@ -213,7 +213,7 @@ def test_an_audit_that_is_gone_ends_no_stream() -> None:
 def test_a_stream_that_is_cut_off_leaves_nothing_behind() -> None:
     async def test() -> None:
         books = Books({"a": "charged", "b": "charged"})
-        streams = Following(books.read)
+        streams = AuditEvents(books.read)
         cut, kept = (asyncio.create_task(streams.after(name, "charged")) for name in "ab")
         await until(lambda: {"a", "b"} in books.looks)
         cut.cancel()
@@ -229,7 +229,7 @@ def test_a_stream_that_is_cut_off_leaves_nothing_behind() -> None:
 
 def test_a_word_when_nobody_listens_or_the_loop_is_gone_does_no_harm() -> None:
     books = Books({"a": "running"})
-    streams = Following(books.read)
+    streams = AuditEvents(books.read)
     streams.moved("a", "running")
 
     async def listen() -> None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from api.accounting import lifetime_caps as persons
-from api.accounting.balances import Borne
+from api.accounting.balances import SpentBalances
 from api.accounting.lifetime_caps import LifetimeDebit
 from api.app.compose import simulated
 from api.audits.memory_limits import BATCH_BYTES, CELL_BYTES, MEMBER_BYTES, needed_bytes
@@ -130,7 +130,7 @@ def test_identifiers_are_counted_in_full(store: Store) -> None:
     people = 500_000
     halves = Membership((np.arange(0, people, 2), np.arange(1, people, 2)), 1)
     assert peak(lambda: charged(store, halves, people)) < people * MEMBER_BYTES
-    borne = Borne(store, Fraction(0), Fraction(1))
+    borne = SpentBalances(store, Fraction(0), Fraction(1))
     taken = peak(lambda: borne.shares(np.concatenate(halves.groups)))
     assert people * MEMBER_BYTES / 4 < taken < people * MEMBER_BYTES
 
@@ -142,7 +142,7 @@ def test_people_scattered_over_a_large_platform_are_held_a_few_blocks_at_a_time(
     everyone = Membership((scattered,), 1)
     for _ in range(2):  # their blocks are new, and are there
         assert peak(lambda: charged(store, everyone, 6_000)) < BATCH_BYTES / 4
-    assert peak(lambda: Borne(store, Fraction(0), Fraction(1)).shares(scattered)) < BATCH_BYTES / 4
+    assert peak(lambda: SpentBalances(store, Fraction(0), Fraction(1)).shares(scattered)) < BATCH_BYTES / 4
     assert peak(lambda: charged(store, Membership((scattered[:1],), 1), 6_000)) < BATCH_BYTES / 4
 
 

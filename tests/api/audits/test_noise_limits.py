@@ -14,7 +14,7 @@ from joserfc.jwk import OKPKey
 
 from api.audits import noise_limits
 from api.audits.pricing import price_of
-from api.audits.release import signed
+from api.audits.release import sign_release
 from api.kernel.errors import NoiseTooLargeError
 from api.kinds.registry import KINDS, AudienceFacts
 from openapi.kinds.requests import EXAMPLES
@@ -84,7 +84,7 @@ def body_of(request: Any, released: Mapping[str, Any]) -> bytes:
         "rules": [],
         **kind.present(request, FACTS, digests, released),
     }
-    return signed(fields, datetime.now(UTC), KEY)
+    return sign_release(fields, datetime.now(UTC), KEY)
 
 
 def numbers_in(value: Any) -> list[float]:

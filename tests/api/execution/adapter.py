@@ -19,7 +19,7 @@ import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from api.kernel.splitmix64 import mixed
+from api.kernel.splitmix64 import splitmix64
 from api.platforms.files.parquet_logs import ParquetLogs
 from api.platforms.interfaces import Log, Persons, Platform, Traffic
 from tests.one_model import OneModel
@@ -60,7 +60,7 @@ class Numbered(OneModel):
             time.sleep(0.02)
         if 13 in persons:
             raise ValueError("nobody speaks of person 13")
-        found = (mixed(persons.astype(np.uint64) + np.uint64(len(content["title"]))) >> 11) / 2**53
+        found = (splitmix64(persons.astype(np.uint64) + np.uint64(len(content["title"]))) >> 11) / 2**53
         return np.where(persons % 100 == 7, np.nan, found)
 
 

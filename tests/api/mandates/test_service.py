@@ -90,8 +90,8 @@ def granted(session: Session, regulator: Maker, auditor_id: str, **changes: Any)
 def chosen(
     session: Session, auditor: str, kind: str, price: Price, name: str | None, *, lock: bool = False
 ) -> MandateRow:
-    found = mandates.of(session, [auditor], lock=lock)[auditor]
-    return mandates.choose(session, found, kind, price, name, now())
+    found = mandates.for_auditors(session, [auditor], lock=lock)[auditor]
+    return mandates.select_payer(session, found, kind, price, name, now())
 
 
 def test_the_mandate_in_force_that_ends_first_pays(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from api.accounting import lifetime_caps as persons
 from api.accounting.balance_blocks import BLOCK, Blocks
-from api.accounting.balances import Borne
+from api.accounting.balances import SpentBalances
 from api.accounting.lifetime_caps import LifetimeDebit
 from api.db import Store
 from api.kernel.errors import InvalidBinsError, UnsupportedAuditError
@@ -39,12 +39,12 @@ def test_what_is_read_is_what_uploads_took_without_the_audits_own_charge(store: 
         persons.charge(session, [LifetimeDebit(group(1, 5_000), Fraction(4), drawn=True)], CAP)
         persons.refund(session, LifetimeDebit(group(1, 5_000), Fraction(4), drawn=True))
     everyone = np.array([1, 2, 3, 4, 5_000, 9_999_999], np.int64)
-    shares = Borne(store, Fraction(0), CAP).shares(everyone)
+    shares = SpentBalances(store, Fraction(0), CAP).shares(everyone)
     assert shares.tolist() == [0.2, 0.3, 0.3, 0.0, 0.1, 0.0]
     # Without one of rho that this audit took itself; never less than nothing.
-    own = Borne(store, Fraction(1), CAP).shares(everyone)
+    own = SpentBalances(store, Fraction(1), CAP).shares(everyone)
     assert own.tolist() == [0.1, 0.2, 0.2, 0.0, 0.0, 0.0]
-    assert Borne(store, Fraction(0), CAP).shares(np.empty(0, np.int64)).tolist() == []
+    assert SpentBalances(store, Fraction(0), CAP).shares(np.empty(0, np.int64)).tolist() == []
 
 
 def test_what_samples_took_counts_towards_the_cap(store: Store) -> None:

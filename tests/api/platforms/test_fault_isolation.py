@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.platforms.fault_isolation import call_or_cut
+from api.platforms.fault_isolation import call_isolating_failures
 from api.platforms.interfaces import Persons
 
 NOBODY = np.int64(-1)
@@ -31,7 +31,7 @@ class Counted:
 
     def serve(self, people: int) -> int:
         """How many calls it takes to serve everybody else."""
-        found = call_or_cut(self, people, NOBODY)
+        found = call_isolating_failures(self, people, NOBODY)
         expected = [NOBODY if one in self.victims else one for one in range(people)]
         assert found.tolist() == expected
         return self.about_somebody + self.about_nobody
@@ -70,7 +70,7 @@ def test_answers_that_cannot_be_used_cost_the_same_as_errors() -> None:
         calls += 1
         return np.arange(start, stop - (start <= 5 < stop))
 
-    found = call_or_cut(short, 13, NOBODY)
+    found = call_isolating_failures(short, 13, NOBODY)
     assert np.flatnonzero(found == NOBODY).tolist() == [5]
     assert calls == Counted(5).serve(13)
 

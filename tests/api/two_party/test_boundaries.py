@@ -17,7 +17,7 @@ from sqlalchemy.exc import OperationalError
 from sqlmodel import select
 
 from api.app.compose import simulated
-from api.audits.submission import Submissions
+from api.audits.submission import AuditSubmission
 from api.db import AuditRow, EntryRow
 from api.kernel import failpoints
 from api.kernel.errors import (
@@ -27,7 +27,7 @@ from api.kernel.errors import (
     NotReleasedError,
     UnavailableError,
 )
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import Platform
 from api.two_party.delivery import settle_all
@@ -149,15 +149,15 @@ def test_a_platform_that_fails_while_it_is_read_costs_a_run_and_no_charge(
     settled(talk)
 
 
-@pytest.mark.parametrize("at", [Boundary.NOISED, Boundary.RELEASE_WRITTEN])
+@pytest.mark.parametrize("at", [Failpoint.NOISED, Failpoint.RELEASE_WRITTEN])
 def test_a_failure_after_the_draw_is_final(
-    talk: Conversation, monkeypatch: pytest.MonkeyPatch, at: Boundary
+    talk: Conversation, monkeypatch: pytest.MonkeyPatch, at: Failpoint
 ) -> None:
     draws = 0
 
-    def fails(boundary: Boundary) -> None:
+    def fails(boundary: Failpoint) -> None:
         nonlocal draws
-        draws += boundary is Boundary.NOISED
+        draws += boundary is Failpoint.NOISED
         if boundary is at:
             raise ValueError("no such number")
 
@@ -176,10 +176,10 @@ def test_an_unavailable_database_is_given_the_same_answer_again(
     gone = [OperationalError("insert", {}, Exception("gone"))]
     draws = 0
 
-    def fails(boundary: Boundary) -> None:
+    def fails(boundary: Failpoint) -> None:
         nonlocal draws
-        draws += boundary is Boundary.NOISED
-        if boundary is Boundary.RELEASE_WRITTEN and gone:
+        draws += boundary is Failpoint.NOISED
+        if boundary is Failpoint.RELEASE_WRITTEN and gone:
             raise gone.pop()
 
     monkeypatch.setattr(failpoints, "reached", fails)
@@ -286,14 +286,14 @@ def test_a_hidden_audience_is_for_one_audit_though_two_ask_at_once(
 ) -> None:
     """Both have read that nobody has it before either is charged."""
     hidden = weighted(auditor, usernames(world, 20), ["a"] * 20, hide=True)
-    read, both = Submissions._ahead, threading.Barrier(2)
+    read, both = AuditSubmission._ahead, threading.Barrier(2)
 
     def at_once(*given: Any) -> Any:
         found = read(*given)
         both.wait(30)
         return found
 
-    monkeypatch.setattr(Submissions, "_ahead", at_once)
+    monkeypatch.setattr(AuditSubmission, "_ahead", at_once)
     with ThreadPoolExecutor(2) as pool:
         asked = [pool.submit(Conversation.begin, service, auditor, hidden) for _ in range(2)]
         errors = [each.exception() for each in asked]
@@ -309,7 +309,7 @@ def test_a_retry_beside_its_own_first_try_gets_the_same_audit(
 ) -> None:
     """The first is charged after the second has found no earlier one, and before it reads on."""
     hidden = weighted(auditor, usernames(world, 20), ["a"] * 20, hide=True)
-    read, submit, tries = Submissions._ahead, Submissions.submit, list[Any]()
+    read, submit, tries = AuditSubmission._ahead, AuditSubmission.submit, list[Any]()
     first: list[Audit] = []
 
     def tried(*given: Any) -> Audit:
@@ -318,12 +318,12 @@ def test_a_retry_beside_its_own_first_try_gets_the_same_audit(
 
     def late(*given: Any) -> Any:
         if not first:
-            monkeypatch.setattr(Submissions, "_ahead", read)
+            monkeypatch.setattr(AuditSubmission, "_ahead", read)
             first.append(submit(*tries[0]))
         return read(*given)
 
-    monkeypatch.setattr(Submissions, "submit", tried)
-    monkeypatch.setattr(Submissions, "_ahead", late)
+    monkeypatch.setattr(AuditSubmission, "submit", tried)
+    monkeypatch.setattr(AuditSubmission, "_ahead", late)
     refusals = entries_of(service, "refusal")
     talk = Conversation.begin(service, auditor, hidden)
     assert [talk.audit.id] == [audit.id for audit in first]

@@ -14,7 +14,7 @@ from sqlmodel import select
 from api.db import RateBucketRow, Store
 from api.kernel.errors import RateLimitedError
 from api.web.shared_rates import SharedRates
-from api.web.token_buckets import Buckets, LocalBuckets, Rate
+from api.web.token_buckets import LocalBuckets, Rate, TokenBuckets
 from tests.conftest import new_postgresql
 from tests.databases import prepare
 from tests.world import make_settings, sqlite_url
@@ -52,7 +52,7 @@ def drawing(rates: SharedRates) -> Iterator[None]:
         thread.join()
 
 
-def admits(buckets: Buckets, who: str = "ada") -> bool:
+def admits(buckets: TokenBuckets, who: str = "ada") -> bool:
     try:
         buckets.take(who)
     except RateLimitedError:
@@ -60,7 +60,7 @@ def admits(buckets: Buckets, who: str = "ada") -> bool:
     return True
 
 
-def wait_told(buckets: Buckets) -> int:
+def wait_told(buckets: TokenBuckets) -> int:
     """Take until refused; return the wait that the refusal names."""
     while True:
         try:
@@ -86,7 +86,7 @@ def settled(store: Store) -> Callable[[], bool]:
     return lambda: (found := level(store)) is not None and found < 1
 
 
-def admitted_until(store: Store, buckets: Buckets) -> int:
+def admitted_until(store: Store, buckets: TokenBuckets) -> int:
     """Take until nothing is left anywhere."""
     count = 0
 

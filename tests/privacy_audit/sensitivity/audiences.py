@@ -19,7 +19,7 @@ from sqlmodel import Session, SQLModel, create_engine
 from api.audiences import sampling, sealing
 from api.audiences.matching import match_or_cut
 from api.audiences.parsing import Members, tokens
-from api.audits.pricing import facts_from
+from api.audits.pricing import audience_facts
 from api.db import AudienceRow
 from api.kernel.settings import Settings
 from api.kinds.registry import AudienceFacts
@@ -69,7 +69,7 @@ class Audience:
             for label in self._labels
         ]
         with Session(_database()) as session:
-            return facts_from(session, self._row(hidden), rows)
+            return audience_facts(session, self._row(hidden), rows)
 
     def membership(self, world: World) -> Membership:
         """Find the people of each group; worlds alike in what this depends on are asked once."""

@@ -19,7 +19,7 @@ from api.audits.pricing import facts_of
 from api.db import AudienceRow, AuditRow
 from api.kernel import failpoints
 from api.kernel.errors import ApiError
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.kinds.two_party import terms_of
 from api.two_party import exchange
 from api.two_party.timeouts import end_stale
@@ -111,11 +111,11 @@ def faulty(do: Callable[[World, Observed], None]) -> Callable[[World, Observed],
     """Return the same operation with an exception right after noise was drawn."""
 
     def failing(world: World, observed: Observed) -> None:
-        counted = failpoints.reached
+        counted = failpoints.hit
 
-        def reached(boundary: Boundary) -> None:
+        def reached(boundary: Failpoint) -> None:
             counted(boundary)
-            if boundary is Boundary.NOISED:
+            if boundary is Failpoint.NOISED:
                 raise FaultError
 
         with patch.object(failpoints, "reached", reached):

@@ -23,11 +23,11 @@ from api.audiences.erasure import erase
 from api.audiences.matching import bind, match_or_cut
 from api.audiences.parsing import Members
 from api.audits import cancellation, quotes
-from api.audits.submission import Submissions
+from api.audits.submission import AuditSubmission
 from api.db import AudienceRow, AuditRow
 from api.kernel import failpoints
 from api.kernel.errors import ApiError, BeginAgainError
-from api.kernel.failpoints import Boundary
+from api.kernel.failpoints import Failpoint
 from api.ledger import lock
 from openapi.resources import REQUEST, AudienceDraft, HiddenDraft, SampleDraft
 from privacy.two_party.messages import Kind
@@ -54,8 +54,8 @@ class Operation:
         world.minutes += 1
         world.scores.asked.clear()
 
-        def reached(boundary: Boundary) -> None:
-            observed.draws += boundary is Boundary.NOISED
+        def reached(boundary: Failpoint) -> None:
+            observed.draws += boundary is Failpoint.NOISED
 
         with patch.object(failpoints, "reached", reached), suppress(ApiError, FaultError):
             try:
@@ -307,7 +307,7 @@ def _charge(world: World, observed: Observed, audience_id: str, kind: str) -> No
     request = _request(world, audience_id, kind)
     statement = world.maker.states("charge", request)
     # A process of its own, which remembers nothing of what other branches of the search did.
-    submissions = Submissions(world.store, world.service.platform, world.settings)
+    submissions = AuditSubmission(world.store, world.service.platform, world.settings)
     observed.audits.add(submissions.submit(world.caller, request, statement).id)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from api.audits.queue.background_batcher import Beside
+from api.audits.queue.background_batcher import BackgroundBatcher
 
 PATIENCE = 20
 
@@ -31,28 +31,28 @@ class Held:
 
 def test_what_comes_meanwhile_is_done_at_once() -> None:
     held = Held()
-    with Beside(held, 8, "test") as beside:
-        beside.give(1)
+    with BackgroundBatcher(held, 8, "test") as beside:
+        beside.submit(1)
         assert held.begun.acquire(timeout=PATIENCE)
         for number in (2, 3, 4):
-            beside.give(number)
+            beside.submit(number)
         held.let(2)
     assert held.lots == [[1], [2, 3, 4]]
 
 
 def test_the_end_waits_for_everything() -> None:
     held = Held()
-    with Beside(held, 8, "test") as beside:
-        beside.give(1)
+    with BackgroundBatcher(held, 8, "test") as beside:
+        beside.submit(1)
         threading.Timer(0.2, held.let, [1]).start()
     assert held.lots == [[1]]
 
 
 def test_who_waits_finds_everything_done() -> None:
     held = Held()
-    with Beside(held, 8, "test") as beside:
+    with BackgroundBatcher(held, 8, "test") as beside:
         assert not beside.wait()
-        beside.give(1)
+        beside.submit(1)
         threading.Timer(0.2, held.let, [1]).start()
         assert beside.wait()
         assert held.lots == [[1]]
@@ -61,13 +61,13 @@ def test_who_waits_finds_everything_done() -> None:
 
 def test_the_giver_waits_when_too_much_does() -> None:
     held, third = Held(), threading.Event()
-    with Beside(held, 1, "test") as beside:
-        beside.give(1)
+    with BackgroundBatcher(held, 1, "test") as beside:
+        beside.submit(1)
         assert held.begun.acquire(timeout=PATIENCE)
-        beside.give(2)
+        beside.submit(2)
 
         def give() -> None:
-            beside.give(3)
+            beside.submit(3)
             third.set()
 
         giver = threading.Thread(target=give)
@@ -82,9 +82,9 @@ def test_the_giver_waits_when_too_much_does() -> None:
 def test_what_fails_is_told_and_keeps_nothing(caplog: pytest.LogCaptureFixture) -> None:
     held = Held()
     held.let(2)
-    with Beside(held, 8, "test") as beside:
-        beside.give(13)
+    with BackgroundBatcher(held, 8, "test") as beside:
+        beside.submit(13)
         assert beside.wait()
-        beside.give(1)
+        beside.submit(1)
     assert held.lots == [[1]]
     assert "test.error" in caplog.text

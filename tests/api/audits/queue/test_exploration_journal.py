@@ -9,7 +9,7 @@ import pytest
 from api.audits.queue import leases
 from api.audits.queue.exploration_journal import (
     AuditJournal,
-    NotMineError,
+    LeaseLostError,
     PausedError,
     StoppedError,
     forget,
@@ -76,9 +76,9 @@ def test_who_was_given_up_for_dead_cannot_write(worker: Worker) -> None:
     second = claimed(worker)
     assert second.id == first.id
     AuditJournal(worker.store, second).write(b"second")
-    with pytest.raises(NotMineError):
+    with pytest.raises(LeaseLostError):
         AuditJournal(worker.store, first).write(b"first again")
-    with pytest.raises(NotMineError):
+    with pytest.raises(LeaseLostError):
         AuditJournal(worker.store, first).wait_until(0, lambda: b"")
     assert AuditJournal(worker.store, second).read() == b"second"
     set_row(worker.store, first, state="failed")
@@ -95,7 +95,7 @@ def test_a_long_wait_is_written_and_left_to_the_queue(worker: Worker) -> None:
     with worker.store.read() as session:
         begun = session.get_one(CourseRow, audit.id).begun_at
     assert paused.value.until - begun == timedelta(hours=1)
-    leases.leave(worker.store, [audit], paused.value.until)
+    leases.release_lease(worker.store, [audit], paused.value.until)
     # Not taken up before, and taken up as soon as any lease would have run out.
     assert worker._claim() is None
     with worker.store.read() as session:

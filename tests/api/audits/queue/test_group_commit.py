@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from api.audits.queue.group_commit import Together
+from api.audits.queue.group_commit import GroupCommit
 from api.kernel.errors import UnavailableError
 
 Act = Callable[[Sequence[int]], Sequence[int]]
@@ -55,7 +55,7 @@ def asked(
     hopeless: tuple[type[Exception], ...] = (),
 ) -> list[Future[int]]:
     """All have come, one after the other, before the lock is free; how it went for each."""
-    together = Together(lock.hold, lock.do, joins, hopeless)
+    together = GroupCommit(lock.hold, lock.do, joins, hopeless)
     with ThreadPoolExecutor(len(numbers)) as pool, lock.held:
         answers = []
         for number in numbers:
@@ -81,7 +81,7 @@ def test_who_may_not_join_is_served_next_in_the_order_of_coming() -> None:
 
 def test_who_comes_later_is_served_later() -> None:
     lock = Lock()
-    together = Together(lock.hold, lock.do, lambda *_: True)
+    together = GroupCommit(lock.hold, lock.do, lambda *_: True)
     assert [together(number) for number in (1, 2, 3)] == [-1, -2, -3]
     assert lock.lots == [[1], [2], [3]]
 
@@ -176,7 +176,7 @@ def test_what_fails_at_the_end_of_the_lock_was_not_done() -> None:
 
 def test_who_has_waited_for_too_long_is_refused_and_not_served_later() -> None:
     lock = Lock()
-    together = Together(lock.hold, lock.do, lambda *_: True, patience=0.05)
+    together = GroupCommit(lock.hold, lock.do, lambda *_: True, patience=0.05)
     with ThreadPoolExecutor(3) as pool:
         with lock.held:
             first = pool.submit(together, 1)

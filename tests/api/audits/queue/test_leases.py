@@ -61,9 +61,9 @@ def test_a_claim_does_not_look_at_what_has_ended(host: Hosted) -> None:
     host.submit(request)
     assert blocks_of_a_claim(store) < ENDED / 30
     # Nor does it for an audit that another worker has left.
-    left = leases.take(store, settings)
+    left = leases.claim_next(store, settings)
     assert left is not None
-    leases.leave(store, [left], now())
+    leases.release_lease(store, [left], now())
     assert blocks_of_a_claim(store) < ENDED / 30
 
 
@@ -74,15 +74,15 @@ def test_what_was_left_does_not_stand_before_lower_places(host: Hosted) -> None:
     other = vetted(host.service, first_regulator(host.service))
     theirs, _ = other.sealed(np.arange(20))
     host.submit(request)
-    left = leases.take(store, settings)
+    left = leases.claim_next(store, settings)
     assert left is not None
-    leases.leave(store, [left], now())
+    leases.release_lease(store, [left], now())
     other.submit(theirs)
     with store.write() as session:
         row = session.get_one(AuditRow, left.id)
         row.turn += 10
         session.add(row)
-    first, second = leases.take(store, settings), leases.take(store, settings)
+    first, second = leases.claim_next(store, settings), leases.claim_next(store, settings)
     assert first is not None
     assert first.auditor_id == other.auditor.auditor_id
     assert second is not None

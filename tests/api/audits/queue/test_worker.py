@@ -27,7 +27,7 @@ def test_an_audit_that_kills_its_workers_fails_at_last(tmp_path: Path, platform:
         store = deployment.service.store
         with store.write() as session:
             row = session.get_one(AuditRow, poison.id)
-            row.claims = worker.CLAIMS
+            row.claims = worker.MAX_CLAIMS
             session.add(row)
         for _ in range(2):
             deployment.service.worker().run_one()

@@ -30,7 +30,7 @@ from api.kernel.settings import ledger_origin, load_settings
 from api.ledger.checkpoints import Checkpointer, latest
 from api.ledger.key_rotation import KeyEntries
 from api.operations.cli import app
-from api.operations.doctor import CHECKS, Patient, diagnose
+from api.operations.doctor import CHECKS, DoctorSubject, diagnose
 from api.operations.doctor.adapter import QUICK, examine_adapter
 from api.operations.setup import register_first, write_settings
 from api.platforms.interfaces import Platform
@@ -51,7 +51,7 @@ NOT_APPLICABLE_ON_SQLITE = {
 PLENTY = 1 << 60
 
 
-def settle(folder: Path, url: str, **options: Any) -> Patient:
+def settle(folder: Path, url: str, **options: Any) -> DoctorSubject:
     """A small deployment: a regulator, keys, a signed head."""
     config = folder / "settings.toml"
     key = urlsafe_b64encode(secrets.token_bytes(32))
@@ -63,7 +63,7 @@ def settle(folder: Path, url: str, **options: Any) -> Patient:
     auth.keys.published()
     register_first(store, "regulator", _public_key())
     Checkpointer(store, auth.keys, ledger_origin(settings), 5).once()
-    return Patient(settings, store, config, free_bytes=1, memory=lambda: PLENTY)
+    return DoctorSubject(settings, store, config, free_bytes=1, memory=lambda: PLENTY)
 
 
 def _public_key() -> dict[str, Any]:
@@ -79,7 +79,7 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def patient(settled: Path, tmp_path: Path) -> Iterator[Patient]:
+def patient(settled: Path, tmp_path: Path) -> Iterator[DoctorSubject]:
     """A copy of it, to be broken."""
     folder = tmp_path / "deployment"
     shutil.copytree(settled, folder)
@@ -87,13 +87,13 @@ def patient(settled: Path, tmp_path: Path) -> Iterator[Patient]:
     config.write_text(config.read_text().replace(str(settled), str(folder)))
     settings = load_settings(config)
     store = Store(settings.database_url)
-    found = Patient(settings, store, config, free_bytes=1, memory=lambda: PLENTY)
+    found = DoctorSubject(settings, store, config, free_bytes=1, memory=lambda: PLENTY)
     yield found
     found.store.close()
 
 
 @pytest.fixture(scope="module")
-def on_postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Patient]:
+def on_postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DoctorSubject]:
     """A deployment on a server of its own: the one that other tests share does not flush."""
     with TemporaryDirectory(prefix="postgresql-") as folder:
         server = get_server(folder)
@@ -104,11 +104,11 @@ def on_postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Patient]
         server.cleanup()
 
 
-def outcome(check: str, patient: Patient) -> str:
+def outcome(check: str, patient: DoctorSubject) -> str:
     return BY_NAME[check](patient).outcome
 
 
-def test_a_deployment_that_is_well(patient: Patient) -> None:
+def test_a_deployment_that_is_well(patient: DoctorSubject) -> None:
     found = {each.check: each.outcome for each in diagnose(patient)}
     told = {name for name, each in found.items() if each == "not-applicable"}
     assert told == NOT_APPLICABLE_ON_SQLITE
@@ -117,7 +117,7 @@ def test_a_deployment_that_is_well(patient: Patient) -> None:
     assert "failed" not in found.values()
 
 
-def test_one_on_postgresql_is_well_too(on_postgresql: Patient) -> None:
+def test_one_on_postgresql_is_well_too(on_postgresql: DoctorSubject) -> None:
     found = {each.check: each.outcome for each in diagnose(on_postgresql)}
     assert found["clock-agrees-with-the-database"] == "ok"
     assert found["commits-are-durable"] == "ok"
@@ -129,20 +129,20 @@ def test_one_on_postgresql_is_well_too(on_postgresql: Patient) -> None:
 # --- for every check, one that is not well
 
 
-def _execute(patient: Patient, statement: str) -> Patient:
+def _execute(patient: DoctorSubject, statement: str) -> DoctorSubject:
     with patient.store.write() as session:
         session.execute(text(statement))
     return patient
 
 
-def _read_only(patient: Patient) -> Patient:
+def _read_only(patient: DoctorSubject) -> DoctorSubject:
     patient.store.close()
     store = Store(patient.settings.database_url)
     event.listen(store.engine, "connect", lambda c, _: c.execute("PRAGMA query_only=ON"))
     return replace(patient, store=store)
 
 
-def _damaged(patient: Patient) -> Patient:
+def _damaged(patient: DoctorSubject) -> DoctorSubject:
     patient.store.close()
     file = patient.file
     Store(patient.settings.database_url).close()
@@ -152,40 +152,40 @@ def _damaged(patient: Patient) -> Patient:
     return patient
 
 
-def _at(patient: Patient, revision: str) -> Patient:
+def _at(patient: DoctorSubject, revision: str) -> DoctorSubject:
     return _execute(patient, f"UPDATE alembic_version SET version_num = '{revision}'")
 
 
-def _open(patient: Patient) -> Patient:
+def _open(patient: DoctorSubject) -> DoctorSubject:
     assert patient.config
     patient.config.chmod(0o644)
     return patient
 
 
-def _open_database(patient: Patient) -> Patient:
+def _open_database(patient: DoctorSubject) -> DoctorSubject:
     patient.file.chmod(0o644)
     return patient
 
 
-def _forgetful(patient: Patient) -> Patient:
+def _forgetful(patient: DoctorSubject) -> DoctorSubject:
     patient.store.close()
     store = Store(patient.settings.database_url)
     event.listen(store.engine, "connect", lambda c, _: c.execute("PRAGMA synchronous=OFF"))
     return replace(patient, store=store)
 
 
-def _set(patient: Patient, **settings: Any) -> Patient:
+def _set(patient: DoctorSubject, **settings: Any) -> DoctorSubject:
     return replace(patient, settings=patient.settings.model_copy(update=settings))
 
 
-def _open_token(patient: Patient) -> Patient:
+def _open_token(patient: DoctorSubject) -> DoctorSubject:
     file = patient.file.parent / "token"
     file.write_text("secret")
     file.chmod(0o640)
     return _set(patient, platform_options={"token_file": str(file)})
 
 
-def _another_key(patient: Patient, key: bytes) -> Patient:
+def _another_key(patient: DoctorSubject, key: bytes) -> DoctorSubject:
     secret = SecretStr(urlsafe_b64encode(key).decode())
     changed = patient.settings.model_copy(update={"key_encryption_key": secret})
     return replace(patient, settings=changed)
@@ -196,7 +196,7 @@ def _jumping() -> Callable[[], Any]:
     return lambda: next(moments)
 
 
-def _head_of_a_longer_ledger(patient: Patient) -> Patient:
+def _head_of_a_longer_ledger(patient: DoctorSubject) -> DoctorSubject:
     """What a witness has seen, after which the database was put back."""
     before = patient.file.parent / "before.sqlite"
     _copied(patient, before)
@@ -213,19 +213,19 @@ def _head_of_a_longer_ledger(patient: Patient) -> Patient:
     return replace(patient, settings=settings, store=Store(url), head=head)
 
 
-def _copied(patient: Patient, to: Path) -> None:
+def _copied(patient: DoctorSubject, to: Path) -> None:
     with sqlite3.connect(patient.file) as source, sqlite3.connect(to) as target:
         source.backup(target)
     source.close()
     target.close()
 
 
-def _http(patient: Patient) -> Patient:
+def _http(patient: DoctorSubject) -> DoctorSubject:
     changed = patient.settings.model_copy(update={"issuer": "http://audit.example.org"})
     return replace(patient, settings=changed)
 
 
-BROKEN: dict[str, Callable[[Patient], Patient]] = {
+BROKEN: dict[str, Callable[[DoctorSubject], DoctorSubject]] = {
     "database-answers": lambda well: replace(
         well,
         settings=well.settings.model_copy(update={"database_url": "sqlite:////nowhere/x.sqlite"}),
@@ -271,7 +271,7 @@ def test_every_check_has_a_broken_twin() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(BROKEN))
-def test_every_check_finds_its_twin(patient: Patient, name: str) -> None:
+def test_every_check_finds_its_twin(patient: DoctorSubject, name: str) -> None:
     broken = BROKEN[name](patient)
     try:
         finding = BY_NAME[name](broken)
@@ -282,12 +282,12 @@ def test_every_check_finds_its_twin(patient: Patient, name: str) -> None:
     assert finding.to_do
 
 
-def test_a_clock_that_is_not_the_databases(on_postgresql: Patient) -> None:
+def test_a_clock_that_is_not_the_databases(on_postgresql: DoctorSubject) -> None:
     late = replace(on_postgresql, now=lambda: now() - timedelta(minutes=2))
     assert outcome("clock-agrees-with-the-database", late) == "failed"
 
 
-def test_a_postgresql_that_forgets(on_postgresql: Patient) -> None:
+def test_a_postgresql_that_forgets(on_postgresql: DoctorSubject) -> None:
     store = Store(on_postgresql.settings.database_url)
 
     def forget(connection: Any, _entry: Any) -> None:
@@ -302,7 +302,7 @@ def test_a_postgresql_that_forgets(on_postgresql: Patient) -> None:
     assert (finding.outcome, finding.what) == ("failed", "synchronous_commit is off")
 
 
-def test_nothing_is_made_where_there_is_no_database(patient: Patient, tmp_path: Path) -> None:
+def test_nothing_is_made_where_there_is_no_database(patient: DoctorSubject, tmp_path: Path) -> None:
     missing = tmp_path / "elsewhere.sqlite"
     url = f"sqlite:///{missing}"
     settings = patient.settings.model_copy(update={"database_url": url})
@@ -315,7 +315,7 @@ def test_nothing_is_made_where_there_is_no_database(patient: Patient, tmp_path: 
 
 
 @pytest.mark.parametrize("end", ["", "-wal", "-shm"])
-def test_a_database_that_others_can_read_is_a_failure(patient: Patient, end: str) -> None:
+def test_a_database_that_others_can_read_is_a_failure(patient: DoctorSubject, end: str) -> None:
     with patient.store.write() as session:  # makes the log, which stays while somebody is connected
         session.execute(text("UPDATE ledger_head SET size = size"))
     patient.file.with_name(patient.file.name + end).chmod(0o604)
@@ -326,13 +326,13 @@ def test_a_database_that_others_can_read_is_a_failure(patient: Patient, end: str
 @pytest.mark.parametrize(
     ("mode", "expected"), [(0o700, "ok"), (0o750, "warning"), (0o705, "warning"), (0o770, "failed")]
 )
-def test_a_folder_is_closed_to_others(patient: Patient, mode: int, expected: str) -> None:
+def test_a_folder_is_closed_to_others(patient: DoctorSubject, mode: int, expected: str) -> None:
     patient.file.parent.chmod(mode)
     assert outcome("database-is-private", patient) == expected
     assert outcome("settings-are-private", patient) == expected
 
 
-def test_the_key_of_a_certificate_is_private(patient: Patient) -> None:
+def test_the_key_of_a_certificate_is_private(patient: DoctorSubject) -> None:
     key = patient.file.parent / "service.key"
     key.touch(mode=0o600)
     told = _set(patient, platform_options={"certificate_key": str(key)})
@@ -355,17 +355,17 @@ def test_the_key_of_a_certificate_is_private(patient: Patient) -> None:
         ("http://127.0.0.1.example.org", "failed"),
     ],
 )
-def test_an_issuer_without_https_is_never_ok(patient: Patient, issuer: str, expected: str) -> None:
+def test_an_issuer_without_https_is_never_ok(patient: DoctorSubject, issuer: str, expected: str) -> None:
     assert outcome("issuer-is-https", _set(patient, issuer=issuer)) == expected
 
 
-def test_an_entry_that_was_rewritten_is_found(patient: Patient) -> None:
+def test_an_entry_that_was_rewritten_is_found(patient: DoctorSubject) -> None:
     """Its kept hash is that of the old text."""
     _execute(patient, "UPDATE ledger SET text = text || ' ' WHERE number = 0")
     assert outcome("ledger-is-whole", patient) == "failed"
 
 
-def test_a_head_that_this_ledger_did_not_sign_is_not_believed(patient: Patient) -> None:
+def test_a_head_that_this_ledger_did_not_sign_is_not_believed(patient: DoctorSubject) -> None:
     with patient.store.read() as session:
         signed = latest(session)
         assert signed
@@ -378,7 +378,7 @@ def test_a_head_that_this_ledger_did_not_sign_is_not_believed(patient: Patient) 
     assert outcome("ledger-is-whole", patient) == "failed"
 
 
-def test_nothing_is_ticked_before_the_first_start(patient: Patient) -> None:
+def test_nothing_is_ticked_before_the_first_start(patient: DoctorSubject) -> None:
     """`init` makes neither keys nor a signed head."""
     patient.store.close()
     patient.file.unlink()
@@ -388,7 +388,7 @@ def test_nothing_is_ticked_before_the_first_start(patient: Patient) -> None:
         assert outcome(name, patient) == "not-applicable"
 
 
-def test_processes_that_may_open_too_many_connections(on_postgresql: Patient) -> None:
+def test_processes_that_may_open_too_many_connections(on_postgresql: DoctorSubject) -> None:
     few = _set(on_postgresql, request_threads=4)
     assert outcome("connections-are-enough", few) == "ok"
     one = BY_NAME["connections-are-enough"](_set(on_postgresql, request_threads=128))
@@ -425,7 +425,7 @@ def test_an_adapter_that_does_not_answer_is_told() -> None:
     assert "secret" not in found.what
 
 
-def test_the_command_exits_by_what_it_finds(patient: Patient) -> None:
+def test_the_command_exits_by_what_it_finds(patient: DoctorSubject) -> None:
     assert patient.config
     arguments = ["doctor", "--config", str(patient.config), "--no-adapter", "--json"]
     well = CliRunner().invoke(app, arguments)
@@ -441,7 +441,7 @@ def test_the_command_exits_by_what_it_finds(patient: Patient) -> None:
 # --- as systemd starts it: deploy/platform-auditor.service
 
 
-def _as_a_credential(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def _as_a_credential(patient: DoctorSubject, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The command of the unit; systemd shows what it hands to another account as mode 440."""
     assert patient.config
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(patient.config.parent))
@@ -450,7 +450,7 @@ def _as_a_credential(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> list[
 
 
 def test_credentials_of_systemd_are_private(
-    patient: Patient, monkeypatch: pytest.MonkeyPatch
+    patient: DoctorSubject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = _as_a_credential(patient, monkeypatch)
     started = CliRunner().invoke(app, command)
@@ -462,7 +462,7 @@ def test_credentials_of_systemd_are_private(
 
 @pytest.mark.parametrize("revision", [each for each in revisions() if each >= "0007"][:-1])
 def test_an_upgrade_is_begun_on_every_schema_that_it_migrates(
-    patient: Patient, monkeypatch: pytest.MonkeyPatch, revision: str
+    patient: DoctorSubject, monkeypatch: pytest.MonkeyPatch, revision: str
 ) -> None:
     """No check asks for what only the newest schema has: the service could not start to migrate."""
     patient.store.close()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic import SecretStr, ValidationError
 
 from api.kinds.building_blocks.scoring import score_or_cut
-from api.platforms.fault_isolation import PlatformDownError, answers_or_cut
+from api.platforms.fault_isolation import PlatformDownError, iter_isolating_failures
 from api.platforms.http import HttpPlatform, served
 from api.platforms.http.client import AnswerTooLargeError, CallFailedError, LineOptions
 from api.platforms.http.messages import END
@@ -194,7 +194,7 @@ def test_rows_of_everybody_else_are_read(platform: Platform) -> None:
     expected = sum(map(len, there(platform.logs).read(name, others, columns)))
     with over_http(replace(platform, logs=Unreadable(there(platform.logs)))) as far:
         logs = there(far.logs)
-        answers = answers_or_cut(
+        answers = iter_isolating_failures(
             lambda start, stop: list(logs.read(name, few[start:stop], columns)), len(few)
         )
         rows = [batch for _, _, batches in answers for batch in batches]
@@ -286,7 +286,7 @@ def test_rows_that_are_too_many_for_one_call_come_in_several(platform: Platform)
     logs = Talkative(rows=2_000)  # 32 kB a person
     limits = {"call_bytes": 2**17, "person_bytes": 64}
     with over_http(replace(platform, logs=logs), **limits) as far:
-        answers = answers_or_cut(
+        answers = iter_isolating_failures(
             lambda start, stop: list(
                 there(far.logs).read("long", np.arange(start, stop), ["score"])
             ),
@@ -302,7 +302,7 @@ def test_whose_rows_have_no_end_is_cut_and_nobody_else(platform: Platform) -> No
     limits = {"call_bytes": 2**17, "person_bytes": 64}
     with over_http(replace(platform, logs=logs), **limits) as far:
         found = dict.fromkeys(range(4), 0)
-        for start, stop, batches in answers_or_cut(
+        for start, stop, batches in iter_isolating_failures(
             lambda start, stop: list(
                 there(far.logs).read("long", np.arange(start, stop), ["score"])
             ),
