@@ -43,7 +43,7 @@ def figure(command: str, people: int = 10_000) -> Figure:
 def _fill(store: Store, numbers: NDArray[np.int64]) -> None:
     rng = np.random.default_rng(0)
     with store.write() as session:
-        for blocks in Blocks.in_turn(session, numbers, ("spent",)):
+        for blocks in Blocks.chunks(session, numbers, ("spent",)):
             blocks["spent"][:] = rng.integers(0, 10**11, len(blocks["spent"]))
             blocks.save(session)
 

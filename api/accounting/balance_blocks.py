@@ -50,7 +50,9 @@ def numbers_of(persons: Persons) -> NDArray[np.int64]:
     return np.concatenate([numbers[:1], numbers[1:][numbers[1:] != numbers[:-1]]])
 
 
-def padded_block_numbers(session: Session, numbers: NDArray[np.int64], at_least: int) -> NDArray[np.int64]:
+def padded_block_numbers(
+    session: Session, numbers: NDArray[np.int64], at_least: int
+) -> NDArray[np.int64]:
     """These blocks and others at random, so many in all whatever these are, or all there are.
 
     Nobody looks here which of the others are there: on a platform with dense numbers all are.

@@ -27,7 +27,9 @@ class SpentBalances:
     cap: Fraction
 
     @classmethod
-    def as_of_charge(cls, store: Store, price: Price, audience: AudienceRow, cap: Fraction) -> "SpentBalances":
+    def as_of_charge(
+        cls, store: Store, price: Price, audience: AudienceRow, cap: Fraction
+    ) -> "SpentBalances":
         """What the people of an audience had borne apart from an audit of this price."""
         own = Fraction(price.rho.change_one)
         return cls(store, Fraction(0) if displaces(audience) else own, cap)

@@ -79,7 +79,9 @@ def state(connection: Connection, caller: Caller, audit_id: str) -> str:
     return str(found)
 
 
-def to_wire(row: AuditRow, request: AuditRequest | None = None, price: Price | None = None) -> Audit:
+def to_wire(
+    row: AuditRow, request: AuditRequest | None = None, price: Price | None = None
+) -> Audit:
     """The audit as it is shown; request and price are read from the row where they are not here."""
     return Audit(
         id=row.id,

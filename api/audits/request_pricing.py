@@ -55,7 +55,9 @@ def resolve(
     return price_request(found, request, platform, settings)
 
 
-def about(session: Session, auditor_id: str, content_ids: Sequence[str], audience_id: str) -> AuditSubject:
+def about(
+    session: Session, auditor_id: str, content_ids: Sequence[str], audience_id: str
+) -> AuditSubject:
     """What an auditor asks about, who must own it."""
     digests = contents.digests(session, auditor_id, content_ids)
     audience, groups = uploads.owned_grouped(session, auditor_id, audience_id)
@@ -66,7 +68,9 @@ def about(session: Session, auditor_id: str, content_ids: Sequence[str], audienc
     return AuditSubject(digests, audience, audience_facts(session, audience, groups))
 
 
-def price_request(found: AuditSubject, request: Any, platform: Platform, settings: Settings) -> PricedRequest:
+def price_request(
+    found: AuditSubject, request: Any, platform: Platform, settings: Settings
+) -> PricedRequest:
     """What the request comes to, or why it cannot be asked about this."""
     kind, facts = KINDS[request.kind], found.facts
     _refuse_source(request.kind, kind, facts)

@@ -98,7 +98,9 @@ class AuditSubmission:
 
     def __init__(self, store: Store, platform: Platform, settings: Settings) -> None:
         self._store, self._platform, self._settings = store, platform, settings
-        self._charge = GroupCommit(self._locked_ledger, self._charge_batch, _can_batch_with, fatal=UNAVAILABLE)
+        self._charge = GroupCommit(
+            self._locked_ledger, self._charge_batch, _can_batch_with, fatal=UNAVAILABLE
+        )
         # Read once: whether it has changed is looked at under the lock.
         self._load_subject = lru_cache(maxsize=_SUBJECT_CACHE_SIZE)(self._read_subject)
 
@@ -108,7 +110,9 @@ class AuditSubmission:
         asked = digest(whole)
         try:
             ahead = self._price_optimistically(caller, request)
-            audit = self._charge(_Submission(caller, request, whole.decode(), asked, statement, ahead))
+            audit = self._charge(
+                _Submission(caller, request, whole.decode(), asked, statement, ahead)
+            )
         except RefusalError as refusal:
             body = {
                 "by": caller.researcher_id,
@@ -130,7 +134,9 @@ class AuditSubmission:
         except ApiError:
             return None
 
-    def _read_subject(self, auditor_id: str, content_ids: tuple[str, ...], audience_id: str) -> AuditSubject:
+    def _read_subject(
+        self, auditor_id: str, content_ids: tuple[str, ...], audience_id: str
+    ) -> AuditSubject:
         with self._store.ask() as session:
             return request_pricing.about(session, auditor_id, content_ids, audience_id)
 
@@ -148,7 +154,9 @@ class AuditSubmission:
         """An audit for each; who was charged before gets the answer of then."""
         session, at = books
         sealed, tried = _changes_since_pricing(session, orders)
-        earlier = {order: _original_response(session, order) for order in orders if order.key in tried}
+        earlier = {
+            order: _original_response(session, order) for order in orders if order.key in tried
+        }
         new = [order for order in orders if order not in earlier]
         made = dict(zip(new, self._charge_new(session, at, new, sealed), strict=True))
         return [earlier.get(order) or made[order] for order in orders]
@@ -162,7 +170,9 @@ class AuditSubmission:
         # Others have held the books since these were read.
         everything = [self._revalidate(session, order, sealed) for order in orders]
         line = QueueSnapshot.found(session, self._settings)
-        granted = mandates.for_auditors(session, [order.caller.auditor for order in orders], lock=True)
+        granted = mandates.for_auditors(
+            session, [order.caller.auditor for order in orders], lock=True
+        )
         bills = [
             self._charge_order(session, at, order, asked, line, granted[order.caller.auditor])
             for order, asked in zip(orders, everything, strict=True)
@@ -175,7 +185,9 @@ class AuditSubmission:
             for order, bill in zip(orders, bills, strict=True)
         ]
 
-    def _revalidate(self, session: Session, order: _Submission, sealed: Collection[str]) -> PricedRequest:
+    def _revalidate(
+        self, session: Session, order: _Submission, sealed: Collection[str]
+    ) -> PricedRequest:
         """What the request is about now: as it was, unless an audience has ended or was taken."""
         ahead = order.ahead
         if ahead is None or ahead.about.audience.id not in sealed:
@@ -242,7 +254,9 @@ def _can_batch_with(order: _Submission, others: Sequence[_Submission]) -> bool:
     )
 
 
-def _changes_since_pricing(session: Session, orders: Sequence[_Submission]) -> tuple[set[str], set[tuple[str, str]]]:
+def _changes_since_pricing(
+    session: Session, orders: Sequence[_Submission]
+) -> tuple[set[str], set[tuple[str, str]]]:
     """Which audiences are still sealed, and who has used which key before."""
     asked = {
         "audiences": [order.request.audience_id for order in orders],

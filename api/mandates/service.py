@@ -117,7 +117,8 @@ def select_payer(
         for row in in_force
         if price.debit(row.currency)
         <= budgets.remaining(session, row, at) - (taken or {}).get(row.id, 0)
-        and price.exploration_loss <= budgets.remaining_exploration(row) - (explored or {}).get(row.id, 0)
+        and price.exploration_loss
+        <= budgets.remaining_exploration(row) - (explored or {}).get(row.id, 0)
     )
     return next(able, in_force[0])
 

@@ -256,7 +256,7 @@ def test_a_failure_after_the_draw_is_final_although_the_database_was_down(
     def down(*_: object) -> bool:
         raise OperationalError("SELECT", {}, Exception("gone"))
 
-    monkeypatch.setattr(failpoints, "reached", reached)
+    monkeypatch.setattr(failpoints, "hit", reached)
     party = talk.party()
     message: bytes | None = party.start()
     with monkeypatch.context() as patched:

@@ -93,7 +93,7 @@ def test_without_the_owner_in_the_query_an_id_opens_everything(
     target: Deployment, victim: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(uploads, "owned", unguarded(AudienceRow))
-    monkeypatch.setattr(queries, "owned", unguarded(AuditRow))
+    monkeypatch.setattr(queries, "get_owned", unguarded(AuditRow))
     monkeypatch.setattr(contents, "owned", unguarded(ContentRow))
     digests = select(ContentRow.id, ContentRow.digest).where(contents._THESE)
     monkeypatch.setattr(contents, "_DIGESTS", digests)
@@ -152,7 +152,7 @@ def test_without_the_owner_of_a_mandate_whoever_names_it_spends_it(
         anybodys = [session.get_one(MandateRow, named)]
         return original(session, anybodys, kind, price, named, *rest, **how)
 
-    monkeypatch.setattr(mandates, "choose", generous)
+    monkeypatch.setattr(mandates, "select_payer", generous)
     victim, _ = owning(target, world)
     me, body = owning(target, world)
     assert me.submit(body | {"mandate_id": mandate_of(victim)["id"]}).is_success
@@ -174,7 +174,7 @@ def test_another_auditors_idempotency_key_is_as_good_as_new(
 def test_keys_of_all_auditors_together_would_tell_who_used_them(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    since, earlier = submission._since, submission._earlier
+    since, earlier = submission._changes_since_pricing, submission._original_response
 
     def owner_of(session: Session, order: Any) -> str:
         query = select(AuditRow.auditor_id).where(AuditRow.idempotency_key == order.statement.key)
@@ -188,8 +188,8 @@ def test_keys_of_all_auditors_together_would_tell_who_used_them(
         owner = replace(order.caller, auditor_id=owner_of(session, order))
         return earlier(session, replace(order, caller=owner))
 
-    monkeypatch.setattr(submission, "_since", shared)
-    monkeypatch.setattr(submission, "_earlier", anybodys)
+    monkeypatch.setattr(submission, "_changes_since_pricing", shared)
+    monkeypatch.setattr(submission, "_original_response", anybodys)
     (victim, theirs), (me, mine) = owning(target, world), owning(target, world)
     first = victim.submit(theirs, key="a-key-of-both").json()
     refused(me.submit(mine, key="a-key-of-both"), "idempotency-conflict", first["id"])

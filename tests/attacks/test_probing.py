@@ -115,7 +115,7 @@ def test_a_figure_of_progress_would_tell(
             scored = sum(len(group.people or b"") // 8 for group in groups)
         return original(row, *known).model_copy(update={"failure": f"{scored} people scored"})
 
-    monkeypatch.setattr(queries, "view", chatty)
+    monkeypatch.setattr(queries, "to_wire", chatty)
     assert told_apart(target, world) >= {"queued", "audit", "audits"}
 
 
@@ -131,7 +131,7 @@ def test_a_price_that_looks_at_the_data_would_tell(
         return facts if matched(session, audience) else replace(facts, known_sizes=nobody)
 
     for module in (request_pricing, job):
-        monkeypatch.setattr(module, "facts_from", thrifty)
+        monkeypatch.setattr(module, "audience_facts", thrifty)
     assert told_apart(target, world) >= {"price", "submit", "budget"}
 
 

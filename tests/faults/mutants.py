@@ -82,7 +82,9 @@ def charge_after_the_answer(settings: dict[str, Any]) -> None:
                 bill = replace(asked[made.audit.id], mandate=mandate)
                 charge(session, at, [bill], Settings(**settings))
 
-    def without_a_charge(session: Session, audit: AuditRow, _: Settings) -> tuple[AuditJob, Membership]:
+    def without_a_charge(
+        session: Session, audit: AuditRow, _: Settings
+    ) -> tuple[AuditJob, Membership]:
         request = REQUEST.validate_json(audit.request)
         price = Price.model_validate_json(audit.price)
         audience = session.get_one(AudienceRow, audit.audience_id)
@@ -91,13 +93,13 @@ def charge_after_the_answer(settings: dict[str, Any]) -> None:
         return made, memberships.charged_members(session, audit.id, audience)[0]
 
     put(charging, "charge", later)
-    put(job, "read", without_a_charge)
+    put(job, "load_job", without_a_charge)
     put(Worker, "_commit", commit_and_charge)
 
 
 def lease_without_end(_: dict[str, Any]) -> None:
     """What a dead worker had claimed is never claimed again."""
-    put(leases, "lease", lambda _: now() + timedelta(minutes=9))
+    put(leases, "lease_expiry", lambda _: now() + timedelta(minutes=9))
 
 
 def releases_after_their_audits_end(_: dict[str, Any]) -> None:

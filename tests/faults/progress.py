@@ -29,7 +29,7 @@ def count_idle_polls(folder: Path) -> None:
                 file.write(b".")
         return audit
 
-    setattr(leases, "take", counted)  # noqa: B010  (mypy allows no other signature)
+    setattr(leases, "claim_next", counted)  # noqa: B010  (mypy allows no other signature)
 
 
 @dataclass

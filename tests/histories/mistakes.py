@@ -52,12 +52,12 @@ def lease_never_expires(folder: Path) -> None:
         _mark(folder)
         return endless(settings)
 
-    put(leases, "lease", lease)
+    put(leases, "lease_expiry", lease)
 
 
 def answer_before_commit(folder: Path) -> None:
     """A submission is acknowledged when its charge is written, and committed a little later."""
-    submit, charged, reached = AuditSubmission.submit, AuditSubmission._charged, failpoints.hit
+    submit, charged, reached = AuditSubmission.submit, AuditSubmission._charge_batch, failpoints.hit
     waiting: dict[str, Future[Audit]] = {}
 
     def tell(self: AuditSubmission, books: Any, orders: Sequence[Any]) -> list[Audit]:
@@ -85,7 +85,7 @@ def answer_before_commit(folder: Path) -> None:
             _mark(folder)
             threading.Event().wait(LATE)
 
-    put(AuditSubmission, "_charged", tell)
+    put(AuditSubmission, "_charge_batch", tell)
     put(AuditSubmission, "submit", early)
     failpoints.hit = wait
 

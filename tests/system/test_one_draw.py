@@ -106,7 +106,7 @@ class Failing:
 def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[Failpoint, list[Exception]], Failing]:
     def replaced(at: Failpoint, errors: list[Exception]) -> Failing:
         made = Failing(at, errors)
-        monkeypatch.setattr(failpoints, "reached", made)
+        monkeypatch.setattr(failpoints, "hit", made)
         return made
 
     return replaced
@@ -303,7 +303,7 @@ def test_a_crash_after_the_draw_stores_nothing_of_it(
         if boundary is at and len(draws) == 1:
             raise Killed
 
-    monkeypatch.setattr(failpoints, "reached", killed)
+    monkeypatch.setattr(failpoints, "hit", killed)
     with pytest.raises(Killed):
         service.service.worker().run_one()
     with service.service.store.read() as session:

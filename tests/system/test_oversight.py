@@ -210,7 +210,7 @@ def test_events_tell_each_state_once_and_end(idle: Deployment, world: World) -> 
     claimed = worker._claim()
     assert claimed is not None
     assert [heard.get(timeout=20) for _ in range(3)][1] == json_line(audit["id"], "running")
-    worker._release([worker._make(claimed)])
+    worker._release([worker._execute(claimed)])
     assert [heard.get(timeout=20) for _ in range(3)][1] == json_line(audit["id"], "released")
     assert heard.get(timeout=20) is None
     thread.join()

@@ -64,7 +64,7 @@ def made(at_work: Worker, count: int) -> list[FinishedRun]:
         audit = at_work._claim()
         assert audit is not None
         at_work.leases.keep(audit)
-        found.append(at_work._make(audit))
+        found.append(at_work._execute(audit))
     return found
 
 
@@ -188,7 +188,7 @@ def test_without_a_database_nothing_is_lost(
         raise OperationalError("", {}, Exception("gone"))
 
     with monkeypatch.context() as patch:
-        patch.setattr(worker, "deliver", gone)
+        patch.setattr(worker, "publish", gone)
         with pytest.raises(OperationalError):
             at_work._release(found)
     assert at_work.leases.kept == []

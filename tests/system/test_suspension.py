@@ -89,7 +89,7 @@ def test_what_runs_when_a_mandate_is_suspended_or_terminated_finishes(
         assert claimed is not None
         act(case.mandate.id, "now")
         assert case.state(running) == "running"
-        worker._release([worker._make(claimed)])
+        worker._release([worker._execute(claimed)])
         assert case.state(running) == "released"
         assert case.mandate.spent == Decimal(2)
 

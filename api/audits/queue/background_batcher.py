@@ -18,7 +18,9 @@ log = logging.getLogger(__name__)
 class BackgroundBatcher(Generic[Item]):
     """A thread that does what it is given, until the block ends and everything is done."""
 
-    def __init__(self, process: Callable[[Sequence[Item]], object], max_pending: int, name: str) -> None:
+    def __init__(
+        self, process: Callable[[Sequence[Item]], object], max_pending: int, name: str
+    ) -> None:
         self._process, self._max_pending = process, max_pending
         self._changed = threading.Condition()
         self._waiting: list[Item] = []

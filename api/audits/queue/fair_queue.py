@@ -192,6 +192,6 @@ class QueueSnapshot:
 
 def _full(why: str) -> QueueFullError:
     return QueueFullError(
-        f"{why}: nothing was charged, send it again in {COME_BACK_SECONDS} s or later",
+        f"{why}: nothing was charged, send it again in {RETRY_AFTER_SECONDS} s or later",
         headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
     )

@@ -33,7 +33,9 @@ class _PendingRequest(Generic[Request, Result]):
 
 
 class GroupCommit(Generic[Held, Request, Result]):
-    """`commit` answers some, in their order, while `acquire` holds the lock: or raises, and all is undone.
+    """Group commit: `commit` answers a batch in its order while `acquire` holds the lock.
+
+    Where `commit` raises, the whole batch is undone.
 
     `can_join` tells who may be done with others, and `fatal` what would be raised for each.
     """

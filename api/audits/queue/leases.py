@@ -45,7 +45,9 @@ log = logging.getLogger(__name__)
 def claim_next(store: Store, settings: Settings) -> AuditRow | None:
     """The audit whose turn it is, if there is one."""
     with store.write_once() as connection:
-        return fair_queue.dequeue(connection, secrets.token_hex(16), lease_expiry(settings), settings)
+        return fair_queue.dequeue(
+            connection, secrets.token_hex(16), lease_expiry(settings), settings
+        )
 
 
 def lease_expiry(settings: Settings) -> datetime:
@@ -53,7 +55,9 @@ def lease_expiry(settings: Settings) -> datetime:
     return now() + timedelta(seconds=settings.lease_seconds)
 
 
-def still_held(session: Session, audits: Sequence[AuditRow], *, wait: bool = True) -> list[AuditRow]:
+def still_held(
+    session: Session, audits: Sequence[AuditRow], *, wait: bool = True
+) -> list[AuditRow]:
     """Those of these audits that are still claimed as they were, locked; or those that are free."""
     claims = {audit.id: audit.claim for audit in audits}
     rows = session.scalars(_LOCKED if wait else _FREE, {"audits": list(claims)})

@@ -201,7 +201,11 @@ def _given(visit: PageRequest) -> dict[str, list[str]]:
 
 
 def _priced(
-    visit: PageRequest, session: Session, kind: AuditKind, offer: Choices, given: dict[str, list[str]]
+    visit: PageRequest,
+    session: Session,
+    kind: AuditKind,
+    offer: Choices,
+    given: dict[str, list[str]],
 ) -> tuple[AnyRequest | None, Quote | None, Complaint | None]:
     """The request of a filled form and its price, or what is wrong with it."""
     if not given or kind in ELSEWHERE:

@@ -57,7 +57,9 @@ def get_proof(number: EntryNumberPath, visit: RegulatorVisit, session: ReadDep) 
     return _evidence(visit, session, proof.checkpoint, proof)
 
 
-def _evidence(visit: PageRequest, session: Session, note: str, proof: InclusionProof | None) -> Evidence:
+def _evidence(
+    visit: PageRequest, session: Session, note: str, proof: InclusionProof | None
+) -> Evidence:
     parts = visit.console.parts
     published = key_rotation.published(parts.signing_keys, parts.origin)
     return Evidence(

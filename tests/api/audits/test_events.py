@@ -144,7 +144,7 @@ def test_a_word_between_two_states_is_not_lost(no_looks: None) -> None:
 
 
 def test_few_words_are_kept(no_looks: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "_KEPT", 2)
+    monkeypatch.setattr(events, "_RECENT_STATES_KEPT", 2)
 
     async def test() -> None:
         streams = AuditEvents(Books({}).read)

@@ -142,7 +142,10 @@ def test_people_scattered_over_a_large_platform_are_held_a_few_blocks_at_a_time(
     everyone = Membership((scattered,), 1)
     for _ in range(2):  # their blocks are new, and are there
         assert peak(lambda: charged(store, everyone, 6_000)) < BATCH_BYTES / 4
-    assert peak(lambda: SpentBalances(store, Fraction(0), Fraction(1)).shares(scattered)) < BATCH_BYTES / 4
+    assert (
+        peak(lambda: SpentBalances(store, Fraction(0), Fraction(1)).shares(scattered))
+        < BATCH_BYTES / 4
+    )
     assert peak(lambda: charged(store, Membership((scattered[:1],), 1), 6_000)) < BATCH_BYTES / 4
 
 

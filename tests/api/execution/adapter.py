@@ -60,7 +60,9 @@ class Numbered(OneModel):
             time.sleep(0.02)
         if 13 in persons:
             raise ValueError("nobody speaks of person 13")
-        found = (splitmix64(persons.astype(np.uint64) + np.uint64(len(content["title"]))) >> 11) / 2**53
+        found = (
+            splitmix64(persons.astype(np.uint64) + np.uint64(len(content["title"]))) >> 11
+        ) / 2**53
         return np.where(persons % 100 == 7, np.nan, found)
 
 

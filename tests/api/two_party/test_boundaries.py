@@ -161,7 +161,7 @@ def test_a_failure_after_the_draw_is_final(
         if boundary is at:
             raise ValueError("no such number")
 
-    monkeypatch.setattr(failpoints, "reached", fails)
+    monkeypatch.setattr(failpoints, "hit", fails)
     with pytest.raises(ConflictError):
         talk.talk(talk.party())
     with pytest.raises(ConflictError):
@@ -182,7 +182,7 @@ def test_an_unavailable_database_is_given_the_same_answer_again(
         if boundary is Failpoint.RELEASE_WRITTEN and gone:
             raise gone.pop()
 
-    monkeypatch.setattr(failpoints, "reached", fails)
+    monkeypatch.setattr(failpoints, "hit", fails)
     party = talk.party()
     with pytest.raises(OperationalError):
         talk.talk(party)
@@ -286,14 +286,14 @@ def test_a_hidden_audience_is_for_one_audit_though_two_ask_at_once(
 ) -> None:
     """Both have read that nobody has it before either is charged."""
     hidden = weighted(auditor, usernames(world, 20), ["a"] * 20, hide=True)
-    read, both = AuditSubmission._ahead, threading.Barrier(2)
+    read, both = AuditSubmission._price_optimistically, threading.Barrier(2)
 
     def at_once(*given: Any) -> Any:
         found = read(*given)
         both.wait(30)
         return found
 
-    monkeypatch.setattr(AuditSubmission, "_ahead", at_once)
+    monkeypatch.setattr(AuditSubmission, "_price_optimistically", at_once)
     with ThreadPoolExecutor(2) as pool:
         asked = [pool.submit(Conversation.begin, service, auditor, hidden) for _ in range(2)]
         errors = [each.exception() for each in asked]
@@ -309,7 +309,7 @@ def test_a_retry_beside_its_own_first_try_gets_the_same_audit(
 ) -> None:
     """The first is charged after the second has found no earlier one, and before it reads on."""
     hidden = weighted(auditor, usernames(world, 20), ["a"] * 20, hide=True)
-    read, submit, tries = AuditSubmission._ahead, AuditSubmission.submit, list[Any]()
+    read, submit, tries = AuditSubmission._price_optimistically, AuditSubmission.submit, list[Any]()
     first: list[Audit] = []
 
     def tried(*given: Any) -> Audit:
@@ -318,12 +318,12 @@ def test_a_retry_beside_its_own_first_try_gets_the_same_audit(
 
     def late(*given: Any) -> Any:
         if not first:
-            monkeypatch.setattr(AuditSubmission, "_ahead", read)
+            monkeypatch.setattr(AuditSubmission, "_price_optimistically", read)
             first.append(submit(*tries[0]))
         return read(*given)
 
     monkeypatch.setattr(AuditSubmission, "submit", tried)
-    monkeypatch.setattr(AuditSubmission, "_ahead", late)
+    monkeypatch.setattr(AuditSubmission, "_price_optimistically", late)
     refusals = entries_of(service, "refusal")
     talk = Conversation.begin(service, auditor, hidden)
     assert [talk.audit.id] == [audit.id for audit in first]

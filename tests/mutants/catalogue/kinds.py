@@ -218,8 +218,8 @@ MUTANTS = (
         "rows_are_drawn_without_the_secret",
         "Which rows of a person are drawn can be computed by everybody.",
         "api/platforms/row_sampling.py",
-        "mixed(person.astype(np.uint64) + word(secret))",
-        "mixed(person.astype(np.uint64))",
+        "splitmix64(person.astype(np.uint64) + word(secret))",
+        "splitmix64(person.astype(np.uint64))",
         ("tests/api/platforms/test_row_sampling.py::test_another_secret_draws_other_rows",),
     ),
     Mutant(

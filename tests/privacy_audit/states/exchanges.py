@@ -118,7 +118,7 @@ def faulty(do: Callable[[World, Observed], None]) -> Callable[[World, Observed],
             if boundary is Failpoint.NOISED:
                 raise FaultError
 
-        with patch.object(failpoints, "reached", reached):
+        with patch.object(failpoints, "hit", reached):
             do(world, observed)
 
     return failing

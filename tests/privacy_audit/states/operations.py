@@ -57,7 +57,7 @@ class Operation:
         def reached(boundary: Failpoint) -> None:
             observed.draws += boundary is Failpoint.NOISED
 
-        with patch.object(failpoints, "reached", reached), suppress(ApiError, FaultError):
+        with patch.object(failpoints, "hit", reached), suppress(ApiError, FaultError):
             try:
                 self.do(world, observed)
             except Killed:

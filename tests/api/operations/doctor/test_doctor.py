@@ -355,7 +355,9 @@ def test_the_key_of_a_certificate_is_private(patient: DoctorSubject) -> None:
         ("http://127.0.0.1.example.org", "failed"),
     ],
 )
-def test_an_issuer_without_https_is_never_ok(patient: DoctorSubject, issuer: str, expected: str) -> None:
+def test_an_issuer_without_https_is_never_ok(
+    patient: DoctorSubject, issuer: str, expected: str
+) -> None:
     assert outcome("issuer-is-https", _set(patient, issuer=issuer)) == expected
 
 
