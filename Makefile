@@ -5,7 +5,7 @@ READY := .venv/.ready
 PYTEST := $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-long test-all browser faults load histories privacy-audit mutants check bench lock openapi golden docs clean
+.PHONY: help demo serve test test-long test-all browser faults load histories privacy-audit mutants check bench lock kinds openapi golden docs clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -53,6 +53,7 @@ check: $(READY) ## lint, types, import rules, contract and lock in step
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m openapi.kinds.generate --check
 	$(BIN)/python -m api.app.export_openapi --check
 	$(BIN)/python -m tests.lock
 
@@ -61,6 +62,9 @@ bench: $(READY) ## figures, each a ratio of two things in one run
 
 docs: $(READY) ## the documentation as a site, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
+
+kinds: $(READY) ## generate the unions of requests and releases from the contracts of kinds
+	$(BIN)/python -m openapi.kinds.generate
 
 openapi: $(READY) ## export the contract
 	$(BIN)/python -m api.app.export_openapi

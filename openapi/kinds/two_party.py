@@ -1,9 +1,11 @@
-"""Two-party audits: the auditor's groups stay encrypted, what is measured stays at the platform."""
+"""Contract of `two-party`: the auditor's groups stay encrypted, the values at the platform."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from openapi.kinds.contract import KindContract
+from openapi.kinds.released import Released
 from openapi.kinds.request_fields import (
     MAX_BINS,
     MAX_ROWS,
@@ -161,6 +163,21 @@ class TwoPartyRequest(Asked):
         return (self.metric.content_id,) if isinstance(self.metric, SoftHistogram) else ()
 
 
+class TwoPartyRelease(Released):
+    """What the parties computed, and the hash of all they said. The sums are in it, encrypted.
+
+    Sums are of `hidden_groups` by `cells`, over `rows` rows of the upload that found somebody.
+    """
+
+    kind: Literal["two-party"]
+    metric: SoftMetric
+    hidden_groups: int
+    weight_scale: int
+    rows: int
+    cells: list[str]
+    transcript: Digest
+
+
 class TwoPartyRun(Wire):
     """How far a two-party audit is, in public numbers alone.
 
@@ -213,3 +230,12 @@ class OpeningDraft(Wire):
     audit_id: Identifier
     transcript: Digest
     findings: Annotated[list[FindingCode], Field(max_length=10)]
+
+
+KIND = KindContract(
+    "two-party",
+    TwoPartyRequest,
+    TwoPartyRelease,
+    title="Two-party",
+    reads="hidden groups",
+)

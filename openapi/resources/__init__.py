@@ -1,49 +1,31 @@
 """Wire models, by the thing they describe."""
 
-from openapi.kinds.releases import (
-    RELEASE,
-    AnyRelease,
+from openapi.kinds.balance_histogram import (
     BalanceHistogramRelease,
-    BiasSizeRelease,
-    EnvyFreenessRelease,
-    GroupBalances,
-    GroupCdf,
-    GroupCount,
-    GroupHistogram,
-    GroupMoments,
-    GroupMoved,
-    GroupSize,
-    GroupTraffics,
-    LogCdfRelease,
-    MatchCountRelease,
-    MomentUnits,
-    MostSkewedRelease,
-    OutcomeTestRelease,
-    Release,
-    Released,
-    ReoRelease,
-    ScoreCdfRelease,
-    ScoreHistogramRelease,
-    TrafficCounts,
-    TwoPartyRelease,
-)
-from openapi.kinds.request_fields import MAX_BINS, Edges, EitherNoise, Levels, LogRows, OfLog, Range
-from openapi.kinds.requests import (
-    EXAMPLES,
-    REQUEST,
-    AuditRequest,
     BalanceHistogramRequest,
-    BiasSizeRequest,
-    Correction,
-    EnvyFreenessRequest,
-    LogCdfRequest,
-    MatchCountRequest,
-    MostSkewedRequest,
-    OutcomeTestRequest,
-    ReoRequest,
-    ScoreCdfRequest,
-    ScoreHistogramRequest,
+    GroupBalances,
     ShareEdges,
+)
+from openapi.kinds.bias_size import BiasSizeRelease, BiasSizeRequest, Correction, GroupMoved
+from openapi.kinds.envy_freeness import EnvyFreenessRelease, EnvyFreenessRequest
+from openapi.kinds.log_cdf import LogCdfRelease, LogCdfRequest
+from openapi.kinds.match_count import GroupCount, MatchCountRelease, MatchCountRequest
+from openapi.kinds.most_skewed import MostSkewedRelease, MostSkewedRequest
+from openapi.kinds.outcome_test import (
+    GroupMoments,
+    MomentUnits,
+    OutcomeTestRelease,
+    OutcomeTestRequest,
+)
+from openapi.kinds.released import GroupCdf, Released
+from openapi.kinds.reo import GroupTraffics, ReoRelease, ReoRequest, TrafficCounts
+from openapi.kinds.request_fields import MAX_BINS, Edges, EitherNoise, Levels, LogRows, OfLog, Range
+from openapi.kinds.score_cdf import ScoreCdfRelease, ScoreCdfRequest
+from openapi.kinds.score_histogram import (
+    GroupHistogram,
+    GroupSize,
+    ScoreHistogramRelease,
+    ScoreHistogramRequest,
 )
 from openapi.kinds.two_party import (
     FindingCode,
@@ -58,8 +40,18 @@ from openapi.kinds.two_party import (
     SoftOutcomes,
     SoftPot,
     StoredRun,
+    TwoPartyRelease,
     TwoPartyRequest,
     TwoPartyRun,
+)
+from openapi.kinds.unions import (
+    EXAMPLES,
+    RELEASE,
+    REQUEST,
+    AnyRelease,
+    AuditKind,
+    AuditRequest,
+    Release,
 )
 from openapi.prices import (
     Advice,
@@ -84,7 +76,7 @@ from openapi.resources.audiences import (
     SampleGroup,
     Seal,
 )
-from openapi.resources.audits import Audit, AuditKind, AuditState, Progress
+from openapi.resources.audits import Audit, AuditState, Progress
 from openapi.resources.catalogue import (
     Catalogue,
     Change,

@@ -2,23 +2,10 @@
 
 from typing import Literal
 
-from openapi.kinds.requests import AuditRequest
+from openapi.kinds.unions import AuditKind, AuditRequest
 from openapi.prices import Price
 from openapi.wire_model import Identifier, Instant, Wire
 
-AuditKind = Literal[
-    "score-histogram",
-    "score-cdf",
-    "match-count",
-    "most-skewed",
-    "balance-histogram",
-    "outcome-test",
-    "log-cdf",
-    "bias-size",
-    "reo",
-    "envy-freeness",
-    "two-party",
-]
 AuditState = Literal["charged", "running", "released", "failed", "cancelled"]
 
 

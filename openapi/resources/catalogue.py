@@ -3,8 +3,8 @@
 from typing import Any, Literal
 
 from openapi.kinds.request_fields import ContextValue
+from openapi.kinds.unions import AuditKind
 from openapi.resources.audiences import IdentifierKind, SupportedSource
-from openapi.resources.audits import AuditKind
 from openapi.resources.contents import ContentKind
 from openapi.resources.ledger import Number
 from openapi.wire_model import Amount, Digest, Instant, Wire

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from openapi.kinds.unions import AuditKind
 from openapi.prices import BothRelations, Currency
-from openapi.resources.audits import AuditKind
 from openapi.wire_model import (
     Amount,
     Assumption,

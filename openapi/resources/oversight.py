@@ -10,8 +10,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from openapi.kinds.unions import AuditKind
 from openapi.prices import Currency
-from openapi.resources.audits import AuditKind, AuditState
+from openapi.resources.audits import AuditState
 from openapi.resources.mandates import MandateState, Renewal
 from openapi.wire_model import Amount, Digest, Identifier, Instant, Wire
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from openapi.resources.audits import AuditKind
+from openapi.kinds.unions import AuditKind
 from openapi.resources.ledger import Number
 from openapi.resources.mandates import ExplorationLimit, MandateLimits, Renewal, Role
 from openapi.wire_model import Amount, Digest, Identifier, Instant, Personal, Wire, example

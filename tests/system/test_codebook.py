@@ -7,7 +7,7 @@ import httpx2
 from api.kinds.registry import KINDS
 from api.ledger.platform_changes import AFFECT_PRIVACY, record_state
 from api.platforms.interfaces import Platform
-from openapi.kinds.requests import AnyRequest
+from openapi.kinds.unions import AnyRequest
 from openapi.resources import Catalogue, Change, Changelog
 from openapi.resources.audiences import IDENTIFIER_KINDS, IDENTIFIER_NOTES
 from tests.world import Deployment

@@ -7,12 +7,12 @@ limits that the model states. What code knows better than people is not asked fo
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
 from api.console.forms.options import Choices, Options
-from openapi.kinds.requests import AnyRequest
+from openapi.kinds.registry import CONTRACTS
 from openapi.resources import ContextField
 
 Given = Mapping[str, Sequence[str]]
@@ -117,12 +117,9 @@ def names_of(kind: str) -> list[str]:
     return names
 
 
-@cache
 def model_of(kind: str) -> type[BaseModel]:
     """The wire model of a kind's requests."""
-    models: tuple[type[BaseModel], ...] = get_args(AnyRequest)
-    by_kind = {get_args(model.model_fields["kind"].annotation)[0]: model for model in models}
-    return by_kind[kind]
+    return CONTRACTS[kind].request
 
 
 @cache

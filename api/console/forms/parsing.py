@@ -18,7 +18,7 @@ from api.console.forms.fields import (
 )
 from api.console.forms.options import Choices
 from api.kernel.errors import InvalidRequestError
-from openapi.kinds.requests import AnyRequest
+from openapi.kinds.unions import AnyRequest
 from openapi.resources import REQUEST
 
 Corrected = Callable[[str], Mapping[str, Any]]

@@ -23,7 +23,8 @@ from api.console.security.current_user import AuditorVisit, FormDep, PageRequest
 from api.kernel.errors import ApiError, InvalidRequestError
 from api.web.dependencies import ReadDep
 from api.web.parameters import CursorQuery
-from openapi.kinds.requests import AnyRequest
+from openapi.kinds.registry import CONTRACTS
+from openapi.kinds.unions import AnyRequest
 from openapi.problems import TABLE
 from openapi.resources import REQUEST, AuditKind, Quote
 from openapi.resources.catalogue import KindNote
@@ -40,25 +41,7 @@ class Complaint:
     detail: str
 
 
-TITLES: dict[AuditKind, str] = {
-    "score-histogram": "Scores by group",
-    "score-cdf": "Cumulative scores",
-    "match-count": "People found",
-    "most-skewed": "Most skewed content",
-    "balance-histogram": "Privacy borne",
-    "outcome-test": "Outcome test",
-    "log-cdf": "Numbers of a log",
-    "bias-size": "Size of a bias",
-    "reo": "Equal opportunity",
-    "envy-freeness": "Envy-freeness",
-    "two-party": "Two-party",
-}
-# What the stated error of a kind's numbers is counted in, where it is a number of something.
-UNITS: dict[AuditKind, str] = {
-    **dict.fromkeys(("score-histogram", "score-cdf", "match-count", "most-skewed"), "people"),
-    **dict.fromkeys(("balance-histogram", "envy-freeness"), "people"),
-    **dict.fromkeys(("log-cdf", "reo"), "rows"),
-}
+TITLES = {name: contract.title for name, contract in CONTRACTS.items()}
 
 Alpha = Annotated[float | None, Query(ge=0, lt=1)]
 Delta = Annotated[float, Query(gt=0, lt=1)]
@@ -96,7 +79,7 @@ def prepare_audit(
         bins=next(iter(given.get("bins", ())), "").strip(),
         asked=asked.model_dump(mode="json") if asked else None,
         quote=quote,
-        unit=UNITS.get(kind),
+        unit=CONTRACTS[kind].counted_in,
         complaint=complaint,
         origin=visit.console.parts.origin,
         key=secrets.token_urlsafe(24),

@@ -17,7 +17,7 @@ from api.audits.pricing import price_of
 from api.audits.release import sign_release
 from api.kernel.errors import NoiseTooLargeError
 from api.kinds.registry import KINDS, AudienceFacts
-from openapi.kinds.requests import EXAMPLES
+from openapi.kinds.unions import EXAMPLES
 from openapi.resources import REQUEST
 from privacy import waist
 from privacy.canonical import LARGEST, dumps

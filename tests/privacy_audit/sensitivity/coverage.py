@@ -11,8 +11,8 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from api.kinds.registry import KINDS
-from openapi.kinds.requests import AnyRequest
 from openapi.kinds.two_party import SoftMetric
+from openapi.kinds.unions import AnyRequest
 from tests.privacy_audit.sensitivity.options import Option
 
 _NAMED = "names what is read or paid with, which is the same in all worlds"

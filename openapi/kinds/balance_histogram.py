@@ -1,0 +1,61 @@
+"""Contract of `balance-histogram`: its request and its release."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from openapi.kinds.contract import KindContract
+from openapi.kinds.released import Released
+from openapi.kinds.request_fields import MAX_BINS, Asked
+from openapi.wire_model import Epsilon, Label, Wire, example
+
+
+class ShareEdges(Wire):
+    """Bins of shares of the lifetime cap, closed like those of scores, within 0 and 1."""
+
+    edges: Annotated[
+        list[Annotated[float, Field(ge=0, le=1)]],
+        Field(min_length=2, max_length=MAX_BINS + 1, examples=[[0, 0.5, 0.9, 1]]),
+    ]
+
+
+class BalanceHistogramRequest(Asked):
+    """How much of the lifetime cap the people of each group have borne: for oversight.
+
+    Pays like any other audit, from a mandate that names this kind.
+    """
+
+    model_config = example(
+        kind="balance-histogram",
+        audience_id="audience_0193c2a5f0d1000000000000000002",
+        bins={"edges": [0, 0.25, 0.5, 0.75, 1]},
+        epsilon="0.5",
+    )
+
+    kind: Literal["balance-histogram"]
+    bins: ShareEdges
+    epsilon: Epsilon
+
+
+class GroupBalances(Wire):
+    """Noisy counts of one group by share of the lifetime cap. They may be negative."""
+
+    label: Label
+    counts: list[int]
+    outside: int
+
+
+class BalanceHistogramRelease(Released):
+    kind: Literal["balance-histogram"]
+    bins: ShareEdges
+    groups: list[GroupBalances]
+
+
+KIND = KindContract(
+    "balance-histogram",
+    BalanceHistogramRequest,
+    BalanceHistogramRelease,
+    title="Privacy spent",
+    reads="balances",
+    counted_in="people",
+)

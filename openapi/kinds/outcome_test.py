@@ -1,0 +1,80 @@
+"""Contract of `outcome-test`: its request and its release."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from openapi.kinds.contract import KindContract
+from openapi.kinds.released import Released
+from openapi.kinds.request_fields import Edges, EitherNoise, Name, OfLog, Range
+from openapi.wire_model import Label, Wire, example
+
+
+class OutcomeTestRequest(OfLog, EitherNoise):
+    """How equally scored people of each group turned out (paper 3), from logged opportunities.
+
+    Per group and bin of the score: how many rows there are, and sums of outcomes, scores, their
+    squares and their product, all with noise. Outcomes are cut to `outcome_range`, which must be
+    within the column's public range. Rows outside of all bins are in no sum.
+    """
+
+    model_config = example(
+        kind="outcome-test",
+        audience_id="audience_0193c2a5f0d1000000000000000002",
+        log="instajob",
+        bins={"edges": [0.5, 0.6, 0.7, 0.8, 0.9, 1]},
+        outcome_range={"low": 0, "high": 1},
+        epsilon="1",
+    )
+
+    kind: Literal["outcome-test"]
+    score: Name = "score"
+    outcome: Name = "outcome"
+    bins: Edges
+    outcome_range: Range
+
+
+class GroupMoments(Wire):
+    """Noisy sums over the rows of one group, one for each bin, in fixed point: see `MomentUnits`.
+
+    Of 1, v, u, u², u·v and v², where u is the score, from -1 at the low to 1 at the high end of its
+    bin, and v the outcome, from -1 at the low to 1 at the high end of its range.
+    """
+
+    label: Label
+    count: list[int]
+    outcome: list[int]
+    score: list[int]
+    score_squared: list[int]
+    score_outcome: list[int]
+    outcome_squared: list[int]
+
+
+class MomentUnits(Wire):
+    """Into how many units one is divided, by sum: noise is the same number of units on each."""
+
+    count: Annotated[int, Field(gt=0)]
+    outcome: Annotated[int, Field(gt=0)]
+    score: Annotated[int, Field(gt=0)]
+    score_squared: Annotated[int, Field(gt=0)]
+    score_outcome: Annotated[int, Field(gt=0)]
+    outcome_squared: Annotated[int, Field(gt=0)]
+
+
+class OutcomeTestRelease(Released):
+    kind: Literal["outcome-test"]
+    log: Name
+    bins: Edges
+    outcome_range: Range
+    rows_per_person: int
+    units: MomentUnits
+    groups: list[GroupMoments]
+
+
+KIND = KindContract(
+    "outcome-test",
+    OutcomeTestRequest,
+    OutcomeTestRelease,
+    title="Outcome test",
+    reads="logs",
+)

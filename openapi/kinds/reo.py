@@ -1,0 +1,85 @@
+"""Contract of `reo`: its request and its release."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from openapi.kinds.contract import KindContract
+from openapi.kinds.released import Released
+from openapi.kinds.request_fields import EitherNoise, Name, OfLog
+from openapi.wire_model import Label, Wire, example
+
+MAX_NAMES = 32
+MAX_DAYS = 366
+Names = Annotated[list[Name], Field(min_length=1, max_length=MAX_NAMES)]
+
+
+class ReoRequest(OfLog, EitherNoise):
+    """Whether relevant content reaches people whoever made it (paper 4), from a log of a feed.
+
+    Counts rows, positive or not, by `groups` of creators (words of the column `creators`), for each
+    of `strategies` on each of `days` (all days together if none is named), and for random traffic,
+    without which the question has no answer. A row is positive if any of `signals` is.
+    """
+
+    model_config = example(
+        kind="reo",
+        audience_id="audience_0193c2a5f0d1000000000000000002",
+        log="feed",
+        signals=["like_video", "share"],
+        creators="young_adult",
+        groups=["yes", "no"],
+        strategies=["default"],
+        epsilon="1",
+    )
+
+    kind: Literal["reo"]
+    signals: Names
+    creators: Name
+    groups: Annotated[list[Name], Field(min_length=2, max_length=MAX_NAMES)]
+    strategies: Names
+    days: Annotated[list[Name], Field(max_length=MAX_DAYS)] = []
+
+
+class TrafficCounts(Wire):
+    """Noisy numbers of rows by group of creators, in the request's order. They may be negative.
+
+    Of a strategy, on a day or on all days together; of random traffic where no strategy is named.
+    """
+
+    strategy: Name | None
+    day: Name | None
+    negatives: list[int]
+    positives: list[int]
+
+
+class GroupTraffics(Wire):
+    """The rows of one group of viewers: each strategy and day, and at last random traffic."""
+
+    label: Label
+    traffics: list[TrafficCounts]
+
+
+class ReoRelease(Released):
+    """`groups` are those of the audience, `creator_groups` what counts are by."""
+
+    kind: Literal["reo"]
+    log: Name
+    signals: list[Name]
+    creators: Name
+    creator_groups: list[Name]
+    strategies: list[Name]
+    days: list[Name]
+    rows_per_person: int
+    groups_per_person: int
+    groups: list[GroupTraffics]
+
+
+KIND = KindContract(
+    "reo",
+    ReoRequest,
+    ReoRelease,
+    title="Equal opportunity",
+    reads="traffic",
+    counted_in="rows",
+)

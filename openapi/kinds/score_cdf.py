@@ -1,0 +1,46 @@
+"""Contract of `score-cdf`: its request and its release."""
+
+from typing import Literal
+
+from openapi.kinds.contract import KindContract
+from openapi.kinds.released import GroupCdf, Released
+from openapi.kinds.request_fields import Asked, Context, Edges
+from openapi.wire_model import Epsilon, Identifier, example
+
+
+class ScoreCdfRequest(Asked):
+    """How many people score below each edge, in each group: paper 1's eq. 5, done privately."""
+
+    model_config = example(
+        kind="score-cdf",
+        content_id="content_0193c2a5f0d1000000000000000001",
+        audience_id="audience_0193c2a5f0d1000000000000000002",
+        bins={"edges": [0, 0.25, 0.5, 0.75, 1]},
+        epsilon="1",
+    )
+
+    kind: Literal["score-cdf"]
+    content_id: Identifier
+    bins: Edges
+    epsilon: Epsilon
+    context: Context = {}
+
+    @property
+    def content_ids(self) -> tuple[str, ...]:
+        return (self.content_id,)
+
+
+class ScoreCdfRelease(Released):
+    kind: Literal["score-cdf"]
+    bins: Edges
+    groups: list[GroupCdf]
+
+
+KIND = KindContract(
+    "score-cdf",
+    ScoreCdfRequest,
+    ScoreCdfRelease,
+    title="Cumulative scores",
+    reads="scores",
+    counted_in="people",
+)

@@ -1,0 +1,84 @@
+"""Contract of `score-histogram`: its request and its release."""
+
+from decimal import Decimal
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from openapi.kinds.contract import KindContract
+from openapi.kinds.released import Released
+from openapi.kinds.request_fields import Context, Edges, EitherNoise, Levels
+from openapi.wire_model import MAX_EPSILON, Identifier, Label, Wire, example
+
+
+class ScoreHistogramRequest(EitherNoise):
+    """How the platform's relevance scores are distributed in each group (paper 1).
+
+    `epsilon` is the paper's parameter: the noise on each bin has scale groups_per_person / epsilon.
+    `size_epsilon` buys a noisy number of scored people per group beside the bins (a quarter of
+    `epsilon` unless told, 0 for none); where the number is known it is exact and costs nothing.
+    With mechanism `discrete-gaussian`, `rho` (and `size_rho`, a sixteenth unless told) take their
+    place, and a mandate in rho pays.
+    """
+
+    model_config = example(
+        kind="score-histogram",
+        content_id="content_0193c2a5f0d1000000000000000001",
+        audience_id="audience_0193c2a5f0d1000000000000000002",
+        bins={"edges": [0, 0.25, 0.5, 0.75, 1]},
+        epsilon="1",
+        size_epsilon="0.25",
+    )
+
+    kind: Literal["score-histogram"] = "score-histogram"
+    content_id: Identifier
+    bins: Edges | Levels
+    size_epsilon: (
+        Annotated[Decimal, Field(ge=0, le=MAX_EPSILON, decimal_places=6, allow_inf_nan=False)]
+        | None
+    ) = None
+    size_rho: (
+        Annotated[Decimal, Field(ge=0, le=MAX_EPSILON, decimal_places=6, allow_inf_nan=False)]
+        | None
+    ) = None
+    context: Context = {}
+
+    @property
+    def content_ids(self) -> tuple[str, ...]:
+        return (self.content_id,)
+
+
+class GroupSize(Wire):
+    """The number of scored people of a group, the denominator of every share.
+
+    `noisy`: a count with noise of its own. `known`: exact, because the number is public (a
+    platform's sample, or participants who confirmed). `bins`: not bought; the bins' sum must do.
+    """
+
+    kind: Literal["noisy", "known", "bins"]
+    value: int | None = None
+
+
+class GroupHistogram(Wire):
+    """Noisy counts of one group: per bin and outside of all bins. They may be negative."""
+
+    label: Label
+    counts: list[int]
+    outside: int
+    size: GroupSize
+
+
+class ScoreHistogramRelease(Released):
+    kind: Literal["score-histogram"]
+    bins: Edges | Levels
+    groups: list[GroupHistogram]
+
+
+KIND = KindContract(
+    "score-histogram",
+    ScoreHistogramRequest,
+    ScoreHistogramRelease,
+    title="Scores by group",
+    reads="scores",
+    counted_in="people",
+)
