@@ -25,7 +25,7 @@ from privacy.tables.membership import Membership
 
 _LABEL = b"platform-auditor/charged-people/v1"
 _PERSON_BYTES = 8
-# The digest of charges that are older than migration 0015.
+# The digest of charges that are older than migration 0015. It binds to nobody.
 BEFORE_0015 = b""
 
 
@@ -48,12 +48,12 @@ def people_digest(audit_id: str, people: Membership, uploaded: int, settings: Se
 def is_bound(
     digest: bytes | None, audit_id: str, people: Membership, uploaded: int, settings: Settings
 ) -> bool:
-    """Return whether a charge with this digest debits exactly these people."""
-    if digest is None:
-        return False
+    """Return whether a charge with this digest debits exactly these people.
+
+    A charge without a digest, or with that of the version before 0015, is bound to nobody.
+    """
     expected = people_digest(audit_id, people, uploaded, settings)
-    # A charge before 0015 debited the audience's people in its own transaction, and says no more.
-    return digest == BEFORE_0015 or hmac.compare_digest(digest, expected)
+    return digest is not None and hmac.compare_digest(digest, expected)
 
 
 @lru_cache(maxsize=8)

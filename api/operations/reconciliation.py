@@ -23,7 +23,7 @@ from api.accounting.balance_blocks import COLUMNS, Blocks, numbers_of, stated_lo
 from api.accounting.charge import bound_people
 from api.accounting.lifetime_caps import paid
 from api.accounting.memberships import HIDDEN, charged_members, displaces, load_membership
-from api.accounting.people_digest import UnboundPeopleError
+from api.accounting.people_digest import BEFORE_0015, UnboundPeopleError
 from api.db import AudienceRow, ChargeRow, EntryRow, PersonBlockRow, Store
 from api.db.types import to_pico
 from api.kernel.settings import Settings
@@ -112,10 +112,15 @@ def _counted(
 
 
 def _is_bound(session: Session, charge: Charged, settings: Settings) -> bool:
-    """Return whether the charge debits exactly the people to whom it is bound, if to any."""
+    """Return whether the charge debits exactly the people to whom it is bound, if to any.
+
+    A charge before migration 0015 is bound to nobody: nothing is read or refunded on it any more.
+    """
     row = session.exec(select(ChargeRow).where(ChargeRow.audit_id == charge.audit_id)).one()
     if row.people_digest is None:
         return len(_charged(session, charge).everyone()) == 0
+    if row.people_digest == BEFORE_0015:
+        return True
     try:
         bound_people(session, row, charge.audience, settings)
     except UnboundPeopleError:

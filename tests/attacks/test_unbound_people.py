@@ -20,6 +20,7 @@ from prometheus_client import generate_latest
 from sqlmodel import select
 
 from api.accounting.balance_blocks import Blocks
+from api.accounting.people_digest import BEFORE_0015
 from api.app.compose import simulated
 from api.audiences.uploads import groups_of
 from api.db import AuditRow, ChargeRow, EntryRow, ExclusionRow, GroupRow, MessageRow, ReleaseRow
@@ -169,6 +170,25 @@ def test_people_who_changed_after_the_charge_are_not_read(
     # Nobody is given back to who may not have been debited: balances are never too low.
     assert scene.balances() == before
     assert inspect(store, Fraction(10), settings).unbound == 1
+
+
+def test_a_charge_before_migration_0015_reads_and_refunds_nobody(scene: Scene) -> None:
+    """It has no digest that could show whom it debited."""
+    names = usernames(scene.world, NAMED)
+    body = request_for(scene.raw.content(), scene.raw.audience({"g0": names[:5], "g1": names[5:]}))
+    waiting, regretted = (scene.raw.submit(body).json()["id"] for _ in range(2))
+    store, settings = scene.deployment.service.store, scene.deployment.service.settings
+    with store.write() as session:
+        for row in session.exec(select(ChargeRow)).all():
+            row.people_digest = BEFORE_0015
+            session.add(row)
+    before = scene.balances()
+    assert inspect(store, Fraction(10), settings).sound
+    scene.raw.made(f"/v1/audits/{regretted}/cancel", None)
+    scene.run_audits()
+    assert (scene.state(waiting), scene.state(regretted)) == ("failed", "cancelled")
+    assert scene.watched.seen == []
+    assert scene.balances() == before
 
 
 def test_a_dropped_person_cannot_be_put_back(scene: Scene) -> None:

@@ -5,6 +5,7 @@ Decisions in `docs/adr` are history: they may name what has moved since.
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
@@ -18,6 +19,7 @@ _COMMAND = re.compile(rf"python -m ((?:{PACKAGES})[\w.]*\w)")
 _NAME = re.compile(rf"`((?:{PACKAGES})\.(?!json)[\w.]*\w)(?:\(\))?`")
 _BARE = re.compile(r"`(\w+\.py)`")
 _FOLDER = re.compile(r"`([\w<>*]+/[\w<>*/.]*)`")
+FOLDERS = tuple(ROOT / name for name in PACKAGES.split("|"))
 # Files that a reader writes.
 EXAMPLES = {"adapter.py"}
 
@@ -48,8 +50,8 @@ def test_modules_and_names_exist(page: Path) -> None:
 @pytest.mark.parametrize("page", pages(), ids=by_name)
 def test_files_named_without_a_folder_exist(page: Path) -> None:
     """A page of a folder names files below it; any other page may name files of every package."""
-    below = page.parent if page.parent.name in PACKAGES.split("|") else ROOT
-    known = {path.name for path in below.rglob("*.py") if ".venv" not in path.parts}
+    below = (page.parent,) if page.parent.name in PACKAGES.split("|") else FOLDERS
+    known = set[str]().union(*map(_python_files, below))
     named = set(_BARE.findall(page.read_text())) - EXAMPLES
     assert named <= known
 
@@ -58,6 +60,11 @@ def test_files_named_without_a_folder_exist(page: Path) -> None:
 def test_folders_in_a_folder_s_own_page_exist(page: Path) -> None:
     named = _FOLDER.findall(page.read_text())
     assert not [path for path in named if not any(_found(at, path) for at in (page.parent, ROOT))]
+
+
+@cache
+def _python_files(folder: Path) -> frozenset[str]:
+    return frozenset(path.name for path in folder.rglob("*.py"))
 
 
 def _found(folder: Path, path: str) -> bool:

@@ -112,7 +112,7 @@ class ChargeRow(SQLModel, table=True):
     # What people may lose by being shown something else, in units of reward.
     exploration_loss: Fraction = Field(default=Fraction(0), sa_column=Column(Pico, nullable=False))
     # Binds the charge to the people it debits (`api.accounting.people_digest`). None: nobody was
-    # recorded, so it debits, reads and refunds nobody. Empty: charged before migration 0015.
+    # recorded. Empty: charged before migration 0015. Both read and refund nobody.
     people_digest: bytes | None = Field(default=None, sa_column=Column(LargeBinary), repr=False)
     charged_at: datetime = Field(sa_type=Utc, index=True)
     refunded_at: datetime | None = Field(default=None, sa_type=Utc)

@@ -63,7 +63,8 @@ def test_a_charge_without_a_digest_is_bound_to_nobody() -> None:
     assert not is_bound(None, AUDIT, people, 1, OURS)
     assert not is_bound(None, AUDIT, membership([set()]), 1, OURS)
     assert not is_bound(bytes(32), AUDIT, people, 1, OURS)
-    assert is_bound(BEFORE_0015, AUDIT, people, 1, OURS)
+    assert not is_bound(BEFORE_0015, AUDIT, people, 1, OURS)
+    assert not is_bound(BEFORE_0015, AUDIT, membership([set()]), 1, OURS)
 
 
 def test_it_takes_as_long_whoever_was_found() -> None:

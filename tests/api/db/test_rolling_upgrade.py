@@ -17,12 +17,13 @@ from sqlmodel import select
 from api import ledger
 from api.accounting.balance_blocks import Blocks
 from api.accounting.charge import bound_people
-from api.accounting.people_digest import BEFORE_0015
+from api.accounting.people_digest import BEFORE_0015, UnboundPeopleError
 from api.app.compose import simulated
 from api.audiences.erasure import erase
 from api.audits import cancellation
 from api.db import AudienceRow, AuditRow, ChargedPeopleRow, ChargeRow, Store
 from api.db.schema import _config, migrate
+from api.kernel.errors import ConflictError
 from api.operations.reconciliation import Inspection, inspect
 from api.platforms.interfaces import Platform
 from auditor_client import Auditor
@@ -122,7 +123,7 @@ def seen(watched: Watched) -> set[int]:
 
 @pytest.mark.parametrize("strangers", [True, False])
 @pytest.mark.parametrize("where", ["_begin", "api.two_party.platform_half.values_of"])
-def test_a_two_party_audit_goes_on_after_the_migration(
+def test_a_two_party_audit_goes_on_after_the_migration_if_nothing_was_read(
     service: Deployment,
     auditor: Auditor,
     world: World,
@@ -131,7 +132,7 @@ def test_a_two_party_audit_goes_on_after_the_migration(
     where: str,
     strangers: bool,
 ) -> None:
-    """Also one that had begun to read and had found nobody."""
+    """One that had begun to read fails: nothing shows whom the version before debited."""
     talk = begun(auditor, usernames(world, ROWS, strangers=strangers), service)
     store = service.service.store
     if where == "_begin":  # the version before recorded nobody before it read
@@ -142,9 +143,14 @@ def test_a_two_party_audit_goes_on_after_the_migration(
         found = spent(store)
     upgrade(store)
     assert spent(store) == spent(store, "drawn") == found
-    assert talk.talk(talk.party()) is None
-    assert talk.state in ("running", "released")
-    assert seen(watched) == spent(store)
+    if where == "_begin":
+        assert talk.talk(talk.party()) is None
+        assert talk.state in ("running", "released")
+        assert seen(watched) == spent(store)
+    else:
+        with pytest.raises(ConflictError):
+            talk.talk(talk.party())
+        assert (talk.state, seen(watched)) == ("failed", set())
     assert len(spent(store)) == (0 if strangers else ROWS)
     assert inspected(service).sound
 
@@ -162,7 +168,8 @@ def test_a_charge_of_the_version_before_on_a_hidden_audience_reads_and_refunds_n
     with store.read() as session:
         row = session.exec(select(ChargeRow)).one()
         audience = session.get_one(AudienceRow, row.audience_id)
-        assert len(bound_people(session, row, audience, settings)[0].everyone()) == 0
+        with pytest.raises(UnboundPeopleError):
+            bound_people(session, row, audience, settings)
     die(talk, monkeypatch, "_begin")
     assert len(spent(store)) == ROWS
     cancel(service, talk)
@@ -227,13 +234,16 @@ def test_an_erased_audience_still_carries_what_was_read(
     assert inspected(service).sound
 
 
-def test_uploads_are_sealed_and_charged_under_the_same_rules(
-    service: Deployment, auditor: Auditor, world: World
+def test_a_waiting_audit_on_an_upload_fails_after_the_migration(
+    service: Deployment, auditor: Auditor, world: World, watched: Watched
 ) -> None:
-    """People of other audiences are stored with the audience, as before."""
+    """Its charge is kept, and nobody is read."""
     people = weighted(auditor, usernames(world, ROWS), ["a"] * ROWS, hide=False)
     talk = Conversation.begin(service, auditor, people, epsilon=1)
     upgrade(service.service.store)
     assert len(spent(service.service.store)) == ROWS
-    assert talk.talk(talk.party()) is None
+    with pytest.raises(ConflictError):
+        talk.talk(talk.party())
+    assert (talk.state, seen(watched)) == ("failed", set())
+    assert len(spent(service.service.store)) == ROWS
     assert inspected(service).sound

@@ -12,6 +12,7 @@ import pytest
 from sqlmodel import select
 
 from api.accounting.balance_blocks import Blocks
+from api.accounting.people_digest import BEFORE_0015
 from api.app.compose import simulated
 from api.audits import cancellation
 from api.db import ChargedPeopleRow, ChargeRow
@@ -216,6 +217,7 @@ def test_people_above_the_cap_are_dropped_and_not_read(
     assert recorded(talk) == seen(watched) == set(numbers(world, 5)[3:])
 
 
+@pytest.mark.parametrize("digest", [bytes(32), BEFORE_0015], ids=["another", "before 0015"])
 @pytest.mark.parametrize("hide", [True, False])
 def test_a_run_whose_people_are_not_those_of_the_charge_reads_nobody(
     service: Deployment,
@@ -224,6 +226,7 @@ def test_a_run_whose_people_are_not_those_of_the_charge_reads_nobody(
     watched: Watched,
     monkeypatch: pytest.MonkeyPatch,
     hide: bool,
+    digest: bytes,
 ) -> None:
     people = weighted(auditor, usernames(world, ROWS), ["a"] * ROWS, hide=hide)
     talk = Conversation.begin(service, auditor, people, epsilon=1)
@@ -233,7 +236,7 @@ def test_a_run_whose_people_are_not_those_of_the_charge_reads_nobody(
         with service.service.store.write() as session:
             query = select(ChargeRow).where(ChargeRow.audit_id == talk.audit.id)
             row = session.exec(query).one()
-            row.people_digest = bytes(32)
+            row.people_digest = digest
             session.add(row)
         return begin(half, persons)  # type: ignore[arg-type]
 

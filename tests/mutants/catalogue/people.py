@@ -65,8 +65,16 @@ MUTANTS = (
         "no_digest_binds_everybody",
         "A charge that has recorded nobody is bound to whoever is there.",
         "api/accounting/people_digest.py",
-        "    if digest is None:\n        return False\n",
-        "    if digest is None:\n        return True\n",
+        "return digest is not None and hmac.",
+        "return digest is None or hmac.",
+        (f"{DIGEST}::test_a_charge_without_a_digest_is_bound_to_nobody",),
+    ),
+    Mutant(
+        "older_charge_binds_everybody",
+        "A charge before migration 0015 is bound to whoever is in its audience.",
+        "api/accounting/people_digest.py",
+        "return digest is not None and hmac.",
+        "return digest == BEFORE_0015 or digest is not None and hmac.",
         (f"{DIGEST}::test_a_charge_without_a_digest_is_bound_to_nobody",),
     ),
     Mutant(

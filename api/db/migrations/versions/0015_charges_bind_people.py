@@ -1,8 +1,8 @@
 """Charges are bound to the people they debit; no balance is below zero
 
 A charge gets a keyed digest of its people. Migrations have no key, so older charges get an empty
-one: their people are those of their audience, whom they debited in their own transaction. A process
-of the version before writes the same, by default.
+one, which binds them to nobody: nothing is read or refunded on them any more. A process of the
+version before writes the same, by default.
 
 People whom a run found in a hidden audience move from the audience to the charge of that run. Any
 other kind that was charged on such an audience debited nobody; if it was begun, the people it may
