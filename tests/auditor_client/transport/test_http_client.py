@@ -89,7 +89,7 @@ def test_nobody_is_refused_before_five_minutes_were_waited(asked: float) -> None
         assert pause >= asked
         waited += pause
     # The last wait begins within five minutes, or ends within the patience but for its jitter.
-    latest = max(300 + asked, limits.patience) + max(asked / 2, limits.longest_wait)
+    latest = max(300 + asked, limits.patience) + limits.longest_wait
     assert 300 <= waited <= latest
 
 
