@@ -53,7 +53,7 @@ check: $(READY) ## lint, types, import rules, contract and lock in step
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m openapi.kinds.generate --check
+	$(BIN)/python -m api.app.generate_kinds --check
 	$(BIN)/python -m api.app.export_openapi --check
 	$(BIN)/python -m tests.lock
 
@@ -64,7 +64,7 @@ docs: $(READY) ## the documentation as a site, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 
 kinds: $(READY) ## generate the unions of requests and releases from the contracts of kinds
-	$(BIN)/python -m openapi.kinds.generate
+	$(BIN)/python -m api.app.generate_kinds
 
 openapi: $(READY) ## export the contract
 	$(BIN)/python -m api.app.export_openapi

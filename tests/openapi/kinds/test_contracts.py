@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
-from openapi.kinds import generate
+from api.app import generate_kinds as generate
 from openapi.kinds.registry import CONTRACTS
 from openapi.kinds.unions import REQUEST, AnyRelease, AnyRequest, AuditKind
 
