@@ -13,7 +13,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from docs.site.reference import reference_pages
+from docs.site.reference import REFERENCE, reference_pages
 from docs.site.reference.tables import table
 
 ROOT = Path(__file__).parents[2]
@@ -33,6 +33,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for place, text in reference_pages().items():
         files.append(File.generated(config, place, content=text))
     return files
+
+
+def _is_generated(file: Path) -> bool:
+    return str(file.relative_to(ROOT / "docs")) in {*REFERENCE, "adr/index.md"}
 
 
 def decisions() -> list[Path]:
@@ -64,6 +68,8 @@ def link(words: str, target: str, folder: Path, from_readme: bool) -> str:
     if not path or "://" in target or target.startswith("mailto:"):
         return f"[{words}]({target})"
     file = (folder / path).resolve()
+    if file.is_relative_to(ROOT / "docs") and _is_generated(file):
+        return f"[{words}]({target})"
     if not file.exists():
         raise PluginError(f"{folder.name}: there is no {target}")
     inside = file.is_relative_to(ROOT / "docs")

@@ -9,14 +9,18 @@ from docs.site.reference import commands, http_api, kinds, metrics, problems, se
 ROOT = Path(__file__).parents[3]
 
 
+_MAKERS = {
+    "http-api": partial(http_api.page, ROOT / "openapi/openapi.json"),
+    "commands": commands.page,
+    "settings": settings.page,
+    "kinds": kinds.page,
+    "problems": problems.page,
+    "metrics": metrics.page,
+}
+# Places of the generated pages in the site.
+REFERENCE = tuple(f"reference/{name}.md" for name in _MAKERS)
+
+
 def reference_pages() -> Mapping[str, str]:
     """Return the text of each generated page by its place in the site."""
-    makers = {
-        "http-api": partial(http_api.page, ROOT / "openapi/openapi.json"),
-        "commands": commands.page,
-        "settings": settings.page,
-        "kinds": kinds.page,
-        "problems": problems.page,
-        "metrics": metrics.page,
-    }
-    return {f"reference/{name}.md": make() for name, make in makers.items()}
+    return {place: make() for place, make in zip(REFERENCE, _MAKERS.values(), strict=True)}
