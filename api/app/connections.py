@@ -122,7 +122,7 @@ class LimitedProtocol(H11Protocol):
             self._answer_timer = None
 
 
-def limited(
+def limited_protocol(
     header_seconds: float, answer_seconds: float, most: int, unread: int = MOST_UNREAD
 ) -> type[LimitedProtocol]:
     """Return the protocol with these limits."""

@@ -13,7 +13,7 @@ import uvicorn
 
 from api.app.app import create_app
 from api.app.capacity import ACCEPTED_AT_ONCE, client_connections, open_file_limit
-from api.app.connections import limited
+from api.app.connections import limited_protocol
 from api.app.container import Container
 from api.audits.queue.worker_thread import WorkerThread, freeze_startup_objects
 
@@ -56,7 +56,7 @@ def configured(container: Container, host: str, port: int) -> uvicorn.Config:
         host=host,
         port=port,
         backlog=ACCEPTED_AT_ONCE,
-        http=limited(settings.header_seconds, settings.answer_seconds, most),
+        http=limited_protocol(settings.header_seconds, settings.answer_seconds, most),
         timeout_keep_alive=settings.idle_seconds,
         log_config=None,
         server_header=False,

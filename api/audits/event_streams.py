@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 from api.audits.events import AuditEvents
 from api.db import Store
 from api.identity.caller import Caller
-from api.identity.credentials import still_valid
+from api.identity.credentials import check_still_valid
 from api.kernel.clock import now
 from api.kernel.errors import OverloadedError, QuotaExceededError
 from api.kernel.settings import Settings
@@ -119,7 +119,7 @@ class EventStreams:
             streams = list(self._open)
             callers = [stream.caller for stream in streams]
             try:
-                valid = await run_in_threadpool(still_valid, self._store, callers)
+                valid = await run_in_threadpool(check_still_valid, self._store, callers)
             except Exception:  # the next check may succeed
                 log.exception("streams.check_failed")
                 continue

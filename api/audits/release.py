@@ -22,7 +22,7 @@ from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import Platform
 from openapi.resources import RELEASE
 from privacy import waist
-from privacy.receipts import receipted
+from privacy.receipts import add_receipt
 from privacy.tables.membership import Membership
 
 RULES = (
@@ -106,4 +106,4 @@ def sign_release(fields: Mapping[str, Any], at: datetime, key: OKPKey) -> bytes:
     """The release with its receipt, in the bytes that every reader gets."""
     release = RELEASE.validate_python({**fields, "released_at": at, "receipt": ""})
     statement = release.model_dump(mode="json", exclude={"receipt"})
-    return receipted(statement, key)
+    return add_receipt(statement, key)

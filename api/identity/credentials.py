@@ -24,7 +24,7 @@ _SESSIONS = select(col(ConsoleSessionRow.digest), col(ConsoleSessionRow.key_thum
 )
 
 
-def still_valid(store: Store, callers: Sequence[Caller]) -> list[bool]:
+def check_still_valid(store: Store, callers: Sequence[Caller]) -> list[bool]:
     """Return, for each caller, whether researcher, token and session are all still good."""
     known = [caller.credential for caller in callers if caller.credential is not None]
     with store.look() as connection:

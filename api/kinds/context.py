@@ -10,8 +10,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from api.execution.in_process import InProcess
-from api.platforms.interfaces import Columns, Persons, Platform, Wanted
+from api.execution.in_process import InProcessEngine
+from api.platforms.interfaces import Columns, LogColumns, Persons, Platform
 from privacy.tables.bounded_table import Table
 from privacy.tables.membership import Membership
 
@@ -57,7 +57,7 @@ class Engine(Protocol):
         self,
         membership: Membership,
         reduce: Callable[[Platform, Membership], Table],
-        wanted: Wanted | None = None,
+        wanted: LogColumns | None = None,
     ) -> Table:
         """Return the sum of the tables of all partitions; `wanted` is what they read of a log."""
         ...
@@ -68,7 +68,7 @@ class Engine(Protocol):
         read: Callable[[Platform, Membership], Columns],
         key: str,
         reduce: Callable[[Columns], Table],
-        wanted: Wanted | None = None,
+        wanted: LogColumns | None = None,
     ) -> Table:
         """Return the same where rows of different people are compared: those of one `key`.
 
@@ -87,8 +87,8 @@ class AuditContext:
     journal: Journal | None = None
 
 
-def in_process(
+def in_process_context(
     platform: Platform, *, balances: Balances | None = None, journal: Journal | None = None
 ) -> AuditContext:
     """Return the context of an audit that reads people in this process."""
-    return AuditContext(platform, InProcess(platform), balances, journal)
+    return AuditContext(platform, InProcessEngine(platform), balances, journal)

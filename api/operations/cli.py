@@ -24,13 +24,13 @@ from api.audits.queue.worker_thread import WorkerThread, freeze_startup_objects
 from api.db import Store
 from api.db.schema import NewerSchemaError, migrate
 from api.health import container_probe as probing
-from api.health.listener import MetricsAddressError, listen, listening
+from api.health.listener import MetricsAddressError, listen, listen_if_configured
 from api.kernel.checks import report
 from api.kernel.hard_limits import PERSON_LIFETIME_RHO
 from api.kernel.settings import Settings, load_settings
 from api.operations import setup
 from api.operations.balance_repair import repair, repair_after_upgrade
-from api.operations.conformance_command import examined
+from api.operations.conformance_command import open_subject
 from api.operations.demo import Through
 from api.operations.demo import run as run_demo
 from api.operations.doctor import DoctorSubject, diagnose
@@ -218,7 +218,7 @@ def conformance(
     """Tell what an adapter gets wrong, and what to do about it."""
     chosen = _read_options(options) | ({"token_file": token_file} if token_file else {})
     try:
-        with examined(target, chosen, identifiers, explore=explore) as subject:
+        with open_subject(target, chosen, identifiers, explore=explore) as subject:
             findings = list(examine(subject))
     except (ValueError, PlatformDownError) as error:
         why = f"{error}: {error.__cause__}" if error.__cause__ else error
@@ -287,7 +287,7 @@ def _read_options(path: Path | None) -> dict[str, Any]:
 @contextmanager
 def _listening(container: Container) -> Iterator[None]:
     """Serve metrics and probes while the block runs; say so in one line where that fails."""
-    with _told(listening(container.settings, container.writes)):
+    with _told(listen_if_configured(container.settings, container.writes)):
         yield
 
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from api.kernel.errors import UnavailableError
 from api.kernel.settings import Settings
-from privacy.two_party.errors import ProofError
+from privacy.two_party.errors import WrongProofError
 
 if TYPE_CHECKING:
-    from api.two_party.platform_half import Half
+    from api.two_party.platform_half import PlatformHalf
     from privacy.two_party import PlatformParty
 
 
@@ -26,7 +26,7 @@ class LiveRun:
 
     name: str
     party: "PlatformParty"
-    half: "Half"
+    half: "PlatformHalf"
     # What it takes of memory, by what was declared.
     size: int
     messages: list[bytes] = field(default_factory=list)
@@ -40,7 +40,7 @@ class LiveRun:
         """
         self.touched = time.monotonic()
         if self.party.refuted:
-            raise ProofError("The proof of this run did not hold.")
+            raise WrongProofError("The proof of this run did not hold.")
         before = self.party.number
         reply = self.party.receive(message)
         if self.party.answered and before != self.party.number:
@@ -53,7 +53,7 @@ class LiveRun:
         return self.messages[:1] == [message]
 
 
-class Runs:
+class LiveRuns:
     """By audit: at most one each."""
 
     def __init__(self) -> None:

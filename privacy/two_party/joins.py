@@ -40,7 +40,7 @@ class Uploaded:
 
 
 @dataclass(frozen=True)
-class Candidates:
+class CandidatePeople:
     """The people of the platform who may be matched: tokens, and the person of each of them.
 
     `lot` is a secret that decides who is left out where there are too many: with the same one, the
@@ -59,7 +59,7 @@ class Candidates:
         """Return how many people have no place among `size`: for the operator alone."""
         return len(np.unique(self.persons)) - len(self._placed(size))
 
-    def shuffled(self, size: int) -> "Candidates":
+    def shuffled(self, size: int) -> "CandidatePeople":
         """Return `size` candidates in random order; places left over hold random tokens of nobody.
 
         They are tokens, not points, so that they take as long to blind as those of people.
@@ -70,7 +70,7 @@ class Candidates:
         tokens = np.concatenate([kept, _tokens(os.urandom(TOKEN * lacking))])
         persons = np.concatenate([self.persons[placed], np.full(lacking, NOBODY)])
         order = permutation(size)
-        return Candidates(tokens[order].tobytes(), persons[order], self.lot)
+        return CandidatePeople(tokens[order].tobytes(), persons[order], self.lot)
 
     def _placed(self, size: int) -> NDArray[np.intp]:
         """Return the rows that have places: the first of each person and token, by the lot."""

@@ -10,9 +10,9 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from privacy.errors import BoundsError, UnderpaidError
-from privacy.plans import Part
+from privacy.plans import PlannedTable
 from privacy.tables.bounded_table import Bounds
-from privacy.tables.price import FREE, Price
+from privacy.tables.price import FREE, ExactPrice
 from privacy.waist.gaussian import DiscreteGaussian
 from privacy.waist.laplace import DiscreteLaplace
 from privacy.waist.overflow import Overflow, find_overflow
@@ -52,7 +52,7 @@ class Mechanism(Protocol):
     def parameter(self) -> Fraction: ...
 
     @property
-    def price(self) -> Price: ...
+    def price(self) -> ExactPrice: ...
 
     @property
     def scale(self) -> float: ...
@@ -73,17 +73,17 @@ _MECHANISMS = {
 }
 
 
-def planned(parts: Iterable[Part]) -> Question:
+def planned(parts: Iterable[PlannedTable]) -> Question:
     """Return the mechanism of each part of a plan, by the part's name."""
     return {part.name: _MECHANISMS[part.mechanism](part.bounds, part.parameter) for part in parts}
 
 
-def price(question: Question) -> Price:
+def price(question: Question) -> ExactPrice:
     """What the tables cost together, by composition. Groups inside one table are in parallel."""
     return sum((mechanism.price for mechanism in question.values()), FREE)
 
 
-def release(question: Question, tables: Mapping[str, Any], paid: Price) -> dict[str, Any]:
+def release(question: Question, tables: Mapping[str, Any], paid: ExactPrice) -> dict[str, Any]:
     """Return what comes out of every table of the question, once it is paid for.
 
     Noise is drawn here. Every number is clipped to ±(2⁵³ − 1), so that any draw can be encoded.

@@ -8,7 +8,7 @@ import pytest
 from api.kinds.building_blocks.exploration import explore
 from api.kinds.envy_freeness import EnvyFreeness, tallied
 from api.kinds.envy_freeness.algorithms import Terms
-from api.kinds.envy_freeness.participants import Drawn, draw_lots
+from api.kinds.envy_freeness.participants import DrawnLots, draw_lots
 from api.kinds.registry import AudienceFacts
 from privacy.tables.bounded_table import Table
 from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, Relation
@@ -24,7 +24,7 @@ RUNS, PEOPLE, SECRET = 2_000, 12, 5
 Tables = dict[str, Any]
 
 
-def lots(people: Any, each: int) -> Drawn:
+def lots(people: Any, each: int) -> DrawnLots:
     return draw_lots(people, 3, 2, each, SECRET)
 
 

@@ -21,7 +21,7 @@ from api.health.listener import listen
 from api.kernel.settings import load_settings
 from api.operations.cli import app
 from api.operations.doctor import CHECKS, DoctorSubject
-from api.platforms.http.client import LineOptions
+from api.platforms.http.client import AdapterClientOptions
 from api.telemetry.readiness import WriteRecord
 from tests.world import free_port
 
@@ -219,7 +219,7 @@ def patient() -> Iterator[DoctorSubject]:
 
 
 def test_the_settings_are_good_but_for_their_key(patient: DoctorSubject) -> None:
-    assert LineOptions(**patient.settings.platform_options).token_file is not None
+    assert AdapterClientOptions(**patient.settings.platform_options).token_file is not None
     assert BY_NAME["sealing-key-is-random"](patient).outcome == "failed"
 
 

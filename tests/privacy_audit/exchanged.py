@@ -22,11 +22,11 @@ from openapi.resources import REQUEST, TwoPartyRequest
 from privacy import waist
 from privacy.two_party import (
     AuditorParty,
-    Candidates,
+    CandidatePeople,
     EncryptedTable,
     NoisySums,
     PlatformParty,
-    Terms,
+    RunTerms,
     Uploaded,
 )
 from privacy.two_party.keys import SecretKey
@@ -90,9 +90,9 @@ def exchanged(request: Mapping[str, Any], there: bool) -> Exchange:
 
 def run(
     asked: TwoPartyRequest,
-    terms: Terms,
+    terms: RunTerms,
     weights: NDArray[np.int64],
-    join: Uploaded | Candidates,
+    join: Uploaded | CandidatePeople,
     tokens: bytes | None = None,
 ) -> Exchange:
     """Exchange all messages between both parties, and keep the encrypted table."""

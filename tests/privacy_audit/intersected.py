@@ -15,7 +15,7 @@ from api.kinds.registry import KINDS, AudienceFacts
 from api.kinds.two_party import SUMS, terms_of
 from openapi.resources import REQUEST, TwoPartyRequest
 from privacy import waist
-from privacy.two_party import Candidates
+from privacy.two_party import CandidatePeople
 from tests.privacy_audit import exchanged
 from tests.privacy_audit.estimate import Samples
 
@@ -57,6 +57,6 @@ def _exchanged(request: Mapping[str, Any], first: bool) -> exchanged.Exchange:
         asked,
         terms_of(asked, FACTS, "audit"),
         weights,
-        Candidates(tokens, persons),
+        CandidatePeople(tokens, persons),
         b"".join(_TOKENS),
     )

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from api.app.connections import limited
+from api.app.connections import limited_protocol
 from api.platforms.interfaces import Platform
 from tests.durability.processes import until
 from tests.load.hostile import leave_unread
@@ -200,7 +200,7 @@ class TestConnections:
 
     def serve(self, *, headers: float = 30, answers: float = 30, **most: int) -> Any:
         port = free_port()
-        protocol = limited(headers, answers, **({"most": 100} | most))
+        protocol = limited_protocol(headers, answers, **({"most": 100} | most))
         running = listening(self.app, port, http=protocol, timeout_keep_alive=1, lifespan="off")
         return running, port
 

@@ -21,7 +21,7 @@ from api.audits.queue.leases import Leases
 from api.audits.queue.worker import Worker
 from api.db import AudienceRow, AuditRow, CourseRow, EntryRow, ReleaseRow, Store
 from api.kernel.clock import now
-from api.kinds.context import in_process
+from api.kinds.context import in_process_context
 from api.platforms.interfaces import Platform
 from auditor_client import Auditor
 from openapi.resources import Audit
@@ -203,7 +203,7 @@ def test_without_a_database_nothing_is_lost(
 def test_a_slow_audit_keeps_no_release(place: Deployment, at_work: Worker) -> None:
     audits = several(place, "Engineer", "held")
     scoring = Scoring()
-    on = in_process(replace(at_work.platform, scores=scoring))
+    on = in_process_context(replace(at_work.platform, scores=scoring))
     slow = replace(at_work, platform=on.platform, engine=on.engine)
     with working(slow):
         assert scoring.began.wait(PATIENCE)

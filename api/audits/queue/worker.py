@@ -37,7 +37,7 @@ from api.audits.queue.exploration_journal import (
     LeaseLostError,
     PausedError,
     StoppedError,
-    forget,
+    purge_journals,
 )
 from api.audits.queue.leases import Leases
 from api.audits.release import Reduced, draw, reduce, sign_release
@@ -225,7 +225,7 @@ class Worker:
             if any(row.stopped for row in rows):
                 raise StoppedError
             publish(session, some, self.settings, written)
-            forget(session, *(audit.id for audit in audits))
+            purge_journals(session, *(audit.id for audit in audits))
             failpoints.hit(Failpoint.RELEASE_WRITTEN)
         failpoints.hit(Failpoint.RELEASE_COMMITTED)
         AUDITS.labels(state="released").inc(len(audits))
@@ -299,7 +299,7 @@ class Worker:
 def _end(session: Session, row: AuditRow, reason: str, written: datetime) -> None:
     """Fail an audit for good, in one transaction with the entry in the ledger."""
     row.state, row.finished_at, row.failure = "failed", whole_second(now()), reason
-    forget(session, row.id)
+    purge_journals(session, row.id)
     facts = {"audit_id": row.id, "reason": reason}
     ledger.append(session, "failure", facts, row.auditor_id, at=written)
     session.add(row)

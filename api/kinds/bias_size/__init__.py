@@ -47,7 +47,13 @@ from numpy.typing import NDArray
 
 from api.kernel.errors import UnsupportedAuditError
 from api.kinds.building_blocks import log_checks, score_bins
-from api.kinds.building_blocks.log_rows import HELD_BYTES, Rows, Selection, drawn, new_secret
+from api.kinds.building_blocks.log_rows import (
+    HELD_BYTES,
+    SelectedRows,
+    Selection,
+    draw_rows,
+    new_secret,
+)
 from api.kinds.context import AuditContext
 from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.platforms.interfaces import Columns, Platform
@@ -113,7 +119,7 @@ class BiasSize:
         secret, bounds, groups = new_secret(), question[SUMS].bounds, len(membership.groups)
 
         def read(platform: Platform, some: Membership) -> Columns:
-            return _gathered(drawn(log_checks.logs_of(platform), asked, some, secret), request)
+            return _gathered(draw_rows(log_checks.logs_of(platform), asked, some, secret), request)
 
         def reduce(rows: Columns) -> Table:
             return Table(bounds, moved(request, Scored(**rows), groups))
@@ -166,7 +172,7 @@ class Scored:
         return ~np.isnan(self.outcome)
 
 
-def _gathered(drawn: Iterable[tuple[int, Rows]], request: BiasSizeRequest) -> Columns:
+def _gathered(drawn: Iterable[tuple[int, SelectedRows]], request: BiasSizeRequest) -> Columns:
     """The columns of `Scored`, of all batches."""
     names = (request.query, request.score, request.outcome)
     pieces = [

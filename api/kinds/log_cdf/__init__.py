@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.kinds.building_blocks import log_checks, score_bins
-from api.kinds.building_blocks.log_rows import HELD_BYTES, Groups, Rows, Selection, tabulated
+from api.kinds.building_blocks.log_rows import (
+    HELD_BYTES,
+    Groups,
+    SelectedRows,
+    Selection,
+    tabulate_rows,
+)
 from api.kinds.context import AuditContext
 from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.platforms.interfaces import Platform
@@ -48,11 +54,11 @@ class LogCdf:
         bounds = question[TREE].bounds
         asked = Selection(request.log, (request.column,), request.where, request.rows_per_person)
 
-        def reduce(group: Groups, rows: Rows) -> Table:
+        def reduce(group: Groups, rows: SelectedRows) -> Table:
             place = score_bins.bin_of(rows.numbers[request.column], request.bins)
             return Table.tally(bounds, place + group * bounds.shape[1])
 
-        return {TREE: tabulated(context, asked, membership, bounds, reduce)}
+        return {TREE: tabulate_rows(context, asked, membership, bounds, reduce)}
 
     def held_bytes(self, request: LogCdfRequest, audience: AudienceFacts) -> int:
         return HELD_BYTES

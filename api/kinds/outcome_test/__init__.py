@@ -30,7 +30,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.kinds.building_blocks import log_checks, score_bins
-from api.kinds.building_blocks.log_rows import HELD_BYTES, Groups, Rows, Selection, tabulated
+from api.kinds.building_blocks.log_rows import (
+    HELD_BYTES,
+    Groups,
+    SelectedRows,
+    Selection,
+    tabulate_rows,
+)
 from api.kinds.context import AuditContext
 from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.platforms.interfaces import Platform
@@ -74,10 +80,10 @@ class OutcomeTest:
         bounds, numbers = question[MOMENTS].bounds, (request.score, request.outcome)
         asked = Selection(request.log, numbers, request.where, request.rows_per_person)
 
-        def reduce(group: Groups, rows: Rows) -> Table:
+        def reduce(group: Groups, rows: SelectedRows) -> Table:
             return Table(bounds, moments(request, rows, group, bounds.shape[0]))
 
-        return {MOMENTS: tabulated(context, asked, membership, bounds, reduce)}
+        return {MOMENTS: tabulate_rows(context, asked, membership, bounds, reduce)}
 
     def held_bytes(self, request: OutcomeTestRequest, audience: AudienceFacts) -> int:
         return HELD_BYTES
@@ -103,7 +109,7 @@ class OutcomeTest:
         return log_checks.log_of(request, platform).model_digest
 
 
-def moments(request: OutcomeTestRequest, rows: Rows, group: Groups, groups: int) -> Cells:
+def moments(request: OutcomeTestRequest, rows: SelectedRows, group: Groups, groups: int) -> Cells:
     """The sums of one batch of rows, by group, bin and moment."""
     scores, outcomes = rows.numbers[request.score], rows.numbers[request.outcome]
     edges = np.asarray(request.bins.edges)

@@ -25,7 +25,13 @@ from numpy.typing import NDArray
 
 from api.kernel.errors import UnsupportedAuditError
 from api.kinds.building_blocks import log_checks
-from api.kinds.building_blocks.log_rows import HELD_BYTES, Groups, Rows, Selection, tabulated
+from api.kinds.building_blocks.log_rows import (
+    HELD_BYTES,
+    Groups,
+    SelectedRows,
+    Selection,
+    tabulate_rows,
+)
 from api.kinds.context import AuditContext
 from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.platforms.interfaces import Log, Platform, Traffic
@@ -91,10 +97,10 @@ class Reo:
         bounds = question[COUNTS].bounds
         size = int(np.prod(bounds.shape[1:]))
 
-        def reduce(group: Groups, rows: Rows) -> Table:
+        def reduce(group: Groups, rows: SelectedRows) -> Table:
             return Table.tally(bounds, cells(request, traffic, rows) + group * size)
 
-        return {COUNTS: tabulated(context, asked, membership, bounds, reduce)}
+        return {COUNTS: tabulate_rows(context, asked, membership, bounds, reduce)}
 
     def held_bytes(self, request: ReoRequest, audience: AudienceFacts) -> int:
         return HELD_BYTES
@@ -127,7 +133,7 @@ class Reo:
         return log_checks.log_of(request, platform).model_digest
 
 
-def cells(request: ReoRequest, traffic: Traffic, rows: Rows) -> NDArray[np.intp]:
+def cells(request: ReoRequest, traffic: Traffic, rows: SelectedRows) -> NDArray[np.intp]:
     """The flat cell of each row within its group of the audience."""
     strategy = slot = rows.words[traffic.strategy]
     if request.days and traffic.day:

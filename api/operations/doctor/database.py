@@ -8,12 +8,12 @@ from sqlmodel import Session, col, func, select
 from api.app.capacity import Capacity
 from api.audits.queue.heartbeats import SILENCE
 from api.db import EntryRow, HeadRow, ProcessRow, SigningKeyRow
-from api.db.schema import revisions
+from api.db.schema import list_revisions
 from api.kernel.checks import Checks, NotApplicableError, WarnedError
 from api.kernel.clock import now
 from api.kernel.settings import ledger_origin
-from api.ledger.checkpoints import latest
-from api.ledger.tree import tree
+from api.ledger.checkpoints import load_latest
+from api.ledger.tree import load_tree
 from api.operations.doctor.subject import DoctorSubject
 from privacy.errors import NoteError
 from privacy.ledger.merkle import Frontier
@@ -89,13 +89,15 @@ def database_is_whole(patient: DoctorSubject) -> str | None:
 def schema_is_known(patient: DoctorSubject) -> str | None:
     found = _revision(patient)
     return (
-        None if found in revisions() else f"it is at {found or 'none'}: not one of this version's"
+        None
+        if found in list_revisions()
+        else f"it is at {found or 'none'}: not one of this version's"
     )
 
 
 @DATABASE.check("start a process of this version: it migrates", warns=True)
 def schema_is_the_newest(patient: DoctorSubject) -> str | None:
-    found, newest = _revision(patient), revisions()[-1]
+    found, newest = _revision(patient), list_revisions()[-1]
     return None if found == newest else f"it is at {found or 'none'}, this version needs {newest}"
 
 
@@ -105,7 +107,7 @@ def ledger_is_whole(patient: DoctorSubject) -> str | None:
     with patient.store.snapshot() as session:
         size = session.exec(select(HeadRow)).one().size
         entries = session.exec(select(func.count()).select_from(EntryRow)).one()
-        signed = latest(session)
+        signed = load_latest(session)
         if entries != size:
             return f"it says that it has {size} entries, and has {entries}"
         if signed is None:
@@ -115,7 +117,7 @@ def ledger_is_whole(patient: DoctorSubject) -> str | None:
             return "no key of this ledger signed its newest head"
         if head.size > size or _root(session, head.size) != head.root:
             return "its newest signed head is not of these entries"
-        if tree(session).root(head.size) != head.root:
+        if load_tree(session).root(head.size) != head.root:
             return "the hashes that are kept with the entries are not theirs"
     return None
 
@@ -136,7 +138,7 @@ def ledger_continues_the_head(patient: DoctorSubject) -> str | None:
         size = session.exec(select(HeadRow)).one().size
         if size < head.size:
             return f"the database is old: a head of {head.size} entries was signed, it has {size}"
-        if tree(session).root(head.size) != head.root:
+        if load_tree(session).root(head.size) != head.root:
             return "other entries were signed at that size: this is another ledger's history"
     return None
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from sqlmodel import select
 
 from api.db import EntryRow, SigningKeyRow
-from api.identity.key_encryption import Seal, decode
+from api.identity.key_encryption import KeyCipher, decode
 from api.kernel.checks import Checks, NotApplicableError, WarnedError
 from api.kernel.errors import UnavailableError
 from api.operations.doctor.subject import DoctorSubject
@@ -27,7 +27,7 @@ def sealing_key_is_random(patient: DoctorSubject) -> str | None:
 
 @KEYS.check("restore the settings and the database of the same moment, together")
 def signing_keys_open(patient: DoctorSubject) -> str | None:
-    seal, rows = Seal(patient.settings.key_encryption_key), _rows(patient)
+    seal, rows = KeyCipher(patient.settings.key_encryption_key), _rows(patient)
     if not rows:
         raise NotApplicableError("none was made yet: the service makes them when it starts")
     for row in rows:

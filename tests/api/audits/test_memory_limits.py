@@ -19,7 +19,7 @@ from api.db import Store
 from api.db.schema import migrate
 from api.kinds.building_blocks import log_rows
 from api.kinds.building_blocks.log_rows import HELD_BYTES
-from api.kinds.context import in_process
+from api.kinds.context import in_process_context
 from api.kinds.envy_freeness import ARM_BYTES, PLACE_BYTES
 from api.kinds.envy_freeness.algorithms import Terms, fleet_of
 from api.kinds.envy_freeness.participants import draw_lots
@@ -61,7 +61,7 @@ def test_rows_that_are_compared_are_counted_in_full(tmp_path: Path) -> None:
     facts = AudienceFacts(("g0", "g1"), 1, None, members=people)
     question = kind.question(request, facts)
     needed = needed_bytes(kind, request, facts, question) - BATCH_BYTES - HELD_BYTES
-    taken = peak(lambda: kind.reduce(request, question, [], halves, in_process(platform)))
+    taken = peak(lambda: kind.reduce(request, question, [], halves, in_process_context(platform)))
     assert needed / 4 < taken < needed
 
 
@@ -100,7 +100,7 @@ def test_the_rows_of_a_batch_are_counted_in_full(
     facts = AudienceFacts(("g0", "g1"), 1, None, members=3 * people)
     question = kind.question(request, facts)
     assert kind.held_bytes(request, facts) == HELD_BYTES
-    taken = peak(lambda: kind.reduce(request, question, [], halves, in_process(platform)))
+    taken = peak(lambda: kind.reduce(request, question, [], halves, in_process_context(platform)))
     assert HELD_BYTES / 4 < 16 * taken < HELD_BYTES
 
 

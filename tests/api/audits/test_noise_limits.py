@@ -13,7 +13,7 @@ import pytest
 from joserfc.jwk import OKPKey
 
 from api.audits import noise_limits
-from api.audits.pricing import price_of
+from api.audits.pricing import price_plan
 from api.audits.release import sign_release
 from api.kernel.errors import NoiseTooLargeError
 from api.kinds.registry import KINDS, AudienceFacts
@@ -80,7 +80,7 @@ def body_of(request: Any, released: Mapping[str, Any]) -> bytes:
         "content_digests": digests,
         "audience_commitment": DIGEST,
         "model_digest": None,
-        "price": price_of(question, "rho", request.exploration_loss),
+        "price": price_plan(question, "rho", request.exploration_loss),
         "rules": [],
         **kind.present(request, FACTS, digests, released),
     }

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from api.kernel.errors import UnsupportedAuditError
 from api.kinds.bias_size import BiasSize, Scored, moved
-from api.kinds.context import in_process
+from api.kinds.context import in_process_context
 from api.kinds.registry import AudienceFacts
 from api.platforms.interfaces import Log, Platform
 from openapi.resources import BiasSizeRequest
@@ -188,7 +188,7 @@ def test_rows_without_an_outcome_had_no_opportunity(tmp_path: Path) -> None:
     KIND.check(asked(), FACTS, platform)
     membership = Membership((np.array([1, 2]), np.array([3, 4])), 1)
     question = KIND.question(asked(), FACTS)
-    table = KIND.reduce(asked(), question, [], membership, in_process(platform))["sums"]
+    table = KIND.reduce(asked(), question, [], membership, in_process_context(platform))["sums"]
     # Corrected scores: 0.7, 0.5, 0.6, 0.7: of the two of highest score one is of each group.
     given, corrected = table.cells[:4].reshape(2, 2).T // BIAS_UNIT
     assert (given.tolist(), corrected.tolist()) == ([2, 0], [1, 1])
@@ -236,7 +236,7 @@ def read(folder: Path, request: BiasSizeRequest, outcomes: list[float], log: Log
     platform = Platform("logs", people, logs=ParquetLogs(folder, {"jobs": log}))
     membership = Membership((np.array([1]), np.array([2])), 1)
     [sums] = KIND.reduce(
-        request, KIND.question(request, FACTS), [], membership, in_process(platform)
+        request, KIND.question(request, FACTS), [], membership, in_process_context(platform)
     ).values()
     return sums.cells
 

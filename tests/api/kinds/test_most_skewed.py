@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from api.kernel.errors import UnsupportedAuditError
-from api.kinds.context import in_process
+from api.kinds.context import in_process_context
 from api.kinds.most_skewed import SKEW, MostSkewed
 from api.kinds.registry import AudienceFacts
 from api.platforms.interfaces import Persons, Platform
@@ -54,7 +54,7 @@ def skews(weights: list[int], first: list[int], second: list[int]) -> list[int]:
     request = asked(weights)
     membership = Membership((np.array(first, np.int64), np.array(second, np.int64)), 1)
     question = KIND.question(request, FACTS)
-    made = KIND.reduce(request, question, CONTENTS, membership, in_process(PLATFORM))
+    made = KIND.reduce(request, question, CONTENTS, membership, in_process_context(PLATFORM))
     found: list[int] = made[SKEW].cells.tolist()
     return found
 

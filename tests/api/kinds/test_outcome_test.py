@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.kernel.errors import InvalidBinsError, UnsupportedAuditError
-from api.kinds.building_blocks.log_rows import Rows
-from api.kinds.context import in_process
+from api.kinds.building_blocks.log_rows import SelectedRows
+from api.kinds.context import in_process_context
 from api.kinds.outcome_test import OutcomeTest
 from api.kinds.outcome_test import moments as moments_by_group
 from api.kinds.registry import KINDS, AudienceFacts, offered
@@ -44,12 +44,12 @@ def asked(**changes: Any) -> OutcomeTestRequest:
     return OutcomeTestRequest.model_validate(fields | changes)
 
 
-def rows(of: list[tuple[float, float]]) -> Rows:
+def rows(of: list[tuple[float, float]]) -> SelectedRows:
     score, outcome = np.array(of, np.float64).reshape(-1, 2).T
-    return Rows(np.arange(len(of)), {"score": score, "outcome": outcome}, {})
+    return SelectedRows(np.arange(len(of)), {"score": score, "outcome": outcome}, {})
 
 
-def moments(request: OutcomeTestRequest, of: Rows) -> Cells:
+def moments(request: OutcomeTestRequest, of: SelectedRows) -> Cells:
     return moments_by_group(request, of, 0, 1).reshape(-1, len(MOMENT_UNITS))
 
 
@@ -164,7 +164,9 @@ def test_everybody_counts_with_at_most_their_rows(tmp_path: Path) -> None:
     for m in (1, 4, 9):
         request = asked(rows_per_person=m, bins={"edges": [0, 1]})
         question = KIND.question(request, FACTS)
-        table = KIND.reduce(request, question, [], membership, in_process(platform))["moments"]
+        table = KIND.reduce(request, question, [], membership, in_process_context(platform))[
+            "moments"
+        ]
         counts = table.cells[:, 0, 0] / MOMENT_UNITS["count"]
         assert counts.tolist() == [80 * min(m, 5), 120 * min(m, 5)]
 
@@ -175,7 +177,7 @@ def test_the_rows_drawn_are_a_fair_sample(tmp_path: Path) -> None:
     request = asked(bins={"edges": [0, 1]})
     membership = Membership((np.arange(4_000), np.empty(0, np.int64)), 1)
     question = KIND.question(request, FACTS)
-    table = KIND.reduce(request, question, [], membership, in_process(platform))["moments"]
+    table = KIND.reduce(request, question, [], membership, in_process_context(platform))["moments"]
     mean = table.cells[0, 0, 1] / table.cells[0, 0, 0]
     # v = ±1 about its mean over all rows: 4,000 draws err by 6 deviations with probability 2e-9.
     assert abs(mean - (2 * log["outcome"].mean() - 1)) < 6 / np.sqrt(4_000)
@@ -187,7 +189,7 @@ def test_only_rows_with_the_words_asked_for(tmp_path: Path) -> None:
     request = asked(rows_per_person=9, where={"week": ["1", "3"]}, bins={"edges": [0, 1]})
     membership = Membership((np.arange(200), np.empty(0, np.int64)), 1)
     table = KIND.reduce(
-        request, KIND.question(request, FACTS), [], membership, in_process(platform)
+        request, KIND.question(request, FACTS), [], membership, in_process_context(platform)
     )
     expected = np.isin(log["week"], ["1", "3"]).sum()
     assert table["moments"].cells[0, 0, 0] == expected * MOMENT_UNITS["count"]
@@ -235,7 +237,7 @@ def test_the_running_counts_of_a_log_are_those_of_its_rows(tmp_path: Path) -> No
     request = LogCdfRequest(**body, kind="log-cdf", column="score", rows_per_person=2)
     question = kind.question(request, FACTS)
     membership = Membership((np.arange(300), np.empty(0, np.int64)), 1)
-    [table] = kind.reduce(request, question, [], membership, in_process(platform)).values()
+    [table] = kind.reduce(request, question, [], membership, in_process_context(platform)).values()
     inside, _ = np.histogram(log["score"], EDGES)
     assert table.cells[0].tolist() == [*inside, 600 - inside.sum()]
     # Two rows, which may fall on one another.
@@ -245,7 +247,7 @@ def test_the_running_counts_of_a_log_are_those_of_its_rows(tmp_path: Path) -> No
 
 def test_every_row_is_rounded_before_it_is_added() -> None:
     """A sum of rounded rows moves by whole units, whatever else is in it."""
-    rows = Rows(
+    rows = SelectedRows(
         np.arange(3),
         {"score": np.full(3, 0.5), "outcome": np.full(3, 1 / 3)},
         {},

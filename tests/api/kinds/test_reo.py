@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from api.kernel.errors import UnsupportedAuditError
-from api.kinds.context import in_process
+from api.kinds.context import in_process_context
 from api.kinds.registry import AudienceFacts, offered
 from api.kinds.reo import Reo
 from api.platforms.interfaces import Log, Platform, Traffic
@@ -70,7 +70,7 @@ def counted(
 ) -> np.ndarray:
     facts = AudienceFacts(tuple(f"g{n}" for n in range(len(groups))), k, None)
     question = KIND.question(request, facts)
-    made = KIND.reduce(request, question, [], Membership(groups, k), in_process(platform))
+    made = KIND.reduce(request, question, [], Membership(groups, k), in_process_context(platform))
     return made["counts"].cells
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from api.kernel.errors import InvalidBinsError, UnsupportedAuditError
 from api.kinds.building_blocks.score_bins import bin_of
-from api.kinds.context import in_process
+from api.kinds.context import in_process_context
 from api.kinds.registry import AudienceFacts
 from api.kinds.score_histogram import ScoreHistogram
 from api.platforms.fault_isolation import PlatformDownError
@@ -111,7 +111,7 @@ def test_everybody_is_in_exactly_one_cell_of_their_group() -> None:
     request = asked()
     question = KIND.question(request, FACTS)
     membership = Membership.cut([np.array([1, 2, 5, 10, 11, -1, 2]), np.array([2, 7])], 1)
-    tables = KIND.reduce(request, question, [{}], membership, in_process(PLATFORM))
+    tables = KIND.reduce(request, question, [{}], membership, in_process_context(PLATFORM))
     assert tables["bins"].cells.tolist() == [[2, 2, 1], [0, 1, 0]]
     assert tables["sizes"].cells.tolist() == [5, 1]
 
@@ -209,4 +209,6 @@ def test_a_model_that_is_down_fails_whether_anybody_matched_or_not(people: list[
     platform = Platform("silent", people=None, scores=Silent())  # type: ignore[arg-type]
     membership = Membership.cut([np.array(people, np.int64)] * 2, 1)
     with pytest.raises(PlatformDownError):
-        KIND.reduce(asked(), KIND.question(asked(), FACTS), [{}], membership, in_process(platform))
+        KIND.reduce(
+            asked(), KIND.question(asked(), FACTS), [{}], membership, in_process_context(platform)
+        )

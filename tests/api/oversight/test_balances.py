@@ -14,7 +14,7 @@ from api.accounting.lifetime_caps import LifetimeDebit
 from api.db import Store
 from api.kernel.errors import InvalidBinsError, UnsupportedAuditError
 from api.kinds.balance_histogram import BALANCES, BalanceHistogram
-from api.kinds.context import in_process
+from api.kinds.context import in_process_context
 from api.kinds.registry import AudienceFacts
 from api.operations.reconciliation import inspect
 from api.platforms.interfaces import Persons, Platform
@@ -84,7 +84,7 @@ def test_everybody_is_in_one_cell_of_each_of_their_groups(k: int) -> None:
     facts = AudienceFacts(("g0", "g1"), k, None)
     question = KIND.question(request(), facts)
     platform = Platform("p", people=None)  # type: ignore[arg-type]
-    context = in_process(platform, balances=Tenths())
+    context = in_process_context(platform, balances=Tenths())
     table = KIND.reduce(request(), question, [], membership, context)[BALANCES]
     # The last bin is closed: 0.9 is in it, and 1 is outside.
     both = [[1, 2, 2, 1], [0, 1, 1, 1]]
@@ -109,6 +109,8 @@ def test_only_a_worker_has_balances() -> None:
     facts = AudienceFacts(("g0",), 1, None)
     platform = Platform("p", people=None)  # type: ignore[arg-type]
     with pytest.raises(UnsupportedAuditError):
-        KIND.reduce(request(), KIND.question(request(), facts), [], group(1), in_process(platform))
+        KIND.reduce(
+            request(), KIND.question(request(), facts), [], group(1), in_process_context(platform)
+        )
     with pytest.raises(InvalidBinsError):
         KIND.check(request(bins={"edges": [0.2, 0.1]}), facts, platform)

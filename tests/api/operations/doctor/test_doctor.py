@@ -21,13 +21,13 @@ from pydantic import SecretStr
 from sqlalchemy import event, text
 from typer.testing import CliRunner
 
-from api.audits.queue.heartbeats import Presence
+from api.audits.queue.heartbeats import Heartbeat
 from api.db import Store
-from api.db.schema import migrate, revisions
+from api.db.schema import list_revisions, migrate
 from api.identity import build_auth
 from api.kernel.clock import now
 from api.kernel.settings import ledger_origin, load_settings
-from api.ledger.checkpoints import Checkpointer, latest
+from api.ledger.checkpoints import Checkpointer, load_latest
 from api.ledger.key_rotation import KeyEntries
 from api.operations.cli import app
 from api.operations.doctor import CHECKS, DoctorSubject, diagnose
@@ -204,7 +204,7 @@ def _head_of_a_longer_ledger(patient: DoctorSubject) -> DoctorSubject:
     keys = build_auth(patient.store, patient.settings, KeyEntries()).keys
     Checkpointer(patient.store, keys, ledger_origin(patient.settings), 5).once()
     with patient.store.read() as session:
-        signed = latest(session)
+        signed = load_latest(session)
         assert signed
         head = signed.note
     patient.store.close()
@@ -233,7 +233,7 @@ BROKEN: dict[str, Callable[[DoctorSubject], DoctorSubject]] = {
     "database-can-be-written": _read_only,
     "database-is-whole": _damaged,
     "schema-is-known": lambda well: _at(well, "of-another-time"),
-    "schema-is-the-newest": lambda well: _at(well, revisions()[-2]),
+    "schema-is-the-newest": lambda well: _at(well, list_revisions()[-2]),
     "ledger-is-whole": lambda well: _execute(well, "DELETE FROM ledger WHERE number = 1"),
     "ledger-continues-the-head": _head_of_a_longer_ledger,
     "settings-are-private": _open,
@@ -369,7 +369,7 @@ def test_an_entry_that_was_rewritten_is_found(patient: DoctorSubject) -> None:
 
 def test_a_head_that_this_ledger_did_not_sign_is_not_believed(patient: DoctorSubject) -> None:
     with patient.store.read() as session:
-        signed = latest(session)
+        signed = load_latest(session)
         assert signed
     other = OKPKey.generate_key("Ed25519")
     origin = ledger_origin(patient.settings)
@@ -395,7 +395,7 @@ def test_processes_that_may_open_too_many_connections(on_postgresql: DoctorSubje
     assert outcome("connections-are-enough", few) == "ok"
     one = BY_NAME["connections-are-enough"](_set(on_postgresql, request_threads=128))
     assert one.outcome == "failed"
-    others = [Presence(on_postgresql.store, serves=True, works=True) for _ in range(8)]
+    others = [Heartbeat(on_postgresql.store, serves=True, works=True) for _ in range(8)]
     for each in others:
         each.tell()
     all_of_them = BY_NAME["connections-are-enough"](few)
@@ -462,7 +462,7 @@ def test_credentials_of_systemd_are_private(
     assert CliRunner().invoke(app, command).exit_code == 1
 
 
-@pytest.mark.parametrize("revision", [each for each in revisions() if each >= "0007"][:-1])
+@pytest.mark.parametrize("revision", [each for each in list_revisions() if each >= "0007"][:-1])
 def test_an_upgrade_is_begun_on_every_schema_that_it_migrates(
     patient: DoctorSubject, monkeypatch: pytest.MonkeyPatch, revision: str
 ) -> None:
