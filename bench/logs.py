@@ -67,10 +67,10 @@ def _figure(path: Path, rows: int, most: int) -> Figure:
     logs = ParquetLogs(path.parent, {"jobs": _LOG})
     platform = Platform("bench", people=None, logs=logs)  # type: ignore[arg-type]
     kind = KINDS["outcome-test"]
-    question = kind.question(request, AudienceFacts(("g0", "g1"), 1, None))
+    plan = kind.plan(request, AudienceFacts(("g0", "g1"), 1, None))
 
     def ours() -> np.ndarray:
-        return kind.reduce(request, question, [], membership, in_process_context(platform))[
+        return kind.reduce(request, plan, [], membership, in_process_context(platform))[
             "moments"
         ].cells
 

@@ -102,10 +102,10 @@ def _figures(
     halves = Membership((np.arange(0, people, 2), np.arange(1, people, 2)), 1)
     request: Any = REQUEST.validate_python(asked)
     kind = KINDS[request.kind]
-    question = kind.question(request, AudienceFacts(("g0", "g1"), 1, None))
+    plan = kind.plan(request, AudienceFacts(("g0", "g1"), 1, None))
 
     def made(on: AuditContext) -> Table:
-        return next(iter(kind.reduce(request, question, contents, halves, on).values()))
+        return next(iter(kind.reduce(request, plan, contents, halves, on).values()))
 
     def on_ray(resource: str) -> AuditContext:
         cluster = RayCluster(partitions=PARTITIONS, resource=resource)

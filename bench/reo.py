@@ -100,12 +100,12 @@ def _platform(path: Path, rows: int, most: int) -> Figure:
     )  # fmt: skip
     people = np.arange(rows // ROWS_EACH)
     kind = KINDS["reo"]
-    question = kind.question(request, AudienceFacts(("g0",), 1, None))
+    plan = kind.plan(request, AudienceFacts(("g0",), 1, None))
     membership = Membership((people,), 1)
     audience = pl.LazyFrame({"person": people})
 
     def ours() -> np.ndarray:
-        return kind.reduce(request, question, [], membership, in_process_context(platform))[
+        return kind.reduce(request, plan, [], membership, in_process_context(platform))[
             "counts"
         ].cells
 

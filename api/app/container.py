@@ -62,14 +62,14 @@ class Container:
     runs: LiveRuns = field(default_factory=LiveRuns)
 
     @cached_property
-    def following(self) -> AuditEvents:
+    def events(self) -> AuditEvents:
         """Streams that wait for the next state of an audit."""
         return AuditEvents(partial(queries.load_states, self.store))
 
     @cached_property
     def streams(self) -> EventStreams:
         """Event streams of clients of this process."""
-        return EventStreams(self.store, self.following, self.settings)
+        return EventStreams(self.store, self.events, self.settings)
 
     @cached_property
     def submissions(self) -> AuditSubmission:
@@ -90,7 +90,7 @@ class Container:
         return UploadParts(self.store, people, self.settings, self.matcher, slots)
 
     @cached_property
-    def shift(self) -> WorkerThread:
+    def worker_thread(self) -> WorkerThread:
         """The thread of the embedded worker."""
         return WorkerThread(self.worker(), self.wake)
 
@@ -130,7 +130,7 @@ class Container:
         sender = Sender(private=self.settings.webhook_private_hosts)
         return Pusher(self.store, self.signing_keys, sender, self.settings.poll_seconds)
 
-    def presence(self, *, serves: bool = True) -> Heartbeat:
+    def heartbeat(self, *, serves: bool = True) -> Heartbeat:
         """Return the heartbeat of this process; a process without requests runs audits."""
         watch_pool(self.store)
         works = not serves or self.settings.embedded_worker
@@ -144,7 +144,7 @@ class Container:
             partial(end_stale_runs, self.store, self.settings),
             partial(deliver_all_releases, *parts),
         )
-        return Worker(*parts, self.engine, moved=self.following.moved, tasks=tasks)
+        return Worker(*parts, self.engine, on_state_change=self.events.publish, tasks=tasks)
 
 
 def build_container(

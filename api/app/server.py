@@ -25,9 +25,9 @@ _WAITING_CONNECTIONS = 2_048
 
 
 class Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, shift: WorkerThread) -> None:
+    def __init__(self, config: uvicorn.Config, worker_thread: WorkerThread) -> None:
         super().__init__(config)
-        self._shift = shift
+        self._worker_thread = worker_thread
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Accept few connections in a turn, and let the system keep many more waiting.
@@ -43,7 +43,7 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Requests and the worker have the same `shutdown_seconds` to finish."""
-        self._shift.tell()
+        self._worker_thread.request_stop()
         await super().shutdown(sockets)
 
 
@@ -70,4 +70,4 @@ def run(container: Container, host: str, port: int) -> None:
     config = configured(container, host, port)
     sys.setswitchinterval(_SWITCH_SECONDS)
     freeze_startup_objects()
-    Server(config, container.shift).run()
+    Server(config, container.worker_thread).run()

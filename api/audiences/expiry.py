@@ -28,4 +28,4 @@ def purge_expired(store: Store) -> None:
             due = audience is not None and audience.expires_at < now()
             if audience and due and not uploads.has_pending_audit(session, audience_id):
                 erase(session, audience)
-    store.cut_log()
+    store.truncate_wal()

@@ -55,9 +55,9 @@ class Stream:
 class EventStreams:
     """All streams of one process. Used by its event loop alone."""
 
-    def __init__(self, store: Store, following: AuditEvents, settings: Settings) -> None:
+    def __init__(self, store: Store, events: AuditEvents, settings: Settings) -> None:
         self._store = store
-        self._following = following
+        self._audit_events = events
         self._settings = settings
         self._open: set[Stream] = set()
         self._per_researcher: Counter[str] = Counter()
@@ -101,7 +101,7 @@ class EventStreams:
     async def _events(self, stream: Stream, audit_id: str, state: str) -> AsyncIterator[str]:
         yield _event(audit_id, state)
         while state not in _FINAL:
-            following = asyncio.ensure_future(self._following.after(audit_id, state))
+            following = asyncio.ensure_future(self._audit_events.next_state(audit_id, state))
             try:
                 while not await _moved(following, stream):
                     if stream.ended.is_set() or stream.seconds_left() <= 0:

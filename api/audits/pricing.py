@@ -59,13 +59,13 @@ def has_running_audit(session: Session, audience: AudienceRow) -> bool:
 
 
 def price_plan(
-    question: waist.Question,
+    plan: waist.ReleasePlan,
     currency: Currency,
     exploration_loss: Decimal = Decimal(0),
     assumes: tuple[Assumption, ...] = (),
 ) -> Price:
-    """The price of a question, with the error to expect from each of its tables."""
-    return _price_of(tuple(question.items()), currency, exploration_loss, assumes)
+    """The price of a plan, with the error to expect from each of its tables."""
+    return _price_of(tuple(plan.items()), currency, exploration_loss, assumes)
 
 
 # The same is asked again and again: before the charge, and by whoever asks what it would be.

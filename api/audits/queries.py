@@ -43,7 +43,7 @@ def get_audit(session: Session, caller: Caller, audit_id: str) -> Audit:
 
 def get_release(store: Store, caller: Caller, audit_id: str) -> bytes:
     """Return the release of an audit: always the same bytes."""
-    with store.look() as connection:
+    with store.autocommit_connection() as connection:
         body: bytes = _released(connection, caller, audit_id).body
     failpoints.hit(Failpoint.BEFORE_SEND)
     return body
@@ -65,7 +65,7 @@ def get_owned(session: Session, caller: Caller, audit_id: str, *, lock: bool = F
 
 def load_states(store: Store, audit_ids: Collection[str]) -> dict[str, str]:
     """Where these audits stand, whosever they are."""
-    with store.look() as connection:
+    with store.autocommit_connection() as connection:
         return {
             row.id: row.state for row in connection.execute(_STATES, {"audits": list(audit_ids)})
         }

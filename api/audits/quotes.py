@@ -73,7 +73,7 @@ def quote_all(
                 exploration_after=as_decimal(unharmed - loss),
                 covered=before >= debit and unharmed >= loss,
                 buys=max(0, min(before // debit, unharmed // loss if loss else before // debit)),
-                advice=advise(request, asked.question, price),
+                advice=advise(request, asked.plan, price),
             )
         )
         taken[mandate.id] = taken.get(mandate.id, Fraction(0)) + debit

@@ -40,7 +40,7 @@ class Reduced:
     """Tables that wait for their noise, and all that the release will state about them."""
 
     work: AuditJob
-    question: waist.Question
+    plan: waist.ReleasePlan
     tables: Mapping[str, Any]
     stated: Mapping[str, Any]
     # The model of the release, if it is the one that scores now; a log may be of an earlier one.
@@ -51,22 +51,22 @@ def reduce(work: AuditJob, membership: Membership, context: AuditContext) -> Red
     """Read and reduce. No noise is drawn here: a failure may be tried again."""
     request, platform = work.request, context.platform
     kind = KINDS[request.kind]
-    question = kind.question(request, work.facts)
+    plan = kind.plan(request, work.facts)
     shown = [content.fields for content in work.contents]
     model = kind.model_digest(request, platform)
-    tables = kind.reduce(request, question, shown, membership, context)
+    tables = kind.reduce(request, plan, shown, membership, context)
     if kind.model_digest(request, platform) != model:
         raise PlatformDownError("the model changed while it was read")
     stated, scoring = state(work, model, platform), scoring_model(model, platform)
     failpoints.hit(Failpoint.REDUCED)
-    return Reduced(work, question, tables, stated, scoring)
+    return Reduced(work, plan, tables, stated, scoring)
 
 
 def draw(reduced: Reduced) -> dict[str, Any]:
     """Return all fields of the release but its time and its receipt, with fresh noise."""
     work = reduced.work
     paid = exact_price(work.price)
-    released = waist.release(reduced.question, reduced.tables, paid=paid)
+    released = waist.release(reduced.plan, reduced.tables, paid=paid)
     failpoints.hit(Failpoint.NOISED)
     return {**reduced.stated, **present(work, released)}
 

@@ -39,10 +39,10 @@ class AuditSubject:
 
 @dataclass(frozen=True)
 class PricedRequest:
-    """A request that can be asked: what it is about, and the question it comes to."""
+    """A request that can be asked: what it is about, and the plan it comes to."""
 
     about: AuditSubject
-    question: waist.Question
+    plan: waist.ReleasePlan
     price: ExactPrice
     shown: Price  # in rho, which everything has
 
@@ -75,14 +75,14 @@ def price_request(
     kind, facts = KINDS[request.kind], found.facts
     _refuse_source(request.kind, kind, facts)
     kind.check(request, facts, platform)
-    question = kind.question(request, facts)
-    memory_limits.refuse_too_large(kind, request, facts, question, settings)
-    noise_limits.refuse_overflow(kind, question, facts)
-    price = waist.price(question) + ExactPrice.exploration(Fraction(request.exploration_loss))
+    plan = kind.plan(request, facts)
+    memory_limits.refuse_too_large(kind, request, facts, plan, settings)
+    noise_limits.refuse_overflow(kind, plan, facts)
+    price = waist.price(plan) + ExactPrice.exploration(Fraction(request.exploration_loss))
     named = request.model_dump(mode="json", include={"kind": True, "metric": {"name"}})
     assumes = tuple(assumptions(named, fixed_slots=facts.fixed_slots))
-    shown = price_plan(question, "rho", request.exploration_loss, assumes)
-    return PricedRequest(found, question, price, shown)
+    shown = price_plan(plan, "rho", request.exploration_loss, assumes)
+    return PricedRequest(found, plan, price, shown)
 
 
 def _refuse_source(name: str, kind: Kind, facts: AudienceFacts) -> None:

@@ -137,7 +137,7 @@ class AuditSubmission:
     def _read_subject(
         self, auditor_id: str, content_ids: tuple[str, ...], audience_id: str
     ) -> AuditSubject:
-        with self._store.ask() as session:
+        with self._store.autocommit_session() as session:
             return request_pricing.load_subject(session, auditor_id, content_ids, audience_id)
 
     def _resolve(self, session: Session, caller: Caller, request: AuditRequest) -> PricedRequest:
@@ -169,7 +169,7 @@ class AuditSubmission:
             return []
         # Others have held the books since these were read.
         everything = [self._revalidate(session, order, sealed) for order in orders]
-        line = QueueSnapshot.found(session, self._settings)
+        line = QueueSnapshot.load(session, self._settings)
         granted = mandates.load_for_auditors(
             session, [order.caller.auditor for order in orders], lock=True
         )
@@ -207,7 +207,7 @@ class AuditSubmission:
     ) -> ChargeOrder:
         """A place on the line, and the mandate that pays: or a refusal."""
         caller, request = order.caller, order.request
-        turn = line.join(caller.auditor, asked.about.facts)
+        turn = line.enqueue(caller.auditor, asked.about.facts)
         mandate = mandates.select_payer(
             session,
             granted,

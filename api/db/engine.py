@@ -95,13 +95,13 @@ class Store:
         return _ReadOnlySession(self._reading, expire_on_commit=False, autoflush=False)
 
     @contextmanager
-    def look(self) -> Iterator[Connection]:
+    def autocommit_connection(self) -> Iterator[Connection]:
         """One question, outside of any transaction: nothing is begun that must be ended."""
         with self._at_once.connect() as connection:
             yield connection
 
     @contextmanager
-    def ask(self) -> Iterator[Session]:
+    def autocommit_session(self) -> Iterator[Session]:
         """Questions outside of any transaction, each answered as things are then."""
         with _ReadOnlySession(self._at_once, expire_on_commit=False, autoflush=False) as session:
             yield session
@@ -149,7 +149,7 @@ class Store:
             if mine:
                 self._writers.release()
 
-    def cut_log(self) -> None:
+    def truncate_wal(self) -> None:
         """SQLite's log goes into the database, and nothing that was overwritten stays in it.
 
         Where somebody reads what is still in the log, it is left for the next time.

@@ -12,7 +12,7 @@ from privacy.tables.membership import Membership
 class InProcessEngine:
     platform: Platform
 
-    def total(
+    def sum_tables(
         self,
         membership: Membership,
         reduce: Callable[[Platform, Membership], Table],
@@ -20,7 +20,7 @@ class InProcessEngine:
     ) -> Table:
         return reduce(self.platform, membership)
 
-    def compared(
+    def total_by_key(
         self,
         membership: Membership,
         read: Callable[[Platform, Membership], Columns],

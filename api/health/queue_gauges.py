@@ -24,7 +24,7 @@ def update_queue_gauges(store: Store) -> None:
         fair_queue.waiting_audits()
     )
     runs = select(func.count()).select_from(AuditRow).where(fair_queue.running_audits())
-    with store.ask() as session:
+    with store.autocommit_session() as session:
         length, oldest = session.exec(waits).one()
         running = session.exec(runs).one()
     QUEUE_LENGTH.set(length)

@@ -62,7 +62,7 @@ class OwnTokens:
 
     def authenticate(self, bearer: str) -> Caller:
         claims = self.read(bearer)
-        with self._store.look() as connection:
+        with self._store.autocommit_connection() as connection:
             caller, revoked = load_caller_of_token(connection, claims["sub"], claims["jti"])
         if revoked:
             raise UnauthenticatedError("The access token was revoked: ask for a new one.")

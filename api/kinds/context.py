@@ -53,7 +53,7 @@ class Engine(Protocol):
     reduction is a function of a platform and of the people of a partition, and tables add.
     """
 
-    def total(
+    def sum_tables(
         self,
         membership: Membership,
         reduce: Callable[[Platform, Membership], Table],
@@ -62,7 +62,7 @@ class Engine(Protocol):
         """Return the sum of the tables of all partitions; `wanted` is what they read of a log."""
         ...
 
-    def compared(
+    def total_by_key(
         self,
         membership: Membership,
         read: Callable[[Platform, Membership], Columns],

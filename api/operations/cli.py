@@ -134,15 +134,15 @@ def worker(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: told.set())
     with _listening(service):
-        heartbeat = service.presence(serves=False)
+        heartbeat = service.heartbeat(serves=False)
         heartbeat.beat()
         presence = threading.Thread(target=heartbeat.run, args=(stop,))
         presence.start()
-        shift = WorkerThread(service.worker())
+        worker_thread = WorkerThread(service.worker())
         freeze_startup_objects()
-        shift.begin()
+        worker_thread.start()
         told.wait()
-        shift.end()
+        worker_thread.stop()
         stop.set()
         presence.join()
 
@@ -242,8 +242,8 @@ def doctor(
     store = Store(settings.database_url)
     try:
         # An empty file: no head was seen yet.
-        patient = DoctorSubject(settings, store, config, head.read_text() or None if head else None)
-        found = list(diagnose(patient))
+        subject = DoctorSubject(settings, store, config, head.read_text() or None if head else None)
+        found = list(diagnose(subject))
     finally:
         store.close()
     if adapter:

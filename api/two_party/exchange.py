@@ -96,7 +96,7 @@ def _check_open(session: Session, audit: AuditRow) -> None:
 
 def _live(parts: TwoPartyParts, audit: AuditRow, message: bytes) -> LiveRun:
     """The run that the message is of: the one under way, or a new one if it begins one."""
-    run = parts.runs.of(audit.id)
+    run = parts.runs.find(audit.id)
     if run is not None and run.party.refuted:
         return run  # no other may begin before its failure is committed
     if number_of(message) == 0 and not (run and run.began_with(message)):
@@ -132,7 +132,7 @@ def _begin(parts: TwoPartyParts, audit: AuditRow, message: bytes) -> LiveRun:
         mandate = session.get_one(MandateRow, audit.mandate_id)
         row.sealed_to = load_regulator_key(session, mandate)["x"]
         session.add(row)
-    parts.runs.keep(audit.id, run)
+    parts.runs.add(audit.id, run)
     return run
 
 
@@ -155,20 +155,20 @@ def _pass_on(parts: TwoPartyParts, audit: AuditRow, run: LiveRun, message: bytes
             # The run stays until the failure is committed: it takes no other message. A run that
             # began while the proof was verified does not save the audit.
             failed = fail_run(parts.store, audit.id, None, WRONG_PROOF)
-            parts.runs.drop(audit.id, run)
+            parts.runs.remove(audit.id, run)
             if not failed:
                 raise _replaced() from error
             raise MessageRefusedError(
                 f"{error} The audit has failed, and its charge stays spent.", reason=error.code
             ) from error
         except (PlatformDownError, BeginAgainError, TwoPartyError) as error:
-            parts.runs.drop(audit.id, run)
+            parts.runs.remove(audit.id, run)
             raise _lost(error) from error
         if not run.party.answered:
             return reply
         with final_once_drawn(parts.store, run.half):
             _commit(parts, audit, run)
-    parts.runs.drop(audit.id, run)
+    parts.runs.remove(audit.id, run)
     return stored_messages.find_answer(parts, audit.id, message)
 
 

@@ -111,11 +111,11 @@ class PlatformHalf:
 
     def release(self, table: EncryptedTable) -> NoisySums:
         """Through the waist, like everything (R1)."""
-        question = KINDS[self.audit.kind].question(self.request, self.facts)
+        plan = KINDS[self.audit.kind].plan(self.request, self.facts)
         paid = exact_price(Price.model_validate_json(self.audit.price))
         finish_failed(self.audit.id)
         self.drawn = True
-        noisy = waist.release(question, {SUMS: table}, paid=paid)[SUMS]
+        noisy = waist.release(plan, {SUMS: table}, paid=paid)[SUMS]
         failpoints.hit(Failpoint.NOISED)
         if not isinstance(noisy, NoisySums):
             raise TypeError("encrypted sums are expected")

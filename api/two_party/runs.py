@@ -60,7 +60,7 @@ class LiveRuns:
         self._live: dict[str, LiveRun] = {}
         self._lock = threading.Lock()
 
-    def of(self, audit_id: str) -> LiveRun | None:
+    def find(self, audit_id: str) -> LiveRun | None:
         with self._lock:
             return self._live.get(audit_id)
 
@@ -82,12 +82,12 @@ class LiveRuns:
                     case="too-many-runs",
                 )
 
-    def keep(self, audit_id: str, run: LiveRun) -> None:
+    def add(self, audit_id: str, run: LiveRun) -> None:
         """The run takes the place of an earlier one of the same audit."""
         with self._lock:
             self._live[audit_id] = run
 
-    def drop(self, audit_id: str, run: LiveRun) -> None:
+    def remove(self, audit_id: str, run: LiveRun) -> None:
         with self._lock:
             if self._live.get(audit_id) is run:
                 del self._live[audit_id]

@@ -15,7 +15,7 @@ def to_wire(parts: TwoPartyParts, audit: AuditRow) -> TwoPartyRun:
     request = REQUEST.validate_json(audit.request)
     if not isinstance(request, TwoPartyRequest):
         raise TypeError(f"{audit.id} is no two-party audit")
-    live = parts.runs.of(audit.id)
+    live = parts.runs.find(audit.id)
     with parts.store.read() as session:
         mandate = session.get_one(MandateRow, audit.mandate_id)
         facts = load_audience_facts(session, session.get_one(AudienceRow, audit.audience_id))

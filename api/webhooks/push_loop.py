@@ -94,10 +94,10 @@ class Pusher:
     def due(self) -> list[str]:
         """Webhooks for which there is something to push now."""
         asked = {"now": now()}
-        with self.store.look() as connection:
+        with self.store.autocommit_connection() as connection:
             if connection.execute(_ANY, asked).first() is None:
                 return []
-        with self.store.ask() as session:
+        with self.store.autocommit_session() as session:
             rows = session.exec(_DUE, params=asked).all()
             return [row.id for row in rows if _entries(session, row, 1)]
 

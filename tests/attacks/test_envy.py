@@ -64,8 +64,8 @@ CASES = [
 
 def statistics(made: tuple[Tables, Tables], each: int) -> tuple[DiscreteLaplace, tuple[Any, Any]]:
     """Noisy counts along the way from the one to the other."""
-    question = KIND.question(asked(epsilon="1", steps=250, arms_per_person=each), FACTS)
-    mechanism: Any = question["counts"]
+    plan = KIND.plan(asked(epsilon="1", steps=250, arms_per_person=each), FACTS)
+    mechanism: Any = plan["counts"]
     towards = np.sign(made[1]["counts"] - made[0]["counts"])
     tabled = [Table(mechanism.bounds, each["counts"]) for each in made]
     one, other = (

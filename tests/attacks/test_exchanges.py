@@ -320,7 +320,7 @@ def test_runs_under_way_take_no_more_memory_than_one_audit_may(
     one = replace(service.service, runs=LiveRuns())
     talk.service = other.service = one
     talk.talk(talk.party(), 1)
-    live = one.runs.of(talk.audit.id)
+    live = one.runs.find(talk.audit.id)
     assert live is not None
     assert 0 < live.size < 2**26
     live.size = service.service.settings.audit_memory_bytes

@@ -170,9 +170,9 @@ def test_a_release_without_a_fixed_number_of_cells_would_tell(
     reduce, present = ScoreHistogram.reduce, ScoreHistogram.present
     sizes = list[int]()
 
-    def counted(self: Any, request: Any, question: Any, about: Any, who: Any, where: Any) -> Any:
+    def counted(self: Any, request: Any, plan: Any, about: Any, who: Any, where: Any) -> Any:
         sizes[:] = [len(group) for group in who.groups]
-        return reduce(self, request, question, about, who, where)
+        return reduce(self, request, plan, about, who, where)
 
     def sparse(self: Any, request: Any, audience: Any, digests: Any, released: Any) -> Any:
         fields = present(self, request, audience, digests, released)

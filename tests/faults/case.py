@@ -188,7 +188,7 @@ class Case:
         audits = [self.submit(name, key) for name, key in WAITING]
         self.stop()
         for _ in range(5):
-            Heartbeat(self.store, serves=False, works=True).tell()
+            Heartbeat(self.store, serves=False, works=True).write_row()
         self.embedded_worker = True
         self.start()
         for audit_id in audits:

@@ -167,7 +167,7 @@ class QueueSnapshot:
     first: int | None
 
     @classmethod
-    def found(cls, session: Session, settings: Settings) -> "QueueSnapshot":
+    def load(cls, session: Session, settings: Settings) -> "QueueSnapshot":
         rows = session.connection().execute(_LINE).all()
         return cls(
             settings,
@@ -177,7 +177,7 @@ class QueueSnapshot:
             min((row.first for row in rows if row.first is not None), default=None),
         )
 
-    def join(self, auditor_id: str, facts: AudienceFacts) -> int:
+    def enqueue(self, auditor_id: str, facts: AudienceFacts) -> int:
         """The place of one more audit; a line that is full takes none."""
         own = self.waiting.get(auditor_id, 0)
         if own >= self.settings.waiting_per_auditor:

@@ -53,17 +53,17 @@ class Heartbeat:
         """Beat until `stop` is set, then delete the row of this process."""
         while not stop.wait(self.writes.seconds):
             self.beat()
-        self._safely(self.leave)
+        self._safely(self.delete_row)
 
     def beat(self) -> None:
         """Write the row of this process, and record whether that succeeded."""
-        succeeded = self._safely(self.tell)
+        succeeded = self._safely(self.write_row)
         self.writes.record(succeeded=succeeded)
         BACKGROUND_WRITES.labels("ok" if succeeded else "failed").inc()
         if succeeded:
             self._safely(self.refresh)
 
-    def tell(self) -> None:
+    def write_row(self) -> None:
         """Write down that this process runs, and its figures."""
         at, found = now(), routes()
         self._past.append((at, found))
@@ -87,7 +87,7 @@ class Heartbeat:
             # Last, so that nobody waits for long: a process that cannot charge is not ready.
             await_lock(session)
 
-    def leave(self) -> None:
+    def delete_row(self) -> None:
         with self.store.write() as session:
             session.exec(delete(ProcessRow).where(col(ProcessRow.id) == self.id))
 

@@ -50,7 +50,7 @@ class RayEngine:
     cluster: RayCluster
     given_up: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
 
-    def total(
+    def sum_tables(
         self,
         membership: Membership,
         reduce: Callable[[Platform, Membership], Table],
@@ -61,7 +61,7 @@ class RayEngine:
             people = self._people(membership, wanted, begun)
             return self._added([task(work, *each) for each in people])
 
-    def compared(
+    def total_by_key(
         self,
         membership: Membership,
         read: Callable[[Platform, Membership], Columns],

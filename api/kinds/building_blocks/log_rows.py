@@ -172,7 +172,7 @@ def tabulate_rows(
         )
         return sum_tables(bounds, some, tables)
 
-    return audit.engine.total(membership, of_some, selection.wanted)
+    return audit.engine.sum_tables(membership, of_some, selection.wanted)
 
 
 def _reduced(

@@ -51,7 +51,7 @@ def tally(
 
         return sum_tables(bounds, some, tables())
 
-    return audit.engine.total(membership, of_some)
+    return audit.engine.sum_tables(membership, of_some)
 
 
 def _tallied(

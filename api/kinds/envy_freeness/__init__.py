@@ -29,13 +29,13 @@ from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms, TermsError,
 from api.kinds.envy_freeness.algorithms.criteria import arms_needed
 from api.kinds.envy_freeness.algorithms.minimum_steps import require_enough_steps
 from api.kinds.envy_freeness.participants import DrawnLots, draw_lots, spare_arms
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, plan_release
 from api.platforms.interfaces import Persons, Platform, Policies
 from openapi.resources import EnvyFreenessRequest
 from privacy.plans.envy import COST_UNIT
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
-from privacy.waist import Question
+from privacy.waist import ReleasePlan
 
 COUNTS, DURATION, COST = "counts", "duration", "cost"
 # Bytes known about one arm of a target, under the bounds that need more of it.
@@ -81,14 +81,14 @@ class EnvyFreeness:
         _check_size(request, audience.members)
         _check_steps(request, policies.step_seconds)
 
-    def question(self, request: EnvyFreenessRequest, audience: AudienceFacts) -> Question:
+    def plan(self, request: EnvyFreenessRequest, audience: AudienceFacts) -> ReleasePlan:
         arms_per_person_of(request)
-        return planned_question(request, audience)
+        return plan_release(request, audience)
 
     def reduce(
         self,
         request: EnvyFreenessRequest,
-        question: Question,
+        plan: ReleasePlan,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
         context: AuditContext,
@@ -104,7 +104,7 @@ class EnvyFreeness:
             secrets.randbits(63),
         )
         cells = tallied(outcomes, request.steps)
-        return {name: Table(each.bounds, cells[name]) for name, each in question.items()}
+        return {name: Table(each.bounds, cells[name]) for name, each in plan.items()}
 
     def held_bytes(self, request: EnvyFreenessRequest, audience: AudienceFacts) -> int:
         """Return what is known about each arm of every target, and the places in all lots."""

@@ -38,13 +38,13 @@ from api.kinds.building_blocks.log_rows import (
     tabulate_rows,
 )
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, plan_release
 from api.platforms.interfaces import Platform
 from openapi.resources import GroupMoments, MomentUnits, OutcomeTestRequest
 from privacy.plans.logs import MOMENT_UNITS
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
-from privacy.waist import Question
+from privacy.waist import ReleasePlan
 
 MOMENTS = "moments"
 RULES = (
@@ -66,18 +66,18 @@ class OutcomeTest:
         log = log_checks.check(request, [request.score, request.outcome], platform)
         log_checks.check_range(request.outcome_range, *log.numbers[request.outcome])
 
-    def question(self, request: OutcomeTestRequest, audience: AudienceFacts) -> Question:
-        return planned_question(request, audience)
+    def plan(self, request: OutcomeTestRequest, audience: AudienceFacts) -> ReleasePlan:
+        return plan_release(request, audience)
 
     def reduce(
         self,
         request: OutcomeTestRequest,
-        question: Question,
+        plan: ReleasePlan,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
         context: AuditContext,
     ) -> Mapping[str, Table]:
-        bounds, numbers = question[MOMENTS].bounds, (request.score, request.outcome)
+        bounds, numbers = plan[MOMENTS].bounds, (request.score, request.outcome)
         asked = Selection(request.log, numbers, request.where, request.rows_per_person)
 
         def reduce(group: Groups, rows: SelectedRows) -> Table:

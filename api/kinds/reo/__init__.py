@@ -33,12 +33,12 @@ from api.kinds.building_blocks.log_rows import (
     tabulate_rows,
 )
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, plan_release
 from api.platforms.interfaces import Log, Platform, Traffic
 from openapi.resources import GroupTraffics, ReoRequest, TrafficCounts
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
-from privacy.waist import Question
+from privacy.waist import ReleasePlan
 
 COUNTS = "counts"
 MAX_CELLS = 20_000
@@ -74,13 +74,13 @@ class Reo:
         if len(request.groups) * (_slots(request) + 1) > MAX_CELLS:
             raise _refused(f"this asks for more than {MAX_CELLS} counts: ask for fewer days")
 
-    def question(self, request: ReoRequest, audience: AudienceFacts) -> Question:
-        return planned_question(request, audience)
+    def plan(self, request: ReoRequest, audience: AudienceFacts) -> ReleasePlan:
+        return plan_release(request, audience)
 
     def reduce(
         self,
         request: ReoRequest,
-        question: Question,
+        plan: ReleasePlan,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
         context: AuditContext,
@@ -94,7 +94,7 @@ class Reo:
         if request.days and traffic.day:
             words[traffic.day] = request.days
         asked = Selection(request.log, tuple(request.signals), words, request.rows_per_person)
-        bounds = question[COUNTS].bounds
+        bounds = plan[COUNTS].bounds
         size = int(np.prod(bounds.shape[1:]))
 
         def reduce(group: Groups, rows: SelectedRows) -> Table:

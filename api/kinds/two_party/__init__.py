@@ -23,7 +23,7 @@ from api.kinds.building_blocks import log_checks, ranked_lists, score_bins
 from api.kinds.building_blocks.log_rows import SelectedRows, Selection, draw_rows, new_secret
 from api.kinds.building_blocks.scoring import require_scoring, score_isolating_failures
 from api.kinds.context import AuditContext
-from api.kinds.protocol import AudienceFacts, Source, planned_question
+from api.kinds.protocol import AudienceFacts, Source, plan_release
 from api.platforms.interfaces import Persons, Platform
 from openapi.resources import (
     RankedRows,
@@ -40,7 +40,7 @@ from privacy.metric_values import FalsePositives, Outcomes, ScoreBins, sum_by_pe
 from privacy.metric_values.from_request import metric_of
 from privacy.tables.bounded_table import Table
 from privacy.tables.membership import BATCH, Membership
-from privacy.waist import Question
+from privacy.waist import ReleasePlan
 
 KIND = "two-party"
 SUMS = "sums"
@@ -87,13 +87,13 @@ class TwoParty:
         except BoundsError as error:
             raise _refused(str(error)) from error
 
-    def question(self, request: TwoPartyRequest, audience: AudienceFacts) -> Question:
-        return planned_question(request, audience)
+    def plan(self, request: TwoPartyRequest, audience: AudienceFacts) -> ReleasePlan:
+        return plan_release(request, audience)
 
     def reduce(
         self,
         request: TwoPartyRequest,
-        question: Question,
+        plan: ReleasePlan,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
         context: AuditContext,

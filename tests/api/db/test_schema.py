@@ -58,7 +58,7 @@ def test_postgresql_does_not_compress_person_numbers(postgresql: str) -> None:
         "audience_orders.persons",
         "charged_people.people",
     )
-    with store.look() as connection:
+    with store.autocommit_connection() as connection:
         how = text(
             "SELECT attstorage FROM pg_attribute WHERE attrelid = CAST(:table AS regclass)"
             " AND attname = :column"

@@ -181,5 +181,5 @@ def test_who_uploads_and_the_migration_of_uploads_do_not_wait_for_each_other(
 
 
 def waiting(store: Store) -> bool:
-    with store.look() as connection:
+    with store.autocommit_connection() as connection:
         return bool(connection.execute(text("SELECT 1 FROM pg_locks WHERE NOT granted")).first())

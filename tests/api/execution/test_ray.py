@@ -137,9 +137,9 @@ def reduced(kind: str, on: Platform | AuditContext, people: Membership, **change
     context = on if isinstance(on, AuditContext) else in_process_context(on)
     request: Any = REQUEST.validate_python({"kind": kind, **ASKED[kind], **changes})
     labels = tuple(f"g{number}" for number in range(len(people.groups)))
-    question = KINDS[kind].question(request, AudienceFacts(labels, people.groups_per_person, None))
+    plan = KINDS[kind].plan(request, AudienceFacts(labels, people.groups_per_person, None))
     contents = [CONTENT] * len(request.content_ids)
-    tables = KINDS[kind].reduce(request, question, contents, people, context)
+    tables = KINDS[kind].reduce(request, plan, contents, people, context)
     return next(iter(tables.values()))
 
 

@@ -53,8 +53,8 @@ def leaves(request: LogCdfRequest, folder: Path, frame: pl.DataFrame, k: int = 1
     platform = Platform("logs", people, logs=ParquetLogs(folder, {"jobs": LOG}))
     facts = AudienceFacts(("g0", "g1"), k, None)
     KIND.check(request, facts, platform)
-    question = KIND.question(request, facts)
-    return KIND.reduce(request, question, [], Membership(GROUPS, k), in_process_context(platform))[
+    plan = KIND.plan(request, facts)
+    return KIND.reduce(request, plan, [], Membership(GROUPS, k), in_process_context(platform))[
         TREE
     ].cells
 

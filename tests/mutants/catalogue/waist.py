@@ -95,17 +95,17 @@ MUTANTS = (
     ),
     Mutant(
         "only_the_first_table_is_priced",
-        "Of several tables of a question only the first one is paid for.",
+        "Of several tables of a plan only the first one is paid for.",
         "privacy/waist/__init__.py",
-        "for mechanism in question.values()), FREE)",
-        "for mechanism in list(question.values())[:1]), FREE)",
+        "for mechanism in plan.values()), FREE)",
+        "for mechanism in list(plan.values())[:1]), FREE)",
         (f"{WAIST}::test_the_price_is_the_sum_of_the_tables_whatever_the_number_of_groups",),
     ),
     Mutant(
         "underpaid_release",
         "The waist releases tables that were not paid for.",
         "privacy/waist/__init__.py",
-        "if not paid.covers(price(question)):",
+        "if not paid.covers(price(plan)):",
         "if paid is None:",
         (f"{WAIST}::test_an_underpaid_release_is_refused",),
     ),
@@ -114,9 +114,9 @@ MUTANTS = (
         "The waist compares the names of tables with those that were priced, and not their bounds.",
         "privacy/waist/__init__.py",
         "if {name: table.bounds for name, table in tables.items()} != {\n"
-        "        name: mechanism.bounds for name, mechanism in question.items()\n"
+        "        name: mechanism.bounds for name, mechanism in plan.items()\n"
         "    }:",
-        "if set(tables) != set(question):",
+        "if set(tables) != set(plan):",
         (f"{WAIST}::test_tables_that_were_not_priced_are_refused",),
         raises=("ValueError",),
     ),

@@ -168,8 +168,8 @@ def test_what_was_stopped_is_not_released(ledger: Ledger, ada: Maker, mandate: s
 def test_what_the_service_charges_is_right(changes: dict[str, Any], slots: bool, each: int) -> None:
     request = asked(**changes, arms_per_person=each)
     facts = AudienceFacts(("g0",), 1, None, fixed_slots=slots, members=400, consented=True)
-    question = KINDS[request.kind].question(request, facts)
-    shown = price_plan(question, "epsilon", request.exploration_loss)
+    release_plan = KINDS[request.kind].plan(request, facts)
+    shown = price_plan(release_plan, "epsilon", request.exploration_loss)
     names = {"epsilon", "rho", "currency", "debit", "exploration_loss"}
     charged = dict.fromkeys(("charge_id", "audit_id", "mandate_id", "audience_commitment"), "")
     charged |= shown.model_dump(mode="json", include=names)

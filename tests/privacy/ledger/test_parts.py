@@ -93,9 +93,9 @@ def charged(
 ) -> tuple[dict[str, Any], list[dict[str, Any]], entry_schemas.ChargeFacts]:
     """The request, and what the service charges for it."""
     request = REQUEST.validate_python(IDS | asked)
-    question = KINDS[request.kind].question(request, facts)
+    plan = KINDS[request.kind].plan(request, facts)
     currency: Currency = "rho" if "rho" in asked else "epsilon"
-    shown = price_plan(question, currency)
+    shown = price_plan(plan, currency)
     paid = dict.fromkeys(("charge_id", "audit_id", "mandate_id", "audience_commitment"), "")
     paid |= shown.model_dump(mode="json", include={"epsilon", "rho", "currency", "debit"})
     return (

@@ -139,12 +139,12 @@ def test_many_cells_come_in_parts() -> None:
 def test_the_waist_puts_its_noise_on_encrypted_sums() -> None:
     """What goes out is priced and charged as any table; the party draws no noise itself."""
     world = uploaded()
-    question = {"sums": DiscreteLaplace(world.terms.bounds, Fraction(1))}
+    plan = {"sums": DiscreteLaplace(world.terms.bounds, Fraction(1))}
     platform = PlatformParty(
         world.terms,
         world.join,
         world._values,
-        lambda table: release(question, {"sums": table}, price(question))["sums"],
+        lambda table: release(plan, {"sums": table}, price(plan))["sums"],
     )
     auditor = world.auditor()
     assert len(list(exchanged(auditor, platform))) == len(script(world.terms))

@@ -85,8 +85,8 @@ def test_a_refused_release_draws_no_noise_and_shows_no_cell() -> None:
 def test_noise_is_centred_on_the_cells() -> None:
     cells = np.full((200, 500), 40)
     bounds = Bounds.counts(cells.shape, 1)
-    question = {"cells": DiscreteLaplace(bounds, Fraction(1))}
-    noisy = waist.release(question, {"cells": Table(bounds, cells)}, waist.price(question))["cells"]
+    plan = {"cells": DiscreteLaplace(bounds, Fraction(1))}
+    noisy = waist.release(plan, {"cells": Table(bounds, cells)}, waist.price(plan))["cells"]
     # The mean of 100,000 cells with variance 1.84 has standard deviation .0043; six of them
     # are left by chance less often than once in 500 million runs.
     assert abs(noisy.mean() - 40) < 6 * 0.0043

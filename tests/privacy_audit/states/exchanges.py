@@ -76,7 +76,7 @@ def prove_wrongly(world: World, observed: Observed, audit_id: str, place: int) -
     """Go on up to the proof, and send one that does not hold."""
     go_on(world, observed, audit_id, place, MessageKind.PROOF)
     process = world.processes[place]
-    speaking, run = process.speaking[audit_id], process.runs.of(audit_id)
+    speaking, run = process.speaking[audit_id], process.runs.find(audit_id)
     body = bytearray(speaking.message)
     body[-_PROOF_BYTES] ^= 1
     try:

@@ -326,7 +326,7 @@ def _run(world: World, observed: Observed) -> None:
     def moved(audit_id: str, _state: str) -> None:
         observed.audits.add(audit_id)
 
-    replace(world.service.worker(), moved=moved).run_one()
+    replace(world.service.worker(), on_state_change=moved).run_one()
 
 
 def _erase(world: World, _: Observed, audience_id: str) -> None:

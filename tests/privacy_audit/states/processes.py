@@ -57,7 +57,7 @@ class Process:
         live, speaking = memory
         process = cls(speaking=dict(speaking))
         for audit_id, run in live.items():
-            process.runs.keep(audit_id, run)
+            process.runs.add(audit_id, run)
         return process
 
     def save(self) -> Memory:
@@ -69,8 +69,8 @@ class Process:
 
     def take(self, audit_id: str) -> Speaking:
         """Copy both ends of a run, so that other branches of the search keep theirs."""
-        if (run := self.runs.of(audit_id)) is not None:
-            self.runs.keep(audit_id, _copied(run))
+        if (run := self.runs.find(audit_id)) is not None:
+            self.runs.add(audit_id, _copied(run))
         kept = self.speaking[audit_id]
         self.speaking[audit_id] = replace(kept, party=_copied(kept.party))
         return self.speaking[audit_id]

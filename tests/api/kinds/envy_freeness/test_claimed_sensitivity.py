@@ -20,8 +20,8 @@ STEPS = 300
 
 def bounds_of(*, slots: bool, **changes: Any) -> dict[str, Any]:
     request = asked(steps=STEPS, **changes)
-    question = EnvyFreeness().question(request, replace(FACTS, fixed_slots=slots))
-    return {name: mechanism.bounds for name, mechanism in question.items()}
+    plan = EnvyFreeness().plan(request, replace(FACTS, fixed_slots=slots))
+    return {name: mechanism.bounds for name, mechanism in plan.items()}
 
 
 @pytest.mark.parametrize(("slots", "lots"), [(False, 1), (True, 2)])

@@ -42,9 +42,9 @@ def context_of(policies: Any) -> AuditContext:
 
 
 def cells(request: Any, policies: Recommendations, people: Any = EVERYBODY) -> dict[str, Any]:
-    question = KIND.question(request, FACTS)
+    plan = KIND.plan(request, FACTS)
     groups = (people[: len(people) // 2], people[len(people) // 2 :])
-    made = KIND.reduce(request, question, [], Membership(groups, 1), context_of(policies))
+    made = KIND.reduce(request, plan, [], Membership(groups, 1), context_of(policies))
     return {name: table.cells.tolist() for name, table in made.items()}
 
 
@@ -302,15 +302,15 @@ def test_a_lot_that_begins_or_ends_leaves_the_chance_of_all_others_as_it_is() ->
 def test_the_noise_is_that_of_the_reach() -> None:
     for each, sampled in ((1, False), (1, True), (5, False), (5, True)):
         request = asked(epsilon="2", steps=1000, cost_epsilon="1", arms_per_person=each)
-        question = KIND.question(request, replace(FACTS, fixed_slots=sampled))
-        scales = {name: each.scale for name, each in question.items()}
+        plan = KIND.plan(request, replace(FACTS, fixed_slots=sampled))
+        scales = {name: each.scale for name, each in plan.items()}
         lots = 2 * each if sampled else each
         reach = {"counts": lots, "duration": 2000 * lots, "cost": 2000 * COST_UNIT * lots}
         assert scales == pytest.approx(reach)
-        exact = waist.price(question)
+        exact = waist.price(plan)
         assert exact.of("epsilon", "add-remove") == 3.5
         assert exact.of("epsilon", "change-one") == 7
-    none = KIND.question(asked(duration_epsilon="0", cost_epsilon="0"), FACTS)
+    none = KIND.plan(asked(duration_epsilon="0", cost_epsilon="0"), FACTS)
     assert list(none) == ["counts"]
 
 

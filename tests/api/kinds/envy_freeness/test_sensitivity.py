@@ -55,8 +55,8 @@ def moved(one: Tables, other: Tables, name: str) -> Reach:
 
 def bounds_of(each: int, *, sampled: bool) -> dict[str, Bounds]:
     request = asked(targets=LOTS, arms=ARMS, steps=STEPS, arms_per_person=each)
-    question = KIND.question(request, replace(FACTS, fixed_slots=sampled))
-    return {name: mechanism.bounds for name, mechanism in question.items()}
+    plan = KIND.plan(request, replace(FACTS, fixed_slots=sampled))
+    return {name: mechanism.bounds for name, mechanism in plan.items()}
 
 
 def lots_of(person: int, lots: DrawnLots) -> set[int]:
@@ -125,7 +125,7 @@ def test_such_an_audit_is_neither_taken_on_nor_run(changes: dict[str, Any]) -> N
     with pytest.raises(UnsupportedAuditError):
         KIND.check(request, facts, platform)
     with pytest.raises(UnsupportedAuditError):
-        KIND.question(request, facts)
+        KIND.plan(request, facts)
     context = in_process_context(platform, journal=Notebook())
     with pytest.raises(UnsupportedAuditError):
         KIND.reduce(request, {}, [], Membership((np.arange(30),), 1), context)
