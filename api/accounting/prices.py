@@ -5,7 +5,7 @@ from typing import Any
 
 from openapi.resources import Price
 from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, INFINITE
-from privacy.tables.price import Price as ExactPrice
+from privacy.tables.price import ExactPrice
 
 # The fields of a part that the ledger states (docs/ledger.md, format 3).
 _STATED = {"name", "mechanism", "bounds", "sensitivity", "scale", "parameter"}

@@ -16,7 +16,8 @@ from joserfc.jwk import KeySet
 from pydantic import ValidationError
 
 from auditor_client.errors import InputError, ReceiptError
-from openapi.resources import RELEASE, AnyRelease, Content, InclusionProof
+from openapi.resources import RELEASE, Content, InclusionProof
+from openapi.resources import AnyRelease as AnyRelease
 from privacy import receipts
 from privacy.content import content_digest
 

@@ -184,14 +184,14 @@ def test_processes_tell_of_themselves_and_leave(running: Deployment, tmp_path: P
     store = store_of(running)
     httpx2.get(f"{running.url}/nowhere")
     second = Heartbeat(store, serves=False, works=True)
-    second.tell()
+    second.write_row()
     with store.read() as session:
         found = list_processes(session)
         fit = check_health(session, running.service.store, running.service.settings)
     assert [(each.row.serves, each.row.works) for each in found] == [(True, False), (False, True)]
     assert found[1].figures.total.requests > 0
     assert next(check for check in fit.checks if check.name == "Workers").state == "well"
-    second.leave()
+    second.delete_row()
     with store.read() as session:
         assert len(list_processes(session)) == 1
 

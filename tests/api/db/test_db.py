@@ -77,7 +77,7 @@ def test_a_look_begins_nothing(store: Store) -> None:
 
 
 def test_what_only_reads_writes_nothing(store: Store) -> None:
-    for begin in (store.read, store.snapshot, store.ask):
+    for begin in (store.read, store.snapshot, store.autocommit_session):
         with begin() as session:
             session.exec(select(HeadRow)).one().size = 99
             with pytest.raises(RuntimeError, match="reads"):
@@ -103,7 +103,11 @@ def test_questions_see_what_was_committed_between_them(store: Store) -> None:
 def test_reading_forgets_no_prepared_statement(postgresql_store: Store) -> None:
     """psycopg prepares what was asked some times, and forgets it all when anything is undone."""
     query = text("SELECT name FROM pg_prepared_statements ORDER BY name")
-    for begin in (postgresql_store.read, postgresql_store.ask, postgresql_store.snapshot):
+    for begin in (
+        postgresql_store.read,
+        postgresql_store.autocommit_session,
+        postgresql_store.snapshot,
+    ):
         for _ in range(20):
             with postgresql_store.autocommit_connection() as connection:
                 before = connection.execute(query).scalars().all()

@@ -34,9 +34,9 @@ def test_a_code_or_session_past_its_time_lets_nobody_in(
     secret = sessions.use_code(store, sessions.make_code(store, caller)[0])
     later = now() + timedelta(hours=11)
     with monkeypatch.context() as patched, store.read() as session:
-        assert sessions.load_caller(session, secret) == caller
+        assert sessions.load_session_caller(session, secret) == caller
         patched.setattr(sessions, "now", lambda: later)
-        assert sessions.load_caller(session, secret) is None
+        assert sessions.load_session_caller(session, secret) is None
         with refuses(UnauthenticatedError, "used-or-old-link"):
             sessions.use_code(store, code)
 

@@ -134,8 +134,8 @@ MUTANTS = (
         "gaussian_change_costs_its_root",
         "The price of a change follows from the L1 norm, although Gaussian noise is for L2.",
         "privacy/waist/gaussian.py",
-        "change_one=per_unit * self.bounds.changed.l2_squared)",
-        "change_one=per_unit * self.bounds.changed.l1)",
+        "change_one=per_unit * self.bounds.changed.l2_squared",
+        "change_one=per_unit * self.bounds.changed.l1",
         ("tests/privacy/waist/test_gaussian.py::test_a_change_costs_by_its_own_reach",),
     ),
     Mutant(
@@ -164,8 +164,8 @@ MUTANTS = (
         "infinite_values_are_not_clipped",
         "A fixed-point number takes what lies outside of its range as it is.",
         "privacy/tables/fixed_point.py",
-        "return fixed(np.clip(numbers, self.low, self.high), self.scale)",
-        "return fixed(numbers, self.scale)",
+        "return to_fixed_point(np.clip(numbers, self.low, self.high), self.scale)",
+        "return to_fixed_point(numbers, self.scale)",
         (f"{FIXED}::test_cuts_what_lies_outside_and_what_is_no_number",),
     ),
     Mutant(
