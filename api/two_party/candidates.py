@@ -6,7 +6,7 @@ the same for all runs on one charge, so that no run that broke off is a second d
 each audit, so that what one leaves out others cover.
 
 Everybody has one place and every identifier one person (`privacy.two_party.joins`). So one person
-more changes at most two rows, which `Terms.bounds` counts. Once a run has begun to read,
+more changes at most two rows, which `RunTerms.bounds` counts. Once a run has begun to read,
 later runs on its charge are compared with the recorded people alone, whoever joined since.
 """
 

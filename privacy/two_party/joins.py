@@ -7,7 +7,7 @@ By intersection the platform's side has a public size. If more people would be t
 of them has places, and nobody can see that there were more (R2). Each person and each token has one
 place at most. If two people share a token, the first in the order of the lot has it: two equal
 points would show the auditor that they share it. One person more puts one other out at most: either
-the person of the same token, or the last in the order. `Terms.bounds` counts both.
+the person of the same token, or the last in the order. `RunTerms.bounds` counts both.
 
 The order of places is uniformly random, and fresh in each run. Candidates in the order of the
 directory would tell an auditor who knows a part of it which points are whose.

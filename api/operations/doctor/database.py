@@ -124,7 +124,7 @@ def ledger_is_whole(subject: DoctorSubject) -> str | None:
 
 @DATABASE.check(
     "do not serve from it: budget that was spent would come back. Recover what is newer, or stop"
-    " every mandate and tell the regulator (docs/operations.md)"
+    " every mandate and tell the regulator (docs/how-to/platforms/run-the-service.md)"
 )
 def ledger_continues_the_head(subject: DoctorSubject) -> str | None:
     if subject.head is None:
