@@ -15,16 +15,16 @@ router = new_router(tags=["public"])
 _RETRY_SECONDS = 5
 
 
-class Liveness(Wire):
+class Health(Wire):
     status: str = "ok"
 
 
 # The two probes run on the event loop: no overload of threads or connections reaches them. An
 # exception would be answered by a thread, so they raise none.
 @router.get("/healthz")
-async def check_health() -> Liveness:
+async def check_health() -> Health:
     """Say that the process is alive."""
-    return Liveness()
+    return Health()
 
 
 @router.get("/readyz", response_model=Readiness, responses=responses(UnavailableError))
