@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from api.app.admission import overloaded
-from api.app.callers import Credential
+from api.app.callers import PresentedCredential
 from api.telemetry.metrics import REQUESTS
 from api.web.problem_responses import respond
 
@@ -51,7 +51,7 @@ class WholeRequest:
 
     method: str
     path: str
-    credential: Credential | None
+    credential: PresentedCredential | None
 
 
 # The class of a request that is shed now whoever sends it; None if it may be served.
@@ -102,7 +102,7 @@ def read_whole(data: bytes) -> WholeRequest | None:
     if not (kept and length.isdigit() and int(length) == len(body)):
         return None
     bearer = fields.get(b"authorization")
-    credential = None if bearer is None else Credential(bearer.decode("latin-1"))
+    credential = None if bearer is None else PresentedCredential(bearer.decode("latin-1"))
     return WholeRequest(line[1].decode(), line[2].decode(), credential)
 
 
