@@ -1,4 +1,4 @@
-"""Refusals before a request is parsed: the same as the gate's, and only where nothing is unclear."""
+"""Refusals before a request is parsed: the gate's own, and only where nothing is unclear."""
 
 import asyncio
 import json
