@@ -140,8 +140,9 @@ def price(
         size_rho=size_rho,
     )
     with Auditor.from_profile(profile) as auditor:
-        quote = auditor.audits.price(content, audience, **options)
-    show_row(quote.model_dump() if as_json else price_row(quote), as_json=as_json)
+        request = auditor.audits.request(content, audience, **options)
+        quote = auditor.audits.quote(request)
+    show_row(quote.model_dump() if as_json else price_row(quote, request), as_json=as_json)
 
 
 @app.command("list")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from auditor_client.kinds.forecasts import AudienceFacts, Forecast
 from auditor_client.kinds.presentation import Figure, Judgement, Summary, Tolerance
 from auditor_client.kinds.protocol import Result
+from auditor_client.kinds.stated_errors import PartUnit, StatedError
 from openapi.kinds.contract import KindContract
-from openapi.resources import Catalogue
+from openapi.resources import Catalogue, Price
 
 if TYPE_CHECKING:
     from auditor_client.reporting.results_document import AuditFound
@@ -19,6 +20,7 @@ Forecaster = Callable[[Any, AudienceFacts, Catalogue], Forecast]
 Summariser = Callable[[Any, Judgement], Summary]
 Illustrator = Callable[[Any, Judgement], tuple[Figure, ...]]
 Analyst = Callable[[Any, Judgement], Mapping[str, Any]]
+Measurer = Callable[[Any, str], PartUnit]
 Narrator = Callable[[Any, "AuditFound"], list[str]]
 
 
@@ -46,8 +48,9 @@ class AuditorKind:
     `forecaster` says before the payment what a request can tell. `summariser` gives the sentence,
     details and table of a result, `illustrator` its charts. `run`, `show`, `analyse`, `report`,
     notebooks and the console all show what these return. `analyst` adds fields to the results
-    document (`AuditFound`), and `narrator` adds sections of HTML to the report. `tolerance` is the
-    number that verdicts compare with, if the user can choose it.
+    document (`AuditFound`), and `narrator` adds sections of HTML to the report. `measurer`
+    says in which unit a part of a request counts (default: people or rows, one by one).
+    `tolerance` is the number that verdicts compare with, if the user can choose it.
     """
 
     contract: KindContract
@@ -57,6 +60,7 @@ class AuditorKind:
     illustrator: Illustrator | None = None
     analyst: Analyst | None = None
     narrator: Narrator | None = None
+    measurer: Measurer | None = None
     tolerance: Tolerance | None = None
 
     @property
@@ -86,3 +90,12 @@ class AuditorKind:
         if self.illustrator is None:
             return ()
         return self.illustrator(result, self.judgement(alpha, delta))
+
+    def errors(self, request: Any, price: Price) -> tuple[StatedError, ...]:
+        """Return the error of each part of a price, in the units that people think in."""
+        found = []
+        for part in price.parts:
+            counted = self.contract.counted_in or "people"
+            unit = self.measurer(request, part.name) if self.measurer else PartUnit(counted)
+            found.append(StatedError(part.name, part.error_95 / unit.units, unit.counted))
+        return tuple(found)
