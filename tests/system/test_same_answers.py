@@ -24,7 +24,6 @@ from auditor_client.kinds.protocol import Result
 from auditor_client.kinds.registry import auditor_kind
 from auditor_client.kinds.two_party import metrics
 from auditor_client.local.private_files import home, write_private
-from auditor_client.reporting.rounding import listed
 from openapi.kinds.registry import CONTRACTS
 from openapi.resources import Content
 from platform_sim import SOFTWARE_JOB, SimulatedPlatform
@@ -209,9 +208,3 @@ def test_a_result_is_a_line_a_small_table_and_a_frame(
     assert audit._repr_html_().count("<table") == 1
     assert audit.frame().num_rows > 0
     json.dumps(audit.numbers(), default=str)
-
-
-def test_lists_read_as_sentences() -> None:
-    assert listed(["a", "b", "c"]) == "a, b and c"
-    assert listed(["a"]) == "a"
-    assert listed([]) == ""
