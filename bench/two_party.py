@@ -24,10 +24,10 @@ from rich.console import Console
 from bench.harness import Figure, compare, publish
 from privacy.two_party import (
     AuditorParty,
-    Candidates,
+    CandidatePeople,
     Entries,
     PlatformParty,
-    Terms,
+    RunTerms,
     Uploaded,
     auditor_party,
     platform_party,
@@ -48,10 +48,10 @@ def run(size: int = 100_000) -> list[Figure]:
     return [*_beside_paillier(), _joined_over_http(size), _beside_no_proof(size)]
 
 
-def _terms(size: int, candidates: int | None) -> Terms:
+def _terms(size: int, candidates: int | None) -> RunTerms:
     """Six probabilities of a person, and whether an outcome was theirs: numerator, denominator."""
     weights, values = Entries(0, 1_000, 1_000), Entries(0, 1, 2)
-    return Terms("bench", size, GROUPS, CELLS, weights, values, 2**30, candidates=candidates)
+    return RunTerms("bench", size, GROUPS, CELLS, weights, values, 2**30, candidates=candidates)
 
 
 def _weights(size: int) -> Any:
@@ -69,7 +69,7 @@ def _tokens(start: int, size: int) -> bytes:
 
 def _platform(size: int) -> PlatformParty:
     """Half of its people are in the audience."""
-    join = Candidates(_tokens(size // 2, size), np.arange(size))
+    join = CandidatePeople(_tokens(size // 2, size), np.arange(size))
     nothing = np.zeros((GROUPS, CELLS), np.int64)
     return PlatformParty(_terms(size, size), join, _values, lambda table: table.plus(nothing))
 
@@ -191,7 +191,7 @@ def _beside_paillier(size: int = 32_764) -> list[Figure]:
 
 def _seconds_of_sums(size: int) -> tuple[float, float]:
     """Of one value: to encrypt it, and to multiply and add it. One group, one cell, uploaded."""
-    terms = Terms("bench", size, 1, 1, Entries(0, 2**20, 2**20), Entries(0, 2**20, 2**20), 2**30)
+    terms = RunTerms("bench", size, 1, 1, Entries(0, 2**20, 2**20), Entries(0, 2**20, 2**20), 2**30)
     rng = np.random.default_rng(2)
     weights, values = (rng.integers(0, 2**20, (size, 1)) for _ in range(2))
     auditor = AuditorParty(terms, weights, regulator_key=bytes(PrivateKey.generate().public_key))

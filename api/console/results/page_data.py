@@ -15,7 +15,7 @@ from pyarrow import BufferOutputStream, csv
 from sqlmodel import Session
 
 from api.audits import queries as audits
-from api.console.results.readings import LINES, Line, Reading, read
+from api.console.results.readings import LINES, Reading, VerdictThreshold, read
 from api.console.security.current_user import PageRequest
 from api.contents import queries as contents
 from api.kernel.errors import InvalidRequestError, NotFoundError, NotSignedError
@@ -45,7 +45,7 @@ class ResultPage:
     contents: tuple[Content, ...]
     labels: tuple[str, ...]
     reading: Reading
-    line: Line | None
+    line: VerdictThreshold | None
     alpha: float
     privacy: tuple[str, ...]
     rules: tuple[str, ...]
@@ -54,7 +54,7 @@ class ResultPage:
     buys: int | None
 
 
-def found_in(
+def load_result_page(
     visit: PageRequest, session: Session, audit: Audit, alpha: float | None, delta: float
 ) -> ResultPage:
     """All of it; without an alpha, judged by what is usual for the kind."""
@@ -79,7 +79,7 @@ def found_in(
     )
 
 
-def report_of(
+def build_report(
     visit: PageRequest, session: Session, audit: Audit, alpha: float | None, delta: float
 ) -> str:
     """The SDK's report, of the kinds that have one."""
@@ -92,7 +92,7 @@ def report_of(
     return report.render(result, alpha=usual if alpha is None else alpha, delta=delta)
 
 
-def corrections_of(visit: PageRequest, session: Session, audit: Audit) -> dict[str, Any]:
+def load_corrections(visit: PageRequest, session: Session, audit: Audit) -> dict[str, Any]:
     """What an outcome test says of how scores are to be corrected, for the size of its bias."""
     result = _result(visit, session, audit)
     if not isinstance(result, OutcomeTestResult):
@@ -103,7 +103,7 @@ def corrections_of(visit: PageRequest, session: Session, audit: Audit) -> dict[s
     return {"bins": bins, "corrections": corrections, "slopes": list(found.slopes)}
 
 
-def receipt_of(visit: PageRequest, session: Session, audit: Audit) -> str:
+def build_receipt_file(visit: PageRequest, session: Session, audit: Audit) -> str:
     """A receipt file as the SDK saves it, without names."""
     result = _result(visit, session, audit)
     proof = _proof(visit, session, audit)
@@ -119,7 +119,7 @@ def receipt_of(visit: PageRequest, session: Session, audit: Audit) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def table_of(visit: PageRequest, session: Session, audit: Audit) -> bytes:
+def build_table(visit: PageRequest, session: Session, audit: Audit) -> bytes:
     """The noisy numbers as CSV."""
     result = _result(visit, session, audit)
     if "data" not in _files(result):

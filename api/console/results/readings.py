@@ -36,7 +36,7 @@ _VERDICTS = {"envy-free": "fair", "not-envy-free": "unfair", "inconclusive": "in
 
 
 @dataclass(frozen=True)
-class Table:
+class ReadingTable:
     """`heads` are of columns, the first of which names its row."""
 
     caption: str
@@ -52,11 +52,11 @@ class Reading:
     words: tuple[str, ...]
     verdict: str = ""
     pictures: tuple[tuple[dict[str, Any], str], ...] = ()
-    table: Table | None = None
+    table: ReadingTable | None = None
 
 
 @dataclass(frozen=True)
-class Line:
+class VerdictThreshold:
     """What a kind is judged by, unless the reader says otherwise."""
 
     usual: float
@@ -65,8 +65,8 @@ class Line:
 
 # Where the reader may say what is tolerated.
 LINES = {
-    "score-histogram": Line(0.2, "Tolerated gap α"),
-    "outcome-test": Line(0.0, "Tolerated difference of outcomes"),
+    "score-histogram": VerdictThreshold(0.2, "Tolerated gap α"),
+    "outcome-test": VerdictThreshold(0.0, "Tolerated difference of outcomes"),
 }
 
 
@@ -101,7 +101,7 @@ def _histogram(audit: ScoreHistogramResult, alpha: float, delta: float) -> Readi
                 "The measured gap of each bin, noise included; the verdict allows for it.",
             ),
         ),
-        Table(
+        ReadingTable(
             "Shares of each group per bin of scores, as measured; noise may take one below zero.",
             ("Scores", *labels, "Gap"),
             tuple(rows),
@@ -135,14 +135,14 @@ def _log_cdf(audit: LogCdfResult, *_: float) -> Reading:
     )
 
 
-def _running(audit: ScoreCdfResult | LogCdfResult, head: str) -> Table:
+def _running(audit: ScoreCdfResult | LogCdfResult, head: str) -> ReadingTable:
     names = [*(f"{edge:g}" for edge in audit.edges), audit.all_there_is]
     counts = zip(*audit.cumulative.values(), strict=True)
     rows = [
         (name, *(f"{count:.1f}" for count in each))
         for name, each in zip(names, counts, strict=True)
     ]
-    return Table("Running counts, noise included.", (head, *audit.cumulative), tuple(rows))
+    return ReadingTable("Running counts, noise included.", (head, *audit.cumulative), tuple(rows))
 
 
 def _match_count(audit: MatchCountResult, *_: float) -> Reading:
@@ -187,7 +187,7 @@ def _balances(audit: BalanceHistogramResult, *_: float) -> Reading:
         "How much of the lifetime cap people have borne",
         (audit.words, _off_by(audit.error_95)),
         pictures=(_drawn(chart, words),),
-        table=Table(
+        table=ReadingTable(
             "People by share of the cap, noise included.", ("Share", *audit.counts), tuple(rows)
         ),
     )
@@ -215,7 +215,7 @@ def _outcomes(audit: OutcomeTestResult, alpha: float, delta: float) -> Reading:
                 effect_chart(tested), "Differences at equal scores; limits hold for each alone."
             ),
         ),
-        Table(
+        ReadingTable(
             "Differences of outcomes at equal scores, as measured.",
             ("Scores", "Group", "Relative to", "Difference", "Low", "High"),
             tuple(rows),
@@ -252,7 +252,7 @@ def _reo(audit: ReoResult, _: float, delta: float) -> Reading:
         ),
         verdict,
         (_drawn(chart, "The penalty of equal opportunity, with its limits."),),
-        Table(
+        ReadingTable(
             "Rows by traffic and group of creators, noise included; without a strategy, random.",
             ("Viewers", "Strategy", "Day", "Creators", "Positive", "Negative"),
             tuple(
@@ -289,7 +289,7 @@ def _bias_size(audit: BiasSizeResult, _: float, delta: float) -> Reading:
                 "By how much each group's opportunities would change.",
             ),
         ),
-        table=Table(
+        table=ReadingTable(
             "Opportunities, as they were and corrected, noise included.",
             ("Group", "Before", "After", "Change in %", "Low", "High"),
             tuple(rows),
