@@ -61,6 +61,7 @@ def matched(session: Any, audience: Any) -> int:
     return int(sum(len(group.people or b"") for group in uploads.load_groups(session, audience.id)))
 
 
+@pytest.mark.long
 def test_a_count_of_matches_in_the_audience_would_tell(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,6 +77,7 @@ def test_a_count_of_matches_in_the_audience_would_tell(
     assert told_apart(target, world) >= {"seal", "audience", "audiences"}
 
 
+@pytest.mark.long
 def test_an_error_about_an_empty_match_would_tell(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,6 +92,7 @@ def test_an_error_about_an_empty_match_would_tell(
     assert told_apart(target, world) >= {"number of answers"}
 
 
+@pytest.mark.long
 def test_a_status_that_depends_on_people_would_tell(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,6 +107,7 @@ def test_a_status_that_depends_on_people_would_tell(
     assert told_apart(target, world) & {"audit", "number of answers"}
 
 
+@pytest.mark.long
 def test_a_figure_of_progress_would_tell(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,6 +123,7 @@ def test_a_figure_of_progress_would_tell(
     assert told_apart(target, world) >= {"queued", "audit", "audits"}
 
 
+@pytest.mark.long
 def test_a_price_that_looks_at_the_data_would_tell(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,6 +155,7 @@ def test_a_content_that_breaks_the_model_does_not_tell(down: Deployment, world: 
     assert told_apart(down, world, title="down") == set()
 
 
+@pytest.mark.long
 def test_a_model_that_is_asked_only_where_somebody_matched_would_tell(
     down: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,6 +169,7 @@ def test_a_model_that_is_asked_only_where_somebody_matched_would_tell(
     assert told_apart(down, world, title="down") != set()
 
 
+@pytest.mark.long
 def test_a_release_without_a_fixed_number_of_cells_would_tell(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

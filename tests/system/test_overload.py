@@ -59,6 +59,7 @@ def callers(deployment: Deployment, scene: Scene) -> list[Raw]:
     return [*people, raw(deployment, deployment.regulator)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", ["/v1/audits/{audit}", "/v1/ledger/entries", "/v1/me"])
 def test_parallel_reads_are_answered_or_shed(scene: Scene, callers: list[Raw], path: str) -> None:
     """With connections that were kept until the answer was sent, this took a minute."""
@@ -300,6 +301,7 @@ def all_or_reset(connection: socket.socket) -> int:
     return read
 
 
+@pytest.mark.long
 def test_more_connections_than_files_do_not_stop_the_server_from_accepting(
     tmp_path: Path,
 ) -> None:

@@ -25,6 +25,8 @@ from platform_sim import World
 from tests.system.raw import Raw, raw, refused, request_for, usernames
 from tests.world import Deployment, deployed
 
+pytestmark = pytest.mark.long_on_postgresql
+
 PER_RESEARCHER, PER_PROCESS = 3, 5
 PATIENCE = 60.0
 

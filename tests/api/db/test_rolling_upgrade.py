@@ -33,6 +33,8 @@ from tests.system.raw import usernames
 from tests.two_parties import Conversation, auditor_at, weighted
 from tests.world import Deployment, deployed
 
+pytestmark = pytest.mark.long
+
 ROWS = 20
 # rho = (2 · epsilon)² / 2 under change-one, in units of 1e-12.
 RHO = 2 * 10**12

@@ -36,6 +36,7 @@ def test_from_nothing(empty: Store) -> None:
     assert head_rows(empty) == [0]
 
 
+@pytest.mark.long_on_postgresql
 @pytest.mark.parametrize("revision", list_revisions())
 def test_from_every_revision_with_data_in_it(empty: Store, revision: str) -> None:
     migrate(empty, revision)
@@ -77,6 +78,7 @@ def test_migrating_again_changes_nothing(empty: Store) -> None:
     assert head_rows(empty) == [0]
 
 
+@pytest.mark.long
 def test_processes_that_start_together_migrate_once(new_database: NewDatabase) -> None:
     url = new_database()
     program = (
