@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from api.app.connections import limited_protocol
+from api.app.connections import MOST_UNREAD, limited_protocol
 from api.platforms.interfaces import Platform
 from tests.durability.processes import until
 from tests.load.hostile import leave_unread
@@ -198,9 +198,16 @@ class TestConnections:
         await send({"type": "http.response.start", "status": status, "headers": size})
         await send({"type": "http.response.body", "body": bytes(LARGE) if large else b""})
 
-    def serve(self, *, headers: float = 30, answers: float = 30, **most: int) -> Any:
+    def serve(
+        self,
+        *,
+        headers: float = 30,
+        answers: float = 30,
+        most: int = 100,
+        unread: int = MOST_UNREAD,
+    ) -> Any:
         port = free_port()
-        protocol = limited_protocol(headers, answers, **({"most": 100} | most))
+        protocol = limited_protocol(headers, answers, most, unread)
         running = listening(self.app, port, http=protocol, timeout_keep_alive=1, lifespan="off")
         return running, port
 
