@@ -88,4 +88,9 @@ def credential_of(scope: Scope, sessions: SessionReader | None) -> PresentedCred
 def network_key(scope: Scope) -> str:
     """Return the key of a stranger: the network that the request comes from."""
     client = scope.get("client")
-    return f"network:{network_of(client[0] if client else 'unknown')}"
+    return key_of_network(client[0] if client else "unknown")
+
+
+def key_of_network(host: str) -> str:
+    """Return the key of strangers at an address."""
+    return f"network:{network_of(host)}"

@@ -84,7 +84,7 @@ class Gate:
         self._callers = KnownCallers()
         self._writes = {name: asyncio.Semaphore(number) for name, number in capacity.writes.items()}
         if early is not None:
-            early.judge, early.is_busy = self._shed_early, self._may_shed
+            early.judge, early.may_shed = self._refuse_before_parsing, self._may_shed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or is_probe(scope):
@@ -132,34 +132,33 @@ class Gate:
 
         A service that quotes more than it can run has no time left to run anything.
         """
-        is_quote = known is not None and classify(scope, known.role) == "quotes"
-        if is_quote and self._sheds("quotes"):
-            self._admission["quotes"].shed()
+        if known is not None and classify(scope, known.role) == "quotes":
+            refusal = self._refusal_of_quote()
+            if refusal is not None:
+                raise refusal
 
-    def _sheds(self, name: str) -> bool:
-        """Whether a request of this class is refused now, whoever sends it."""
-        waits = name == "quotes" and self._writes["requests"].locked()
-        return waits or self._admission[name].are_taken
+    def _refusal_of_quote(self) -> ApiError | None:
+        slots = self._admission["quotes"]
+        shed = slots.are_taken or self._writes["requests"].locked()
+        return slots.overloaded() if shed else None
 
     def _may_shed(self) -> bool:
-        return self._writes["requests"].locked() or self._admission.is_busy
+        return self._writes["requests"].locked() or self._admission.may_refuse
 
-    def _shed_early(self, request: WholeRequest) -> str | None:
-        """Return the class of a request that is refused before it is parsed, and count it.
+    def _refuse_before_parsing(self, request: WholeRequest) -> ApiError | None:
+        """Return the refusal of a request that would be shed; None if it takes the usual way.
 
         A new credential is verified first. Pages of the console and probes take the usual way.
         """
         path, credential = request.path, request.credential
-        if path in PROBES or path.startswith("/console"):
-            return None
         known = None if credential is None else self._callers.find(credential)
-        if known is None and credential is not None:
+        new = credential is not None and known is None
+        if new or path in PROBES or path.startswith("/console"):
             return None
         name = class_of(request.method, path, known.role if known else None)
-        if not self._sheds(name):
-            return None
-        self._admission[name].count_shed()
-        return name
+        if name == "quotes" and (refusal := self._refusal_of_quote()) is not None:
+            return refusal
+        return self._admission[name].refusal(known.key if known else request.network_key)
 
     def _forget(self, scope: Scope) -> None:
         """Forget a credential that a route refused: its next body is not read."""

@@ -115,7 +115,7 @@ class PlatformParty(Answering):
             self._distinct_rows.take(rows)
             self._rows.append(rows)
         elif slot.kind is MessageKind.REBLINDED:
-            check_points(body)
+            check_points(body, self._spread)
             self._distinct_returned.take(body)
             self._blinding.drop()
             self._reblinded.append(body)
