@@ -13,7 +13,7 @@ import asyncio
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from http import HTTPStatus
@@ -81,8 +81,9 @@ class EarlyShedding:
         refusal = None if request is None else self.judge(request)
         if request is None or refusal is None:
             return None
+        kind: Hashable = type(refusal)
         first, status, rest = _encoded(
-            request.path, type(refusal), refusal.detail, refusal.headers["Retry-After"]
+            request.path, kind, refusal.detail, refusal.headers["Retry-After"]
         )
         REQUESTS.labels("ANY", "unmatched", str(status)).inc()
         self._log_soon(status)
