@@ -13,10 +13,11 @@ import asyncio
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from http import HTTPStatus
+from typing import Any
 
 from api.app.callers import PresentedCredential, key_of_network
 from api.kernel.errors import ApiError
@@ -81,7 +82,8 @@ class EarlyShedding:
         refusal = None if request is None else self.judge(request)
         if request is None or refusal is None:
             return None
-        kind: Hashable = type(refusal)
+        # mypy takes `__hash__` of an error for that of its class.
+        kind: Any = type(refusal)
         first, status, rest = _encoded(
             request.path, kind, refusal.detail, refusal.headers["Retry-After"]
         )
