@@ -64,7 +64,7 @@ def simulated(
     """A simulated platform: fair, or with a bias against one gender injected into its scores.
 
     With a correlation nobody injects anything: the model learns from people who differ by group.
-    A biased one also serves half of its people badly, whoever they are: they envy others.
+    A biased one also serves a random half of its people badly: they envy others.
     """
     from platform_sim import (
         Bias,

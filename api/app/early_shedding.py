@@ -50,7 +50,7 @@ log = logging.getLogger("api.access")
 
 @dataclass(frozen=True)
 class WholeRequest:
-    """What the gate needs to know of a request that arrived whole.
+    """Parts of a request that the gate needs, of a request that arrived whole.
 
     `network_key` is None where only a proxy knows whom the request comes from.
     """

@@ -181,7 +181,7 @@ def _parameters(asked: PricedFields) -> list[Fraction]:
         return []
     if asked.kind == EXPLORES:
         shares = (asked.duration_epsilon, asked.cost_epsilon)
-        return [amount(main), *(_sizes(amount(main), told, 4) for told in beside)]
+        return [amount(main), *(_sizes(amount(main), share, 4) for share in shares)]
     if asked.kind != "score-histogram" or asked.sizes == "known":
         return [amount(main)]
     return [amount(main), _sizes(amount(main), sizes, 4 if asked.rho is None else 16)]
