@@ -152,7 +152,7 @@ class LimitedProtocol(H11Protocol):
             self._answer_timer = None
 
 
-def limited(
+def limited_protocol(
     header_seconds: float,
     answer_seconds: float,
     most: int,

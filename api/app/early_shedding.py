@@ -19,7 +19,7 @@ from functools import lru_cache
 from http import HTTPStatus
 
 from api.app.admission import Refusal
-from api.app.callers import Credential, key_of_network
+from api.app.callers import PresentedCredential, key_of_network
 from api.kernel.errors import OverloadedError, RateLimitedError
 from api.telemetry.metrics import REQUESTS
 from api.web.problem_responses import respond
@@ -43,8 +43,6 @@ _WATCHED = frozenset(
 )
 # With these a connection is not as it seems, or the caller is not told by a token.
 _UNUSUAL = frozenset({b"cookie", b"expect", b"transfer-encoding", b"upgrade"})
-
-
 _KINDS: dict[str, type[Refusal]] = {
     OverloadedError.code: OverloadedError,
     RateLimitedError.code: RateLimitedError,
@@ -62,7 +60,7 @@ class WholeRequest:
 
     method: str
     path: str
-    credential: Credential | None
+    credential: PresentedCredential | None
     network_key: str | None
 
 
@@ -118,7 +116,7 @@ def _read(data: bytes, host: str) -> WholeRequest | None:
     if not (kept and length.isdigit() and int(length) == len(body)):
         return None
     bearer = fields.get(b"authorization")
-    credential = None if bearer is None else Credential(bearer.decode("latin-1"))
+    credential = None if bearer is None else PresentedCredential(bearer.decode("latin-1"))
     key = None if b"x-forwarded-for" in fields else key_of_network(host)
     return WholeRequest(line[1].decode(), line[2].decode(), credential, key)
 

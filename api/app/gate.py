@@ -21,7 +21,14 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.app.admission import PROBES, Admission, Refusal, class_of, classify, is_probe
-from api.app.callers import Credential, Known, KnownCallers, Sessions, credential_of, network_key
+from api.app.callers import (
+    Known,
+    KnownCallers,
+    PresentedCredential,
+    SessionReader,
+    credential_of,
+    network_key,
+)
 from api.app.capacity import Capacity
 from api.app.early_shedding import EarlyShedding, WholeRequest
 from api.db import UNAVAILABLE
@@ -35,11 +42,11 @@ from api.web.body_limit import (
     announced_length,
     drain,
     has_body,
-    replayed,
+    replay_body,
     too_large,
 )
 from api.web.problem_responses import database_unavailable, respond
-from api.web.waiting import place
+from api.web.waiting import hold_place
 
 # Requests whose bodies need no credential in the headers: they carry their own proof, or their
 # sender is not known yet.
@@ -65,7 +72,7 @@ class Gate:
         app: ASGIApp,
         settings: Settings,
         authenticate: Callable[..., Any],
-        sessions: Sessions | None = None,
+        sessions: SessionReader | None = None,
         early: EarlyShedding | None = None,
     ) -> None:
         capacity = Capacity.of(settings)
@@ -159,7 +166,7 @@ class Gate:
         if credential is not None:
             self._callers.forget(credential)
 
-    def _refuse_early(self, scope: Scope, credential: Credential | None) -> None:
+    def _refuse_early(self, scope: Scope, credential: PresentedCredential | None) -> None:
         """Refuse a body without a credential, and one that is too large for anybody."""
         self._refuse_large(scope, self._largest(scope))
         # A page of the console tells its visitor to sign in.
@@ -168,7 +175,7 @@ class Gate:
                 "Send an access token: Authorization: Bearer <token>.", sent=False
             )
 
-    def _verify(self, scope: Scope, credential: Credential) -> Caller | None:
+    def _verify(self, scope: Scope, credential: PresentedCredential) -> Caller | None:
         """Return the caller, in a thread; None if a session has ended."""
         if credential.is_session:
             return self._sessions.caller(credential.secret) if self._sessions else None
@@ -190,7 +197,7 @@ class Gate:
         else:
             slots = self._admission["bodies"].hold(known.key)
         with slots:
-            return replayed(await body.read(), receive)
+            return replay_body(await body.read(), receive)
 
     def _largest(self, scope: Scope) -> int:
         """Return the largest body that anybody may send to this path."""
@@ -209,7 +216,7 @@ class Gate:
             held.enter_context(self._admission[name].hold(key))
             if (scope["method"] not in _READS and name not in _PLACED) or name == "sign-in":
                 writes = self._writes.get(name, self._writes["requests"])
-                await held.enter_async_context(place(writes))
+                await held.enter_async_context(hold_place(writes))
 
             async def sending(message: Message) -> None:
                 if message["type"] == "http.response.start":
