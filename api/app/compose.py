@@ -145,7 +145,8 @@ def demo_participants(platform: Platform, volunteers: int = 1_200) -> tuple[pa.T
 
 def demo_truths(platform: Platform) -> dict[str, Any]:
     """Return the contents of the demo's other audits, and the true answers by kind."""
-    from platform_sim.demo_truths import FLAT_AD, SOFTWARE_JOB, truths
+    from platform_sim import SOFTWARE_JOB
+    from platform_sim.demo_truths import FLAT_AD, truths
 
     feed, jobs = cast("JoinedLogs", platform.logs).sources
     known: Any = (platform.people, jobs, feed, platform.policies)
