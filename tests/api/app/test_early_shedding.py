@@ -1,4 +1,4 @@
-"""Refusals before a request is parsed: the gate's own, and only where nothing is unclear."""
+"""Refusals before a request is parsed: those of the gate, and only where nothing is unclear."""
 
 import asyncio
 import json
@@ -140,9 +140,13 @@ def test_who_does_not_read_refusals_is_not_sent_more() -> None:
 
 
 def test_a_stranger_behind_a_proxy_is_not_counted_as_the_proxy() -> None:
-    early, seen = always()
-    assert early.answer(request_of("X-Forwarded-For: 198.51.100.7"), "192.0.2.1") is not None
-    assert seen[0].network_key is None
+    async def forward() -> None:
+        early, seen = always()
+        data = request_of("X-Forwarded-For: 198.51.100.7")
+        assert early.answer(data, "192.0.2.1") is not None
+        assert seen[0].network_key is None
+
+    run(forward())
 
 
 def test_nothing_is_read_while_nothing_is_shed() -> None:
