@@ -53,7 +53,7 @@ class ResultPage:
     buys: int | None
 
 
-def found_in(
+def load_result_page(
     visit: PageRequest, session: Session, audit: Audit, alpha: float | None, delta: float
 ) -> ResultPage:
     """All of it; without an alpha, judged by what is usual for the kind."""
@@ -74,14 +74,14 @@ def found_in(
     )
 
 
-def report_of(
+def build_report(
     visit: PageRequest, session: Session, audit: Audit, alpha: float | None, delta: float
 ) -> str:
     """Return the SDK's report."""
     return render(_result(visit, session, audit), alpha=alpha, delta=delta)
 
 
-def corrections_of(visit: PageRequest, session: Session, audit: Audit) -> dict[str, Any]:
+def load_corrections(visit: PageRequest, session: Session, audit: Audit) -> dict[str, Any]:
     """What an outcome test says of how scores are to be corrected, for the size of its bias."""
     result = _result(visit, session, audit)
     if not isinstance(result, OutcomeTestResult):
@@ -92,7 +92,7 @@ def corrections_of(visit: PageRequest, session: Session, audit: Audit) -> dict[s
     return {"bins": bins, "corrections": corrections, "slopes": list(found.slopes)}
 
 
-def receipt_of(visit: PageRequest, session: Session, audit: Audit) -> str:
+def build_receipt_file(visit: PageRequest, session: Session, audit: Audit) -> str:
     """A receipt file as the SDK saves it, without names."""
     result = _result(visit, session, audit)
     proof = _proof(visit, session, audit)
@@ -108,7 +108,7 @@ def receipt_of(visit: PageRequest, session: Session, audit: Audit) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def table_of(visit: PageRequest, session: Session, audit: Audit) -> bytes:
+def build_table(visit: PageRequest, session: Session, audit: Audit) -> bytes:
     """The noisy numbers as CSV."""
     result = _result(visit, session, audit)
     if "data" not in _files(result):
