@@ -47,7 +47,7 @@ CRITERIA: tuple[Criterion, ...] = ("distribution", "bins", "four-fifths")
 # Above some edge at most this share of the people, or a verdict does not cover the top.
 TOP_SHARE = 0.2
 # Of the level of `unfair`, what goes to single bins; the rest goes to thresholds.
-_OF_BINS = 0.4
+BINS_PART = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +216,8 @@ def certain_gap(groups: Sequence[GroupCounts], delta: float) -> float:
     """What the largest gap of bins and thresholds exceeds, with confidence 1 - delta: a union."""
     alone = gap_bounds.one_sided(delta)
     return max(
-        gap_bounds.lower_limit(groups, alone * _OF_BINS),
-        thresholds.lower_limit(groups, alone * (1 - _OF_BINS)),
+        gap_bounds.lower_limit(groups, alone * BINS_PART),
+        thresholds.lower_limit(groups, alone * (1 - BINS_PART)),
     )
 
 

@@ -14,21 +14,25 @@ wrong one, which needs a test of no difference as well, at `_WRONG`. The proof: 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1, eq. 5.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import permutations
 
 import numpy as np
+from scipy import special
 
 from auditor_client.fairness.bin_tests import GroupCounts, Tests, tests_above
-from auditor_client.fairness.gap_bounds import highest, one_sided
+from auditor_client.fairness.gap_bounds import highest, one_sided, within
 from auditor_client.stats import chernoff
+from auditor_client.stats.centred_difference import Event, difference_limit
 from auditor_client.stats.difference_test import Contrast, constant, least_favourable
 from auditor_client.stats.noise import (
     Floats,
     MomentBoundNoise,
     Noise,
+    NoNoise,
     distribution,
     summed,
     variance,
@@ -38,9 +42,14 @@ from auditor_client.stats.upper_limit import contrast_upper_limit
 # Parts of an edge's level: for the claim of the right sign, and for that of the wrong one.
 _RIGHT, _WRONG = 0.9, 0.1
 # How many claims are tried for a lower limit. More could only raise it.
-_TRIED = 4
-# Evenly spaced edges that share half of the level where there are more edges than these.
-_COARSE = 9
+_TRIED = 3
+# Of a level, what goes to limits of sizes that are private.
+_SIZES = 0.05
+_RATIO = 1.3
+# Evenly spaced edges that share most of the level where there are more edges than these.
+_COARSE, _OF_COARSE = 5, 0.8
+# From so many bins on, counting from both sides is worth more than exact steps of one side.
+_BOTH_SIDES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +78,17 @@ class _Claim:
     one: GroupCounts
     other: GroupCounts
     edge: int
+    more: GroupCounts
+    less: GroupCounts
+
+    @property
+    def centred(self) -> bool:
+        """Whether both sides of the edge are counted: for private sizes, and for many bins."""
+        if not (distribution(self.more.rate).exact and distribution(self.less.rate).exact):
+            return False
+        known = self.more.size.kind == self.less.size.kind == "known"
+        noisy = not isinstance(distribution(self.more.rate), NoNoise)
+        return noisy and (not known or len(self.more.table) >= _BOTH_SIDES)
 
 
 def threshold_gap(groups: Mapping[str, GroupCounts], delta: float) -> ThresholdGap | None:
@@ -104,15 +124,29 @@ def lower_limit(groups: Sequence[GroupCounts], delta: float) -> float:
     return max((_below(claim, part) for claim, part in likely), default=0.0)
 
 
+def certify_within(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
+    """Return whether `upper_limit` is at most alpha, without searching for it."""
+    return all(
+        within(tests_above(claim.one, claim.other, delta), alpha)
+        for pair in permutations(groups, 2)
+        for claim in _claims(*pair)
+    )
+
+
+def certify_beyond(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
+    """Return whether `lower_limit` is more than alpha."""
+    return lower_limit(groups, delta) > alpha
+
+
 def edge_levels(edges: int) -> Floats:
-    """Return the part of a level that each edge has: alike for few edges, else half for few."""
-    if edges <= _COARSE + 3:
+    """Return the part of a level that each edge has: alike for few edges, else most for few."""
+    if edges <= _COARSE + 5:
         return np.full(edges, 1 / max(edges, 1))
     coarse = np.unique(
         np.round(np.arange(1, _COARSE + 1) * (edges + 1) / (_COARSE + 1)).astype(int)
     )
-    parts = np.full(edges, 0.5 / edges)
-    parts[coarse - 1] += 0.5 / len(coarse)
+    parts = np.full(edges, (1 - _OF_COARSE) / edges)
+    parts[coarse - 1] += _OF_COARSE / len(coarse)
     return parts
 
 
@@ -167,7 +201,7 @@ def _claims(more: GroupCounts, less: GroupCounts) -> Iterator[_Claim]:
         above = above_edge(more, edge), above_edge(less, edge)
         below = below_edge(less, edge), below_edge(more, edge)
         noises = [sum(variance(group.rate) for group in side) for side in (above, below)]
-        yield _Claim(*(below if noises[1] < noises[0] else above), edge)
+        yield _Claim(*(below if noises[1] < noises[0] else above), edge, more, less)
 
 
 def _against(claim: _Claim, level: float) -> Tests:
@@ -177,12 +211,21 @@ def _against(claim: _Claim, level: float) -> Tests:
 
 def _promise(claim: _Claim, level: float) -> float:
     """Return a guess of minus the lower limit: where to look first, never a result."""
+    if claim.centred:
+        sizes = claim.more.size.estimate, claim.less.size.estimate
+        apart = _tail(claim.less, claim.edge) - _tail(claim.more, claim.edge)
+        share = min(max((_tail(claim.less, claim.edge) + _tail(claim.more, claim.edge)) / 2, 0), 1)
+        noises = len(claim.more.table) * variance(claim.more.rate) / 4
+        spread = sum(share * (1 - share) / n + noises / n**2 for n in sizes)
+        return apart - float(special.ndtri(level)) * spread**0.5
     tests = _against(claim, level)
     found = [cell.approximate(tests.level) for cells in tests.by_ratio for cell in cells]
     return max(found, default=1.0) + tests.missing
 
 
 def _below(claim: _Claim, level: float) -> float:
+    if claim.centred:
+        return _centred_below(claim, level)
     tests = _against(claim, level)
     cells = [cell for cells in tests.by_ratio for cell in cells]
     if not cells or not all(_positive(cell, tests.level) for cell in cells):
@@ -194,6 +237,42 @@ def _below(claim: _Claim, level: float) -> float:
         for cell in cells
     )
     return max(-limit - tests.missing, 0.0)
+
+
+def _centred_below(claim: _Claim, level: float) -> float:
+    """Return the lower limit from the counts on both sides of the edge: docs/intervals.md."""
+    if any(size.tells_nothing(2 * level) for size in (claim.more.size, claim.less.size)):
+        return 0.0
+    if any(size.missing(2 * level) > 0 for size in (claim.more.size, claim.less.size)):
+        return 0.0
+    size_level, level = level * _SIZES / 4, level * (1 - _SIZES)
+    less, more = (_sides(group, claim.edge, size_level) for group in (claim.less, claim.more))
+    if min(*less.people, *more.people) < 1:
+        return 0.0
+    ratios = _ratios(claim, less.people, more.people)
+    if any(difference_limit(less, more, ratio, level * _WRONG, 0.0) > 0 for ratio in ratios):
+        return 0.0
+    return -max(difference_limit(less, more, ratio, level * _RIGHT) for ratio in ratios)
+
+
+def _sides(group: GroupCounts, edge: int, level: float) -> Event:
+    above, below = group.table[edge:], group.table[:edge]
+    cells = len(above), len(below)
+    people = group.size.limits(level)
+    return Event(sum(above), sum(below), cells, people, distribution(group.rate))
+
+
+def _ratios(claim: _Claim, less: tuple[int, int], more: tuple[int, int]) -> list[float]:
+    """Return the weights of the second group that the tests need.
+
+    Sizes that are known or were bought apart do not depend on the counts. Otherwise each possible
+    ratio of sizes has a test of its own, at the nearest power of `_RATIO`.
+    """
+    if "estimated" not in (claim.more.size.kind, claim.less.size.kind):
+        return [claim.less.size.stated / claim.more.size.stated]
+    start = round(math.log(less[0] / more[1]) / math.log(_RATIO))
+    stop = round(math.log(less[1] / more[0]) / math.log(_RATIO))
+    return [_RATIO**step for step in range(start, stop + 1)]
 
 
 def _positive(cell: Contrast, level: float) -> bool:
