@@ -22,7 +22,8 @@ What a verdict covers is its `criterion`:
 union: the parts share it. `fair` by distribution also needs an edge in the upper part of the
 scores, above which at most `top_share` of the people are for certain: coarse bins hide the top.
 
-[IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1. The proof of the interval: docs/intervals.md.
+[IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1. The proof of the interval:
+docs/explanation/intervals.md.
 """
 
 import math
