@@ -9,7 +9,8 @@ is one minus the share below it. Scores outside of all bins count as above every
 Above (intersection-union): TG is the difference at one edge of one ordered pair, so each limit is
 used at the full level. Below (union): pairs and edges share the level. Of two opposite claims about
 a pair and an edge only one can be right: the right one is tested at `_RIGHT` of its share and the
-wrong one, which needs a test of no difference as well, at `_WRONG`. The proof: docs/intervals.md.
+wrong one, which needs a test of no difference as well, at `_WRONG`. The proof is in
+docs/explanation/intervals.md.
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1, eq. 5.
 """
@@ -155,7 +156,7 @@ def top_share_limit(groups: Sequence[GroupCounts], delta: float, *, outside: boo
 
     `outside`: the last count is of scores outside of all bins, so no edge lies below it. People of
     several groups are no binomial number, but their exponential moments are at most those of one
-    with the mean share (docs/intervals.md), which is all that Chernoff's bound uses.
+    with the mean share, which is all that Chernoff's bound uses (docs/explanation/intervals.md).
     """
     cells = 2 if outside else 1
     if len(groups[0].table) <= cells:
@@ -240,7 +241,7 @@ def _below(claim: _Claim, level: float) -> float:
 
 
 def _centred_below(claim: _Claim, level: float) -> float:
-    """Return the lower limit from the counts on both sides of the edge: docs/intervals.md."""
+    """Return the lower limit from the counts on both sides of the edge."""
     if any(size.tells_nothing(2 * level) for size in (claim.more.size, claim.less.size)):
         return 0.0
     if any(size.missing(2 * level) > 0 for size in (claim.more.size, claim.less.size)):

@@ -10,7 +10,7 @@ Low (intersection-union): the smallest ratio is one of them, so each is tested a
 tenth of it pays for the limits that leave edges out. High (union): pairs and edges share the level.
 
 Each band of ratios has weights of its own, fixed beforehand; a limit holds if every band beyond it
-is rejected. docs/metrics.md has the proof of one ratio's limit.
+is rejected. docs/explanation/metrics.md has the proof of one ratio's limit.
 """
 
 import math

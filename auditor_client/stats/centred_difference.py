@@ -6,7 +6,7 @@ variance alone. The share of each group lies in one cell of a fixed grid, and ea
 a test of its own, so nothing that the noise moves decides which test a pair of shares gets.
 
 The law of X - np over all n between two limits is bounded by `lowest_law`; the proof is in
-docs/intervals.md. Where a bound rounds, it rounds to the side that makes the limit larger.
+docs/explanation/intervals.md. Rounding is always to the side that makes the limit larger.
 """
 
 import math
@@ -165,7 +165,7 @@ def lowest_law(
 def _centred_people(share: float, people: tuple[int, int], step: float) -> _Law:
     """For G(y) = P(X <= y + n·share), made linear between whole numbers, of n people:
 
-    G grows with n for y <= -1 and falls with n for y >= 0   (docs/intervals.md)
+    G grows with n for y <= -1 and falls with n for y >= 0   (docs/explanation/intervals.md)
     """
     half = math.ceil((_DEVIATIONS * math.sqrt(people[1] * share * (1 - share)) + 3) / step)
     places = np.arange(-half, half + 1)
