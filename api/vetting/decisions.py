@@ -86,7 +86,7 @@ def _later(row: ApplicationRow, draft: DecisionDraft, calendar: Calendar) -> dat
     due = calendar.end_of(draft.until)
     if row.due is not None and due <= row.due:
         raise InvalidRequestError(
-            f"`until` must be later than the deadline, {instant(row.due)}",
+            f"`until` must be later than the deadline, the {calendar.end_in_words(row.due)}",
             case="before-the-deadline",
         )
     return due

@@ -7,6 +7,7 @@ from api.db import ApplicationRow, IndividualRow
 from api.identity.caller import Caller
 from api.ledger.visibility import HIDDEN_FROM_OPERATORS
 from api.vetting import applications
+from api.vetting.calendar import Calendar
 from api.vetting.views import as_submitted, view
 from api.web.pagination import page
 from openapi.resources import Application, ApplicationDraft, ApplicationState, Page
@@ -15,6 +16,7 @@ from openapi.resources import Application, ApplicationDraft, ApplicationState, P
 def list_applications(
     session: Session,
     caller: Caller,
+    calendar: Calendar,
     state: ApplicationState | None = None,
     cursor: str | None = None,
     limit: int = 50,
@@ -23,13 +25,17 @@ def list_applications(
     query = _visible(caller)
     if state is not None:
         query = query.where(ApplicationRow.state == state)
-    shown = page(session, query, ApplicationRow.id, lambda row: view(session, row), cursor, limit)
+    shown = page(
+        session, query, ApplicationRow.id, lambda row: view(session, row, calendar), cursor, limit
+    )
     return Page[Application](items=shown.items, next=shown.next)
 
 
-def get_application(session: Session, caller: Caller, application_id: str) -> Application:
+def get_application(
+    session: Session, caller: Caller, calendar: Calendar, application_id: str
+) -> Application:
     """Return an application as it stands, with its history and its deadline."""
-    return view(session, applications.seen(session, caller, application_id))
+    return view(session, applications.seen(session, caller, application_id), calendar)
 
 
 def get_application_draft(

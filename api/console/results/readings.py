@@ -276,12 +276,13 @@ def _bias_size(audit: BiasSizeResult, _: float, delta: float) -> Reading:
     changes = (f"{name} {each.value:+.1f} %" for name, each in moved.items())
     gained = audit.outcome(delta)
     return Reading(
-        f"Without the bias, opportunities would change: {_listed(changes)}",
+        f"Without the bias, opportunities within the audience would change: {_listed(changes)}",
         (
             f"What comes of all opportunities together would change by {gained.value:+.1f} %"
             f" (between {gained.low:+.1f} and {gained.high:+.1f} %).",
             f"Limits count the noise, and hold together with a probability of {1 - delta:.0%}. They"
             " are of the rows that were drawn.",
+            audit.caution,
         ),
         pictures=(
             _drawn(
