@@ -13,6 +13,7 @@ another order). Nothing in the order depends on the counts.
 import heapq
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +23,12 @@ from auditor_client.consistency.delivery_rules import DeliveryRegion
 from auditor_client.stats.noise import Floats
 
 _BORDER = 257
-_CELLS = 1_000
+_CELLS = 300
 # Outcomes of the others beyond this are left out; they have less than `_REST` together.
 _DEVIATIONS = 8.0
 _REST = 1e-12
+# Smaller p-values are not told apart.
+_TINY = 1e-6
 
 
 @dataclass(frozen=True)
@@ -38,28 +41,36 @@ class CanaryTest:
 
     def p_value(self, shown: int, others_shown: int) -> float:
         """An upper bound of the probability of such an outcome under any rule of scores."""
+        return self._search(shown, others_shown, _TINY)
+
+    def rejects(self, shown: int, others_shown: int, level: float) -> bool:
+        """Whether such an outcome has a probability of at most `level` under every rule."""
+        return self._search(shown, others_shown, level) <= level
+
+    def _search(self, shown: int, others_shown: int, enough: float) -> float:
+        """A bound of the p-value, refined until it is tight or at most `enough`."""
         far = float(self._distance(np.array([shown]), np.array([others_shown]))[0])
         if far <= 0:
             return 1.0
         least = self._least_shown(far)
-        finest = math.pi / 2 / max(_CELLS, round(40 * math.sqrt(max(self.canaries, self.others))))
+        finest = math.pi / 2 / max(_CELLS, round(20 * math.sqrt(max(self.canaries, self.others))))
         # Best first: the cell of the largest bound is halved until it is fine enough.
         cells = [(-1.0, 0.0, math.pi / 2)]
-        while cells[0][2] - cells[0][1] > finest:
+        while cells[0][2] - cells[0][1] > finest and -cells[0][0] + _REST > enough:
             _, low, high = heapq.heappop(cells)
             middle = (low + high) / 2
             for start, stop in ((low, middle), (middle, high)):
                 heapq.heappush(cells, (-self._bound(least, start, stop), start, stop))
-        return min(-cells[0][0] + 1e-9, 1.0)
+        return min(-cells[0][0] + _REST, 1.0)
 
     def least_found(self, others_shown: int, level: float) -> int | None:
         """The smallest count of `more` that is an alarm at this level; None if none is."""
-        if self.p_value(self.canaries, others_shown) > level:
+        if not self.rejects(self.canaries, others_shown, level):
             return None
         low, high = -1, self.canaries
         while high - low > 1:
             middle = (low + high) // 2
-            if self.p_value(middle, others_shown) <= level:
+            if self.rejects(middle, others_shown, level):
                 high = middle
             else:
                 low = middle
@@ -67,12 +78,19 @@ class CanaryTest:
 
     def _distance(self, shown: NDArray[np.int64], others: NDArray[np.int64]) -> Floats:
         """The divergence of outcomes from the nearest point of the border."""
+        ours, theirs = self._tables
+        return np.asarray((ours[shown] + theirs[others]).min(axis=1))
+
+    @cached_property
+    def _tables(self) -> tuple[Floats, Floats]:
+        """By count of either group, its divergence from each point of the border."""
         edges = np.sin(np.linspace(0, math.pi / 2, _BORDER)) ** 2
         most = np.minimum(self.region.most(edges), 1.0)
-        first, second = shown[:, None] / self.canaries, others[:, None] / self.others
+        first = (np.arange(self.canaries + 1) / self.canaries)[:, None]
+        second = (np.arange(self.others + 1) / self.others)[:, None]
         ours = np.where(first > most, _divergence(first, most), 0.0)
         theirs = np.where(second < edges, _divergence(second, edges), 0.0)
-        return np.asarray((self.canaries * ours + self.others * theirs).min(axis=1))
+        return self.canaries * ours, self.others * theirs
 
     def _least_shown(self, far: float) -> NDArray[np.int64]:
         """For each count of the others, the smallest count of ours that is at least as far."""
