@@ -70,7 +70,11 @@ class DishonestPlatform:
         return self.hidden.score(content, persons, context)
 
     def delivered(
-        self, content: Mapping[str, Any], persons: Persons, rate: float, context: Context | None = None
+        self,
+        content: Mapping[str, Any],
+        persons: Persons,
+        rate: float,
+        context: Context | None = None,
     ) -> NDArray[np.bool_]:
         """Who is shown the content if it goes to this share of all people, by the hidden scores."""
         moment = context or {name: choices[0] for name, choices in self.context.items()}
@@ -114,7 +118,9 @@ class AnswersPerAuditor(DishonestPlatform):
 class DriftBetweenAudits(DishonestPlatform):
     """The model changes whenever `pass_time` is called; the stated digest does not."""
 
-    def __init__(self, hidden: SimulatedPlatform, attribute: str, amounts: Mapping[str, float]) -> None:
+    def __init__(
+        self, hidden: SimulatedPlatform, attribute: str, amounts: Mapping[str, float]
+    ) -> None:
         super().__init__(hidden)
         self._attribute = attribute
         self._amounts = amounts
@@ -132,9 +138,7 @@ class DriftBetweenAudits(DishonestPlatform):
 class SilentRefusal(DishonestPlatform):
     """A share of the people of one group is dropped in matching, as if they had no account."""
 
-    def __init__(
-        self, hidden: SimulatedPlatform, attribute: str, value: str, share: float
-    ) -> None:
+    def __init__(self, hidden: SimulatedPlatform, attribute: str, value: str, share: float) -> None:
         super().__init__(hidden)
         group = self.world.demographics.having(attribute, value)
         everybody = np.arange(self.world.people)

@@ -18,7 +18,6 @@ from api.vetting.applications import keep_texts, locked, locked_for, move, recor
 from api.vetting.calendar import Calendar
 from api.vetting.views import asked
 from openapi.resources import AmendmentDraft, DecisionDraft, MandateLimits, MediationDraft
-from privacy.ledger.entries import instant
 from privacy.ledger.statements import Statement
 from privacy.receipts import canonical, digest
 

@@ -127,7 +127,9 @@ def show_application(application: Application, as_json: bool) -> None:
         {
             **{name: value for name, value in fields.items() if value is not None},
             "individuals": people,
-            "next": f"{due.who}: {due.what} until the {_end(due)} ({due.law})" if due else "nothing",
+            "next": f"{due.who}: {due.what} until the {_end(due)} ({due.law})"
+            if due
+            else "nothing",
         },
         as_json=False,
     )

@@ -85,9 +85,7 @@ def presence(
 
     numbers = {name: _number(text, each) for each in canaries for name, text in [_split(each)]}
     found = presence_check(receipt, numbers, false_alarm)
-    rows = [
-        {**asdict(one), "verdict": one.verdict, "in_words": one.explain()} for one in found
-    ]
+    rows = [{**asdict(one), "verdict": one.verdict, "in_words": one.explain()} for one in found]
     columns = ["group", "canaries", "counted", "p_value", "verdict", "in_words"]
     show_rows(rows, columns, as_json=as_json)
     if any(one.verdict == "irreconcilable" for one in found):

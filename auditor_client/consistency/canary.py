@@ -101,9 +101,7 @@ class PresenceCheck:
         )
 
 
-def field_check(
-    audit: Audit, shown: Mapping[str, Shown], false_alarm: float = 0.01
-) -> FieldCheck:
+def field_check(audit: Audit, shown: Mapping[str, Shown], false_alarm: float = 0.01) -> FieldCheck:
     """Set canaries, by name of group (how many were shown it, of how many), against the audit.
 
     `audit` is a finished audit or the file of its receipt. Raise InputError if the groups are none
@@ -171,9 +169,7 @@ def presence_check(
     return found
 
 
-def _probability_of_missing(
-    terms: tuple[noise.Term, ...], estimate: float, canaries: int
-) -> float:
+def _probability_of_missing(terms: tuple[noise.Term, ...], estimate: float, canaries: int) -> float:
     """A bound of the probability that noise alone hides so many canaries."""
     short = round(PARTS * (canaries - estimate))
     if short <= 0:
@@ -218,4 +214,3 @@ def _check_level(false_alarm: float) -> None:
         raise InputError(
             f"false_alarm must lie between 0 and 1, not {false_alarm}.", case="false-alarm"
         )
-

@@ -50,9 +50,9 @@ class CanaryPlan:
         """The plan in words."""
         return (
             f"Audit {self.people:,} people per group with {len(self.tails)} inner edges, the top"
-            f" one where {self.tails[0]:.2%} of people are above, and ask {self.canaries:,} canaries"
-            f" per group. If the platform shows the content to {self.rate:.2%} of one group and"
-            f" keeps it from {self.excluded:.0%} of those of the other, this finds it with"
+            f" one where {self.tails[0]:.2%} of people are above, and ask {self.canaries:,}"
+            f" canaries per group. If the platform shows the content to {self.rate:.2%} of one group"
+            f" and keeps it from {self.excluded:.0%} of those of the other, this finds it with"
             f" probability {self.power:.2f}. Rates below {self.lowest_rate:.2%} cannot be checked:"
             " the top bin alone has as many people."
         )
@@ -121,9 +121,7 @@ def lowest_rate(tails: tuple[float, ...], people: int, epsilon: float, false_ala
     return _expected_region(tails, people, epsilon, false_alarm).lowest_rate
 
 
-def field_power(
-    plan: CanaryPlan, *, epsilon: float = 1.0, runs: int = 100, seed: int = 0
-) -> float:
+def field_power(plan: CanaryPlan, *, epsilon: float = 1.0, runs: int = 100, seed: int = 0) -> float:
     """The share of simulated checks that find the exclusion; of false alarms, if none is planned.
 
     Audience and canaries are drawn anew, and the noise is drawn as the service draws it.

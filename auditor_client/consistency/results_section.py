@@ -43,9 +43,7 @@ def check_by_canaries(
 ) -> tuple[CanariesFound, ...]:
     """Check one audit by the canaries in it, and by those who watched the deliveries."""
     if not isinstance(audit, ScoreHistogramResult):
-        raise InputError(
-            f"Canaries check score histograms; {name} is none.", case="another-kind"
-        )
+        raise InputError(f"Canaries check score histograms; {name} is none.", case="another-kind")
     found = [
         CanariesFound(
             audit=name, check="presence", groups=(one.group,), verdict=one.verdict,

@@ -46,8 +46,8 @@ class GroupCheck:
 class Calibration:
     """`baseline` is the cross-entropy of knowing nothing but the groups' shares.
 
-    Vectors with a higher cross-entropy than that are `worse_than_base_rates`: whoever gave everybody
-    the groups' shares would be nearer to the truth.
+    Vectors with a higher cross-entropy than that are `worse_than_base_rates`: the groups'
+    shares, given to everybody, would be nearer to the truth.
     """
 
     people: int

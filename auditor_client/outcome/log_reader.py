@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from auditor_client.audiences.tables import open_columns
 from auditor_client.errors import InputError
-from auditor_client.outcome.bin_sums import HIGHER, NAMES, PERSONAL, FrameMoments, PersonSums, SharedQueries
+from auditor_client.outcome.bin_sums import (
+    HIGHER,
+    NAMES,
+    PERSONAL,
+    FrameMoments,
+    PersonSums,
+    SharedQueries,
+)
 from auditor_client.stats.noise_distributions import Floats
 
 Bins = int | Sequence[float]

@@ -1,6 +1,6 @@
 """A study as its file says it: everything that is asked, of whom, and how it will be judged."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -122,6 +122,13 @@ class CanaryChecks(StudyPart):
             raise ValueError("give `present` or `shown`: there is nothing to check")
         return self
 
+    def unfit(self, audits: Mapping[str, AnyStudyAudit]) -> Iterator[str]:
+        """Why this audit cannot be checked, found before it is paid."""
+        if self.audit not in audits:
+            yield f"canaries: {unknown('audit', self.audit, audits)}"
+        elif not isinstance(audits[self.audit], StudyScoreHistogram):
+            yield f"canaries: only score histograms can be checked; {self.audit} is none"
+
 
 class Study(StudyPart):
     """The whole file. `delta` is the probability that any verdict is wrong: audits share it."""
@@ -148,7 +155,8 @@ class Study(StudyPart):
 
     @model_validator(mode="after")
     def _names_are_there(self) -> "Study":
-        if wrong := list(self._lost_names()):
+        unfit = self.canaries.unfit(self.audits) if self.canaries else ()
+        if wrong := [*self._lost_names(), *unfit]:
             raise ValueError("; ".join(wrong))
         return self
 
@@ -196,12 +204,6 @@ class Study(StudyPart):
                 before = {one: self.audits[one] for one in names[: names.index(name)]}
                 if why := asked.unfit(before):
                     yield f"audits.{name}: {why}"
-        if self.canaries:
-            checked = self.canaries.audit
-            if checked not in self.audits:
-                yield f"canaries: {unknown('audit', checked, self.audits)}"
-            elif not isinstance(self.audits[checked], StudyScoreHistogram):
-                yield f"canaries: only score histograms can be checked; {checked} is none"
         if self.consistency:
             lost = [name for name in self.consistency.audits if name not in self.audits]
             yield from (f"consistency: {unknown('audit', name, self.audits)}" for name in lost)

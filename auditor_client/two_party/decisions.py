@@ -4,7 +4,7 @@
 |---|---|---|
 | ERO (§5.1) | max - min of the estimates > τ | the same, and a verdict on the true spread |
 | MQOS (§5.3, eq. 13) | overall - group > τ for some group | the same, and a verdict on the truth |
-| LOT (§7.3.1) | a gap is significantly below zero | limits of all ranks and groups at once, no verdict |
+| LOT (§7.3.1) | a gap is significantly below zero | limits for all at once, no verdict |
 | POT (eq. 11) | none: the total impact is reported | is some total impact larger than τ? |
 | paper 1's gap | max of the histogram's differences | is it larger than τ? |
 | severity (§3.5, §8.1.3) | all groups' confidence intervals overlap | `overlap`, with its error |

@@ -17,7 +17,7 @@ from auditor_client import Auditor, ScoreHistogramResult
 from auditor_client.audiences.client import NamedAudience
 from auditor_client.consistency.canary import FieldCheck, field_check, presence_check
 from auditor_client.consistency.model_test import consistency
-from platform_sim import SOFTWARE_JOB, Bias, SimulatedPlatform, World, recruit
+from platform_sim import SOFTWARE_JOB, Bias, SimulatedPlatform, World
 from platform_sim.dishonest import (
     AnswersPerAuditor,
     CachedAnswers,
@@ -26,11 +26,14 @@ from platform_sim.dishonest import (
     DriftBetweenAudits,
     SilentRefusal,
 )
+from platform_sim.people import identifiers
+from platform_sim.platform import Persons
 from tests.world import Deployment, deployed, sqlite_url
 
 pytestmark = pytest.mark.long
 
 LEVEL = 0.01
+AUDIENCE, AUDIENCE_SEED = 2_000, 3
 AGAINST_WOMEN = Bias("gender", {"woman": -0.3})
 BINS = [0.0, *np.linspace(0.1, 0.95, 18).tolist(), 1.0]
 EDITED = SOFTWARE_JOB | {"title": "Software engineer (all genders)"}
@@ -62,9 +65,19 @@ def audited(
     return auditor.audits.run(made, audience, bins=BINS, epsilon=1, new=True, progress=False)
 
 
+def drawn(world: World, gender: str, seed: int) -> Persons:
+    """Everybody of a gender in random order: first come the audience, then the canaries."""
+    group = np.flatnonzero(world.demographics.having("gender", gender))
+    return np.random.default_rng(seed).permutation(group)
+
+
 def people_of(world: World, count: int, seed: int) -> pa.Table:
-    """Volunteers who are all on the platform, by gender, every one of them once."""
-    return recruit(world, count, seed=seed, match_rate=1.0, twice=0.0)
+    """Volunteers who are all on the platform, so many of each gender."""
+    groups = [drawn(world, gender, seed)[:count] for gender in ("man", "woman")]
+    persons = np.concatenate(groups)
+    emails = identifiers.emails(world.seed, persons, world.surnames[persons])
+    gender = pa.array(["man"] * count + ["woman"] * count)
+    return pa.table({"email": emails, "gender": gender})
 
 
 def uploaded(auditor: Auditor, table: pa.Table) -> NamedAudience:
@@ -77,8 +90,8 @@ def seen_by_canaries(
     """How many of the canaries of each gender are shown the content, at this rate over all."""
     rng, found = np.random.default_rng(seed), {}
     for gender in ("man", "woman"):
-        group = np.flatnonzero(platform.world.demographics.having("gender", gender))
-        canaries = rng.choice(group, count, replace=False)
+        others = drawn(platform.world, gender, AUDIENCE_SEED)[AUDIENCE:]
+        canaries = rng.choice(others, count, replace=False)
         served = platform if lying else DishonestPlatform(platform.clean)
         found[gender] = int(served.delivered(SOFTWARE_JOB, canaries, rate).sum()), count
     return found
@@ -91,7 +104,7 @@ def test_a_clean_model_for_audits_is_found_in_the_field(
     lying = CleanModelForAudits(hidden)
     with hosted(tmp_path, lying) as service:
         auditor = service.auditor()
-        audit = audited(auditor, uploaded(auditor, people_of(world, 3_000, 3)))
+        audit = audited(auditor, uploaded(auditor, people_of(world, AUDIENCE, AUDIENCE_SEED)))
 
     def check(seed: int, *, lies: bool) -> FieldCheck:
         return field_check(audit, seen_by_canaries(lying, rate, 1_000, seed, lying=lies), LEVEL)
@@ -107,7 +120,7 @@ def test_cached_answers_are_found_by_an_edit_that_cannot_matter(
 ) -> None:
     with hosted(tmp_path, CachedAnswers(hidden, [SOFTWARE_JOB])) as service:
         auditor = service.auditor()
-        audience = uploaded(auditor, people_of(world, 800, 4))
+        audience = uploaded(auditor, people_of(world, 400, 4))
         announced = audited(auditor, audience)
         again, edited = audited(auditor, audience), audited(auditor, audience, EDITED)
     assert consistency([announced, again], "repeat", LEVEL).verdict == "consistent"
@@ -118,7 +131,7 @@ def test_answers_per_auditor_are_found_by_the_same_people(
     world: World, hidden: SimulatedPlatform, tmp_path: Path
 ) -> None:
     lying = AnswersPerAuditor(hidden, "the first")
-    table = people_of(world, 800, 5)
+    table = people_of(world, 400, 5)
     with hosted(tmp_path, lying) as service:
         found = []
         for name in ("the first", "the second", "the third"):
@@ -135,7 +148,7 @@ def test_drift_is_found_by_repeats_hidden_among_audits(
     lying = DriftBetweenAudits(hidden, "gender", {"woman": -0.05})
     with hosted(tmp_path, lying) as service:
         auditor = service.auditor()
-        audience = uploaded(auditor, people_of(world, 800, 6))
+        audience = uploaded(auditor, people_of(world, 400, 6))
         first, at_once = audited(auditor, audience), audited(auditor, audience)
         lying.pass_time()
         other = audited(auditor, audience, EDITED)
@@ -150,9 +163,7 @@ def test_drift_is_found_by_repeats_hidden_among_audits(
 def test_silent_refusal_is_found_by_canaries_in_the_audience(
     world: World, hidden: SimulatedPlatform, tmp_path: Path
 ) -> None:
-    table = people_of(world, 800, 7)
-    present = dict(zip(*np.unique(table["gender"].to_numpy(), return_counts=True), strict=True))
-    known = {name: int(count) for name, count in present.items() if name in ("man", "woman")}
+    table, known = people_of(world, 400, 7), {"man": 400, "woman": 400}
     verdicts = {}
     for name, platform in (
         ("lying", SilentRefusal(hidden, "gender", "woman", 0.3)),

@@ -51,9 +51,7 @@ def test_the_closed_form_is_the_linear_programme() -> None:
 def test_no_rule_of_scores_leaves_the_region(exact: bool) -> None:
     # With so many people the limits are the shares, but for 1 %.
     tables = [50_000, 30_000, 15_000, 5_000, 0], [20_000, 30_000, 30_000, 20_000, 0]
-    allowed = region(
-        scores("a", tables[0], exact=exact), scores("b", tables[1], exact=exact), 0.01
-    )
+    allowed = region(scores("a", tables[0], exact=exact), scores("b", tables[1], exact=exact), 0.01)
     generator = np.random.default_rng(5)
     shares = [np.array(table[:4]) / sum(table) for table in tables]
     for _ in range(200):
@@ -112,9 +110,7 @@ def test_an_honest_platform_is_seldom_accused() -> None:
 
 def test_rates_that_no_audit_of_these_bins_can_check_are_inconclusive() -> None:
     counts = {"g0": [500, 500, 500, 500, 0], "g1": [500, 500, 500, 500, 0]}
-    audit = finished(
-        counts, kind="known", sizes={"g0": 2000, "g1": 2000}, paid=price(1.0, None)
-    )
+    audit = finished(counts, kind="known", sizes={"g0": 2000, "g1": 2000}, paid=price(1.0, None))
     found = field_check(audit, {"man": (10, 1000), "woman": (0, 1000)})
     assert (found.verdict, found.checkable) == ("inconclusive", False)
     assert found.lowest_rate >= 0.25

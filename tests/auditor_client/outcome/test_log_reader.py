@@ -152,4 +152,6 @@ def test_rows_alone_in_their_query_are_not_warned_of() -> None:
         assert moments.shared.rows == 0
         assert not any("21 %" in each for each in outcome.test(moments).words())
     # Nobody said which rows share a query: the words say what that assumes.
-    assert any("21 %" in each for each in outcome.test(outcome.from_frame(alone, **COLUMNS)).words())
+    assert any(
+        "21 %" in each for each in outcome.test(outcome.from_frame(alone, **COLUMNS)).words()
+    )
