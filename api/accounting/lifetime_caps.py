@@ -3,7 +3,7 @@
 Every person has a lifetime cap in rho that never renews. At submission, whoever the audit would
 take beyond the cap is left out of it, and everybody else is charged; nothing of this is visible
 (R2). Whether a person is left out depends on that person's own history alone, so the filter is
-sound under adaptive composition: see docs/guarantee.md.
+sound under adaptive composition: see docs/explanation/guarantee.md.
 
 Balances are exact integers in blocks of neighbouring person numbers
 (`api.accounting.balance_blocks`): a platform of a million people has a thousand rows, and an
@@ -103,7 +103,7 @@ def within_cap(membership: Membership, masks: Sequence[NDArray[np.bool_] | None]
     return Membership(groups, membership.groups_per_person)
 
 
-def spent(
+def load_spent(
     session: Session, costs: Mapping[str, Fraction], labels: list[str], membership: Membership
 ) -> list[Balances]:
     """For each group, what each of its people bore of these audits together.

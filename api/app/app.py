@@ -18,6 +18,7 @@ from api.accounts import routes as accounts
 from api.app.access_log import AccessLog
 from api.app.capacity import Capacity
 from api.app.container import Container
+from api.app.early_shedding import EarlyShedding
 from api.app.gate import Gate
 from api.audiences import routes as audiences
 from api.audits import charge_routes as charges
@@ -89,8 +90,13 @@ def create_app(container: Container) -> FastAPI:
     if container.settings.console:
         sessions = console.install(app, container)
     authenticate = container.auth.authenticator.authenticate
+    app.state.early = EarlyShedding()
     app.add_middleware(
-        Gate, settings=container.settings, authenticate=authenticate, sessions=sessions
+        Gate,
+        settings=container.settings,
+        authenticate=authenticate,
+        sessions=sessions,
+        early=app.state.early,
     )
     app.add_middleware(AccessLog)
     return app
@@ -142,22 +148,22 @@ def _lifespan(container: Container) -> Callable[[FastAPI], AbstractAsyncContextM
             target=container.checkpointer().run, args=(stop,), name="checkpoints"
         )
         pusher = threading.Thread(target=container.pusher().run, args=(stop,), name="webhooks")
-        heartbeat = container.presence()
+        heartbeat = container.heartbeat()
         await run_in_threadpool(heartbeat.beat)
         presence = threading.Thread(target=heartbeat.run, args=(stop,), name="presence")
         rates = threading.Thread(target=container.rates.run, args=(stop,), name="rates")
         threads = [checkpoints, pusher, presence, rates]
-        shift = container.shift
+        worker_thread = container.worker_thread
         for thread in threads:
             thread.start()
         if container.settings.embedded_worker:
-            shift.begin()
+            worker_thread.start()
         try:
             yield
         finally:
             if container.settings.console:
                 await console.close(app)
-            await run_in_threadpool(shift.end)
+            await run_in_threadpool(worker_thread.stop)
             await run_in_threadpool(container.matcher.drain, container.settings.shutdown_seconds)
             stop.set()
             for thread in threads:

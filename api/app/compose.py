@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from api.app.container import Container, build_container
-from api.execution.in_process import InProcess
+from api.execution.in_process import InProcessEngine
 from api.kernel.settings import Settings
 from api.kinds.context import Engine
 from api.platforms.http import HttpPlatform, OnnxPlatform
@@ -26,15 +26,15 @@ def load_platform(settings: Settings) -> Platform:
 def load_engine(settings: Settings, platform: Platform) -> Engine:
     """Return the engine that the settings name: this process, or a Ray cluster."""
     if settings.ray is None:
-        return InProcess(platform)
+        return InProcessEngine(platform)
     # Nothing else of the settings goes to a cluster: they hold secrets.
     make = partial(make_platform, settings.platform, settings.platform_options)
     try:
-        from api.execution.ray.driver import OnRay
+        from api.execution.ray.driver import RayEngine
     except ModuleNotFoundError as error:
         raise ValueError('[ray] is set: install "platform-auditor[server,ray]"') from error
 
-    return OnRay(platform, make, settings.ray)
+    return RayEngine(platform, make, settings.ray)
 
 
 def make_platform(name: str, options: Mapping[str, Any]) -> Platform:
@@ -141,6 +141,18 @@ def demo_participants(platform: Platform, volunteers: int = 1_200) -> tuple[pa.T
     qualified = world.world.qualified("software")
     gap = true_gap(world, SOFTWARE_JOB, "gender", ("woman", "man"), edges, qualified)
     return recruit(world.world, volunteers, seed=2026), gap
+
+
+def demo_truths(platform: Platform) -> dict[str, Any]:
+    """Return the contents of the demo's other audits, and the true answers by kind."""
+    from platform_sim.demo_truths import FLAT_AD, SOFTWARE_JOB, truths
+
+    feed, jobs = cast("JoinedLogs", platform.logs).sources
+    known: Any = (platform.people, jobs, feed, platform.policies)
+    shown = [
+        {name: each[name] for name in each if name != "image"} for each in (SOFTWARE_JOB, FLAT_AD)
+    ]
+    return {"contents": shown, "truths": truths(*known)}
 
 
 def demo_volunteers(platform: Platform) -> dict[str, pa.Table]:

@@ -4,6 +4,8 @@ uvicorn closes an idle connection between two requests. It has no limit on the t
 take to arrive, that the rest of an unread body takes, or that a client takes to read its answer.
 `LimitedProtocol` adds them. When there are too many connections, it drops the one that has kept the
 server waiting for the longest. It does the same when too many answers wait for their readers.
+
+A request that is shed is answered here, before it is parsed (`api.app.early_shedding`).
 """
 
 import asyncio
@@ -12,6 +14,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from api.app.early_shedding import EarlyShedding
 from api.telemetry.metrics import DROPPED_CONNECTIONS
 
 # A paused answer goes on when the client has read 48 KiB of it: asyncio's two marks are 64 and 16.
@@ -30,6 +33,7 @@ class LimitedProtocol(H11Protocol):
     most_unread: int
     # Connections whose answer waits for its reader, the longest first.
     unread: "dict[LimitedProtocol, float]"
+    early: EarlyShedding
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -50,10 +54,36 @@ class LimitedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        if self._is_idle and (answer := self.early.answer(data, self._host)) is not None:
+            return self._refuse(*answer)
         super().data_received(data)
         if self.sends_body:
             self.waiting_since = self.loop.time()
         self._watch_headers()
+        return None
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether the next byte begins a request, and its answer can be sent at once."""
+        conn = self.conn
+        idle = conn.their_state is h11.IDLE and conn.our_state is h11.IDLE
+        return idle and not (conn.trailing_data[0] or self.flow.write_paused)
+
+    @property
+    def _host(self) -> str:
+        return self.client[0] if self.client else "unknown"
+
+    def _refuse(self, first: bytes, rest: bytes) -> None:
+        """Answer a request that is shed; the connection is idle again."""
+        date = b"".join(b"%s: %s\r\n" % each for each in self.server_state.default_headers)
+        self.transport.write(first + date + rest)
+        self.server_state.total_requests += 1
+        self._cancel_header_timer()
+        self._unset_keepalive_if_required()
+        self.waiting_since = self.loop.time()
+        self.timeout_keep_alive_task = self.loop.call_later(
+            self.timeout_keep_alive, self.timeout_keep_alive_handler
+        )
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -122,8 +152,12 @@ class LimitedProtocol(H11Protocol):
             self._answer_timer = None
 
 
-def limited(
-    header_seconds: float, answer_seconds: float, most: int, unread: int = MOST_UNREAD
+def limited_protocol(
+    header_seconds: float,
+    answer_seconds: float,
+    most: int,
+    unread: int = MOST_UNREAD,
+    early: EarlyShedding | None = None,
 ) -> type[LimitedProtocol]:
     """Return the protocol with these limits."""
     limits: dict[str, Any] = {
@@ -132,6 +166,7 @@ def limited(
         "most_connections": most,
         "most_unread": unread,
         "unread": {},
+        "early": early or EarlyShedding(),
     }
     return type("Protocol", (LimitedProtocol,), limits)
 

@@ -3,7 +3,8 @@
 Its worker finds out before the next batch, and the audit fails as `stopped`: nothing is released.
 The charge stays whole, as data were read and people were shown things: what they lost until then is
 private, and the declared worst case bounds it. An audit that was not begun is cancelled and
-refunded. Who stops it must not look at people's rewards to decide: docs/threat-model.md.
+refunded. Who stops it must not look at people's rewards to decide:
+docs/explanation/threat-model.md.
 """
 
 from sqlmodel import Session, select
@@ -25,7 +26,7 @@ def stop(session: Session, draft: StopDraft, statement: Statement, settings: Set
     if row is None:
         raise NotFoundError(f"no audit {draft.audit_id}")
     _check(row)
-    personal_text.keep(session, draft, row.id)
+    personal_text.store_texts(session, draft, row.id)
     append(session, "stop", {}, row.auditor_id, statement, at=at)
     if row.state == "charged":
         cancellation.give_back(session, at, row, settings)

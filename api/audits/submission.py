@@ -33,7 +33,7 @@ from api.kernel.ids import new_id
 from api.kernel.settings import Settings
 from api.ledger import append, lock
 from api.mandates import service as mandates
-from api.mandates.regulator_key import regulator_key
+from api.mandates.regulator_key import load_regulator_key
 from api.platforms.interfaces import Platform
 from openapi.resources import Audit, AuditRequest
 from privacy.ledger.statements import Statement
@@ -137,8 +137,8 @@ class AuditSubmission:
     def _read_subject(
         self, auditor_id: str, content_ids: tuple[str, ...], audience_id: str
     ) -> AuditSubject:
-        with self._store.ask() as session:
-            return request_pricing.about(session, auditor_id, content_ids, audience_id)
+        with self._store.autocommit_session() as session:
+            return request_pricing.load_subject(session, auditor_id, content_ids, audience_id)
 
     def _resolve(self, session: Session, caller: Caller, request: AuditRequest) -> PricedRequest:
         return request_pricing.resolve(session, caller, request, self._platform, self._settings)
@@ -169,8 +169,8 @@ class AuditSubmission:
             return []
         # Others have held the books since these were read.
         everything = [self._revalidate(session, order, sealed) for order in orders]
-        line = QueueSnapshot.found(session, self._settings)
-        granted = mandates.for_auditors(
+        line = QueueSnapshot.load(session, self._settings)
+        granted = mandates.load_for_auditors(
             session, [order.caller.auditor for order in orders], lock=True
         )
         bills = [
@@ -207,7 +207,7 @@ class AuditSubmission:
     ) -> ChargeOrder:
         """A place on the line, and the mandate that pays: or a refusal."""
         caller, request = order.caller, order.request
-        turn = line.join(caller.auditor, asked.about.facts)
+        turn = line.enqueue(caller.auditor, asked.about.facts)
         mandate = mandates.select_payer(
             session,
             granted,
@@ -218,7 +218,7 @@ class AuditSubmission:
             researcher_id=caller.researcher_id,
         )
         if BOUNDED_WEIGHTS in asked.shown.assumes:
-            regulator_key(session, mandate)
+            load_regulator_key(session, mandate)
         price = in_currency(asked.shown, mandate.currency)
         charge.refuse_above_lifetime_cap(price, self._settings)
         audit = AuditRow(

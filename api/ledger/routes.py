@@ -85,7 +85,7 @@ def follow_entries(
     response_class=StreamingResponse,
     responses={
         200: {
-            "description": "The ledger up to its newest signed head: see docs/ledger.md.",
+            "description": "The ledger up to its newest signed head: see docs/reference/ledger.md.",
             "content": dict.fromkeys(_MEDIA_TYPES.values(), _FILE),
         },
         **responses(NotSignedError),
@@ -129,7 +129,7 @@ def prove_consistency(
     _: CallerDep, session: ReadDep, old: HeadSizeQuery, new: HeadSizeQuery
 ) -> ConsistencyProof:
     """That one signed head continues another."""
-    return proofs.consistency(session, old, new)
+    return proofs.prove_consistency(session, old, new)
 
 
 @router.post("/cosignatures", status_code=201, responses=responses(NotFoundError, body=True))

@@ -29,12 +29,15 @@ from urllib.request import urlopen
 import pyarrow.csv
 from joserfc.jwk import OKPKey
 
-from api.app.compose import demo_participants, demo_volunteers, exported, simulated
+from api.app.compose import demo_participants, demo_truths, demo_volunteers, exported, simulated
 from api.db import Store
 from api.db.schema import migrate
 from api.kernel.settings import load_settings
 from api.operations import setup
 from api.platforms.interfaces import Platform
+
+# The platform that the demo audits by every kind.
+EVERY_KIND = "biased"
 
 
 class Through(StrEnum):
@@ -53,7 +56,7 @@ def run(folder: Path, *, keep: bool, people: int, through: Through = Through.PRO
     folder = folder / time.strftime("%Y%m%d-%H%M%S")
     folder.mkdir(mode=0o700, parents=True)
     names = ("fair", "biased", "learned") if keep else ("fair", "biased")
-    with hosting(folder, people, names, through) as hosts:
+    with host_demo(folder, people, names, through) as hosts:
         (folder / "demo.json").write_text(json.dumps(hosts, indent=2))
         command = [sys.executable, "-m", "auditor_client.demo", str(folder)]
         done = subprocess.run([*command, *(["--stay"] if keep else [])], check=False)
@@ -64,7 +67,7 @@ def run(folder: Path, *, keep: bool, people: int, through: Through = Through.PRO
 
 
 @contextmanager
-def hosting(
+def host_demo(
     folder: Path, people: int, names: Sequence[str], through: Through = Through.PROCESS
 ) -> Iterator[list[dict[str, Any]]]:
     """The services, started together, stopped when the block ends."""
@@ -154,7 +157,9 @@ def _recruit(folder: Path, platform: Platform, name: str) -> dict[str, Any]:
         return {}
     participants, truth = demo_participants(platform)
     pyarrow.csv.write_csv(participants, folder / "participants.csv")
-    return {"participants": str(folder / "participants.csv"), "truth": truth}
+    found = {"participants": str(folder / "participants.csv"), "truth": truth}
+    # One platform is audited by every kind.
+    return found | (demo_truths(platform) if name == EVERY_KIND else {})
 
 
 def _serve(host: dict[str, Any]) -> subprocess.Popen[bytes]:

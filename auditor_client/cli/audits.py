@@ -29,9 +29,8 @@ from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Qui
 from auditor_client.cli.output import show_row, show_rows
 from auditor_client.cli.prices import price_row
 from auditor_client.cli.reports import Alpha, Delta
-from auditor_client.cli.summary import finding, result_row
+from auditor_client.cli.summary import show_result
 from auditor_client.kinds.options import DEFAULT_BINS
-from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from openapi.resources import Audit
 
 STUDY = "study"
@@ -68,7 +67,7 @@ def run(
     size_rho: SizeRho = None,
     context: Context = None,
     mandate: MandateId = None,
-    alpha: Alpha = 0.2,
+    alpha: Alpha = None,
     delta: Delta = 0.05,
     report: ReportFile = None,
     receipt: ReceiptFile = None,
@@ -108,7 +107,7 @@ def run(
             audit.save_receipt(receipt)
         if report:
             audit.report(report, alpha=alpha, delta=delta)
-        show_row(finding(audit, alpha, delta), as_json=as_json)
+        show_result(audit, alpha, delta, as_json=as_json)
 
 
 def price(
@@ -141,8 +140,9 @@ def price(
         size_rho=size_rho,
     )
     with Auditor.from_profile(profile) as auditor:
-        quote = auditor.audits.price(content, audience, **options)
-    show_row(quote.model_dump() if as_json else price_row(quote), as_json=as_json)
+        request = auditor.audits.request(content, audience, **options)
+        quote = auditor.audits.quote(request)
+    show_row(quote.model_dump() if as_json else price_row(quote, request), as_json=as_json)
 
 
 @app.command("list")
@@ -157,7 +157,7 @@ def list_audits(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False)
 @app.command("show")
 def show(
     audit_id: AuditId,
-    alpha: Alpha = 0.2,
+    alpha: Alpha = None,
     delta: Delta = 0.05,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
@@ -166,14 +166,9 @@ def show(
     with Auditor.from_profile(profile) as auditor:
         audit = auditor.audits.state(audit_id)
         if audit.state == "released":
-            found = auditor.audits.result(audit_id)
-            if isinstance(found, ScoreHistogramResult):
-                row = finding(found, alpha, delta)
-            else:
-                row = result_row(found)
+            show_result(auditor.audits.result(audit_id), alpha, delta, as_json=as_json)
         else:
-            row = row_of(audit, as_json)
-    show_row(row, as_json=as_json)
+            show_row(row_of(audit, as_json), as_json=as_json)
 
 
 @app.command("cancel")

@@ -132,7 +132,9 @@ def audit(
     )  # fmt: skip
     with charging(profile) as auditor:
         if price:
-            show_row(price_row(auditor.audits.price_envy(audience, **options)), as_json=as_json)
+            request = auditor.audits.requests.envy(audience, **options)
+            quote = auditor.audits.quote(request)
+            show_row(price_row(quote, request), as_json=as_json)
             return
         found = auditor.audits.run_envy(
             audience, idempotency_key=idempotency_key, new=new, progress=not quiet, **options

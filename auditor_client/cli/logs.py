@@ -16,9 +16,8 @@ from auditor_client.cli.options import (
     pairs,
     words,
 )
-from auditor_client.cli.output import show_row
 from auditor_client.cli.saved_results import keep, keep_and_show
-from auditor_client.cli.summary import result_row
+from auditor_client.cli.summary import show_result
 from auditor_client.errors import InputError
 from auditor_client.kinds.bias_size.result import Corrections
 from auditor_client.kinds.building_blocks.log_options import CDF_BINS, OUTCOME_BINS
@@ -87,9 +86,11 @@ def outcome_test(
             progress=not quiet,
         )
         keep(audit, receipt)
-        tested = audit.test(threshold=threshold, delta=delta)
-        found = {"verdict": tested.verdict(), "words": tested.words(), "delta": delta}
-        show_row({**result_row(audit), **found}, as_json=as_json)
+        more = {}
+        if threshold is not None:
+            just_above = audit.test(threshold=threshold, delta=delta)
+            more = {"above_the_threshold": just_above.words()}
+        show_result(audit, None, delta, as_json=as_json, more=more)
 
 
 def log_cdf(

@@ -2,18 +2,20 @@
 
 from typing import Any
 
-from openapi.resources import BothRelations, Quote
+from auditor_client.kinds.registry import auditor_kind
+from auditor_client.kinds.stated_errors import StatedError
+from openapi.resources import AuditRequest, BothRelations, Quote
 
 
-def price_row(quote: Quote) -> dict[str, Any]:
-    """Both relations, the debit, the error to expect, what remains, and the advice."""
+def price_row(quote: Quote, request: AuditRequest) -> dict[str, Any]:
+    """Return both relations, the debit, the error to expect, what remains, and the advice."""
     price = quote.price
     return {
         "epsilon": _words(price.epsilon) if price.epsilon else "none: Gaussian noise has a rho",
         "rho": _words(price.rho),
         "debit": f"{price.debit} {price.currency}",
         **_explored(quote),
-        **{f"error_of_{part.name}": f"±{part.error_95} (95 %)" for part in price.parts},
+        **{f"error_of_{each.part}": str(each) for each in _errors(quote, request)},
         "mandate": quote.mandate_id,
         "remaining_before": quote.remaining_before,
         "remaining_after": quote.remaining_after,
@@ -21,6 +23,10 @@ def price_row(quote: Quote) -> dict[str, Any]:
         "such_audits_it_buys": quote.buys,
         "advice": f"{quote.advice.mechanism}: {quote.advice.why}",
     }
+
+
+def _errors(quote: Quote, request: AuditRequest) -> tuple[StatedError, ...]:
+    return auditor_kind(request.kind).errors(request, quote.price)
 
 
 def _words(both: BothRelations) -> str:

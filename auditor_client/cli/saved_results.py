@@ -1,18 +1,25 @@
-"""A finished audit on the command line: its receipt is kept, then it is shown."""
+"""Finished audits on the command line: the receipt is kept first, then the answer is shown."""
 
 from pathlib import Path
+from typing import Any
 
-from auditor_client.cli.output import show_row
-from auditor_client.cli.summary import result_row
-from auditor_client.kinds.registry import OtherResult
+from auditor_client.cli.summary import show_result
+from auditor_client.kinds.protocol import Result
 
 
-def keep(audit: OtherResult, receipt: Path | None) -> None:
-    """While still connected: the receipt takes the ledger's proof along."""
+def keep(audit: Result[Any], receipt: Path | None) -> None:
+    """Save the receipt while connected, so that it takes the ledger's proof along."""
     if receipt:
         audit.save_receipt(receipt)
 
 
-def keep_and_show(audit: OtherResult, receipt: Path | None, as_json: bool) -> None:
+def keep_and_show(
+    audit: Result[Any],
+    receipt: Path | None,
+    as_json: bool,
+    alpha: float | None = None,
+    delta: float = 0.05,
+) -> None:
+    """Save the receipt if a file is named, and print the answer."""
     keep(audit, receipt)
-    show_row(result_row(audit), as_json=as_json)
+    show_result(audit, alpha, delta, as_json=as_json)

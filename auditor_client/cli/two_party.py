@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from pydantic import TypeAdapter, ValidationError
@@ -17,24 +17,21 @@ from auditor_client.cli.charging import New, charging
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, words
 from auditor_client.cli.output import show_row, show_rows
 from auditor_client.cli.saved_results import keep
-from auditor_client.cli.summary import result_row
+from auditor_client.cli.summary import show_result
 from auditor_client.errors import InputError
 from auditor_client.local.pending_claims import Claim
 from auditor_client.regulator import Regulator
 from auditor_client.transport.decimals import to_decimal
 from openapi.resources import SoftMetric
 
-if TYPE_CHECKING:
-    from auditor_client.two_party import Average
-
-# Metrics that are one number for each group, and not one for each bin, rank or point.
-_OF_ONE_NUMBER = ("false-positives", "outcomes", "auc", "ndcg")
 AuditId = Annotated[str, typer.Argument(metavar="AUDIT")]
 
 
 def audit(
     people: Annotated[Path, typer.Argument(help="A .csv or .parquet file, a row a person.")],
-    metric: Annotated[Path, typer.Option(help="A JSON file: docs/two-party.md has examples.")],
+    metric: Annotated[
+        Path, typer.Option(help="A JSON file: docs/explanation/two-party.md has examples.")
+    ],
     id_column: Annotated[str, typer.Option("--id", help="The column of identifiers.")],
     groups: Annotated[
         str, typer.Option(help="Columns of probabilities, by commas; or one column of labels.")
@@ -96,14 +93,8 @@ def audit(
                 progress=not quiet,
             )
         keep(found, receipt)
-        row = result_row(found)
-        if asked.name in _OF_ONE_NUMBER:
-            row["average"] = [_between(each) for each in found.averages()]
-        row |= _left_of_differences(weighted)
-        if tolerance is not None:
-            decision = found.decide(tolerance)
-            row |= {"verdict": decision.verdict, "explained": decision.explain()}
-        show_row(row, as_json=as_json)
+        more = _left_of_differences(weighted)
+        show_result(found, tolerance, as_json=as_json, more=more)
 
 
 def open_run(
@@ -178,7 +169,8 @@ def _metric(path: Path) -> SoftMetric:
     except ValidationError as error:
         wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
         raise InputError(
-            f"{path} is no metric of a two-party audit: {wrong}. See docs/two-party-metrics.md."
+            f"{path} is no metric of a two-party audit: {wrong}."
+            " See docs/explanation/two-party-metrics.md."
         ) from error
     except ValueError as error:
         raise InputError(f"{path} is no JSON: {error}") from error
@@ -196,7 +188,3 @@ def _left_of_differences(people: WeightedAudience) -> dict[str, list[str]]:
     if all(share > 0.999 for share in left.values()):
         return {}
     return {"left of a difference": [f"{name} {share:.0%}" for name, share in left.items()]}
-
-
-def _between(average: "Average") -> str:
-    return f"{average.group} {average.value:.4f} ({average.low:.4f} to {average.high:.4f})"

@@ -4,7 +4,7 @@
 content released. `presence_check` counts canaries who were mixed into an audience and surely have
 an account: a platform that drops people in silence has too few of them.
 
-`canary_plan` proposes edges, people and canaries; docs/canary.md has the protocol and the proofs.
+`canary_plan` proposes edges, people and canaries; docs/how-to/researchers/check-for-canaries.md has the protocol and the proofs.
 """
 
 from collections.abc import Mapping

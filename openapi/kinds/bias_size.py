@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from openapi.kinds.contract import KindContract
 from openapi.kinds.released import Released
-from openapi.kinds.request_fields import MAX_BINS, Edges, EitherNoise, Name, OfLog, Range, Score
+from openapi.kinds.request_fields import MAX_BINS, Edges, EitherNoise, LogFields, Name, Range, Score
 from openapi.wire_model import Label, Wire, example
 
 
@@ -17,7 +17,7 @@ class Correction(Wire):
     add: Annotated[list[Score], Field(min_length=1, max_length=MAX_BINS)]
 
 
-class BiasSizeRequest(OfLog, EitherNoise):
+class BiasSizeRequest(LogFields, EitherNoise):
     """How opportunities would move if scores were corrected for a bias (paper 3, §4.1 and §4.2).
 
     In bin b of the score s the corrected score of group g is `slopes`[b] · s + add[b] of g, cut to

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from openapi.kinds.contract import KindContract
 from openapi.kinds.released import Released
-from openapi.kinds.request_fields import Asked
+from openapi.kinds.request_fields import RequestFields
 from openapi.wire_model import MAX_EPSILON, Epsilon, example
 
 MAX_STEPS = 1_000_000
@@ -17,7 +17,7 @@ Share = Annotated[Decimal, Field(gt=0, le=1, decimal_places=6, allow_inf_nan=Fal
 OwnEpsilon = Annotated[Decimal, Field(ge=0, le=MAX_EPSILON, decimal_places=6, allow_inf_nan=False)]
 
 
-class EnvyFreenessRequest(Asked):
+class EnvyFreenessRequest(RequestFields):
     """Whether people prefer their own recommendations to other people's (paper 2), by exploration.
 
     Each of at most `targets` people is shown the recommendations of `arms` others, for at most

@@ -4,11 +4,11 @@ from typing import Literal
 
 from openapi.kinds.contract import KindContract
 from openapi.kinds.released import GroupCdf, Released
-from openapi.kinds.request_fields import Edges, Name, OfLog
+from openapi.kinds.request_fields import Edges, LogFields, Name
 from openapi.wire_model import Epsilon, example
 
 
-class LogCdfRequest(OfLog):
+class LogCdfRequest(LogFields):
     """How many logged rows of each group are below each edge: to choose bins by quantiles."""
 
     model_config = example(

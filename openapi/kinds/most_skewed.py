@@ -6,13 +6,13 @@ from pydantic import Field
 
 from openapi.kinds.contract import KindContract
 from openapi.kinds.released import Released
-from openapi.kinds.request_fields import Asked, Context, Edges, Levels
+from openapi.kinds.request_fields import Context, Edges, Levels, RequestFields
 from openapi.wire_model import Digest, Epsilon, Identifier, example
 
 MAX_CONTENTS = 100
 
 
-class MostSkewedRequest(Asked):
+class MostSkewedRequest(RequestFields):
     """Which of several contents is scored most differently between two groups.
 
     The skew of a content is the largest difference over bins of `weights`-ed counts; only which

@@ -37,7 +37,7 @@ class Levels(Wire):
     levels: Annotated[list[Score], Field(min_length=1, max_length=MAX_BINS, examples=[[1, 2, 3]])]
 
 
-class Asked(Wire):
+class RequestFields(Wire):
     """What every request has: whose data, and who pays (the mandate in force that ends first).
 
     `exploration_loss` is what people may lose by being shown something else, in units of reward.
@@ -55,7 +55,7 @@ class Asked(Wire):
         return Decimal(0)
 
 
-class EitherNoise(Asked):
+class EitherNoise(RequestFields):
     """Laplace noise at an `epsilon`, or Gaussian noise at a `rho`, which a mandate in rho pays."""
 
     mechanism: Literal["discrete-laplace", "discrete-gaussian"] = "discrete-laplace"
@@ -88,5 +88,5 @@ class LogRows(Wire):
     rows_per_person: Annotated[int, Field(ge=1, le=MAX_ROWS)] = 1
 
 
-class OfLog(LogRows, Asked):
+class LogFields(LogRows, RequestFields):
     """Rows of a log, of the people of an audience."""

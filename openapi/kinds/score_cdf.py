@@ -4,11 +4,11 @@ from typing import Literal
 
 from openapi.kinds.contract import KindContract
 from openapi.kinds.released import GroupCdf, Released
-from openapi.kinds.request_fields import Asked, Context, Edges
+from openapi.kinds.request_fields import Context, Edges, RequestFields
 from openapi.wire_model import Epsilon, Identifier, example
 
 
-class ScoreCdfRequest(Asked):
+class ScoreCdfRequest(RequestFields):
     """How many people score below each edge, in each group: paper 1's eq. 5, done privately."""
 
     model_config = example(

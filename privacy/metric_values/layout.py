@@ -45,7 +45,7 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class MemberRows:
-    """Rows about one or two people each, for two teams (docs/two-party.md).
+    """Rows about one or two people each, for two teams (docs/explanation/two-party.md).
 
     `members` has a column for each of them; a row adds `values` to its `cell`. Rows of one `unit`
     depend on each other.
@@ -57,7 +57,7 @@ class MemberRows:
     values: Integers
 
 
-def summed(rows: Integers, person: NDArray[np.int64], people: int) -> Integers:
+def sum_by_person(rows: Integers, person: NDArray[np.int64], people: int) -> Integers:
     """Rows of events added up by person; events of nobody (-1) are left out."""
     found = np.zeros((people, rows.shape[1]), np.int64)
     known = person >= 0

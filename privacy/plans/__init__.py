@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from privacy.plans.assumptions import assumptions, assumptions_before
 from privacy.plans.envy import envy_freeness
 from privacy.plans.logs import bias_size, log_cdf, outcome_test, reo
-from privacy.plans.part import Part, PublicAudience, Request, has_fixed_slots
+from privacy.plans.part import PlannedTable, PublicAudience, Request, has_fixed_slots
 from privacy.plans.people import balance_histogram, match_count
 from privacy.plans.scores import most_skewed, score_cdf, score_histogram
 from privacy.plans.two_party import two_party
@@ -20,8 +20,8 @@ from privacy.plans.two_party import two_party
 __all__ = [
     "HIDDEN_KINDS",
     "PLANS",
-    "Part",
     "Plan",
+    "PlannedTable",
     "PublicAudience",
     "Request",
     "assumptions",
@@ -29,7 +29,7 @@ __all__ = [
     "has_fixed_slots",
 ]
 
-Plan = Callable[[Request, PublicAudience], tuple[Part, ...]]
+Plan = Callable[[Request, PublicAudience], tuple[PlannedTable, ...]]
 
 PLANS: Mapping[str, Plan] = {
     "score-histogram": score_histogram,

@@ -7,7 +7,7 @@ The proofs of what one row adds are in the kinds' own modules (`api/kinds/outcom
 from fractions import Fraction
 from typing import Final
 
-from privacy.plans.part import Part, PublicAudience, Request, bins_of, noise_of
+from privacy.plans.part import PlannedTable, PublicAudience, Request, bins_of, noise_of
 from privacy.tables.bounded_table import Bounds, Reach
 
 ONE_CELL: Final = Reach(1, 1, 1)
@@ -33,32 +33,32 @@ BIAS_UNIT: Final = 2**20
 _MOVED, _MOVED_IN_PLACES = 4, 10
 
 
-def log_cdf(request: Request, audience: PublicAudience) -> tuple[Part, ...]:
+def log_cdf(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ...]:
     """Plan the tree over the bins of each group."""
     shape = (audience.groups, bins_of(request["bins"]) + 1)
     leaves = _rows(request, audience, shape, ONE_CELL)
-    return (Part("cdf", "laplace-tree", leaves, Fraction(request["epsilon"])),)
+    return (PlannedTable("cdf", "laplace-tree", leaves, Fraction(request["epsilon"])),)
 
 
-def outcome_test(request: Request, audience: PublicAudience) -> tuple[Part, ...]:
+def outcome_test(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ...]:
     """Plan the sums of each group and bin."""
     mechanism, parameter = noise_of(request)
     shape = (audience.groups, bins_of(request["bins"]), len(MOMENT_UNITS))
     bounds = _rows(request, audience, shape, moments_of_a_row())
-    return (Part("moments", mechanism, bounds, parameter),)
+    return (PlannedTable("moments", mechanism, bounds, parameter),)
 
 
-def reo(request: Request, audience: PublicAudience) -> tuple[Part, ...]:
+def reo(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ...]:
     """Plan the counts by traffic and group of creators, negative and positive."""
     mechanism, parameter = noise_of(request)
     # Strategies by days, and random traffic of all days together.
     traffics = len(request["strategies"]) * max(len(request["days"]), 1) + 1
     shape = (audience.groups, traffics, len(request["groups"]), 2)
     bounds = _rows(request, audience, shape, ONE_CELL)
-    return (Part("counts", mechanism, bounds, parameter),)
+    return (PlannedTable("counts", mechanism, bounds, parameter),)
 
 
-def bias_size(request: Request, audience: PublicAudience) -> tuple[Part, ...]:
+def bias_size(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ...]:
     """Plan the counts and ranks of each group, and the two outcomes of all."""
     mechanism, parameter = noise_of(request)
     in_places = request["places"] is not None
@@ -67,7 +67,7 @@ def bias_size(request: Request, audience: PublicAudience) -> tuple[Part, ...]:
     # `Bounds.rows` doubles the squared norm for a change, and once more for fixed slots.
     row = Reach(far * BIAS_UNIT, (4 if slots else 2) * far * BIAS_UNIT**2, BIAS_UNIT)
     bounds = Bounds.rows((cells,), row, request["rows_per_person"], 1, fixed_slots=slots)
-    return (Part("sums", mechanism, bounds, parameter),)
+    return (PlannedTable("sums", mechanism, bounds, parameter),)
 
 
 def moments_of_a_row() -> Reach:

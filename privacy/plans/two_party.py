@@ -6,12 +6,12 @@ It needs none of the cryptography of `privacy.two_party`.
 from fractions import Fraction
 
 from privacy.metric_values.from_request import metric_of
-from privacy.plans.part import Part, PublicAudience, Request
+from privacy.plans.part import PlannedTable, PublicAudience, Request
 from privacy.tables.bounded_table import Bounds
 from privacy.tables.sensitivity import Products
 
 
-def two_party(request: Request, audience: PublicAudience) -> tuple[Part, ...]:
+def two_party(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ...]:
     """Plan the sums, by hidden group and cell of the metric."""
     layout, weights = metric_of(request["metric"]).layout, request["weight_scale"]
     rule = Products(
@@ -23,4 +23,4 @@ def two_party(request: Request, audience: PublicAudience) -> tuple[Part, ...]:
         displacing=audience.candidates is not None,
     )
     bounds = Bounds.by((request["hidden_groups"], len(layout.cells)), rule)
-    return (Part("sums", "discrete-laplace", bounds, Fraction(request["epsilon"])),)
+    return (PlannedTable("sums", "discrete-laplace", bounds, Fraction(request["epsilon"])),)

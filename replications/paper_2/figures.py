@@ -1,8 +1,8 @@
 """`python -m replications.paper_2.figures [part …] [--quick] [--write]`: paper 2, §5.
 
-Prints the parts of docs/replication-2.md, or those named (see `PARTS`); with `--write` it writes
-them and their charts into it. All of it takes some ten minutes of one core. `--quick`: few trials,
-two values of alpha.
+Prints the parts of docs/replications/paper-2.md, or those named (see `PARTS`); with `--write` it
+writes them and their charts into it. All of it takes some ten minutes of one core. `--quick`: few
+trials, two values of alpha.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §5.
 """
@@ -15,7 +15,7 @@ from typing import Any, Literal
 import altair as alt
 import numpy as np
 
-from api.kinds.envy_freeness.algorithms import Outcomes, Terms, fleet_of, run
+from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms, fleet_of, run
 from api.kinds.envy_freeness.algorithms.reference import OnePerson
 from api.kinds.envy_freeness.algorithms.terms import Bounds, Verdict
 from auditor_client.charts.chart import COLOURS, chart_of, finish, svg
@@ -26,14 +26,14 @@ from replications.paper_2 import platforms
 
 Row = dict[str, Any]
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE = DOCS / "replication-2.md"
-FIGURE_3 = DOCS / "replication-2-figure-3.svg"
-TUBES = DOCS / "replication-2-tubes.svg"
+PAGE = DOCS / "replications/paper-2.md"
+FIGURE_3 = DOCS / "replications/paper-2-figure-3.svg"
+TUBES = DOCS / "replications/paper-2-tubes.svg"
 ALPHAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 BOTH: tuple[Bounds, ...] = ("printed", "tight")
 
 
-def play(problem: int, terms: Terms, trials: int) -> Outcomes:
+def play(problem: int, terms: Terms, trials: int) -> BatchOutcomes:
     """The same problem for so many targets at once."""
     rng, means = np.random.default_rng(problem), PROBLEMS[problem]
     return run(fleet_of(terms, len(means) - 1, trials), alike(means, rng), rng, ahead=True)

@@ -29,7 +29,7 @@ def request_of(kind: str, choices: Choices, given: Given, corrected: Corrected) 
     from auditor_client.errors import InputError  # with PyArrow, which takes a while
 
     try:
-        return REQUEST.validate_python(_Reading(kind, choices, given).values(corrected))
+        return REQUEST.validate_python(_FilledForm(kind, choices, given).values(corrected))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(step) for step in first["loc"][1:]) or "The form"
@@ -40,7 +40,7 @@ def request_of(kind: str, choices: Choices, given: Given, corrected: Corrected) 
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _FilledForm:
     """A filled form, field by field."""
 
     kind: str

@@ -13,7 +13,7 @@ from api.vetting import queries
 from api.vetting.calendar import Calendar
 from api.vetting.dependencies import CalendarDep
 from api.vetting.state_machine import CHANGES, PERIODS
-from api.vetting.views import view
+from api.vetting.views import to_wire
 from api.web.dependencies import ReadDep
 from api.web.parameters import CursorQuery
 from openapi.resources import Application, ApplicationState
@@ -36,7 +36,7 @@ def list_applications(
     """What waits, the most urgent first; then all, newest first."""
     return visit.page(
         "regulator/applications.html",
-        waiting=waiting(session, calendar),
+        waiting=list_waiting(session, calendar),
         found=queries.list_applications(session, visit.caller, calendar, state, cursor, _SHOWN),
         state=state,
         states=get_args(ApplicationState),
@@ -63,8 +63,8 @@ def events(application: Application) -> list[str]:
     ]
 
 
-def waiting(session: Session, calendar: Calendar) -> list[Application]:
+def list_waiting(session: Session, calendar: Calendar) -> list[Application]:
     """The most urgent of what waits, first."""
     query = select(ApplicationRow).where(col(ApplicationRow.state).in_(WAITING))
     rows = session.exec(query.order_by(col(ApplicationRow.due)).limit(_SHOWN))
-    return [view(session, row, calendar) for row in rows]
+    return [to_wire(session, row, calendar) for row in rows]

@@ -11,7 +11,7 @@ and k gain one; twice that in a sample of exact size, where one person displaces
 
 Who is drawn into a sample depends on others: what samples took is not part of the balance that is
 read. That it still decides, at the cap, who is left out is a limit of every kind: see
-docs/guarantee.md, "What this leaves out".
+docs/explanation/guarantee.md, "What this leaves out".
 
 Read is the balance at the time the audit runs, less this audit's own charge. Whoever could not bear
 the charge is left out before anything is read, as of every audit.
@@ -27,12 +27,12 @@ from api.kernel.errors import UnsupportedAuditError
 from api.kernel.failpoints import Failpoint
 from api.kinds.building_blocks import score_bins
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, plan_release
 from api.platforms.interfaces import Platform
 from openapi.resources import BalanceHistogramRequest, Edges, GroupBalances
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
-from privacy.waist import Question
+from privacy.waist import ReleasePlan
 
 BALANCES = "balances"
 RULES = (
@@ -55,20 +55,20 @@ class BalanceHistogram:
     ) -> None:
         score_bins.check_increasing(request.bins.edges)
 
-    def question(self, request: BalanceHistogramRequest, audience: AudienceFacts) -> Question:
-        return planned_question(request, audience)
+    def plan(self, request: BalanceHistogramRequest, audience: AudienceFacts) -> ReleasePlan:
+        return plan_release(request, audience)
 
     def reduce(
         self,
         request: BalanceHistogramRequest,
-        question: Question,
+        plan: ReleasePlan,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
         context: AuditContext,
     ) -> Mapping[str, Table]:
         if context.balances is None:
             raise UnsupportedAuditError("balances are read by the worker alone")
-        bounds = question[BALANCES].bounds
+        bounds = plan[BALANCES].bounds
         # All at once, so that everybody's balance is of one moment.
         shares = context.balances.shares(np.concatenate(membership.groups))
         failpoints.hit(Failpoint.RUNNING)

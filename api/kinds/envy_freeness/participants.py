@@ -9,7 +9,8 @@ Privacy: a lot depends on the people in it and on nobody else. A person who is a
 changed, or who withdraws, therefore changes the outcomes of at most `arms_per_person` lots.
 
 Promise: each person has one home, so nobody is a target twice, and targets are a uniform sample
-without replacement. Given a lot's target, its arms are one among the others (docs/envy.md).
+without replacement. Given a lot's target, its arms are one among the others
+(docs/explanation/envy.md).
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithm 2, lines 1 and 3.
 [H56] Hoeffding, On the distribution of the number of successes in independent trials, Ann. Math.
@@ -30,7 +31,7 @@ _PLACES = 2**52
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnLots:
     """The lots that run: `policies[t, k]` is whose recommendations target t is shown as arm k.
 
     Arm 0 is their own. `lots` has each row's number, which no other lot changes; `spare` is the
@@ -50,7 +51,9 @@ class Drawn:
         return int(self.policies.shape[1]) - 1
 
 
-def draw_lots(people: Persons, targets: int, arms: int, arms_per_person: int, secret: int) -> Drawn:
+def draw_lots(
+    people: Persons, targets: int, arms: int, arms_per_person: int, secret: int
+) -> DrawnLots:
     """Return a target and `arms` arms of each lot that runs; `people` are distinct."""
     lots, places = _entries(people, targets, arms_per_person, secret)
     leads = np.zeros(lots.shape, bool)
@@ -60,7 +63,7 @@ def draw_lots(people: Persons, targets: int, arms: int, arms_per_person: int, se
     start, size = runs_of(lot[order])
     runs = start[(size > arms) & lead[order][start]]
     members = order[runs[:, None] + np.arange(arms + 1)]
-    return Drawn(person[members], lot[order][runs])
+    return DrawnLots(person[members], lot[order][runs])
 
 
 def _entries(people: Persons, lots: int, each: int, secret: int) -> tuple[Places, Places]:

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from api.kinds.building_blocks import score_bins
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, plan_release
 from api.platforms.interfaces import Platform
 from openapi.resources import ScoreCdfRequest
 from privacy.tables.bounded_table import Table
 from privacy.tables.membership import Membership
-from privacy.waist import Question
+from privacy.waist import ReleasePlan
 
 TREE = "cdf"
 
@@ -34,19 +34,19 @@ class ScoreCdf:
     def check(self, request: ScoreCdfRequest, audience: AudienceFacts, platform: Platform) -> None:
         score_bins.check(request.bins, request.context, platform)
 
-    def question(self, request: ScoreCdfRequest, audience: AudienceFacts) -> Question:
-        return planned_question(request, audience)
+    def plan(self, request: ScoreCdfRequest, audience: AudienceFacts) -> ReleasePlan:
+        return plan_release(request, audience)
 
     def reduce(
         self,
         request: ScoreCdfRequest,
-        question: Question,
+        plan: ReleasePlan,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
         context: AuditContext,
     ) -> Mapping[str, Table]:
         [content] = contents
-        bounds = question[TREE].bounds
+        bounds = plan[TREE].bounds
         table = score_bins.tally(
             content, request.bins, request.context, membership, context, bounds
         )

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
-import pyarrow as pa
-
 from auditor_client.fairness.metrics.mixin import MetricsMixin
 from auditor_client.kinds.building_blocks.cumulative_counts import RunningCounts
 from auditor_client.stats.noise_distributions import Laplace
@@ -15,13 +13,13 @@ if TYPE_CHECKING:
     from auditor_client.fairness.metrics.group_view import GroupView
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScoreCdfResult(MetricsMixin, RunningCounts[ScoreCdfRelease]):
     """Noisy running counts of people.
 
     [Paper 1, eq. 5] calls the tail 1{R > y} a CDF, and noise on each cumulative count would not be
     private at that price. Here the counts come from a tree; measures rest on what can be proved of
-    its error (docs/metrics.md), and there is no fairness gap: that needs a histogram.
+    its error (docs/explanation/metrics.md), and there is no fairness gap: that needs a histogram.
     """
 
     kind: ClassVar[AuditKind] = "score-cdf"
@@ -44,13 +42,3 @@ class ScoreCdfResult(MetricsMixin, RunningCounts[ScoreCdfRelease]):
             CdfGroupView(name, tuple(counts), node.rate, copies, middles)
             for name, counts in self.cumulative.items()
         ]
-
-    def frame(self) -> pa.Table:
-        """Group, edge and running count, one row each; everybody has no edge."""
-        rows = [
-            {"group": name, "up_to": edge, "cumulative": count}
-            for name, counts in self.cumulative.items()
-            for edge, count in zip([*self.edges, None], counts, strict=True)
-        ]
-        types = {"group": pa.string(), "up_to": pa.float64(), "cumulative": pa.float64()}
-        return pa.Table.from_pylist(rows, pa.schema(types))

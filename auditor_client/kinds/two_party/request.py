@@ -24,7 +24,7 @@ from openapi.resources import Audit, AuditRequest, Quote, SoftMetric, TwoPartyRe
 from privacy.metric_values.from_request import metric_of
 
 if TYPE_CHECKING:
-    from privacy.two_party import AuditorParty, Terms
+    from privacy.two_party import AuditorParty, RunTerms
 
 Kind = TypeVar("Kind", bound=Result[Any])
 RegulatorKey = Mapping[str, Any] | str | Path
@@ -188,7 +188,7 @@ def _refuse_few(people: WeightedAudience, least: float) -> None:
 
 def terms_of(
     audit_id: str, request: TwoPartyRequest, rows: int, candidates: int | None = None
-) -> "Terms":
+) -> "RunTerms":
     """What both parties compute by, as it follows from the request."""
     try:
         from privacy.two_party.service_terms import service_terms

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from api.kinds.context import AuditContext, in_process
+from api.kinds.context import AuditContext, in_process_context
 from api.platforms.interfaces import Platform
 from tests.exploring import Notebook
 from tests.privacy_audit.sensitivity.people import Tastes, World
@@ -27,7 +27,7 @@ def platform_of(world: World) -> Platform:
 
 def context_of(world: World) -> AuditContext:
     """Return the platform of a world, with the balances of its people."""
-    return in_process(platform_of(world), balances=world, journal=Notebook())
+    return in_process_context(platform_of(world), balances=world, journal=Notebook())
 
 
 @contextmanager

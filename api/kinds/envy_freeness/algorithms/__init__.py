@@ -2,26 +2,27 @@
 
 A target is envious if somebody else's recommendations would suit them better than their own. Arm 0
 is their own, the baseline; the other arms are other people's. `bounds="printed"` is the paper's
-Algorithm 1, `bounds="tight"` keeps the same promise in fewer steps. docs/envy.md has the proofs.
+Algorithm 1, `bounds="tight"` keeps the same promise in fewer steps. docs/explanation/envy.md has
+the proofs.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, Online certification of preference-based fairness for
     personalized recommender systems, AAAI 2022 (arXiv:2104.14527 for Lemma 4).
 """
 
 from api.kinds.envy_freeness.algorithms.audit_all import Certificate, audit, fleet_of
-from api.kinds.envy_freeness.algorithms.batch import Fleet, Outcomes, run
-from api.kinds.envy_freeness.algorithms.criteria import Size, audit_size, exact, probabilistic
+from api.kinds.envy_freeness.algorithms.batch import BatchOutcomes, Fleet, run
+from api.kinds.envy_freeness.algorithms.criteria import AuditSize, audit_size, exact, probabilistic
 from api.kinds.envy_freeness.algorithms.minimum_steps import least_steps
 from api.kinds.envy_freeness.algorithms.paper_bounds import beta
 from api.kinds.envy_freeness.algorithms.single_target import Outcome, ocef
 from api.kinds.envy_freeness.algorithms.terms import Terms, TermsError
 
 __all__ = [
+    "AuditSize",
+    "BatchOutcomes",
     "Certificate",
     "Fleet",
     "Outcome",
-    "Outcomes",
-    "Size",
     "Terms",
     "TermsError",
     "audit",

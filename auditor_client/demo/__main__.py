@@ -1,0 +1,217 @@
+"""The demo's study: a regulator grants a mandate, a researcher audits two platforms.
+
+Everything here goes over HTTP with keys, as it would anywhere. `demo.json`, written by the hosts,
+says where the services are and (for the last line only) what is true of them.
+"""
+
+import json
+import os
+import sys
+import tomllib
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow.csv
+from rich.console import Console
+
+from auditor_client.auditor import Auditor
+from auditor_client.demo import other_kinds
+from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
+from auditor_client.ledger import make_trust, verify_file, verify_receipt
+from auditor_client.local.keys import load_key, new_key, public_jwk
+from auditor_client.local.profiles import save_profile
+from auditor_client.local.saved_receipt import SavedReceipt
+from auditor_client.planning.sample_size import sample_size, verdict_size
+from auditor_client.regulator import Regulator
+from auditor_client.reporting.price_sentences import both_relations
+from auditor_client.transport.session import Connection
+from auditor_client.vetting.application_file import TEMPLATE, application_of
+from auditor_client.vetting.client import Applicant
+
+ALPHA, DELTA, BINS, EPSILON = 0.2, 0.05, 20, 1.0
+# The reward that people may lose in audits of envy: enough for seven of those of
+# docs/explanation/envy.md.
+EXPLORATION = 500_000
+JOB_AD: dict[str, Any] = {
+    "kind": "job",
+    "title": "Software engineer",
+    "text": "Build and run data pipelines.",
+    "attributes": {"occupation": "software"},
+}
+RIGHT = {"fair": "fair", "biased": "unfair"}
+JOB_ADS = "Systemic risk of discrimination in the delivery of job ads (DSA Art. 40(4))"
+NOTEBOOKS = "Systemic risk of discrimination in housing ads and political content (DSA Art. 40(4))"
+
+console = Console(highlight=False, soft_wrap=True)
+
+
+def main(folder: Path, *, stay: bool) -> int:
+    """Plan once, audit each platform, and say whether the verdicts are right.
+
+    A platform about which nothing is to be right or wrong is left for the notebooks to audit.
+    """
+    os.environ["PLATFORM_AUDITOR_HOME"] = str(folder / "home")
+    hosts = json.loads((folder / "demo.json").read_text())
+    _plan()
+    studied = [host for host in hosts if host["name"] in RIGHT]
+    verdicts = {host["name"]: _study(host, folder / host["name"]) for host in studied}
+    for host in studied:
+        if "truths" in host:
+            with Auditor.from_profile(_profile(host, "researcher")) as auditor:
+                other_kinds.show(auditor, host, folder / host["name"])
+    for host in hosts:
+        if host not in studied:
+            console.rule(f"[bold]Platform: {host['name']}")
+            _vetted(host, folder / host["name"], NOTEBOOKS).close()
+    _how_to_go_on(folder, hosts, stay=stay)
+    wrong = [name for name, verdict in verdicts.items() if verdict != RIGHT[name]]
+    if wrong:
+        console.print(f"[bold red]wrong verdict on: {', '.join(wrong)}[/]")
+    return 1 if wrong else 0
+
+
+def _plan() -> None:
+    console.rule("[bold]Plan")
+    printed = sample_size(ALPHA, DELTA, 2, BINS, EPSILON, "theorem-1")
+    needed = verdict_size(ALPHA, DELTA, groups=2, bins=BINS, epsilon=EPSILON, sizes="noisy")
+    console.print(
+        f"Is a job ad scored alike for women and men? α = {ALPHA}, δ = {DELTA}, ε = {EPSILON:g}, "
+        f"{BINS} bins.\nPeople per group: {printed:,} by the paper's Theorem 1; {needed:,} for a "
+        "verdict with power 0.8 by our interval."
+    )
+
+
+def _study(host: dict[str, Any], folder: Path) -> str:
+    """One audit of one platform, from mandate to verdict."""
+    console.rule(f"[bold]Platform: {host['name']}")
+    auditor = _vetted(host, folder, JOB_ADS)
+    frame = pyarrow.csv.read_csv(host["participants"])
+    content = auditor.contents.upload(**JOB_AD)
+    console.print(f"Content  {content.title!r}, {content.digest[:19]}…")
+    audience = auditor.audiences.upload(frame, id="email", by="gender", where="qualified")
+    members = ", ".join(f"{count} {name}" for name, count in audience.members.items())
+    console.print(f"Audience {members} uploaded; commitment {str(audience.commitment)[:19]}…")
+    quote = auditor.audits.price(content, audience, bins=BINS, epsilon=EPSILON)
+    price = quote.price
+    console.print(
+        f"Price    {both_relations(price)} {price.debit} ({price.currency}) is debited.\n"
+        f"Budget   {quote.remaining_before} before, {quote.remaining_after} after."
+    )
+    audit = auditor.audits.run(content, audience, bins=BINS, epsilon=EPSILON)
+    left = auditor.budget().mandates[0].remaining
+    console.print(f"Audit    {audit.id} released; the ledger says {left} is left.")
+    verdict = _result(audit, folder, host["truth"])
+    _inspect(host, folder)
+    return verdict
+
+
+def _vetted(host: dict[str, Any], folder: Path, purpose: str) -> Auditor:
+    """What a regulator does first: register the researcher's public key and grant a mandate."""
+    profile = _profile(host, "researcher")
+    key = folder / "researcher.jwk"
+    jwk = new_key(key)
+    with Regulator(host["url"], host["regulator_id"], host["regulator_key"]) as regulator:
+        lab = regulator.auditors.add("Open Audit Lab")
+        person = regulator.researchers.add("Ada Byron", auditor_id=lab.id, jwk=jwk)
+        save_profile(profile, host["url"], person.id, key)
+        auditor = Auditor.from_profile(profile)
+        mandate = regulator.mandates.grant(
+            lab.id,
+            purpose=purpose,
+            kinds=auditor.catalogue().kinds,
+            epsilon_limit="20",
+            exploration_limit=EXPLORATION,
+            valid_until=datetime.now(UTC) + timedelta(days=90),
+        )
+    console.print(
+        f"Mandate  ε {mandate.epsilon_limit} until {mandate.valid_until:%Y-%m-%d}, for all kinds of"
+        " audit that the platform offers"
+    )
+    return auditor
+
+
+def _result(audit: ScoreHistogramResult, folder: Path, truth: float) -> str:
+    gap = audit.fairness_gap(delta=DELTA)
+    verdict = gap.verdict(alpha=ALPHA)
+    colour = {"fair": "green", "unfair": "red"}.get(verdict, "yellow")
+    report = audit.report(folder / "report.html", alpha=ALPHA, delta=DELTA)
+    receipt = audit.save_receipt(folder / "receipt.json")
+    console.print(
+        f"Gap      {gap.efg:.3f} measured; between {gap.low:.3f} and {gap.high:.3f} with "
+        f"probability {1 - DELTA:.0%}\nVerdict  [bold {colour}]{verdict}[/] (α = {ALPHA}); the "
+        f"simulation's true gap is {truth:.3f}\nWritten  {report}\n         {receipt}"
+    )
+    return verdict
+
+
+def _inspect(host: dict[str, Any], folder: Path) -> None:
+    """What a regulator does at any time: export the ledger and check it, trusting nobody."""
+    profile = _profile(host, "regulator")
+    save_profile(profile, host["url"], host["regulator_id"], host["regulator_key"])
+    own = public_jwk(load_key(host["regulator_key"]))
+    with Regulator.from_profile(profile) as regulator:
+        trust = make_trust(regulator.ledger.keys(), {host["regulator_id"]: own})
+        regulator.ledger.cosign(trust)
+        export = regulator.ledger.export(folder / "ledger.jsonl")
+    (folder / "keys.json").write_text(str(trust), encoding="utf-8")
+    found = verify_file(export, trust)
+    verify_receipt(SavedReceipt.load(folder / "receipt.json"), trust)
+    console.print(
+        f"Ledger   {found.size} entries verified offline: hashes, signatures and books; "
+        "the receipt is among them"
+    )
+
+
+def _how_to_go_on(folder: Path, hosts: list[dict[str, Any]], *, stay: bool) -> None:
+    console.rule("[bold]How to go on")
+    if not stay:
+        console.print(f"Open {folder / 'biased' / 'report.html'} in a browser.")
+        console.print("make serve      leaves both services running for you to try")
+        return
+    for host in hosts:
+        _apply(host, folder / host["name"])
+        console.print(f"{host['name']:8} {host['url']}  (contract at {host['url']}/openapi.json)")
+        _show_console(host)
+    console.print(
+        f"export PLATFORM_AUDITOR_HOME={folder.absolute() / 'home'}\n"
+        "auditor budget --profile demo\nauditor audit list --profile demo-biased\n"
+        "auditor ledger entries --profile demo-regulator\n"
+        "auditor console --profile demo     opens the console again, also as demo-regulator\n"
+        "The notebooks in docs/examples find all of this by themselves.\n"
+        "Stop with Ctrl-C."
+    )
+
+
+def _apply(host: dict[str, Any], folder: Path) -> None:
+    """Somebody else applies, so that the regulator finds something to decide in the console."""
+    key = folder / "applicant.jwk"
+    new_key(key)
+    fields = tomllib.loads(TEMPLATE) | {"organisation": "News Observatory"}
+    application = application_of(fields, load_key(key), folder)
+    applicant, _ = Applicant.apply(host["url"], key, application)
+    applicant.close()
+
+
+def _show_console(host: dict[str, Any]) -> None:
+    """Where the console is, and a link that lets each of the demo's people in, once."""
+    console.print(f"         console at {host['url']}/console; each link works once, for 10 min:")
+    for persona in ("researcher", "regulator", "operator"):
+        profile = _profile(host, persona)
+        if persona != "researcher":
+            save_profile(profile, host["url"], host[f"{persona}_id"], host[f"{persona}_key"])
+        with Connection.from_profile(profile) as connection:
+            console.print(f"         {persona:10} {connection.console_link().url}")
+
+
+def _profile(host: dict[str, Any], persona: str) -> str:
+    """The name of the profile of one of the demo's people, at one platform."""
+    start = "demo" if host["name"] == "fair" else f"demo-{host['name']}"
+    return start if persona == "researcher" else f"{start}-{persona}"
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(Path(sys.argv[1]), stay="--stay" in sys.argv))
+    except KeyboardInterrupt:
+        sys.exit(130)

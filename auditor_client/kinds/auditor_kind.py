@@ -1,0 +1,101 @@
+"""Auditor half of a kind of audit: how its results are read, judged, shown and forecast."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from auditor_client.kinds.forecasts import AudienceFacts, Forecast
+from auditor_client.kinds.presentation import Figure, Judgement, Summary, Tolerance
+from auditor_client.kinds.protocol import Result
+from auditor_client.kinds.stated_errors import PartUnit, StatedError
+from openapi.kinds.contract import KindContract
+from openapi.resources import Catalogue, Price
+
+if TYPE_CHECKING:
+    from auditor_client.reporting.results_document import AuditFound
+
+Forecaster = Callable[[Any, AudienceFacts, Catalogue], Forecast]
+Summariser = Callable[[Any, Judgement], Summary]
+Illustrator = Callable[[Any, Judgement], tuple[Figure, ...]]
+Analyst = Callable[[Any, Judgement], Mapping[str, Any]]
+Measurer = Callable[[Any, str], PartUnit]
+Narrator = Callable[[Any, "AuditFound"], list[str]]
+
+
+@dataclass(frozen=True)
+class OnFirstUse:
+    """Function of a module that is imported on the first call: statistics take seconds."""
+
+    module: str
+    name: str
+
+    def __call__(self, *values: Any) -> Any:
+        """Import the function and call it."""
+        return self._function(*values)
+
+    @cached_property
+    def _function(self) -> Callable[..., Any]:
+        function: Callable[..., Any] = getattr(import_module(self.module), self.name)
+        return function
+
+
+@dataclass(frozen=True)
+class AuditorKind:
+    """A kind of audit as auditors meet it.
+
+    `forecaster` says before the payment what a request can tell. `summariser` gives the sentence,
+    details and table of a result, `illustrator` its charts. `run`, `show`, `analyse`, `report`,
+    notebooks and the console all show what these return. `analyst` adds fields to the results
+    document (`AuditFound`), and `narrator` adds sections of HTML to the report. `measurer`
+    says in which unit a part of a request counts (default: people or rows, one by one).
+    `tolerance` is the number that verdicts compare with, if the user can choose it.
+    """
+
+    contract: KindContract
+    result: type[Result[Any]]
+    summariser: Summariser
+    forecaster: Forecaster | None = None
+    illustrator: Illustrator | None = None
+    analyst: Analyst | None = None
+    narrator: Narrator | None = None
+    measurer: Measurer | None = None
+    tolerance: Tolerance | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the kind's own name."""
+        return self.contract.name
+
+    def judgement(self, alpha: float | None = None, delta: float = 0.05) -> Judgement:
+        """Return how to judge; the default tolerance is the kind's usual one."""
+        usual = self.tolerance.usual if self.tolerance else 0.0
+        return Judgement(usual if alpha is None else alpha, delta)
+
+    def forecast(self, request: Any, audience: AudienceFacts, catalogue: Catalogue) -> Forecast:
+        """Return what these people and this noise can tell. Nothing is sent or paid."""
+        if self.forecaster is None:
+            return Forecast("No forecast exists for this kind: its price states the error.")
+        return self.forecaster(request, audience, catalogue)
+
+    def summary(self, result: Any, alpha: float | None = None, delta: float = 0.05) -> Summary:
+        """Return the sentence, details and table of a result."""
+        return self.summariser(result, self.judgement(alpha, delta))
+
+    def figures(
+        self, result: Any, alpha: float | None = None, delta: float = 0.05
+    ) -> tuple[Figure, ...]:
+        """Return the charts of a result."""
+        if self.illustrator is None:
+            return ()
+        return self.illustrator(result, self.judgement(alpha, delta))
+
+    def errors(self, request: Any, price: Price) -> tuple[StatedError, ...]:
+        """Return the error of each part of a price, in the units that people think in."""
+        found = []
+        for part in price.parts:
+            counted = self.contract.counted_in or "people"
+            unit = self.measurer(request, part.name) if self.measurer else PartUnit(counted)
+            found.append(StatedError(part.name, part.error_95 / unit.units, unit.counted))
+        return tuple(found)
