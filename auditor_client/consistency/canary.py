@@ -4,7 +4,8 @@
 content released. `presence_check` counts canaries who were mixed into an audience and surely have
 an account: a platform that drops people in silence has too few of them.
 
-`canary_plan` proposes edges, people and canaries; docs/how-to/researchers/check-for-canaries.md has the protocol and the proofs.
+`canary_plan` proposes edges, people and canaries. The protocol and the proofs are in
+docs/how-to/researchers/check-for-canaries.md.
 """
 
 from collections.abc import Mapping

@@ -51,9 +51,9 @@ class CanaryPlan:
         return (
             f"Audit {self.people:,} people per group with {len(self.tails)} inner edges, the top"
             f" one where {self.tails[0]:.2%} of people are above, and ask {self.canaries:,}"
-            f" canaries per group. If the platform shows the content to {self.rate:.2%} of one group"
-            f" and keeps it from {self.excluded:.0%} of those of the other, this finds it with"
-            f" probability {self.power:.2f}. Rates below {self.lowest_rate:.2%} cannot be checked:"
+            f" canaries per group. If the platform shows the content to {self.rate:.2%} of one"
+            f" group and keeps it from {self.excluded:.0%} of those of the other, this finds it"
+            f" with probability {self.power:.2f}. Rates below {self.lowest_rate:.2%} cannot be checked:"
             " the top bin alone has as many people."
         )
 
