@@ -58,6 +58,17 @@ def test_only_the_composition_names_the_simulated_platform(graph: grimp.ImportGr
     assert importers == {"api.app.compose"}
 
 
+def test_of_the_service_the_console_alone_imports_the_sdk(graph: grimp.ImportGraph) -> None:
+    importers = {
+        module
+        for name in graph.find_descendants("auditor_client") | {"auditor_client"}
+        for module in graph.find_modules_that_directly_import(name)
+        if module.startswith("api.")
+    }
+    assert importers
+    assert all(module.startswith("api.console.") for module in importers)
+
+
 def _classes() -> Iterator[tuple[str, str]]:
     """Yield the name of every class, and the module that defines it."""
     for package in OURS:

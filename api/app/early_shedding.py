@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from http import HTTPStatus
+from typing import Any
 
 from api.app.callers import PresentedCredential, key_of_network
 from api.kernel.errors import ApiError
@@ -81,8 +82,10 @@ class EarlyShedding:
         refusal = None if request is None else self.judge(request)
         if request is None or refusal is None:
             return None
+        # mypy takes `__hash__` of an error for that of its class.
+        kind: Any = type(refusal)
         first, status, rest = _encoded(
-            request.path, type(refusal), refusal.detail, refusal.headers["Retry-After"]
+            request.path, kind, refusal.detail, refusal.headers["Retry-After"]
         )
         REQUESTS.labels("ANY", "unmatched", str(status)).inc()
         self._log_soon(status)

@@ -41,7 +41,7 @@ class AuditSubject:
 class PricedRequest:
     """A request that can be asked: what it is about, and the plan it comes to."""
 
-    about: AuditSubject
+    subject: AuditSubject
     plan: waist.ReleasePlan
     price: ExactPrice
     shown: Price  # in rho, which everything has
@@ -51,8 +51,8 @@ def resolve(
     session: Session, caller: Caller, request: Any, platform: Platform, settings: Settings
 ) -> PricedRequest:
     """What the request is about, or why it cannot be asked."""
-    found = load_subject(session, caller.auditor, request.content_ids, request.audience_id)
-    return price_request(found, request, platform, settings)
+    subject = load_subject(session, caller.auditor, request.content_ids, request.audience_id)
+    return price_request(subject, request, platform, settings)
 
 
 def load_subject(
@@ -69,10 +69,10 @@ def load_subject(
 
 
 def price_request(
-    found: AuditSubject, request: Any, platform: Platform, settings: Settings
+    subject: AuditSubject, request: Any, platform: Platform, settings: Settings
 ) -> PricedRequest:
     """What the request comes to, or why it cannot be asked about this."""
-    kind, facts = KINDS[request.kind], found.facts
+    kind, facts = KINDS[request.kind], subject.facts
     _refuse_source(request.kind, kind, facts)
     kind.check(request, facts, platform)
     plan = kind.plan(request, facts)
@@ -82,7 +82,7 @@ def price_request(
     named = request.model_dump(mode="json", include={"kind": True, "metric": {"name"}})
     assumes = tuple(assumptions(named, fixed_slots=facts.fixed_slots))
     shown = price_plan(plan, "rho", request.exploration_loss, assumes)
-    return PricedRequest(found, plan, price, shown)
+    return PricedRequest(subject, plan, price, shown)
 
 
 def _refuse_source(name: str, kind: Kind, facts: AudienceFacts) -> None:

@@ -126,7 +126,7 @@ _TAKE = (
 )
 _WAITS, _RUNS = col(AuditRow.state) == "charged", col(AuditRow.state) == "running"
 # Of each auditor: how many wait, and the last place that is served, the first and the last of all.
-_LINE = (
+_QUEUE = (
     select(
         col(AuditRow.auditor_id),
         func.count().filter(_WAITS).label("waiting"),
@@ -168,7 +168,7 @@ class QueueSnapshot:
 
     @classmethod
     def load(cls, session: Session, settings: Settings) -> "QueueSnapshot":
-        rows = session.connection().execute(_LINE).all()
+        rows = session.connection().execute(_QUEUE).all()
         return cls(
             settings,
             {row.auditor_id: row.waiting for row in rows},
@@ -186,10 +186,10 @@ class QueueSnapshot:
             raise _full("too many audits wait already, most of them of others")
         # F = max(v, F of the auditor's last) + length, with v the furthest place that is served.
         furthest = self.served if self.served is not None else self.first or 0
-        place = max(furthest, self.last.get(auditor_id, 0)) + 1 + facts.members // BATCH
-        self.waiting[auditor_id], self.last[auditor_id] = own + 1, place
-        self.first = place if self.first is None else min(self.first, place)
-        return place
+        position = max(furthest, self.last.get(auditor_id, 0)) + 1 + facts.members // BATCH
+        self.waiting[auditor_id], self.last[auditor_id] = own + 1, position
+        self.first = position if self.first is None else min(self.first, position)
+        return position
 
 
 def _full(why: str) -> QueueFullError:

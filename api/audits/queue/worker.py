@@ -175,12 +175,12 @@ class Worker:
 
     def _reduce(self, audit: AuditRow) -> Reduced:
         with self.store.autocommit_session() as session:
-            asked, membership = job.load_job(session, audit, self.settings)
+            work, membership = job.load_job(session, audit, self.settings)
         cap = Fraction(self.settings.person_lifetime_rho)
-        borne = SpentBalances.as_of_charge(self.store, asked.price, asked.audience, cap)
+        spent = SpentBalances.as_of_charge(self.store, work.price, work.audience, cap)
         journal = AuditJournal(self.store, audit)
-        context = AuditContext(self.platform, self.engine, borne, journal)
-        return reduce(asked, membership, context)
+        context = AuditContext(self.platform, self.engine, spent, journal)
+        return reduce(work, membership, context)
 
     def _release(self, some: Sequence[FinishedRun]) -> None:
         """Commit these releases in one transaction or, where that fails, each in its own."""

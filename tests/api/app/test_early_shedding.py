@@ -1,4 +1,4 @@
-"""Refusals before a request is parsed: the gate's own, and only where nothing is unclear."""
+"""Refusals before a request is parsed: those of the gate, and only where nothing is unclear."""
 
 import asyncio
 import json
@@ -10,9 +10,9 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from api.app.admission import RetryAfter, Slots
-from api.app.callers import Credential
+from api.app.callers import PresentedCredential
 from api.app.capacity import Share
-from api.app.connections import LimitedProtocol, limited
+from api.app.connections import LimitedProtocol, limited_protocol
 from api.app.early_shedding import EarlyShedding, WholeRequest
 from api.app.gate import Gate
 from api.kernel.errors import ApiError, OverloadedError
@@ -44,7 +44,7 @@ def always() -> tuple[EarlyShedding, list[WholeRequest]]:
 
 
 async def connected(early: EarlyShedding) -> LimitedProtocol:
-    protocol = limited(30, 30, 100, early=early)
+    protocol = limited_protocol(30, 30, 100, early=early)
     config, state = Config(Mock()), ServerState()
     config.load()
     made = protocol(config=config, server_state=state, app_state={})
@@ -77,7 +77,7 @@ def test_a_plain_request_is_refused_and_the_connection_is_idle_again() -> None:
         assert json.loads(body)["reason"] == "overload"
         [first, *_] = seen
         assert first == WholeRequest(
-            "POST", "/v1/audits/price", Credential("Bearer x"), "network:192.0.2.1"
+            "POST", "/v1/audits/price", PresentedCredential("Bearer x"), "network:192.0.2.1"
         )
         assert protocol.timeout_keep_alive_task is not None
         assert protocol.cycle is None
@@ -140,9 +140,13 @@ def test_who_does_not_read_refusals_is_not_sent_more() -> None:
 
 
 def test_a_stranger_behind_a_proxy_is_not_counted_as_the_proxy() -> None:
-    early, seen = always()
-    assert early.answer(request_of("X-Forwarded-For: 198.51.100.7"), "192.0.2.1") is not None
-    assert seen[0].network_key is None
+    async def forward() -> None:
+        early, seen = always()
+        data = request_of("X-Forwarded-For: 198.51.100.7")
+        assert early.answer(data, "192.0.2.1") is not None
+        assert seen[0].network_key is None
+
+    run(forward())
 
 
 def test_nothing_is_read_while_nothing_is_shed() -> None:

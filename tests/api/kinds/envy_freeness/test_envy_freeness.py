@@ -59,6 +59,23 @@ def explored(
     return explore(policies, notebook, TERMS, people, draw, SECRET)
 
 
+def test_somebody_of_two_groups_takes_part_as_one_person(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice in the list they could have twice as many lots as the price counts."""
+    monkeypatch.setattr("api.kinds.envy_freeness.secrets.randbits", lambda _: SECRET)
+    request = asked(bounds="tight", targets=4, arms=2, steps=200, arms_per_person=1)
+    plan = KIND.plan(request, FACTS)
+    world = Recommendations(np.random.default_rng(5).random((24, 24)))
+
+    def tables(*groups: Any) -> dict[str, Any]:
+        people = Membership(groups, len(groups))
+        made = KIND.reduce(request, plan, [], people, context_of(world))
+        return {name: table.cells.tolist() for name, table in made.items()}
+
+    once = tables(EVERYBODY)
+    assert tables(EVERYBODY, EVERYBODY[12:]) == once
+    assert tables(EVERYBODY[12:], EVERYBODY, EVERYBODY) == once
+
+
 @pytest.mark.parametrize(
     ("bounds", "sizes"),
     [
