@@ -53,8 +53,8 @@ class CanaryPlan:
             f" one where {self.tails[0]:.2%} of people are above, and ask {self.canaries:,}"
             f" canaries per group. If the platform shows the content to {self.rate:.2%} of one"
             f" group and keeps it from {self.excluded:.0%} of those of the other, this finds it"
-            f" with probability {self.power:.2f}. Rates below {self.lowest_rate:.2%} cannot be checked:"
-            " the top bin alone has as many people."
+            f" with probability {self.power:.2f}. Rates below {self.lowest_rate:.2%} cannot be"
+            " checked: the top bin alone has as many people."
         )
 
 
