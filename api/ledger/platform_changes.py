@@ -1,4 +1,4 @@
-"""What the platform says of itself: settings that affect privacy, and the model. Only changes."""
+"""Changes that the platform states: of settings that affect privacy, and of the model."""
 
 import json
 from collections.abc import Mapping

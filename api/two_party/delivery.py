@@ -1,9 +1,9 @@
-"""What was answered is delivered once nothing stands in the way: a draw, and maybe an opening.
+"""Delivery of an answered run, after the draw and, if it was drawn, after its opening.
 
-The share of runs that the mandate has opened is drawn by the head of the ledger that ends with the
-answer, and is signed with it (`privacy.ledger.two_party_runs.drawn`). Until a regulator has opened
-a run that was drawn, nothing of it leaves. Then the bytes are the same for everybody who asks, for
-ever.
+The share of runs that the mandate has opened is drawn by the checkpoint that ends with the answer,
+and is signed with it (`privacy.ledger.two_party_runs.drawn`). Until a regulator has opened
+a run that was drawn, nothing of it leaves. Then the bytes are the same for everybody who asks, at
+any time.
 """
 
 import json
@@ -33,7 +33,7 @@ Awaited = Literal["opening"]
 
 @dataclass(frozen=True)
 class OpeningDraw:
-    """What a run waits for, and the head by which that was drawn, if one did."""
+    """Draw of a run: what it waits for, and the checkpoint that drew it, if any."""
 
     awaited: Awaited | None
     head: CheckpointRow | None = None

@@ -137,7 +137,7 @@ def _begin(parts: TwoPartyParts, audit: AuditRow, message: bytes) -> LiveRun:
 
 
 def _size(parts: TwoPartyParts, audit: AuditRow) -> int:
-    """What a run takes of memory, by what was uploaded and declared."""
+    """Return the memory that a run takes, computed from what was uploaded and declared."""
     with parts.store.read() as session:
         facts = load_audience_facts(session, session.get_one(AudienceRow, audit.audience_id))
     return KINDS[KIND].held_bytes(REQUEST.validate_json(audit.request), facts)
@@ -188,7 +188,7 @@ def _lost(error: Exception) -> BeginAgainError | UnavailableError:
 
 
 def _commit(parts: TwoPartyParts, audit: AuditRow, run: LiveRun) -> None:
-    """The answer, for good: after this no other can be made on this charge."""
+    """Commit the answer; after this no other can be made on this charge."""
     key = parts.signing_keys.current("ledger")
     with parts.store.write() as session:
         at = next_second(ledger.lock(session))
