@@ -53,7 +53,6 @@ def _needed(study: Study, plan: Planning, asked: StudyScoreHistogram, groups: in
 
     sample = isinstance(study.audiences[asked.audience], SampleAudience)
     bins = asked.bins if isinstance(asked.bins, int) else len(asked.bins) - 1
-    unbought = asked.size_epsilon is not None and float(asked.size_epsilon) == 0
     try:
         return verdict_size(
             study.alpha,
@@ -64,11 +63,9 @@ def _needed(study: Study, plan: Planning, asked: StudyScoreHistogram, groups: in
             epsilon=float(asked.epsilon or 1),
             power=plan.power,
             true_gap=plan.true_gap,
-            sizes="known" if sample else "estimated" if unbought else "noisy",
             match_rate=plan.match_rate,
-            size_epsilon=None
-            if asked.size_epsilon is None or unbought
-            else float(asked.size_epsilon),
+            size_epsilon=None if asked.size_epsilon is None else float(asked.size_epsilon),
+            audience="sample" if sample else "upload",
         )
     except ValueError:
         return None  # no number of people is enough
