@@ -6,8 +6,8 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from auditor_client.kinds.forecasts import AudienceFacts, Forecast
-from auditor_client.kinds.presentation import Figure, Judgement, Summary, Tolerance
+from auditor_client.kinds.forecasts import Forecast, ForecastAudience
+from auditor_client.kinds.presentation import Judgement, PresentedChart, Summary, Tolerance
 from auditor_client.kinds.protocol import Result
 from auditor_client.kinds.stated_errors import PartUnit, StatedError
 from openapi.kinds.contract import KindContract
@@ -16,9 +16,9 @@ from openapi.resources import Catalogue, Price
 if TYPE_CHECKING:
     from auditor_client.reporting.results_document import AuditFound
 
-Forecaster = Callable[[Any, AudienceFacts, Catalogue], Forecast]
+Forecaster = Callable[[Any, ForecastAudience, Catalogue], Forecast]
 Summariser = Callable[[Any, Judgement], Summary]
-Illustrator = Callable[[Any, Judgement], tuple[Figure, ...]]
+Illustrator = Callable[[Any, Judgement], tuple[PresentedChart, ...]]
 Analyst = Callable[[Any, Judgement], Mapping[str, Any]]
 Measurer = Callable[[Any, str], PartUnit]
 Narrator = Callable[[Any, "AuditFound"], list[str]]
@@ -73,7 +73,7 @@ class AuditorKind:
         usual = self.tolerance.usual if self.tolerance else 0.0
         return Judgement(usual if alpha is None else alpha, delta)
 
-    def forecast(self, request: Any, audience: AudienceFacts, catalogue: Catalogue) -> Forecast:
+    def forecast(self, request: Any, audience: ForecastAudience, catalogue: Catalogue) -> Forecast:
         """Return what these people and this noise can tell. Nothing is sent or paid."""
         if self.forecaster is None:
             return Forecast("No forecast exists for this kind: its price states the error.")
@@ -85,7 +85,7 @@ class AuditorKind:
 
     def figures(
         self, result: Any, alpha: float | None = None, delta: float = 0.05
-    ) -> tuple[Figure, ...]:
+    ) -> tuple[PresentedChart, ...]:
         """Return the charts of a result."""
         if self.illustrator is None:
             return ()

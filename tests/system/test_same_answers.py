@@ -19,7 +19,7 @@ from auditor_client import Auditor, save_profile
 from auditor_client.audiences.client import NamedAudience
 from auditor_client.cli import app
 from auditor_client.kinds.analysis import read_receipt
-from auditor_client.kinds.forecasts import AudienceFacts
+from auditor_client.kinds.forecasts import ForecastAudience
 from auditor_client.kinds.protocol import Result
 from auditor_client.kinds.registry import auditor_kind
 from auditor_client.kinds.two_party import metrics
@@ -144,7 +144,7 @@ def test_a_request_has_a_price_and_a_forecast_before_it_is_paid(lab: Lab, kind: 
     quote = lab.auditor.audits.quote(request)
     errors = auditor_kind(kind).errors(request, quote.price)
     assert [error.part for error in errors] == [part.name for part in quote.price.parts]
-    facts = AudienceFacts.of(lab.people.wire, lab.people.names)
+    facts = ForecastAudience.of(lab.people.wire, lab.people.names)
     told = auditor_kind(kind).forecast(request, facts, catalogue)
     assert told.sentence.endswith(".")
     assert told.answers or told.enough
