@@ -12,6 +12,7 @@ from auditor_client.cli import (
     applications,
     audiences,
     audits,
+    canary,
     console,
     contents,
     demographics,
@@ -86,6 +87,7 @@ app.command("plan")(planning.plan)
 app.command("price")(audits.price)
 app.command("budget")(mandates.budget)
 app.command("analyse")(analyse.analyse)
+app.add_typer(canary.app, name="canary")
 app.command("report")(reports.report)
 app.command("outcome")(outcome.outcome)
 app.command("reo")(reo.reo)

@@ -149,7 +149,10 @@ def bias_size(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """How opportunities would move at the same number per query, without the bias of a test."""
+    """How opportunities would move within the audience, at the same number per query.
+
+    Only rows of the audience compete: the effect on the platform is understated.
+    """
     with charging(profile) as auditor:
         tested = auditor.audits.result(test)
         if not isinstance(tested, OutcomeTestResult):

@@ -87,7 +87,7 @@ def check_older_debit(body: ChargeBody, facts: ChargeFacts, sizes: Sizes | None)
 
 
 def check_exploration(body: ChargeBody, facts: ChargeFacts) -> int:
-    """What a charge takes from what people may lose, in units."""
+    """Return what a charge debits from the mandate's exploration limit, in units."""
     if body.kind != EXPLORES and not units(facts.exploration_loss):
         return 0
     # α·T for each target
@@ -138,7 +138,7 @@ def _both(price: Both | None) -> tuple[Amount, Amount]:
 
 
 def _check_consistent(paid: ExactPrice) -> None:
-    """What holds for every release, whatever was asked."""
+    """Raise if the price breaks a rule that holds for every release."""
     if paid.of("epsilon", CHANGE_ONE) < paid.of("epsilon", ADD_REMOVE):
         raise EvidenceError(
             "changing one person costs less epsilon than adding one",
@@ -180,15 +180,15 @@ def _parameters(asked: PricedFields) -> list[Fraction]:
     if main is None:
         return []
     if asked.kind == EXPLORES:
-        beside = (asked.duration_epsilon, asked.cost_epsilon)
-        return [amount(main), *(_sizes(amount(main), told, 4) for told in beside)]
+        shares = (asked.duration_epsilon, asked.cost_epsilon)
+        return [amount(main), *(_sizes(amount(main), share, 4) for share in shares)]
     if asked.kind != "score-histogram" or asked.sizes == "known":
         return [amount(main)]
     return [amount(main), _sizes(amount(main), sizes, 4 if asked.rho is None else 16)]
 
 
 def _sizes(main: Fraction, told: str | None, part: int) -> Fraction:
-    """Unless told, a quarter of epsilon or a sixteenth of rho, in whole millionths."""
+    """Return the given value (default: a quarter of epsilon, or a sixteenth of rho)."""
     if told is not None:
         return amount(told)
     return Fraction(max(1, int(main * 1_000_000) // part), 1_000_000)
