@@ -1,11 +1,12 @@
 """Auditor half of a kind of audit: how its results are read, judged, shown and forecast."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from typing import Any
 
+from auditor_client.kinds.asking.hooks import Asking
 from auditor_client.kinds.forecasts import AudienceFacts, Forecast
 from auditor_client.kinds.presentation import Figure, Judgement, Summary, Tolerance
 from auditor_client.kinds.protocol import Result
@@ -41,7 +42,8 @@ class AuditorKind:
     `forecaster` says before the payment what a request can tell. `summariser` gives the sentence,
     details and table of a result, `illustrator` its charts. `run`, `show`, `analyse`, `report`,
     notebooks and the console all show what these three return. `tolerance` is the number that
-    verdicts compare with, if the user can choose it.
+    verdicts compare with, if the user can choose it. `asking` is what the kind adds to the way in
+    which its contract is asked for.
     """
 
     contract: KindContract
@@ -50,6 +52,7 @@ class AuditorKind:
     forecaster: Forecaster | None = None
     illustrator: Illustrator | None = None
     tolerance: Tolerance | None = None
+    asking: Asking = field(default_factory=Asking)
 
     @property
     def name(self) -> str:

@@ -30,4 +30,6 @@ _MODULES = (
     envy_freeness,
     two_party,
 )
+# The kind of a request that names none.
+DEFAULT_KIND = score_histogram.KIND.name
 CONTRACTS: Mapping[str, KindContract] = {module.KIND.name: module.KIND for module in _MODULES}
