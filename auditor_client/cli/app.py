@@ -36,6 +36,7 @@ from auditor_client.cli import (
 from auditor_client.cli.output import printable
 from auditor_client.errors import AuditorError
 from auditor_client.local.progress import lines_when_piped
+from openapi.kinds.two_party import KIND as TWO_PARTY
 
 
 class Commands(TyperGroup):
@@ -88,7 +89,7 @@ app.command("report")(reports.report)
 app.command("outcome")(outcome.outcome)
 app.command("reo")(reo.reo)
 app.command("reo-plan")(reo_plan.plan)
-audits.app.command(two_party.KIND.name)(two_party.audit)
+audits.app.command(TWO_PARTY.name)(two_party.audit)
 app.command("bisg")(demographics.bisg)
 regulator.app.command("open")(two_party.open_run)
 regulator.app.command("runs")(two_party.waiting_runs)

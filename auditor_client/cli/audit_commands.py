@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import typer
+from rich.markup import escape
 
 from auditor_client.auditor import Auditor
-from auditor_client.cli.answers import show_answer, write_report
 from auditor_client.cli.audit_options import COMMON, Payment, judging
 from auditor_client.cli.charging import charging
 from auditor_client.cli.confirming import confirm
 from auditor_client.cli.parameters import derived, parameters, with_signature
 from auditor_client.cli.prices import show_offer
+from auditor_client.cli.summary import show_result
 from auditor_client.kinds.asking.running import RunOptions
 from auditor_client.kinds.auditor_kind import AuditorKind
 from auditor_client.kinds.protocol import Result
@@ -26,12 +27,24 @@ def add_to(app: typer.Typer) -> None:
         if kind.asking.by_hand:
             continue
         command = command_for(kind)
-        app.command(kind.name, help=kind.contract.question)(command)
+        app.command(kind.name, help=_help(kind), short_help=_lead(kind))(command)
         for name in kind.asking.aliases:
             app.command(name, help=f"Earlier name of `{kind.name}`.", hidden=True)(command)
         if kind.name == DEFAULT_KIND:
-            short = f"Short form of `{kind.name}`. {kind.contract.question}"
-            app.command("run", help=short)(command)
+            short = f"Short form of `{kind.name}`."
+            app.command("run", help=f"{short} {_help(kind)}", short_help=short)(command)
+
+
+def _lead(kind: AuditorKind) -> str:
+    """Return the question that a kind answers, in one sentence."""
+    return escape(kind.contract.question.split(". ")[0].rstrip(".") + ".")
+
+
+def _help(kind: AuditorKind) -> str:
+    return (
+        f"{escape(kind.contract.question)}\n\nInterrupted, the same command continues the same"
+        " audit, and is charged once."
+    )
 
 
 def price() -> Callable[..., None]:
@@ -102,5 +115,5 @@ def keep_and_show(result: Result[Any], payment: Payment, judgement: Mapping[str,
     if payment.receipt:
         result.save_receipt(payment.receipt)
     if payment.report:
-        write_report(result, payment.report, judgement)
-    show_answer(result, judgement, as_json=payment.as_json)
+        result.report(payment.report, **judgement)
+    show_result(result, **judgement, as_json=payment.as_json)

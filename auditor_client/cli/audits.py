@@ -9,8 +9,7 @@ from auditor_client.auditor import Auditor
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
 from auditor_client.cli.output import show_row, show_rows
 from auditor_client.cli.reports import Alpha, Delta
-from auditor_client.cli.summary import finding, result_row
-from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
+from auditor_client.cli.summary import show_result
 from openapi.resources import Audit
 
 STUDY = "study"
@@ -45,7 +44,7 @@ def list_audits(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False)
 @app.command("show")
 def show(
     audit_id: AuditId,
-    alpha: Alpha = 0.2,
+    alpha: Alpha = None,
     delta: Delta = 0.05,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
@@ -54,14 +53,9 @@ def show(
     with Auditor.from_profile(profile) as auditor:
         audit = auditor.audits.state(audit_id)
         if audit.state == "released":
-            found = auditor.audits.result(audit_id)
-            if isinstance(found, ScoreHistogramResult):
-                row = finding(found, alpha, delta)
-            else:
-                row = result_row(found)
+            show_result(auditor.audits.result(audit_id), alpha, delta, as_json=as_json)
         else:
-            row = row_of(audit, as_json)
-    show_row(row, as_json=as_json)
+            show_row(row_of(audit, as_json), as_json=as_json)
 
 
 @app.command("cancel")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from pydantic import TypeAdapter, ValidationError
@@ -15,7 +15,6 @@ from auditor_client.audiences.file_tables import read_table
 from auditor_client.audiences.weighted import WeightedAudience
 from auditor_client.auditor import Auditor
 from auditor_client.audits.offers import Offer
-from auditor_client.cli.answers import answer_row, write_report
 from auditor_client.cli.audit_options import (
     Key,
     MandateId,
@@ -29,24 +28,23 @@ from auditor_client.cli.confirming import ask_on_terminal
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, words
 from auditor_client.cli.output import show_row, show_rows
 from auditor_client.cli.prices import show_offer
+from auditor_client.cli.summary import show_result
 from auditor_client.errors import InputError
+from auditor_client.local.pending_claims import Claim
 from auditor_client.regulator import Regulator
 from auditor_client.transport.decimals import to_decimal
 from openapi.complaints import complaints
 from openapi.kinds.two_party import KIND
 from openapi.resources import SoftMetric
 
-if TYPE_CHECKING:
-    from auditor_client.two_party import Average
-
-# Metrics that are one number for each group, and not one for each bin, rank or point.
-_OF_ONE_NUMBER = ("false-positives", "outcomes", "auc", "ndcg")
 AuditId = Annotated[str, typer.Argument(metavar="AUDIT")]
 
 
 def audit(
     people: Annotated[Path, typer.Argument(help="A .csv or .parquet file, a row a person.")],
-    metric: Annotated[Path, typer.Option(help="A JSON file: docs/two-party.md has examples.")],
+    metric: Annotated[
+        Path, typer.Option(help="A JSON file: docs/explanation/two-party.md has examples.")
+    ],
     id_column: Annotated[str, typer.Option("--id", help="The column of identifiers.")],
     groups: Annotated[
         str, typer.Option(help="Columns of probabilities, by commas; or one column of labels.")
@@ -105,7 +103,7 @@ def audit(
             known = replace(uploading, resume=resume or claim.record.audience_id)
             weighted = known.upload(
                 auditor.audiences,
-                lambda audience_id: claim.save(audience_id=audience_id),
+                lambda audience_id: _remember(claim, audience_id),
                 progress=not quiet,
             )
             request = auditor.audits.requests.two_party(
@@ -125,15 +123,13 @@ def audit(
         if receipt:
             found.save_receipt(receipt)
         if report:
-            write_report(found, report, {})
-        row = answer_row(found)
-        if asked.name in _OF_ONE_NUMBER:
-            row["average"] = [_between(each) for each in found.averages()]
-        row |= _left_of_differences(weighted)
-        if tolerance is not None:
-            decision = found.decide(tolerance)
-            row |= {"verdict": decision.verdict, "explained": decision.explain()}
-        show_row(row, as_json=as_json)
+            found.report(report)
+        more = _left_of_differences(weighted)
+        show_result(found, tolerance, as_json=as_json, more=more)
+
+
+def _remember(claim: Claim, audience_id: str) -> None:
+    claim.save(audience_id=audience_id)
 
 
 def _priced(
@@ -222,7 +218,8 @@ def _metric(path: Path) -> SoftMetric:
     except ValidationError as error:
         wrong = "; ".join(complaints(error))
         raise InputError(
-            f"{path} is no metric of a two-party audit: {wrong}. See docs/two-party-metrics.md."
+            f"{path} is no metric of a two-party audit: {wrong}."
+            " See docs/explanation/two-party-metrics.md."
         ) from error
     except ValueError as error:
         raise InputError(f"{path} is no JSON: {error}") from error
@@ -240,7 +237,3 @@ def _left_of_differences(people: WeightedAudience) -> dict[str, list[str]]:
     if all(share > 0.999 for share in left.values()):
         return {}
     return {"left of a difference": [f"{name} {share:.0%}" for name, share in left.items()]}
-
-
-def _between(average: "Average") -> str:
-    return f"{average.group} {average.value:.4f} ({average.low:.4f} to {average.high:.4f})"

@@ -1,8 +1,8 @@
 """What an audit or a study found, as one document: `results.json`, of which tables are made too.
 
-The form has a version; docs/studies.md describes it. Numbers that are infinite, as an impact ratio
-may be, are null. Limits hold with probability 1 - delta: those of all pairs, of all drivers, and of
-all pairs of one metric at once, each of these families by itself.
+The form has a version; docs/how-to/researchers/run-a-study-file.md describes it. Numbers that are
+infinite, as an impact ratio may be, are null. Limits hold with probability 1 - delta: those of all
+pairs, of all drivers, and of all pairs of one metric at once, each of these families by itself.
 """
 
 import math
@@ -89,10 +89,11 @@ class ContentFound(ResultsPart):
 
 
 class AuditFound(ResultsPart):
-    """One audit. `gap`, `verdict`, `pairs`, `drivers` and `assumptions` are of score histograms.
+    """One audit. `gap`, `pairs`, `drivers` and `assumptions` are of score histograms.
 
-    `entry` is the number of its release in the ledger, as its receipt's proof has it; `checked`
-    says whether that proof was verified here. `numbers` is what other kinds of audit released.
+    `sentence` is the answer, with the verdict first where the kind has one. `entry` is the number
+    of its release in the ledger, as its receipt's proof has it; `checked` says whether that proof
+    was verified here. `numbers` is what kinds other than score histograms released.
     """
 
     name: str
@@ -110,6 +111,7 @@ class AuditFound(ResultsPart):
     alpha: float
     delta: float
     verdict: Literal["fair", "unfair", "inconclusive"] | None = None
+    sentence: str = ""
     words: str = ""
     gap: Gap | None = None
     people: tuple[GroupPeople, ...] = ()

@@ -15,8 +15,8 @@ from auditor_client.cli import app
 from auditor_client.consistency.results_section import compare_audits
 from auditor_client.errors import InputError, ReceiptError
 from auditor_client.fairness.metric_selection import MetricSelection
+from auditor_client.kinds.analysis import analyse, read_receipt
 from auditor_client.kinds.score_cdf.result import ScoreCdfResult
-from auditor_client.kinds.score_histogram.analysis import analyse, read_receipt
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.reporting.latex import escape
 from auditor_client.reporting.metric_sentences import down, limits, up
@@ -291,7 +291,7 @@ def test_an_alpha_of_zero_has_no_theorem() -> None:
 
 
 def test_every_field_is_documented() -> None:
-    """docs/studies.md names every member of the document."""
+    """docs/how-to/researchers/run-a-study-file.md names every member of the document."""
     words = Path(__file__).parents[3].joinpath("docs", "studies.md").read_text(encoding="utf-8")
     schema = Results.model_json_schema()
     members = [*schema["properties"]]
