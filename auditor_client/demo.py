@@ -29,7 +29,8 @@ from auditor_client.vetting.application_file import TEMPLATE, application_of
 from auditor_client.vetting.client import Applicant
 
 ALPHA, DELTA, BINS, EPSILON = 0.2, 0.05, 20, 1.0
-# The reward that people may lose in audits of envy: enough for seven of those of docs/envy.md.
+# The reward that people may lose in audits of envy: enough for seven of those of
+# docs/explanation/envy.md.
 EXPLORATION = 500_000
 JOB_AD: dict[str, Any] = {
     "kind": "job",

@@ -1,4 +1,5 @@
-"""What a large platform needs: `python -m bench.capacity` writes the tables of docs/scale.md.
+"""What a large platform needs: `python -m bench.capacity` writes the tables of
+docs/explanation/performance.md.
 
 Times are those of `bench/results.json`, by the name of the figure; sizes are measured here, on a
 service that runs a few audits. Everything else is an assumption, and is named as one.
@@ -22,7 +23,7 @@ from bench import day
 from bench.harness import RESULTS
 from bench.hosted import hosted
 
-PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
+PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "performance.md"
 BEGIN, END = "<!-- computed -->", "<!-- /computed -->"
 
 # --- assumptions

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 RESULTS = Path(__file__).parent / "results.json"
-PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "benchmarks.md"
 MARK = "<!-- the figures of bench/results.json, written by `python -m bench` -->"
 
 

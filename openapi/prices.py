@@ -37,7 +37,7 @@ ExactScale = Annotated[
 class PartBounds(Wire):
     """The declared numbers from which the sensitivity of a table follows, by a named rule.
 
-    The rules are those of `privacy/tables/sensitivity.py`; docs/ledger.md lists them.
+    The rules are those of `privacy/tables/sensitivity.py`; docs/reference/ledger.md lists them.
     """
 
     rule: Annotated[str, Field(examples=["counts"])]

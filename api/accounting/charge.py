@@ -90,7 +90,8 @@ def charge(
     `at` is the moment that `ledger.lock` gave: the books are locked. Each bill has a mandate of its
     own, and its audit is written.
     """
-    # Without it the lifetime cap would not hold under change-one: see docs/guarantee.md.
+    # Without it the lifetime cap would not hold under change-one: see
+    # docs/explanation/guarantee.md.
     if any(2 * bill.exact.of("rho", ADD_REMOVE) > bill.rho for bill in bills):
         raise BoundsError("a release must cost twice as much rho under change-one")
     budgets.debit(session, [Debit(bill.mandate, bill.debit, bill.loss) for bill in bills], at)

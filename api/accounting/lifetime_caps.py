@@ -3,7 +3,7 @@
 Every person has a lifetime cap in rho that never renews. At submission, whoever the audit would
 take beyond the cap is left out of it, and everybody else is charged; nothing of this is visible
 (R2). Whether a person is left out depends on that person's own history alone, so the filter is
-sound under adaptive composition: see docs/guarantee.md.
+sound under adaptive composition: see docs/explanation/guarantee.md.
 
 Balances are exact integers in blocks of neighbouring person numbers
 (`api.accounting.balance_blocks`): a platform of a million people has a thousand rows, and an

@@ -2,7 +2,7 @@
 
 A mark is in memory from that moment until the failure is committed, however long the database is
 unavailable. A process that has marked an audit draws no noise on its charge. If the process dies
-meanwhile the mark is gone; docs/guarantee.md says why that does not depend on the draw.
+meanwhile the mark is gone; docs/explanation/guarantee.md says why that does not depend on the draw.
 """
 
 import logging

@@ -3,7 +3,8 @@
 Its worker finds out before the next batch, and the audit fails as `stopped`: nothing is released.
 The charge stays whole, as data were read and people were shown things: what they lost until then is
 private, and the declared worst case bounds it. An audit that was not begun is cancelled and
-refunded. Who stops it must not look at people's rewards to decide: docs/threat-model.md.
+refunded. Who stops it must not look at people's rewards to decide:
+docs/explanation/threat-model.md.
 """
 
 from sqlmodel import Session, select

@@ -68,7 +68,7 @@ class OutsideIssuer(BaseModel):
 
 
 class RayCluster(BaseModel):
-    """A cluster on which people are scored and counted (docs/scale.md).
+    """A cluster on which people are scored and counted (docs/explanation/performance.md).
 
     `address` is that of its head, or `local`: a cluster of this machine's cores alone. People are
     exchanged into so many partitions. Tasks go to machines that have the `resource`, where one is
@@ -214,7 +214,8 @@ class Settings(BaseSettings):
     # The largest body of a request without a token or a session.
     anonymous_body_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024
 
-    # Quotas: what one auditor may keep, and how many streams may be open (docs/platforms.md).
+    # Quotas: what one auditor may keep, and how many streams may be open
+    # (docs/how-to/platforms/host-the-endpoint.md).
     contents_per_auditor: Annotated[int, Field(ge=1)] = 20_000
     audiences_per_auditor: Annotated[int, Field(ge=1)] = 10_000
     open_uploads_per_auditor: Annotated[int, Field(ge=1)] = 1_000

@@ -85,7 +85,7 @@ def follow_entries(
     response_class=StreamingResponse,
     responses={
         200: {
-            "description": "The ledger up to its newest signed head: see docs/ledger.md.",
+            "description": "The ledger up to its newest signed head: see docs/reference/ledger.md.",
             "content": dict.fromkeys(_MEDIA_TYPES.values(), _FILE),
         },
         **responses(NotSignedError),

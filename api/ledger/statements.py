@@ -77,7 +77,7 @@ def check(statement: Statement, maker: Key, origin: str) -> Statement:
         statements.check_fresh(made, now().timestamp(), statements.CLOCK_SKEW)
     except (StatementError, ValueError) as error:  # what has no canonical form is not signed
         raise UnsignedError(
-            f"{error}. Sign the request as docs/ledger.md says; nothing was done."
+            f"{error}. Sign the request as docs/reference/ledger.md says; nothing was done."
         ) from error
     return statement
 

@@ -193,7 +193,10 @@ def adapter(
     metrics_host: Annotated[str, typer.Option(envvar=_METRICS_HOST, help=_WHERE)] = "127.0.0.1",
     metrics_port: Annotated[int | None, typer.Option(envvar=_METRICS_PORT, help=_PORT)] = None,
 ) -> None:
-    """Serve a platform by HTTP, as docs/adapters.md has it. Put TLS in front of it."""
+    """Serve a platform by HTTP. Put TLS in front of it.
+
+    The calls are in docs/how-to/platforms/write-an-adapter.md.
+    """
     logging.configure("INFO")
     token = SecretStr(token_file.read_text().strip()) if token_file else None
     application = served(make_platform(platform, _read_options(options)), token)

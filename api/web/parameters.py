@@ -32,6 +32,6 @@ SignatureHeader = Annotated[
         alias="Statement-Signature",
         max_length=2_000,
         pattern=r"^[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+$",
-        description="Your signature of this request, a detached JWS: see docs/ledger.md.",
+        description="Your signature of this request, a detached JWS: see docs/reference/ledger.md.",
     ),
 ]

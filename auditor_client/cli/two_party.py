@@ -34,7 +34,9 @@ AuditId = Annotated[str, typer.Argument(metavar="AUDIT")]
 
 def audit(
     people: Annotated[Path, typer.Argument(help="A .csv or .parquet file, a row a person.")],
-    metric: Annotated[Path, typer.Option(help="A JSON file: docs/two-party.md has examples.")],
+    metric: Annotated[
+        Path, typer.Option(help="A JSON file: docs/explanation/two-party.md has examples.")
+    ],
     id_column: Annotated[str, typer.Option("--id", help="The column of identifiers.")],
     groups: Annotated[
         str, typer.Option(help="Columns of probabilities, by commas; or one column of labels.")
@@ -174,7 +176,8 @@ def _metric(path: Path) -> SoftMetric:
     except ValidationError as error:
         wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
         raise InputError(
-            f"{path} is no metric of a two-party audit: {wrong}. See docs/two-party-metrics.md."
+            f"{path} is no metric of a two-party audit: {wrong}."
+            " See docs/explanation/two-party-metrics.md."
         ) from error
     except ValueError as error:
         raise InputError(f"{path} is no JSON: {error}") from error

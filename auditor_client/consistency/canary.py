@@ -5,7 +5,8 @@ what the audit of the same content says. If delivery depends on the score alone,
 never hurts, then P(shown | a) - P(shown | b) is at most the largest difference, over thresholds, of
 the shares above it: what the field shows for certain cannot exceed what the audit leaves possible.
 
-`canary_power` says how often that finds what is there; docs/canary.md has the protocol.
+`canary_power` says how often that finds what is there;
+docs/how-to/researchers/check-for-canaries.md has the protocol.
 """
 
 from collections.abc import Mapping

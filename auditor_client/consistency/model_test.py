@@ -6,8 +6,8 @@
 
 The statements are checked first: receipts say which content, audience and model they are of. A
 false alarm has at most the probability that is asked for; exactly known noise makes that provable
-(docs/canary.md). [IKH23] leaves this open: "technical methods that look for accidental errors or
-intentional non-compliance by platforms".
+(docs/how-to/researchers/check-for-canaries.md). [IKH23] leaves this open: "technical methods that
+look for accidental errors or intentional non-compliance by platforms".
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §7.
 """

@@ -6,7 +6,7 @@
     probabilities["hispanic"]       # a column; `probabilities.columns` are the names of all
 
 Any other vectors will do: `checked(vectors, columns)` takes them from wherever they come, `hard`
-makes them from labels. docs/demographics.md says what each step assumes.
+makes them from labels. docs/explanation/demographics.md says what each step assumes.
 
 [OHB26] Osoba, He, Badrinarayanan et al., Productionized fairness measurement under privacy
        constraints, arXiv:2606.27558, §4, §6.1, Appendix D.

@@ -7,7 +7,7 @@
     audit = auditor.audits.run_envy(audience, **plan.asks())
     print(audit.certificate().explain())
 
-docs/envy.md has the rules and why they hold.
+docs/explanation/envy.md has the rules and why they hold.
 """
 
 from auditor_client.envy.certificates import EnvyCertificate, Verdict

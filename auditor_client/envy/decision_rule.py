@@ -3,7 +3,7 @@
 Every target ends in `envy`, in `no-envy`, or in neither. Who is not certified `no-envy` counts as
 uncertified, whatever the reason. The rules read a noisy number of the uncertified and one of those
 in envy; what of delta the bandits leave pays for the noise, and for the draw of targets. Proofs are
-in docs/envy.md.
+in docs/explanation/envy.md.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Definitions 3.1 and 3.2, §4.5, Theorem 2.
 [H56] Hoeffding, On the distribution of the number of successes in independent trials, Ann. Math.

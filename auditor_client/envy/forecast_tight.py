@@ -1,4 +1,7 @@
-"""The tight version of Algorithm 1 (docs/envy.md), followed with means in place of rewards."""
+"""The tight version of Algorithm 1, followed with means in place of rewards.
+
+See docs/explanation/envy.md.
+"""
 
 import math
 
@@ -17,7 +20,10 @@ _LEAST, _HALVINGS = 1e-3, 26
 
 
 class Tight(ForecastPath):
-    """The same promise by bets (docs/envy.md): what they gain on coins is a relative entropy."""
+    """The same promise by bets, whose gain on coins is a relative entropy.
+
+    See docs/explanation/envy.md.
+    """
 
     def _explores(self, step: int) -> Bools:
         spread = self.means * (1 - self.means) + (self.means - self.own) ** 2

@@ -2,7 +2,8 @@
 
 Each target has a lot, and one person takes part in at most r = `arms_per_person` lots, one of which
 is their home. A lot runs if somebody is at home in it and it has one person more than arms. Then
-one person can change r lots, twice as many in a sample that the platform draws (docs/envy.md).
+one person can change r lots, twice as many in a sample that the platform draws
+(docs/explanation/envy.md).
 """
 
 from scipy import special

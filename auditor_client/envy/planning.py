@@ -1,7 +1,7 @@
 """Plans of audits of envy: people, noise, steps, and the reward that people may lose.
 
-Targets, arms and noise are what the rule needs (proved, docs/envy.md). Steps and the loss to expect
-are forecasts for means that the auditor guesses.
+Targets, arms and noise are what the rule needs (proved, docs/explanation/envy.md). Steps and the
+loss to expect are forecasts for means that the auditor guesses.
 """
 
 import math

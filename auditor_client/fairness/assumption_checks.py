@@ -139,5 +139,5 @@ def _open() -> Iterator[Assumption]:
         None,
         "The platform scored with the model it uses for everybody."
         " `auditor_client.consistency.model_test` tests whether several releases can come from"
-        " one model; docs/canary.md plans such tests.",
+        " one model; docs/how-to/researchers/check-for-canaries.md plans such tests.",
     )

@@ -1,7 +1,8 @@
 """From two groups' noisy counts to the tests, one per bin, that bound their gap.
 
 A level is spent in parts: on limits for the numbers of people where these are not known, on limits
-that mark the plausible shares, and on the tests themselves. docs/intervals.md adds the parts up.
+that mark the plausible shares, and on the tests themselves. docs/explanation/intervals.md adds the
+parts up.
 """
 
 import math

@@ -12,7 +12,8 @@ A verdict at an alpha that was fixed beforehand rests on one limit at a time: on
 FG > alpha can be called fair wrongly, only one with FG <= alpha unfair. So each limit may have all
 of delta (`at_least`, `at_most`), and the verdict is wrong with probability at most delta.
 
-[IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1. The proof of the interval: docs/intervals.md.
+[IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1. The proof of the interval:
+docs/explanation/intervals.md.
 """
 
 import math

@@ -4,7 +4,8 @@ Above (intersection-union): FG is the difference in one bin of one ordered pair.
 holds, so does the largest of all, hence each is used at the full level. Below (union): all limits
 must hold at once, hence the level is shared, by a rule that lets bins with more people have more
 of it: shares are tested at level·(θ·p + (1 - θ)/bins), p the smaller one, and these add up to at
-most the level because the shares of a group add up to one. The proof is in docs/intervals.md.
+most the level because the shares of a group add up to one. The proof is in
+docs/explanation/intervals.md.
 """
 
 from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 The level is shared by pairs equally, by the two directions equally, and by bins as in `bounds`: a
 bin is given more where the first group has more people, and the shares of a group add up to one.
-The proof is in docs/intervals.md.
+The proof is in docs/explanation/intervals.md.
 """
 
 from collections.abc import Mapping, Sequence

@@ -4,7 +4,8 @@ A crossed audience (`by=["gender", "race"]`) is one release for every question a
 or several. The people of the merged group have the mix of the audience; if that mix is not that of
 the population one asks about, the merged shares are not either. Counts of a merged bin are sums of
 binomial variables with different shares, so limits use moments only (`MomentBoundNoise`). They are
-somewhat wider than those of an audience that was never crossed. docs/intervals.md has the proof.
+somewhat wider than those of an audience that was never crossed. docs/explanation/intervals.md has
+the proof.
 """
 
 from collections.abc import Mapping

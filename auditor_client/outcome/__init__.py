@@ -8,7 +8,7 @@
         print(sentence)
 
 A release of kind `outcome-test` has such `moments` too, with noise that every number counts.
-docs/outcome-test.md says what is estimated and why the limits hold.
+docs/explanation/outcome-test.md says what is estimated and why the limits hold.
 
 [YS22] Yu, Saint-Jacques, "Choosing an algorithmic fairness metric for an online marketplace".
 """

@@ -1,7 +1,7 @@
 """Two common metrics that do not ask for equal opportunity of the equally qualified (§5.4).
 
-They are here to be compared with: docs/outcome-test.md shows a fair platform that fails each of
-them, and an unfair one that passes.
+They are here to be compared with: docs/explanation/outcome-test.md shows a fair platform that
+fails each of them, and an unfair one that passes.
 """
 
 from typing import Any

@@ -22,7 +22,8 @@ from auditor_client.stats.noise import Epsilon, as_rate
 from auditor_client.stats.noise_distributions import Laplace, Noise, NoNoise
 from auditor_client.stats.outcome_moments import OutcomeMoments
 
-# The fixed point of a release, and what one row can move in it altogether (docs/outcome-test.md).
+# The fixed point of a release, and what one row can move in it altogether
+# (docs/explanation/outcome-test.md).
 UNITS = (2**20, 2**20, 2**19, 2**18, 2**18, 2**18)
 REACH = 3.25 * 2**20
 _MOST_PEOPLE = 10**9

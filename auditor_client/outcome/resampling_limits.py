@@ -8,7 +8,7 @@ Numbers after a correction are of those who *seem* best, and so lean to one side
 lean by once more when resampled; and they are bent, for no group can lose more than it has. No one
 kind of bootstrap limits is right for all of that. Ours hold four: percentiles of the replicates,
 the same reflected at the estimate (2θ̂ - θ*), and the estimate ± t·sd(θ*), less the bias or not.
-docs/outcome-test.md says how often they held.
+docs/explanation/outcome-test.md says how often they held.
 
 [Owe07] Owen, The pigeonhole bootstrap, Annals of Applied Statistics 1, 2007.
 [DH97]  Davison, Hinkley, Bootstrap methods and their application, 1997, §5.2 and §5.3.

@@ -7,7 +7,7 @@ largest one is off by more than α. So P(|EFG - FG| > α) is at most a sum over 
     G(p, q) = P(|measured difference| > α + |d|)    if |d| <= α,
               P(|measured - true difference| > α)   otherwise,
 
-and `boxes` bounds the sum, whatever the shares. The proof is in docs/planning.md.
+and `boxes` bounds the sum, whatever the shares. The proof is in docs/explanation/planning.md.
 """
 
 from collections.abc import Callable, Sequence

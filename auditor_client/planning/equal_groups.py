@@ -8,7 +8,8 @@ P(S >= T) grows with q as long as p + q < 1 and falls beyond: its slope along q 
 R being S without one person of each group, if T - 1 lies beyond the most likely value of R. So a
 box of d and q has its largest tail at a known q, and as T is whole, boxes that end where it jumps
 lose nothing along d. And for a given T the tail grows with the number of people as long as the
-means of X_a and X_b stay: one proof may serve several numbers. Both are shown in docs/planning.md.
+means of X_a and X_b stay: one proof may serve several numbers. Both are shown in
+docs/explanation/planning.md.
 """
 
 import math

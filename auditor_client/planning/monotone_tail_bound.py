@@ -7,7 +7,7 @@ For equal groups of n people, V = X - np + (noises) the error of a count, and ev
 Q a bound of the probability of any one value of X_a - X_b (and the noise, where it is whole) after
 tilting by exp(θ·). For a fixed θ each of the three factors falls as n grows: what holds for n holds
 for every larger number. Compared with Chernoff's bound, Q gains a factor of about six; compared
-with the exact sum about an eighth is lost. The proof is in docs/planning.md.
+with the exact sum about an eighth is lost. The proof is in docs/explanation/planning.md.
 """
 
 import math

@@ -2,8 +2,9 @@
 
 The platform simulated is the hardest fair one we know for a verdict: its scores fall evenly in
 three bins. (Two bins have more sampling error each but fewer chances to err; many bins have little
-error each. docs/intervals.md has the numbers.) A gap g moves that share of one group to the first
-bin and of all others to the second. Seeds are fixed: the same question has the same answer.
+error each. docs/explanation/intervals.md has the numbers.) A gap g moves that share of one group
+to the first bin and of all others to the second. Seeds are fixed: the same question has the same
+answer.
 
 `rehearsal` answers the same question faster and less exactly; this is what checks it.
 """

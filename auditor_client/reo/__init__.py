@@ -5,7 +5,7 @@
     found = reo.penalty(recommended={"a": 420, "b": 300}, random={"a": 250, "b": 240})
     print(found.explain())
 
-docs/reo.md says what it measures and why it needs random traffic.
+docs/explanation/reo.md says what it measures and why it needs random traffic.
 """
 
 from auditor_client.reo.ab_differences import PenaltyDifference, difference

@@ -18,8 +18,8 @@ AnyDistribution = Noise | float
 WITHOUT_RANDOM = (
     "Positives of default traffic alone say nothing about equal opportunity: what was never shown"
     " has no label, and two platforms with the same log may be perfectly fair and unfair by 1/3"
-    " (docs/reo.md). Give the positives of random traffic too, or ask for what needs no labels of"
-    " unseen items: `reo.parity`, `reo.precision`."
+    " (docs/explanation/reo.md). Give the positives of random traffic too, or ask for what needs"
+    " no labels of unseen items: `reo.parity`, `reo.precision`."
 )
 
 

@@ -1,8 +1,8 @@
 """What an audit or a study found, as one document: `results.json`, of which tables are made too.
 
-The form has a version; docs/studies.md describes it. Numbers that are infinite, as an impact ratio
-may be, are null. Limits hold with probability 1 - delta: those of all pairs, of all drivers, and of
-all pairs of one metric at once, each of these families by itself.
+The form has a version; docs/how-to/researchers/run-a-study-file.md describes it. Numbers that are
+infinite, as an impact ratio may be, are null. Limits hold with probability 1 - delta: those of all
+pairs, of all drivers, and of all pairs of one metric at once, each of these families by itself.
 """
 
 import math

@@ -5,7 +5,7 @@ pair of shares at least d apart that the counts leave plausible, so low a first 
 second) has a probability of at most `level`. The plausible pairs form a box (`shares`), paid for by
 a small part of the level. It is cut in cells, and on a cell the probability is largest at one
 corner, since it falls in p_first and grows in p_second: the search over shares is a proof, not a
-grid of samples. The proof is in docs/intervals.md.
+grid of samples. The proof is in docs/explanation/intervals.md.
 
 [BB94] Berger, Boos, J. Amer. Statist. Assoc. 89, 1994 (limits for the nuisance parameter first).
 """

@@ -208,7 +208,8 @@ class Gaussian(Noise):
     def log_tilted_wave(self, s: Floats, turn: Floats) -> Floats:
         # Tilted, P(Z = k) is proportional to exp(-(k - μ)²/2σ²), μ = sσ². Poisson's summation has
         # |Σ_k exp(-(k - μ)²/2σ² + iuk)| largest at μ = 0, and Σ_k exp(-(k - μ)²/2σ²) least at 1/2:
-        # whatever s, |E_s exp(iuZ)| <= E exp(iuZ) · S(0)/S(1/2). It falls in u (docs/planning.md).
+        # whatever s, |E_s exp(iuZ)| <= E exp(iuZ) · S(0)/S(1/2). It falls in u
+        # (docs/explanation/planning.md).
         with np.errstate(divide="ignore"):
             waves = np.log(np.maximum(self.wave(np.arccos(1 - turn / 2)), 0.0))
         return np.tile(np.minimum(waves + math.log(self._sum / self._halfway), 0.0), (len(s), 1))

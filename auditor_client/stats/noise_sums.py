@@ -99,8 +99,9 @@ class TreeError(Noise):
     """The error of a running count from a consistent tree, rounded to an integer.
 
     It is Σ c_i Z_i over the nodes' discrete Laplace noises Z_i of the given rate, where Σ c_i² is
-    at most `copies` and |c_i| <= 1 (docs/metrics.md). log E exp(sZ) is convex in s² and 0 at 0, so
-    log E exp(s c Z) <= c² log E exp(sZ), and the error has no larger moments than so many copies.
+    at most `copies` and |c_i| <= 1 (docs/explanation/metrics.md). log E exp(sZ) is convex in s²
+    and 0 at 0, so log E exp(s c Z) <= c² log E exp(sZ), and the error has no larger moments than
+    so many copies.
     """
 
     rate: float

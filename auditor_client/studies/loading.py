@@ -65,7 +65,8 @@ def parse_study(text: bytes, name: str = "the study") -> Study:
     except ValidationError as error:
         wrong = "; ".join(_complaint(item) for item in error.errors())
         raise InputError(
-            f"{name}: {wrong}. See docs/studies.md.", case="malformed-study"
+            f"{name}: {wrong}. See docs/how-to/researchers/run-a-study-file.md.",
+            case="malformed-study",
         ) from error
 
 

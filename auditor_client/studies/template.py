@@ -1,7 +1,8 @@
 """A study file to fill in: every key that most studies need, with what it means."""
 
 TEMPLATE = """\
-# A study pins everything before it is run: docs/studies.md has all keys.
+# A study pins everything before it is run: docs/how-to/researchers/run-a-study-file.md has all
+# keys.
 version: 1
 title: Software jobs, by gender
 question: Does the platform find a software job alike relevant to qualified women and men?

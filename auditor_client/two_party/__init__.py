@@ -7,8 +7,9 @@
     rates.averages(delta=0.05)                          # by group, between limits
     two_party.spread_beyond(rates, tolerance=0.02).explain()
 
-The platform's side of each metric is in `privacy.metric_values`; docs/two-party-metrics.md has the
-formulas, what one person can move, and what soft labels do to differences.
+The platform's side of each metric is in `privacy.metric_values`;
+docs/explanation/two-party-metrics.md has the formulas, what one person can move, and what soft
+labels do to differences.
 
 [OHB26] Osoba, He, Badrinarayanan et al., Productionized fairness measurement under privacy
        constraints, arXiv:2606.27558.

@@ -61,7 +61,7 @@ contact = "ada@lab.example"
 affiliation = "Senior researcher at the Open Audit Lab"
 
 # Everybody else who is to have access, with the file of their public key (auditor key public).
-# They must agree before it is sent: see docs/vetting.md.
+# They must agree before it is sent: see docs/how-to/regulators/vet-an-application.md.
 # [[individuals]]
 # name = "Grace Hopper"
 # affiliation = "Researcher at the Open Audit Lab"

@@ -28,7 +28,11 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     readme = (ROOT / "README.md").read_text()
     files.append(File.generated(config, "index.md", content=readme))
-    files.append(File.generated(config, "api.md", content=reference(ROOT / "openapi/openapi.json")))
+    files.append(
+        File.generated(
+            config, "reference/http-api.md", content=reference(ROOT / "openapi/openapi.json")
+        )
+    )
     return files
 
 

@@ -40,7 +40,7 @@ PublicJwk = Annotated[
     Field(min_length=2, max_length=12),
 ]
 Limit = Annotated[Amount, Field(gt=0, le=1_000, decimal_places=6)]
-# A detached signature: docs/vetting.md says of what.
+# A detached signature: docs/how-to/regulators/vet-an-application.md says of what.
 Proof = Annotated[str, Field(max_length=2_000, pattern=r"^[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+$")]
 
 _SALT = "oB3v5cZy0yq1tZ8kq3i2hQ=="
@@ -58,7 +58,7 @@ class IndividualDraft(Wire):
     """A named individual who is to have access, and the public key that only they hold.
 
     `proof`: of everybody but the principal, who signs the request, their key's signature of this
-    application, as docs/vetting.md has it.
+    application, as docs/how-to/regulators/vet-an-application.md has it.
     """
 
     name: Personal
@@ -294,7 +294,8 @@ class StopDraft(Wire):
 
 
 class KeyChangeDraft(Wire):
-    """A new public key of one's own. `proof`: the new key's signature, as docs/vetting.md has it.
+    """A new public key of one's own. `proof`: the new key's signature, as
+    docs/how-to/regulators/vet-an-application.md has it.
 
     The request itself is signed with the old key.
     """

@@ -1,7 +1,7 @@
 """Entries: the bytes of one record of the ledger.
 
 An entry is canonical JSON (RFC 8785) and holds no floats, so that any JSON library that sorts keys
-reads and writes the same bytes. `docs/ledger.md` lists the kinds and their facts.
+reads and writes the same bytes. `docs/reference/ledger.md` lists the kinds and their facts.
 """
 
 from collections.abc import Mapping

@@ -143,7 +143,7 @@ def _check_consistent(paid: Price) -> None:
             "changing one person costs less epsilon than adding one",
             case="change-one-below-add-remove-epsilon",
         )
-    # The lifetime cap holds under change-one because of this: docs/guarantee.md.
+    # The lifetime cap holds under change-one because of this: docs/explanation/guarantee.md.
     if paid.of("rho", CHANGE_ONE) < 2 * paid.of("rho", ADD_REMOVE):
         raise EvidenceError(
             "changing one person costs less rho than adding one and removing one",

@@ -1,6 +1,6 @@
 """The offline verifier: an export and the verifier's own keys, and nobody's word.
 
-`docs/ledger.md` says what is checked. The first entry that is wrong is named, and why.
+`docs/reference/ledger.md` says what is checked. The first entry that is wrong is named, and why.
 """
 
 import gc

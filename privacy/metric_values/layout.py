@@ -45,7 +45,7 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class MemberRows:
-    """Rows about one or two people each, for two teams (docs/two-party.md).
+    """Rows about one or two people each, for two teams (docs/explanation/two-party.md).
 
     `members` has a column for each of them; a row adds `values` to its `cell`. Rows of one `unit`
     depend on each other.

@@ -74,8 +74,9 @@ class AdjacentRanks:
     """The listwise outcome test: what the upper of two neighbours is worth more than the lower.
 
     Two people's groups multiply, which one party can do only if it holds both in the clear: this is
-    for the setting of two teams (docs/two-party.md), with the difference and 1 as its columns.
-    `most` bounds |Ỹ|; relevance that is already normalised is taken with `normalised=True`.
+    for the setting of two teams (docs/explanation/two-party.md), with the difference and 1 as its
+    columns. `most` bounds |Ỹ|; relevance that is already normalised is taken with
+    `normalised=True`.
     """
 
     ranks: int = 10

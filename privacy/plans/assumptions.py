@@ -1,6 +1,7 @@
 """Assumptions on which the promise of a charge rests, from its request and its audience alone.
 
-A charge and a receipt list them under `assumes`; docs/guarantee.md says what each leaves out.
+A charge and a receipt list them under `assumes`; docs/explanation/guarantee.md says what each
+leaves out.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Plan of an audit of envy: counts, duration and cost. The proof is in `docs/envy.md`."""
+"""Plan of an audit of envy: counts, duration and cost.
+
+The proof is in `docs/explanation/envy.md`.
+"""
 
 from fractions import Fraction
 from typing import Final

@@ -1,6 +1,7 @@
 """`python -m replications.paper_1.figures [--write]`: numbers of paper 1, §5, compared with ours.
 
-Prints the tables of docs/replication-1.md; with `--write` it writes that page and its figure anew.
+Prints the tables of docs/replications/paper-1.md; with `--write` it writes that page and its
+figure anew.
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.2, Figure 3 and Appendix B.
 """
@@ -27,7 +28,7 @@ from replications.paper_1.figure_3 import (
 )
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE, FIGURE = DOCS / "replication-1.md", DOCS / "replication-1-figure-3.svg"
+PAGE, FIGURE = DOCS / "replications/paper-1.md", DOCS / "replications/paper-1-figure-3.svg"
 ALPHA, DELTA, GROUPS, BINS, EPSILON = 0.2, 0.05, 2, 100, 1.0
 RUNS = 4_000
 KINDS: tuple[SizeKind, ...] = ("known", "noisy")

@@ -1,8 +1,8 @@
 """`python -m replications.paper_2.figures [part …] [--quick] [--write]`: paper 2, §5.
 
-Prints the parts of docs/replication-2.md, or those named (see `PARTS`); with `--write` it writes
-them and their charts into it. All of it takes some ten minutes of one core. `--quick`: few trials,
-two values of alpha.
+Prints the parts of docs/replications/paper-2.md, or those named (see `PARTS`); with `--write` it
+writes them and their charts into it. All of it takes some ten minutes of one core. `--quick`: few
+trials, two values of alpha.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §5.
 """
@@ -26,9 +26,9 @@ from replications.paper_2 import platforms
 
 Row = dict[str, Any]
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE = DOCS / "replication-2.md"
-FIGURE_3 = DOCS / "replication-2-figure-3.svg"
-TUBES = DOCS / "replication-2-tubes.svg"
+PAGE = DOCS / "replications/paper-2.md"
+FIGURE_3 = DOCS / "replications/paper-2-figure-3.svg"
+TUBES = DOCS / "replications/paper-2-tubes.svg"
 ALPHAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 BOTH: tuple[Bounds, ...] = ("printed", "tight")
 

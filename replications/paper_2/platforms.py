@@ -23,7 +23,7 @@ from replications.paper_2 import exact_envy
 from replications.paper_2.movielens import liked
 
 Row = dict[str, Any]
-FIGURE_2 = Path(__file__).parents[2] / "docs" / "replication-2-figure-2.svg"
+FIGURE_2 = Path(__file__).parents[2] / "docs" / "replications" / "paper-2-figure-2.svg"
 FACTORS = (1, 2, 3, 5, 8, 12, 16, 24, 32, 48)
 SHARPNESS = (5, 10)
 NEWCOMERS = 0.2

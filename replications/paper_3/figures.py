@@ -1,8 +1,8 @@
 """`python -m replications.paper_3.figures [--write]`: paper 3 on simulated InstaJob and PYMK.
 
-Prints the tables of docs/replication-3.md; with `--write` it writes that page and its figures anew.
-The truth of every effect is known: it is the same regression on E[Y], which the simulated world
-knows, in place of Y.
+Prints the tables of docs/replications/paper-3.md; with `--write` it writes that page and its
+figures anew. The truth of every effect is known: it is the same regression on E[Y], which the
+simulated world knows, in place of Y.
 
 [YS22] Yu, Saint-Jacques, Figures 4 to 7, §4.1, §4.2 and §5.1.
 """
@@ -25,7 +25,7 @@ from platform_sim import Bias, Opportunities, Prejudice, World
 from platform_sim.jobs.opportunities import THRESHOLD
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE = DOCS / "replication-3.md"
+PAGE = DOCS / "replications/paper-3.md"
 PEOPLE, ROWS, SEED = 100_000, 1_000_000, 7
 EPSILON, BIAS, TOLERANCE = 1.0, -0.06, 0.01
 # InstaJob's scores were too low for men, those of PYMK for women.
@@ -211,7 +211,7 @@ def _audited(name: str) -> Audited:
 
 
 def figure(number: int) -> Path:
-    return DOCS / f"replication-3-figure-{number}.svg"
+    return DOCS / f"replications/paper-3-figure-{number}.svg"
 
 
 def numbers() -> str:

@@ -14,9 +14,9 @@ _METHODS = ("ours", "Algorithm 1", "bootstrap", "BCa")
 def charts(drawn: dict[str, Any]) -> dict[str, Any]:
     """By file name."""
     return {
-        "replication-4-sizes.svg": _sizes(drawn["3"], drawn["4"]),
-        "replication-4-intervals.svg": _intervals(drawn["7"]),
-        "replication-4-boosting.svg": difference_chart(drawn["9"]),
+        "paper-4-sizes.svg": _sizes(drawn["3"], drawn["4"]),
+        "paper-4-intervals.svg": _intervals(drawn["7"]),
+        "paper-4-boosting.svg": difference_chart(drawn["9"]),
     }
 
 

@@ -1,8 +1,8 @@
 """`python -m replications.paper_4.figures [--write]`: figures of paper 4, §4, on simulated logs.
 
-Prints the tables of docs/replication-4.md; with `--write` it writes that page and its figures anew.
-The logs have the shape and size of the paper's: 150,000 rows of default traffic on each of 14 days,
-and 300,000 rows of random traffic.
+Prints the tables of docs/replications/paper-4.md; with `--write` it writes that page and its
+figures anew. The logs have the shape and size of the paper's: 150,000 rows of default traffic on
+each of 14 days, and 300,000 rows of random traffic.
 
 [DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
          labels, §4, Figures 3 to 5 and 7 to 9.
@@ -25,7 +25,7 @@ from platform_sim.feed.signals import SIGNALS
 from replications.paper_4 import charts, resampling
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE = DOCS / "replication-4.md"
+PAGE = DOCS / "replications/paper-4.md"
 DAYS, ROWS, VIEWERS = 14, 150_000, 200_000
 # p_1, p_2 of the paper's synthetic cases; q_1 = 10 p_1 and q_2 = 5 p_2.
 CASES = ((0.01, 0.05), (0.001, 0.005), (0.0001, 0.0005))
@@ -285,7 +285,7 @@ def numbers(logs: Logs, runs: int = 6_000) -> tuple[str, dict[str, Any]]:
     number, plain, exact = (lambda n: f"{n:,}"), str, (lambda x: f"{x:.2e}")
     text = [
         "### Figure 3: mean squared error by traffic size\n\n"
-        f"![Figures 3 to 5](replication-4-sizes.svg)\n\nSlopes on logarithmic axes: case (1)"
+        f"![Figures 3 to 5](paper-4-sizes.svg)\n\nSlopes on logarithmic axes: case (1)"
         f" {steep['(1)']:.2f}, case (2) {steep['(2)']:.2f}; 1/n is -1.\n",
         *table(three, {"case": plain, "n": number, "mse": exact,
                        "variance": lambda v: f"{v:.2e}" if v else "", "kept": plain}),
@@ -294,11 +294,11 @@ def numbers(logs: Logs, runs: int = 6_000) -> tuple[str, dict[str, Any]]:
         " 1/n, as parts are drawn without replacement, and the last is two thirds of the day.\n",
         *table(parts, {"n": number, "relative error": lambda x: f"{x:.1%}", "variance": exact}),
         "\n### Figures 7 and 8: four intervals for each day, and the bias\n\n"
-        "![Figures 7 and 8](replication-4-intervals.svg)\n",
+        "![Figures 7 and 8](paper-4-intervals.svg)\n",
         *table(days, {"day": plain, "penalty": lambda x: f"{x:.4f}", "ours": between,
                       "Algorithm 1": between, "bootstrap": between, "BCa": between,
                       "bias": lambda x: f"{x:+.1%}"}),
-        "\n### Figure 9: boosting\n\n![Figure 9](replication-4-boosting.svg)\n",
+        "\n### Figure 9: boosting\n\n![Figure 9](paper-4-boosting.svg)\n",
         *table(changes, {"strategy": plain, "changed": lambda x: f"{x:+.3f}", "verdicts": plain,
                          "ours": lambda x: f"{x:.4f}", "Algorithm 2": lambda x: f"{x:.4f}"}),
         f"\n### Coverage of 95 % intervals, {runs:,} runs each\n",
@@ -336,7 +336,7 @@ def main() -> None:
         after = rest.partition(_END)[2]
         PAGE.write_text(f"{before}{_START}\n{found}\n{_END}{after}", encoding="utf-8")
         for name, chart in charts.charts(drawn).items():
-            (DOCS / name).write_text(svg(chart), encoding="utf-8")
+            (DOCS / "replications" / name).write_text(svg(chart), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from api.platforms.http.public_facts import Facts
 from api.platforms.http.server import CALLS
 from tests.world import free_port
 
-GUIDE = (Path(__file__).parents[2] / "docs/adapters.md").read_text()
+GUIDE = (Path(__file__).parents[2] / "docs/how-to/platforms/write-an-adapter.md").read_text()
 
 
 def blocks(language: str) -> list[str]:

@@ -14,7 +14,7 @@ LAYERS = {
 }
 
 
-@pytest.mark.parametrize("page", ["docs/architecture.md", "{}/README.md"])
+@pytest.mark.parametrize("page", ["docs/explanation/architecture.md", "{}/README.md"])
 @pytest.mark.parametrize("package", sorted({"api", "auditor_client"} & LAYERS.keys()))
 def test_the_order_of_imports_is_the_enforced_one(page: str, package: str) -> None:
     words = " ".join((ROOT / page.format(package)).read_text(encoding="utf-8").split())

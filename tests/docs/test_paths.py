@@ -80,3 +80,27 @@ def _unknown_names(text: str) -> Iterator[str]:
             resolve_name(name)
         except (ImportError, AttributeError):
             yield name
+
+
+_PAGE = re.compile(r"(?<![\w/.])docs/[\w/.-]+\.(?:md|svg|png|ipynb)")
+_OURS = ("*.py", "*.html", "*.js", "*.toml", "*.yml", "*.yaml", "Containerfile", "Makefile")
+
+
+def _sources() -> Iterator[Path]:
+    """Yield every file of the repository that is no page, and may name one."""
+    for folder in (*FOLDERS, ROOT / "deploy", ROOT / ".ci"):
+        for pattern in _OURS:
+            yield from folder.rglob(pattern)
+    yield from (ROOT / name for name in ("Makefile", "pyproject.toml", "mkdocs.yml"))
+
+
+def test_pages_that_code_names_exist() -> None:
+    this = Path(__file__)
+    missing = {
+        f"{source.relative_to(ROOT)}: {page}"
+        for source in _sources()
+        if source != this
+        for page in _PAGE.findall(source.read_text(encoding="utf-8"))
+        if not (ROOT / page).exists()
+    }
+    assert not missing

@@ -9,6 +9,7 @@ import pytest
 from mkdocs.exceptions import PluginError
 
 from docs.site.pages import ROOT, link
+from docs.site.redirects import MOVED
 from docs.site.reference import reference
 
 BUILD = (sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir")
@@ -49,6 +50,17 @@ def test_the_reference_has_every_operation_and_model() -> None:
 def test_code_is_named_and_what_is_not_there_is_an_error() -> None:
     folder = ROOT / "docs"
     assert link("the door", "../privacy/waist", folder, False) == "the door (`privacy/waist`)"
-    assert link("planning", "docs/planning.md#a", ROOT, True) == "[planning](planning.md#a)"
+    inside = link("planning", "docs/explanation/planning.md#a", ROOT, True)
+    assert inside == "[planning](explanation/planning.md#a)"
     with pytest.raises(PluginError, match=r"gone\.md"):
         link("gone", "gone.md", folder, False)
+
+
+def test_old_addresses_lead_to_the_pages_that_moved(site: Path) -> None:
+    for old, new in MOVED.items():
+        page = site / Path(old).with_suffix(".html")
+        target = re.findall(r'url=([^"]+)"', page.read_text())
+        assert [(page.parent / each).resolve() for each in target] == [
+            (site / new).with_suffix(".html").resolve()
+        ]
+        assert (site / new).with_suffix(".html").exists()

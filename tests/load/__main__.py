@@ -2,7 +2,8 @@
 
 python -m tests.load                  one read route for each shape; 1 and 8 times the capacity
 python -m tests.load --long           every read route; 1, 2, 4 and 8 times the capacity
-python -m tests.load --long --table   the same, and the rows of the table in docs/benchmarks.md
+python -m tests.load --long --table   the same, and the rows of the table in
+docs/reference/benchmarks.md
 """
 
 import argparse

@@ -47,7 +47,7 @@ def test_the_page_has_the_numbers_and_figures() -> None:
     for line in figures.table(list(figures.planning()), words):
         assert line in page
     for name in ("sizes", "intervals", "boosting"):
-        file = figures.DOCS / f"replication-4-{name}.svg"
+        file = figures.DOCS / "replications" / f"paper-4-{name}.svg"
         assert f"]({file.name})" in page
         assert file.read_text(encoding="utf-8").startswith("<svg")
 

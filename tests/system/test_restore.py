@@ -1,6 +1,7 @@
 """Back-up and restore, rehearsed: what comes back, and who notices that a back-up was old.
 
-docs/operations.md is the same in words. A back-up is taken while the service runs.
+docs/how-to/platforms/run-the-service.md is the same in words. A back-up is taken while the service
+runs.
 """
 
 import sqlite3
@@ -49,7 +50,7 @@ def of_sqlite(folder: Path) -> Database:
         name = url.removeprefix("sqlite:///")
         with closing(sqlite3.connect(name)) as source, closing(sqlite3.connect(copy)) as target:
             source.backup(target)
-        copy.chmod(0o600)  # as docs/operations.md says
+        copy.chmod(0o600)  # as docs/how-to/platforms/run-the-service.md says
         return lambda: f"sqlite:///{copy}"
 
     return Database(url, back_up)

@@ -229,7 +229,7 @@ def test_a_share_of_runs_is_drawn_by_the_head_that_is_signed_next(
 
 
 def two_party_drawn(root: str, audit_id: str) -> int:
-    """The rule of docs/two-party.md, once more."""
+    """The rule of docs/explanation/two-party.md, once more."""
     from hashlib import sha256
 
     tag = b"platform-auditor/two-party/v1/draw"

@@ -11,7 +11,7 @@ on, a failure is final: the audit has failed and its charge is kept. A database 
 is given the same draw again for a while. Only if that fails too, or if the process or its claim is
 gone, does another attempt draw new noise; the first draw was never stored. A failure after the draw
 that cannot be committed at once is kept in mind until it is (`api.audits.final_failures`).
-docs/guarantee.md says why none of this depends on what was drawn.
+docs/explanation/guarantee.md says why none of this depends on what was drawn.
 """
 
 import logging

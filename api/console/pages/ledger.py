@@ -28,7 +28,7 @@ from privacy.ledger.notes import Note
 
 router = pages()
 
-# As docs/ledger.md lists them.
+# As docs/reference/ledger.md lists them.
 KINDS = (
     "settings",
     "model",

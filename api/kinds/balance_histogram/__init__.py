@@ -11,7 +11,7 @@ and k gain one; twice that in a sample of exact size, where one person displaces
 
 Who is drawn into a sample depends on others: what samples took is not part of the balance that is
 read. That it still decides, at the cap, who is left out is a limit of every kind: see
-docs/guarantee.md, "What this leaves out".
+docs/explanation/guarantee.md, "What this leaves out".
 
 Read is the balance at the time the audit runs, less this audit's own charge. Whoever could not bear
 the charge is left out before anything is read, as of every audit.

@@ -110,7 +110,7 @@ class Course:
 
     @property
     def outcomes(self) -> Outcomes:
-        """The outcomes; a target that lost too many arms is undecided: docs/envy.md."""
+        """The outcomes; a target that lost too many arms is undecided: docs/explanation/envy.md."""
         found, spare = self.fleet.outcomes, self.drawn.spare
         lost = self.gone if spare else self.missed
         open_still = found.are("no-envy") & (lost.sum(axis=1) > spare)

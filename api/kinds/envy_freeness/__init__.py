@@ -9,8 +9,8 @@ person who is added or removed changes L = r of them, from any outcome to any ot
 sample of exact size, where they displace another person. A lot adds at most one to one of the two
 counts, 0 to T steps, and a cost clipped to [-T, T]. So the counts move by at most 2L in L1, the
 steps by L·T and the cost by 2L·T. Changing one person is priced as removing one and adding one:
-twice that. tests/api/kinds/envy_freeness/test_sensitivity.py attains these bounds; docs/envy.md has
-the proof.
+twice that. tests/api/kinds/envy_freeness/test_sensitivity.py attains these bounds;
+docs/explanation/envy.md has the proof.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §4.2 (cost), §4.5 (criteria).
 """

@@ -9,7 +9,8 @@ Privacy: a lot depends on the people in it and on nobody else. A person who is a
 changed, or who withdraws, therefore changes the outcomes of at most `arms_per_person` lots.
 
 Promise: each person has one home, so nobody is a target twice, and targets are a uniform sample
-without replacement. Given a lot's target, its arms are one among the others (docs/envy.md).
+without replacement. Given a lot's target, its arms are one among the others
+(docs/explanation/envy.md).
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithm 2, lines 1 and 3.
 [H56] Hoeffding, On the distribution of the number of successes in independent trials, Ann. Math.

@@ -122,7 +122,7 @@ def ledger_is_whole(patient: DoctorSubject) -> str | None:
 
 @DATABASE.check(
     "do not serve from it: budget that was spent would come back. Recover what is newer, or stop"
-    " every mandate and tell the regulator (docs/operations.md)"
+    " every mandate and tell the regulator (docs/how-to/platforms/run-the-service.md)"
 )
 def ledger_continues_the_head(patient: DoctorSubject) -> str | None:
     if patient.head is None:

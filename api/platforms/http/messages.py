@@ -1,4 +1,5 @@
-"""What goes over the line between the service and a platform's adapter: docs/adapters.md.
+"""What goes over the line between the service and a platform's adapter:
+docs/how-to/platforms/write-an-adapter.md.
 
 Every call is an Arrow stream each way. What is asked beside columns is JSON in the metadata of the
 schema, under `ask`; an answer may have metadata of its own.

@@ -1,7 +1,7 @@
 """Limits for the shares of one event in two groups: their difference, their ratio, a single share.
 
 Each is missed with probability at most its level. Tests are those of `rejection`, with noise of
-the sum of the cells that make up the event. The proof is in docs/metrics.md.
+the sum of the cells that make up the event. The proof is in docs/explanation/metrics.md.
 """
 
 import math

@@ -121,7 +121,8 @@ class HistogramGroupView(GroupView):
 class CdfGroupView(GroupView):
     """From running counts that a consistent tree made, the last one of everybody.
 
-    `copies` bounds Σ c² over the tree's nodes for every running count; see docs/metrics.md.
+    `copies` bounds Σ c² over the tree's nodes for every running count; see
+    docs/explanation/metrics.md.
     """
 
     name: str
@@ -149,7 +150,7 @@ class CdfGroupView(GroupView):
 
     def log_mgf(self, f: Floats) -> Floats:
         # Σ f·count is made of running counts with the steps of f as weights, and of everybody; a
-        # node's coefficient is at most the range of f with 0   (docs/metrics.md)
+        # node's coefficient is at most the range of f with 0   (docs/explanation/metrics.md)
         rest = f[..., self.bins] if f.shape[-1] > self.bins else np.zeros(f.shape[:-1])
         steps = np.abs(np.diff(f[..., : self.bins], axis=-1)).sum(axis=-1)
         steps = steps + np.abs(f[..., self.bins - 1] - rest)

@@ -4,7 +4,7 @@ Of a person with value Y, 1 - t·(Y - u) has a mean of at most 1 whenever the gr
 least u. Multiplied over all people that stays so, and its logarithm is a sum over bins of counts
 times log(1 - t·(y - u)): noise on the counts adds a factor whose mean is known. By Markov's
 inequality the whole exceeds 1/level with probability at most `level`. No number of people is
-needed. The proof, and the grid of means that makes it a limit, are in docs/metrics.md.
+needed. The proof, and the grid of means that makes it a limit, are in docs/explanation/metrics.md.
 
 [WR24] Waudby-Smith, Ramdas, Estimating means of bounded random variables by betting, JRSS B 86,
        2024 (the idea of betting against a mean).

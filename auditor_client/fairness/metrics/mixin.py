@@ -2,7 +2,7 @@
 
 All pairs of groups are compared, and share delta: the limits of one measure hold for all pairs at
 once with probability 1 - delta. Different measures do not share it: of twenty, at delta = .05, one
-may be expected to miss. docs/metrics.md says what each measures and proves the limits.
+may be expected to miss. docs/explanation/metrics.md says what each measures and proves the limits.
 """
 
 from collections.abc import Callable, Sequence

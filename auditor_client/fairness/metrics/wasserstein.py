@@ -5,7 +5,7 @@
 Scores stand in the middle of their bins, people outside of all bins in the middle of the range.
 Above, no union over f is needed: W1 is the difference for one f, and its estimate is at most the
 largest of all. Below, a few f fixed in advance share the level: the score itself (the difference
-of means) and its distance from three points. The proof is in docs/metrics.md.
+of means) and its distance from three points. The proof is in docs/explanation/metrics.md.
 """
 
 import math
@@ -131,5 +131,6 @@ def _error(parts: list[ErrorPart], size_level: float, level: float) -> float:
 
 def _bennett(tilt: Floats, variance: float) -> Floats:
     """A bound of log E exp(tilt·X) for X <= 1 of mean 0 and at most this variance."""
-    # The law on -v and 1 with mean 0 and variance v has the largest of all   (docs/metrics.md)
+    # docs/explanation/metrics.md: the law on -v and 1 with mean 0 and variance v has the
+    # largest of all.
     return np.log((np.exp(-tilt * variance) + variance * np.exp(tilt)) / (1 + variance))

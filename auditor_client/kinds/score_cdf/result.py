@@ -21,7 +21,7 @@ class ScoreCdfResult(MetricsMixin, RunningCounts[ScoreCdfRelease]):
 
     [Paper 1, eq. 5] calls the tail 1{R > y} a CDF, and noise on each cumulative count would not be
     private at that price. Here the counts come from a tree; measures rest on what can be proved of
-    its error (docs/metrics.md), and there is no fairness gap: that needs a histogram.
+    its error (docs/explanation/metrics.md), and there is no fairness gap: that needs a histogram.
     """
 
     kind: ClassVar[AuditKind] = "score-cdf"

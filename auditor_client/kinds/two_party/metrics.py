@@ -1,7 +1,7 @@
 """What a two-party audit can measure: metrics for `audits.run_two_party`.
 
 Each is a wire model with numbers that both sides must agree on beforehand; see
-docs/two-party-metrics.md for what is computed of them.
+docs/explanation/two-party-metrics.md for what is computed of them.
 """
 
 from collections.abc import Mapping, Sequence

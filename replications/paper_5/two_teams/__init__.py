@@ -3,7 +3,7 @@
 Nothing here goes through the waist, and nothing of it may leave: results are exact, and the tester
 sees who matched, their ranks and their neighbours. For an outside auditor there is
 `privacy.two_party` itself. There is no bootstrap: exact sums of known resamples are a linear system
-for the data of every person (docs/two-party.md).
+for the data of every person (docs/explanation/two-party.md).
 """
 
 from replications.paper_5.two_teams.client import ClientParty

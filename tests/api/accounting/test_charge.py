@@ -56,7 +56,7 @@ def bill(
 def test_a_change_that_costs_less_than_twice_the_rho_is_charged_to_nobody(
     books: Books, rho: tuple[str, str]
 ) -> None:
-    """Without it the lifetime cap would not hold under change-one: see docs/guarantee.md."""
+    """Without it the lifetime cap fails under change-one: docs/explanation/guarantee.md."""
     with at_time(lambda: 0), books.store.write() as session:
         at = entries.lock(session)
         wrong = bill(books, session, at, price_of(rho))

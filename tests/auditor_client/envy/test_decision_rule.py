@@ -14,7 +14,8 @@ from tests.refusals import refuses
 
 
 def test_lower_tails_without_replacement_are_below_the_binomial_ones() -> None:
-    # What docs/envy.md takes from the literature, for every population of up to 24 people.
+    # What docs/explanation/envy.md takes from the literature, for every population of up to 24
+    # people.
     for people in range(2, 25):
         drawn, envious, k = np.ogrid[1 : people + 1, 1 : people + 1, 0 : people + 1]
         share = envious / people

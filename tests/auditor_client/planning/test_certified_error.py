@@ -193,7 +193,7 @@ def test_one_proof_for_several_numbers_proves_no_more_than_each() -> None:
 
 
 def test_tails_of_equal_groups_are_largest_where_shares_add_up_to_one() -> None:
-    # Their slope along q is n(1 - p - q)(P(R = T - 1) - P(R = T)): docs/planning.md
+    # Their slope along q is n(1 - p - q)(P(R = T - 1) - P(R = T)): docs/explanation/planning.md
     n, d, least = 40, 6.0, 15
     q = np.linspace(0, n - d, 400)
     tails = 1 - equal(KNOWN, n)._tails(q + d, q, np.full(400, 1 - least))

@@ -291,7 +291,7 @@ def test_an_alpha_of_zero_has_no_theorem() -> None:
 
 
 def test_every_field_is_documented() -> None:
-    """docs/studies.md names every member of the document."""
+    """docs/how-to/researchers/run-a-study-file.md names every member of the document."""
     words = Path(__file__).parents[3].joinpath("docs", "studies.md").read_text(encoding="utf-8")
     schema = Results.model_json_schema()
     members = [*schema["properties"]]

@@ -1,4 +1,4 @@
-"""The study in docs/studies.md is one, and has every key there is."""
+"""The study in docs/how-to/researchers/run-a-study-file.md is one, and has every key there is."""
 
 import re
 from pathlib import Path

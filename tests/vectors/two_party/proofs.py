@@ -1,4 +1,7 @@
-"""Vectors of the proof in PROOF, by hand: from the text of docs/two-party.md, not by the code."""
+"""Vectors of the proof in PROOF, by hand.
+
+They follow the text of docs/explanation/two-party.md, not the code.
+"""
 
 from hashlib import sha256, sha512
 from typing import Any

@@ -6,7 +6,7 @@ bets whose weights add up to one. Capital of 1/δ at any time refutes μ at leve
 inequality). Nothing is assumed of the rewards but their range; where they vary little, large bets
 gain much.
 
-Proofs are in docs/envy.md.
+Proofs are in docs/explanation/envy.md.
 
 [WR24] Waudby-Smith, Ramdas, Estimating means of bounded random variables by betting, JRSS B 86(1),
     2024 (confidence sequences from capital processes).

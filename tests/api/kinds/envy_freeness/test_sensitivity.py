@@ -1,7 +1,7 @@
 """How far one person moves a certificate's tables: never past what is priced, and as far as that.
 
 Worlds are without noise, and the secret that draws the lots is the same on both sides: what differs
-is one person. `docs/envy.md` has the proof that these tests attain.
+is one person. `docs/explanation/envy.md` has the proof that these tests attain.
 """
 
 from collections.abc import Mapping
