@@ -3,6 +3,7 @@
 Groups differ by shape or dash as well as by colour, so that a chart can be read in black and white.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,6 +34,11 @@ def limits_chart(
     point = base.mark_point(filled=True, size=70, opacity=1, color=COLOURS[0])
     layers = whisker + point.encode(x="value:Q")
     return finish(layers.properties(width=WIDTH - 120, height=34 * len(rows) + 20), words)
+
+
+def finite(found: Mapping[str, Limited]) -> dict[str, Limited]:
+    """Return the numbers that can be drawn: those whose limits are finite too."""
+    return {name: each for name, each in found.items() if all(map(math.isfinite, each))}
 
 
 def binned_chart(rows: list[dict[str, Any]], error: float, title: str, words: str) -> Chart:

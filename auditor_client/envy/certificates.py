@@ -64,6 +64,10 @@ class EnvyCertificate:
 
     def explain(self) -> str:
         """The statement, for people who have read nothing else."""
+        return " ".join(self.statements())
+
+    def statements(self) -> list[str]:
+        """Return the claim, envy that is shown besides, and how sure both are."""
         parts = [self._claim()]
         if self.somebody_envies:
             least = self.envious_at_least
@@ -77,7 +81,7 @@ class EnvyCertificate:
             f" {1 - self.rule.delta:.0%} at least: the exploration, the draw of people and the"
             " noise that protects them are counted."
         )
-        return " ".join(parts)
+        return parts
 
     def _claim(self) -> str:
         if self.certified:

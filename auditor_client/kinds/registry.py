@@ -1,5 +1,13 @@
-"""The kinds of audit this SDK reads, by name."""
+"""Registry of the auditor halves of all kinds: built-in ones, and those of installed packages."""
 
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+from auditor_client.errors import InputError
+from auditor_client.kinds.auditor_kind import AuditorKind
 from auditor_client.kinds.balance_histogram.result import BalanceHistogramResult
 from auditor_client.kinds.bias_size.result import BiasSizeResult
 from auditor_client.kinds.envy_freeness.result import EnvyFreenessResult
@@ -7,11 +15,15 @@ from auditor_client.kinds.log_cdf.result import LogCdfResult
 from auditor_client.kinds.match_count.result import MatchCountResult
 from auditor_client.kinds.most_skewed.result import MostSkewedResult
 from auditor_client.kinds.outcome_test.result import OutcomeTestResult
+from auditor_client.kinds.protocol import Result
 from auditor_client.kinds.reo.result import ReoResult
 from auditor_client.kinds.score_cdf.result import ScoreCdfResult
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.kinds.two_party.result import TwoPartyResult
-from openapi.resources import AuditKind
+from openapi.kinds.registry import CONTRACTS
+
+# Packages add kinds under this name; each entry point names its kind, and loads an `AuditorKind`.
+ENTRY_POINTS = "platform_auditor.auditor_kinds"
 
 OtherResult = (
     ScoreCdfResult
@@ -26,16 +38,70 @@ OtherResult = (
     | TwoPartyResult
 )
 AnyResult = ScoreHistogramResult | OtherResult
-KINDS: dict[AuditKind, type[AnyResult]] = {
-    "score-histogram": ScoreHistogramResult,
-    "score-cdf": ScoreCdfResult,
-    "match-count": MatchCountResult,
-    "most-skewed": MostSkewedResult,
-    "balance-histogram": BalanceHistogramResult,
-    "outcome-test": OutcomeTestResult,
-    "log-cdf": LogCdfResult,
-    "bias-size": BiasSizeResult,
-    "reo": ReoResult,
-    "envy-freeness": EnvyFreenessResult,
-    "two-party": TwoPartyResult,
-}
+
+
+class AuditorKinds(Mapping[str, AuditorKind]):
+    """Auditor halves by name of kind; each is loaded when it is first asked for."""
+
+    def __getitem__(self, name: str) -> AuditorKind:
+        """Return the kind of this name; raise `KeyError` if neither we nor a package have it."""
+        return _load(name)
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names, built-in kinds first."""
+        yield from CONTRACTS
+        yield from (name for name in _foreign() if name not in CONTRACTS)
+
+    def __len__(self) -> int:
+        """Return the number of kinds."""
+        return sum(1 for _ in self)
+
+
+class _Results(Mapping[str, type[Any]]):
+    """Result classes by name of kind."""
+
+    def __getitem__(self, name: str) -> type[Result[Any]]:
+        return AUDITOR_KINDS[name].result
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(AUDITOR_KINDS)
+
+    def __len__(self) -> int:
+        return len(AUDITOR_KINDS)
+
+
+AUDITOR_KINDS = AuditorKinds()
+KINDS: Mapping[str, type[Any]] = _Results()
+
+
+def auditor_kind(name: str) -> AuditorKind:
+    """Return the auditor half of a kind; raise `InputError` if it is not installed."""
+    try:
+        return AUDITOR_KINDS[name]
+    except KeyError as error:
+        raise InputError(
+            f"This SDK cannot read audits of kind {name!r}. Install the package that adds the"
+            f" kind, or a newer platform-auditor. It reads: {', '.join(AUDITOR_KINDS)}.",
+            case="unknown-kind",
+        ) from error
+
+
+def kind_of(result: Result[Any]) -> AuditorKind:
+    """Return the auditor half of a result's kind."""
+    return auditor_kind(result.kind)
+
+
+@lru_cache(maxsize=256)
+def _load(name: str) -> AuditorKind:
+    if name in CONTRACTS:
+        found = import_module(f"auditor_client.kinds.{CONTRACTS[name].module}").KIND
+    else:
+        found = _foreign()[name].load()
+    if not isinstance(found, AuditorKind) or found.name != name:
+        raise InputError(f"The package of kind {name!r} gives no AuditorKind of that name.")
+    return found
+
+
+def _foreign() -> Mapping[str, Any]:
+    """Return the entry points of installed packages by name of kind."""
+    return {point.name: point for point in entry_points(group=ENTRY_POINTS)}

@@ -1,1 +1,12 @@
 """Balance histograms."""
+
+from auditor_client.kinds.auditor_kind import AuditorKind, OnFirstUse
+from auditor_client.kinds.balance_histogram.result import BalanceHistogramResult
+from openapi.kinds import balance_histogram as contract
+
+KIND = AuditorKind(
+    contract.KIND,
+    result=BalanceHistogramResult,
+    summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
+    illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
+)

@@ -1,1 +1,12 @@
 """Sizes of bias."""
+
+from auditor_client.kinds.auditor_kind import AuditorKind, OnFirstUse
+from auditor_client.kinds.bias_size.result import BiasSizeResult
+from openapi.kinds import bias_size as contract
+
+KIND = AuditorKind(
+    contract.KIND,
+    result=BiasSizeResult,
+    summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
+    illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
+)

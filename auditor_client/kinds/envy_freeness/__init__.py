@@ -1,1 +1,12 @@
 """Envy-freeness audits."""
+
+from auditor_client.kinds.auditor_kind import AuditorKind, OnFirstUse
+from auditor_client.kinds.envy_freeness.result import EnvyFreenessResult
+from openapi.kinds import envy_freeness as contract
+
+KIND = AuditorKind(
+    contract.KIND,
+    result=EnvyFreenessResult,
+    summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
+    illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
+)

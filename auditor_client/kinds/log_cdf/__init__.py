@@ -1,1 +1,12 @@
 """Distributions of a logged number."""
+
+from auditor_client.kinds.auditor_kind import AuditorKind, OnFirstUse
+from auditor_client.kinds.log_cdf.result import LogCdfResult
+from openapi.kinds import log_cdf as contract
+
+KIND = AuditorKind(
+    contract.KIND,
+    result=LogCdfResult,
+    summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
+    illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
+)

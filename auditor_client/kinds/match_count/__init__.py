@@ -1,1 +1,12 @@
 """Match counts."""
+
+from auditor_client.kinds.auditor_kind import AuditorKind, OnFirstUse
+from auditor_client.kinds.match_count.result import MatchCountResult
+from openapi.kinds import match_count as contract
+
+KIND = AuditorKind(
+    contract.KIND,
+    result=MatchCountResult,
+    summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
+    illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
+)

@@ -1,1 +1,11 @@
 """Most skewed content."""
+
+from auditor_client.kinds.auditor_kind import AuditorKind, OnFirstUse
+from auditor_client.kinds.most_skewed.result import MostSkewedResult
+from openapi.kinds import most_skewed as contract
+
+KIND = AuditorKind(
+    contract.KIND,
+    result=MostSkewedResult,
+    summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
+)

@@ -1,1 +1,12 @@
 """Ranking-based equal opportunity (REO)."""
+
+from auditor_client.kinds.auditor_kind import AuditorKind, OnFirstUse
+from auditor_client.kinds.reo.result import ReoResult
+from openapi.kinds import reo as contract
+
+KIND = AuditorKind(
+    contract.KIND,
+    result=ReoResult,
+    summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
+    illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
+)

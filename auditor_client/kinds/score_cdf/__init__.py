@@ -1,1 +1,12 @@
 """Distributions of scores."""
+
+from auditor_client.kinds.auditor_kind import AuditorKind, OnFirstUse
+from auditor_client.kinds.score_cdf.result import ScoreCdfResult
+from openapi.kinds import score_cdf as contract
+
+KIND = AuditorKind(
+    contract.KIND,
+    result=ScoreCdfResult,
+    summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
+    illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
+)

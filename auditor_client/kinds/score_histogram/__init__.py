@@ -1,1 +1,14 @@
 """Score histograms."""
+
+from auditor_client.kinds.auditor_kind import AuditorKind, OnFirstUse
+from auditor_client.kinds.presentation import Tolerance
+from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
+from openapi.kinds import score_histogram as contract
+
+KIND = AuditorKind(
+    contract.KIND,
+    result=ScoreHistogramResult,
+    summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
+    illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
+    tolerance=Tolerance(0.2, "Tolerated gap α"),
+)

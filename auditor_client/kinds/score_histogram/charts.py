@@ -15,11 +15,33 @@ from auditor_client.charts.chart import (
     chart_of,
     finish,
 )
-from auditor_client.fairness.bin_intervals import BinShare, measured_gaps
+from auditor_client.fairness.bin_intervals import BinShare, measured_gaps, measured_shares
+from auditor_client.fairness.charts import verdict_chart
+from auditor_client.kinds.presentation import Figure, Judgement
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 
 # Up to this number of bins, groups stand side by side in one panel.
 FEW_BINS = 30
+
+
+def illustrate(audit: ScoreHistogramResult, judged: Judgement) -> tuple[Figure, ...]:
+    """Return the interval of the gap, shares per bin, and measured gaps."""
+    shares = measured_shares(audit.groups())
+    gap = audit.fairness_gap(judged.delta)
+    return (
+        Figure(
+            verdict_chart(gap, judged.alpha),
+            "The interval of the fairness gap, and the gap that is tolerated.",
+        ),
+        Figure(
+            share_chart(audit, shares),
+            "Shares per bin of scores, with limits that hold for each share alone with 95 %.",
+        ),
+        Figure(
+            gap_chart(audit, shares, judged.alpha),
+            "The measured gap of each bin, noise included; the verdict allows for it.",
+        ),
+    )
 
 
 def share_chart(audit: ScoreHistogramResult, found: Sequence[BinShare]) -> Chart:

@@ -1,1 +1,12 @@
 """Two-party audits."""
+
+from auditor_client.kinds.auditor_kind import AuditorKind, OnFirstUse
+from auditor_client.kinds.two_party.result import TwoPartyResult
+from openapi.kinds import two_party as contract
+
+KIND = AuditorKind(
+    contract.KIND,
+    result=TwoPartyResult,
+    summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
+    illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
+)

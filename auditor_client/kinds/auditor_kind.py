@@ -1,0 +1,80 @@
+"""Auditor half of a kind of audit: how its results are read, judged, shown and forecast."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+from auditor_client.kinds.forecasts import AudienceFacts, Forecast
+from auditor_client.kinds.presentation import Figure, Judgement, Summary, Tolerance
+from auditor_client.kinds.protocol import Result
+from openapi.kinds.contract import KindContract
+from openapi.resources import Catalogue
+
+Forecaster = Callable[[Any, AudienceFacts, Catalogue], Forecast]
+Summariser = Callable[[Any, Judgement], Summary]
+Illustrator = Callable[[Any, Judgement], tuple[Figure, ...]]
+
+
+@dataclass(frozen=True)
+class OnFirstUse:
+    """Function of a module that is imported on the first call: statistics take seconds."""
+
+    module: str
+    name: str
+
+    def __call__(self, *values: Any) -> Any:
+        """Import the function and call it."""
+        return self._function(*values)
+
+    @cached_property
+    def _function(self) -> Callable[..., Any]:
+        function: Callable[..., Any] = getattr(import_module(self.module), self.name)
+        return function
+
+
+@dataclass(frozen=True)
+class AuditorKind:
+    """A kind of audit as auditors meet it.
+
+    `forecaster` says before the payment what a request can tell. `summariser` gives the sentence,
+    details and table of a result, `illustrator` its charts. `run`, `show`, `analyse`, `report`,
+    notebooks and the console all show what these three return. `tolerance` is the number that
+    verdicts compare with, if the user can choose it.
+    """
+
+    contract: KindContract
+    result: type[Result[Any]]
+    summariser: Summariser
+    forecaster: Forecaster | None = None
+    illustrator: Illustrator | None = None
+    tolerance: Tolerance | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the kind's own name."""
+        return self.contract.name
+
+    def judgement(self, alpha: float | None = None, delta: float = 0.05) -> Judgement:
+        """Return how to judge; the default tolerance is the kind's usual one."""
+        usual = self.tolerance.usual if self.tolerance else 0.0
+        return Judgement(usual if alpha is None else alpha, delta)
+
+    def forecast(self, request: Any, audience: AudienceFacts, catalogue: Catalogue) -> Forecast:
+        """Return what these people and this noise can tell. Nothing is sent or paid."""
+        if self.forecaster is None:
+            return Forecast("No forecast exists for this kind: its price states the error.")
+        return self.forecaster(request, audience, catalogue)
+
+    def summary(self, result: Any, alpha: float | None = None, delta: float = 0.05) -> Summary:
+        """Return the sentence, details and table of a result."""
+        return self.summariser(result, self.judgement(alpha, delta))
+
+    def figures(
+        self, result: Any, alpha: float | None = None, delta: float = 0.05
+    ) -> tuple[Figure, ...]:
+        """Return the charts of a result."""
+        if self.illustrator is None:
+            return ()
+        return self.illustrator(result, self.judgement(alpha, delta))

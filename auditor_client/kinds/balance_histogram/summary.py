@@ -1,0 +1,35 @@
+"""Answer of a balance histogram: which part of their lifetime cap people have spent."""
+
+from itertools import pairwise
+
+from auditor_client.kinds.balance_histogram.result import BalanceHistogramResult
+from auditor_client.kinds.presentation import Judgement, Summary, Table
+from auditor_client.reporting.rounding import error, listed
+
+
+def summarise(audit: BalanceHistogramResult, _: Judgement) -> Summary:
+    """Return the fullest share of the cap of each group, and the table of all shares."""
+    names = bin_names(audit)
+    fullest = listed(
+        f"{max(counts):,} of {group} have spent {names[counts.index(max(counts))]}"
+        for group, counts in audit.counts.items()
+    )
+    columns = zip(*audit.counts.values(), strict=True)
+    rows = [
+        (name, *(f"{n:,}" for n in counts)) for name, counts in zip(names, columns, strict=True)
+    ]
+    rows.append(("outside of these", *(f"{count:,}" for count in audit.outside.values())))
+    return Summary(
+        f"About {fullest} of their lifetime cap ({error(audit.error_95)} each, 95 % confidence).",
+        details=(audit.words,),
+        table=Table(
+            "People by the share of their lifetime cap that they have spent, noise included.",
+            ("Share of the cap", *audit.counts),
+            tuple(rows),
+        ),
+    )
+
+
+def bin_names(audit: BalanceHistogramResult) -> list[str]:
+    """Return shares of the cap in percent: "0 to 10 %"."""
+    return [f"{100 * low:g} to {100 * high:g} %" for low, high in pairwise(audit.edges)]

@@ -1,0 +1,76 @@
+"""Answer of an envy-freeness audit: the certificate, or what stands against it."""
+
+from auditor_client.envy import EnvyCertificate
+from auditor_client.kinds.envy_freeness.result import EnvyFreenessResult
+from auditor_client.kinds.presentation import Judgement, Summary, Table, Verdict
+from auditor_client.reporting.rounding import error, number
+
+# The verdicts of other kinds, which this kind's certificate stands for.
+VERDICTS: dict[str, Verdict] = {
+    "envy-free": "fair",
+    "not-envy-free": "unfair",
+    "inconclusive": "inconclusive",
+}
+_LEADS = {"envy-free": "Fair", "not-envy-free": "Unfair", "inconclusive": "Inconclusive"}
+
+
+def summarise(audit: EnvyFreenessResult, _: Judgement) -> Summary:
+    """Return the certificate; its error probability is the release's own delta."""
+    found, made = audit.certificate(), audit.release
+    claim, *rest = found.statements()
+    return Summary(
+        f"{_LEADS[found.verdict]}: {claim}",
+        VERDICTS[found.verdict],
+        details=(
+            *rest,
+            f"At most {made.targets:,} people were audited, each with {made.arms} others."
+            f" {_taking_part(made.arms_per_person)}",
+            f"All people together may have lost {audit.loss_at_most:,f} of reward at most.",
+        ),
+        table=Table(
+            "Counts and averages, noise included; each error holds alone with 95 % confidence.",
+            ("Measured", "Number", "Error"),
+            tuple(_measured(audit, found)),
+        ),
+        assumptions=RESTS_ON,
+    )
+
+
+RESTS_ON = (
+    "The claim is about the people of the audience whom the platform found and who agreed to take"
+    " part.",
+    "Rewards, as the platform measures them, tell what people like; they lie between 0 and 1.",
+    "Preferences and recommendations did not change while the audit lasted.",
+    "The platform drew people at random and showed them what it says: its signature stands for"
+    " this.",
+)
+
+
+def _measured(audit: EnvyFreenessResult, found: EnvyCertificate) -> list[tuple[str, ...]]:
+    made, off = audit.release, error(audit.error_95)
+    rows = [
+        ("people audited, at most", f"{made.targets:,}", ""),
+        ("certified without envy", f"{made.no_envy:,}", off),
+        ("in envy", f"{made.envious:,}", off),
+        ("a certificate needs, uncertified at most", f"{found.rule.certify_up_to:,}", ""),
+        ("envy is shown from", f"{found.rule.envy_from:,}", ""),
+        ("steps of each, at most", f"{made.steps:,}", ""),
+    ]
+    if audit.steps_per_target is not None:
+        of_steps = audit.part("duration").error_95 / made.targets
+        rows.append(
+            ("steps of each, on average", number(audit.steps_per_target, 0), error(of_steps))
+        )
+    if audit.cost_per_target is not None:
+        of_cost = audit.part("cost").error_95 / made.unit / made.targets
+        rows.append(
+            ("reward lost by each, on average", number(audit.cost_per_target, 1), error(of_cost))
+        )
+    return rows
+
+
+def _taking_part(times: int | None) -> str:
+    """Return what the noise covers; releases of earlier versions cover nobody as an arm."""
+    if times is None:
+        return "The noise does not cover people whose recommendations others were shown."
+    return f"Nobody took part in more than {times} of these audits, and the noise covers everybody."

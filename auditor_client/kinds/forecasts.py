@@ -1,0 +1,53 @@
+"""Forecast of what an audit can tell, made from public facts before anything is paid."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+from openapi.resources import Audience
+
+
+@dataclass(frozen=True)
+class AudienceFacts:
+    """Public facts of an audience: how many people each group has, and where they come from.
+
+    The people of an upload are those who were uploaded: how many matched is private.
+    """
+
+    people: Mapping[str, int]
+    groups_per_person: int = 1
+    source: str = "upload"
+    # Identifiers with which a hidden audience is compared.
+    candidates: int | None = None
+
+    @classmethod
+    def of(cls, audience: Audience, names: Mapping[str, str] | None = None) -> Self:
+        """Return the facts of an audience, by name of group where names are known here."""
+        known = names or {}
+        return cls(
+            {known.get(group.label, group.label): group.members for group in audience.groups},
+            audience.groups_per_person,
+            audience.source,
+            audience.candidates,
+        )
+
+    @property
+    def fixed_size(self) -> bool:
+        """Whether one more person displaces another, as in samples and hidden audiences."""
+        return self.source in ("sample", "hidden")
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Forecast of an audit: a sentence, whether it can answer at all, and what would be enough.
+
+    `answers` is None where the kind has no question that a verdict would answer. A request whose
+    `answers` is False should be refused before it is paid, unless the user insists.
+    """
+
+    sentence: str
+    answers: bool | None = None
+    enough: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.sentence, self.enough)))

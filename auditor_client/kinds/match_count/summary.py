@@ -1,0 +1,27 @@
+"""Answer of a match count: the people found of each group, and the error of each number."""
+
+from auditor_client.kinds.match_count.result import MatchCountResult
+from auditor_client.kinds.presentation import Judgement, Summary, Table
+from auditor_client.reporting.rounding import error, listed
+
+
+def summarise(audit: MatchCountResult, _: Judgement) -> Summary:
+    """Return the numbers of people found with their limits."""
+    off = audit.error_95
+    found = listed(f"{count:,} of {name}" for name, count in audit.counts.items())
+    return Summary(
+        f"The platform found about {found} ({error(off)} each, 95 % confidence).",
+        details=(
+            "Noise may take a number below 0, or above the number that was uploaded.",
+            "Whether any one identifier was found stays private.",
+        ),
+        table=Table(
+            "People found; each number alone lies between its limits with 95 % confidence.",
+            ("Group", "Found", "Low", "High"),
+            tuple(
+                (name, f"{count:,}", f"{max(count - off, 0):,}", f"{max(count + off, 0):,}")
+                for name, count in audit.counts.items()
+            ),
+        ),
+        assumptions=("A person who appears twice in the upload counts once.",),
+    )

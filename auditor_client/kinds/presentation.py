@@ -1,0 +1,57 @@
+"""Parts of an answer that every kind of audit gives: a sentence, a table, figures."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from auditor_client.charts.chart import Chart  # Altair takes a second to import
+
+Verdict = Literal["fair", "unfair", "inconclusive"]
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """Number that the verdicts of a kind compare with: its usual value, and its label."""
+
+    usual: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Tolerance and error probability by which an audit is judged."""
+
+    alpha: float = 0.2
+    delta: float = 0.05
+
+
+@dataclass(frozen=True)
+class Table:
+    """Table of text cells that fits 80 columns; the first cell names its row."""
+
+    caption: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Chart with its caption."""
+
+    chart: "Chart"
+    caption: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Answer of an audit in words.
+
+    `sentence` begins with the verdict, or states the main finding where a kind has no verdict.
+    `details` are whole sentences, and `assumptions` what the answer rests on.
+    """
+
+    sentence: str
+    verdict: Verdict | None = None
+    details: tuple[str, ...] = ()
+    table: Table | None = None
+    assumptions: tuple[str, ...] = ()

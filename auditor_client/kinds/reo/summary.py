@@ -1,0 +1,95 @@
+"""Answer of an REO audit: whether relevant content is shown equally, whoever made it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from auditor_client.kinds.presentation import Judgement, Summary, Table, Verdict
+from auditor_client.kinds.reo.result import ReoResult
+from auditor_client.reo.ratio_lines import Lines, four_fifths
+from auditor_client.reporting.rounding import between, confidence, error, listed, percent
+
+if TYPE_CHECKING:
+    from auditor_client.reo import Penalty
+
+# A table for people has at most this many rows; `frame()` has all of them.
+MOST_ROWS = 40
+
+
+def summarise(audit: ReoResult, judged: Judgement) -> Summary:
+    """Return the verdict on the first strategy by the four-fifths rule, and every penalty."""
+    made = audit.release
+    found = penalties(audit, judged)
+    lines = four_fifths(len(made.creator_groups))
+    name, first = next(iter(found.items()))
+    verdict = _verdict(first, lines)
+    return Summary(
+        f"{_headline(verdict, name)} {_limits(first, judged.delta)}",
+        verdict,
+        details=(
+            *(f"{strategy}: {each.explain()}" for strategy, each in found.items()),
+            f"A penalty above {percent(lines.broken, 1)} surely breaks the four-fifths rule; one"
+            f" below {percent(lines.holds, 1)} keeps it.",
+            f"Each count is within {error(audit.error_95)} rows (95 % confidence).",
+        ),
+        table=_table(audit),
+        assumptions=(
+            "Random traffic shows every item with the same probability.",
+            f"The positive signals ({listed(made.signals)}) say what is relevant to a viewer.",
+        ),
+    )
+
+
+def penalties(audit: ReoResult, judged: Judgement) -> "dict[str, Penalty]":
+    """Return the penalty of each strategy; limits of all hold at once."""
+    strategies = audit.release.strategies
+    share = judged.delta / len(strategies)
+    return {name: audit.penalty(name, delta=share) for name in strategies}
+
+
+def _verdict(found: "Penalty", lines: Lines) -> Verdict:
+    if found.high <= lines.holds:
+        return "fair"
+    return "unfair" if found.low > lines.broken else "inconclusive"
+
+
+def _headline(verdict: Verdict, strategy: str) -> str:
+    return {
+        "fair": f"Fair by the four-fifths rule: {strategy} shows relevant content equally often,"
+        " whoever made it.",
+        "unfair": f"Unfair by the four-fifths rule: how often {strategy} shows relevant content"
+        " depends on who made it.",
+        "inconclusive": f"Inconclusive: whether {strategy} keeps the four-fifths rule cannot be"
+        " told.",
+    }[verdict]
+
+
+def _limits(found: "Penalty", delta: float) -> str:
+    if not found.defined and found.low <= 0 and found.high >= found.largest:
+        return "There are too few positives to limit the penalty."
+    return f"The penalty lies {between(found.low, found.high)} ({confidence(delta)})."
+
+
+def _table(audit: ReoResult) -> Table:
+    rows: Sequence[dict[str, object]] = audit.frame().to_pylist()
+    several = len(audit.release.groups) > 1
+    shown = tuple(
+        (
+            str(row["strategy"] or "random traffic"),
+            *([str(row["group"])] if several else []),
+            *([str(row["day"] or "all")] if audit.release.days else []),
+            str(row["creators"]),
+            f"{row['positives']:,}",
+            f"{row['negatives']:,}",
+        )
+        for row in rows[:MOST_ROWS]
+    )
+    heads = (
+        "Strategy",
+        *(["Viewers"] if several else []),
+        *(["Day"] if audit.release.days else []),
+        "Creators",
+        "Positive",
+        "Negative",
+    )
+    more = f" The first {MOST_ROWS} of {len(rows)} rows." if len(rows) > MOST_ROWS else ""
+    return Table(f"Rows by traffic and group of creators, noise included.{more}", heads, shown)

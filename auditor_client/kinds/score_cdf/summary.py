@@ -1,0 +1,49 @@
+"""Answer of a score distribution: how far the groups are apart, or where half of a group lies."""
+
+from auditor_client.fairness.metrics.quantiles import quantile
+from auditor_client.kinds.building_blocks.cumulative_summary import running_table
+from auditor_client.kinds.presentation import Judgement, Summary
+from auditor_client.kinds.score_cdf.result import ScoreCdfResult
+from auditor_client.reporting.metric_sentences import sentence
+from auditor_client.reporting.rounding import between, confidence, error, lower, upper
+
+
+def summarise(audit: ScoreCdfResult, judged: Judgement) -> Summary:
+    """Return the largest difference between groups at any cut-off; of one group, its median."""
+    delta = judged.delta
+    found = _distance(audit, delta) if len(audit.cumulative) > 1 else _median(audit, delta)
+    apart = []
+    if len(audit.cumulative) > 1:
+        differences = audit.quantile_gap(0.5, delta)
+        apart = [sentence("quantile-gap", 0.5, each) for each in differences]
+    return Summary(
+        found,
+        details=(
+            *apart,
+            f"Each running count is within {error(audit.error_95)} people (95 % confidence).",
+            "A distribution has no verdict: a score histogram tells whether scores are fair.",
+        ),
+        table=running_table(audit, "Scores up to"),
+        assumptions=(
+            "The people of each group are a fair sample of those about whom the finding speaks.",
+        ),
+    )
+
+
+def _distance(audit: ScoreCdfResult, delta: float) -> str:
+    widest = max(audit.kolmogorov_smirnov(delta), key=lambda each: each.value)
+    first, second = widest.groups
+    return (
+        f"The shares of {first} and {second} below any one score differ by at most"
+        f" {upper(100 * widest.high, 1)} percentage points: the largest difference lies"
+        f" {between(100 * widest.low, 100 * widest.high, 1)} points ({confidence(delta)})."
+    )
+
+
+def _median(audit: ScoreCdfResult, delta: float) -> str:
+    view, limits = audit.group_views()[0], audit.limits()
+    found = quantile(view, limits, 0.5, delta)
+    return (
+        f"Half of {view.name} score below a value between {lower(found.low)} and"
+        f" {upper(found.high)} ({confidence(delta)})."
+    )

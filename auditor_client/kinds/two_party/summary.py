@@ -1,0 +1,93 @@
+"""Answer of a two-party audit: the metric of each hidden group between its limits."""
+
+from typing import TYPE_CHECKING
+
+from auditor_client.kinds.presentation import Judgement, Summary, Table
+from auditor_client.kinds.two_party.exchange import load_sums
+from auditor_client.kinds.two_party.result import TwoPartyResult
+from auditor_client.reporting.rounding import confidence, listed, lower, number, places_for, upper
+
+if TYPE_CHECKING:
+    from auditor_client.two_party import Average
+
+# Metrics that are one number for each group.
+OF_ONE_NUMBER = ("false-positives", "outcomes", "auc", "ndcg")
+
+
+def summarise(audit: TwoPartyResult, judged: Judgement) -> Summary:
+    """Return the averages, and the verdict where the judgement has a tolerance."""
+    name = audit.release.metric.name
+    if load_sums(audit.id) is None:
+        return _without_sums(audit)
+    decided = audit.decide(judged.alpha, judged.delta) if judged.alpha > 0 else None
+    if decided is not None:
+        lead = f"{decided.verdict.capitalize()}: {decided.explain()}"
+    elif name in OF_ONE_NUMBER:
+        lead = f"{TITLES[name]} {listed(map(_words, averages(audit, judged)))}"
+        lead = f"{lead} ({confidence(judged.delta)} each)."
+    else:
+        lead = f"{TITLES[name]} for {listed(audit.groups)}."
+    return Summary(
+        lead,
+        decided.verdict if decided else None,
+        details=(
+            "The platform computed on values that it could not see; the sums were decrypted on"
+            " this machine alone.",
+        ),
+        table=_table(audit, judged),
+        assumptions=(
+            "Weights say to which group each person belongs, or with which probability.",
+            "The regulator may open any run; a run that was not computed as agreed is found then.",
+        ),
+    )
+
+
+TITLES = {
+    "score-histogram": "Shares of each bin of scores were computed",
+    "false-positives": "False positives among those without the outcome:",
+    "outcomes": "Average outcomes:",
+    "auc": "How well scores rank (AUC):",
+    "ndcg": "Quality of the lists shown (NDCG):",
+    "lot": "What each rank is worth was computed",
+    "pot": "Outcomes of equally scored people were computed",
+}
+
+
+def averages(audit: TwoPartyResult, judged: Judgement) -> "list[Average]":
+    """Return the metric of each group; of several parts, the first."""
+    return audit.averages(0, judged.delta)
+
+
+def _words(average: "Average") -> str:
+    places = places_for(average.low, average.high)
+    limits = f"{lower(average.low, places)} to {upper(average.high, places)}"
+    return f"{average.group} {number(average.value, places)} ({limits})"
+
+
+def _table(audit: TwoPartyResult, judged: Judgement) -> Table:
+    if audit.release.metric.name in OF_ONE_NUMBER:
+        rows = tuple(
+            (
+                each.group,
+                number(each.people, 0),
+                number(each.value, 4),
+                lower(each.low, 4),
+                upper(each.high, 4),
+            )
+            for each in averages(audit, judged)
+        )
+        caption = "The metric of each group; limits hold for each alone."
+        return Table(caption, ("Group", "People", "Value", "Low", "High"), rows)
+    cells = audit.frame().to_pylist()
+    rows = tuple((each["group"], each["cell"], number(each["sum"], 1)) for each in cells)
+    return Table("Noisy sums, in numbers of people.", ("Group", "Cell", "Sum"), rows)
+
+
+def _without_sums(audit: TwoPartyResult) -> Summary:
+    return Summary(
+        "The sums of this run are not on this machine: the SDK decrypted them where it ran.",
+        details=(
+            f"The platform computed {audit.release.metric.name} on values that it could not see,"
+            " and signed the receipt. `auditor audit show` answers on the machine that ran it.",
+        ),
+    )

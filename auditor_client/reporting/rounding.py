@@ -1,0 +1,72 @@
+"""Numbers as people read them: few digits, and limits rounded outwards."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from auditor_client.reporting.metric_sentences import down, up
+
+UNKNOWN = "–"
+_MOST_PLACES = 6
+
+
+def places_for(low: float, high: float) -> int:
+    """Return the decimal places that show the width of an interval with two digits."""
+    width = high - low
+    if not math.isfinite(width) or width <= 0:
+        return 3
+    return min(max(1 - math.floor(math.log10(width)), 0), _MOST_PLACES)
+
+
+def between(low: float, high: float, places: int | None = None) -> str:
+    """Return limits in words, rounded outwards: "between 0.12 and 0.34"."""
+    shown = places_for(low, high) if places is None else places
+    if math.isinf(low) and math.isinf(high):
+        return "anywhere"
+    if math.isinf(high):
+        return f"at least {down(low, shown)}"
+    if math.isinf(low):
+        return f"at most {up(high, shown)}"
+    return f"between {down(low, shown)} and {up(high, shown)}"
+
+
+def lower(value: float | None, places: int = 3) -> str:
+    """Return a lower limit, rounded down."""
+    return UNKNOWN if value is None or not math.isfinite(value) else down(value, places)
+
+
+def upper(value: float | None, places: int = 3) -> str:
+    """Return an upper limit, rounded up."""
+    return UNKNOWN if value is None or not math.isfinite(value) else up(value, places)
+
+
+def number(value: float | None, places: int = 3) -> str:
+    """Return a number with a fixed number of decimal places, or a dash."""
+    if value is None or not math.isfinite(value):
+        return UNKNOWN
+    return f"{round(value, places) + 0.0:,.{places}f}"
+
+
+def error(value: float) -> str:
+    """Return an error with two digits, rounded up: "±3", "±0.012", "±384,000"."""
+    if not math.isfinite(value):
+        return "±∞"
+    if value == 0 or float(value).is_integer():
+        return f"±{value:,.0f}"
+    places = min(max(1 - math.floor(math.log10(abs(value))), 0), _MOST_PLACES)
+    return f"±{math.ceil(value * 10**places - 1e-9) / 10**places:,.{places}f}"
+
+
+def percent(share: float, places: int = 0) -> str:
+    """Return a share as a percentage."""
+    return f"{100 * share:.{places}f} %"
+
+
+def confidence(delta: float) -> str:
+    """Return the confidence 1 - delta as a percentage."""
+    return f"{100 * (1 - delta):.4g} % confidence"
+
+
+def listed(parts: Iterable[str]) -> str:
+    """Return "a, b and c"."""
+    found: Sequence[str] = list(parts)
+    return " and ".join(filter(None, (", ".join(found[:-1]), found[-1]))) if found else ""
