@@ -17,8 +17,11 @@ from api.accounting.memberships import HIDDEN
 from api.db import AudienceRow, ChargeRow, EntryRow, Store
 from api.ledger import append, lock
 from api.operations.reconciliation import AT_ONCE, Charged, blocks_of, expected, standing_charges
+from privacy.plans import PLANS
 
 ENTRY = "balance-repair"
+# Kinds that may be charged on a hidden audience, whose people their runs find and debit.
+_FOUND_LATER = [name for name, plan in PLANS.items() if plan.hidden_audiences]
 
 
 def repair(store: Store, by: str, reason: str) -> int:
@@ -45,7 +48,7 @@ def _is_due(session: Session) -> bool:
     unbound = (
         select(ChargeRow.id)
         .join(AudienceRow, col(AudienceRow.id) == col(ChargeRow.audience_id))
-        .where(AudienceRow.source == HIDDEN, ChargeRow.kind != "two-party")
+        .where(AudienceRow.source == HIDDEN, col(ChargeRow.kind).not_in(_FOUND_LATER))
     )
     made = select(EntryRow.number).where(EntryRow.kind == ENTRY)
     return (

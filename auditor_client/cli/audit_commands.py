@@ -18,7 +18,7 @@ from auditor_client.kinds.asking.running import RunOptions
 from auditor_client.kinds.auditor_kind import AuditorKind
 from auditor_client.kinds.protocol import Result
 from auditor_client.kinds.registry import AUDITOR_KINDS
-from openapi.kinds.registry import DEFAULT_KIND
+from openapi.kinds.registry import DEFAULT
 
 
 def add_to(app: typer.Typer) -> None:
@@ -30,7 +30,7 @@ def add_to(app: typer.Typer) -> None:
         app.command(kind.name, help=_help(kind), short_help=_lead(kind))(command)
         for name in kind.asking.aliases:
             app.command(name, help=f"Earlier name of `{kind.name}`.", hidden=True)(command)
-        if kind.name == DEFAULT_KIND:
+        if kind.name == DEFAULT:
             short = f"Short form of `{kind.name}`."
             app.command("run", help=f"{short} {_help(kind)}", short_help=short)(command)
 
@@ -49,7 +49,7 @@ def _help(kind: AuditorKind) -> str:
 
 def price() -> Callable[..., None]:
     """Return the command that prices the default kind: short for `audit KIND --price`."""
-    kind = AUDITOR_KINDS[DEFAULT_KIND]
+    kind = AUDITOR_KINDS[DEFAULT]
     names = {each.name for each in parameters(kind)} | {"levels", "edges"}
     common = [each for each in COMMON if each.name in ("mandate", "profile", "as_json")]
 

@@ -53,7 +53,7 @@ from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.platforms.interfaces import Columns, Platform
 from api.platforms.row_sampling import runs_of
 from openapi.resources import BiasSizeRequest, GroupMoved
-from privacy.plans.logs import BIAS_UNIT
+from privacy.plans.bias_size import BIAS_UNIT
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
 from privacy.waist import Question

@@ -32,7 +32,7 @@ from api.kinds.envy_freeness.participants import Drawn, draw_lots, spare_arms
 from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.platforms.interfaces import Persons, Platform, Policies
 from openapi.resources import EnvyFreenessRequest
-from privacy.plans.envy import COST_UNIT
+from privacy.plans.envy_freeness import COST_UNIT
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
 from privacy.waist import Question

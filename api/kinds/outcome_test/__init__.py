@@ -35,7 +35,7 @@ from api.kinds.context import AuditContext
 from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
 from api.platforms.interfaces import Platform
 from openapi.resources import GroupMoments, MomentUnits, OutcomeTestRequest
-from privacy.plans.logs import MOMENT_UNITS
+from privacy.plans.outcome_test import MOMENT_UNITS
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
 from privacy.waist import Question

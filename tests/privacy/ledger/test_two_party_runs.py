@@ -9,7 +9,6 @@ from privacy.ledger.balances import Mandate
 from privacy.ledger.entry_schemas import (
     AnswerFacts,
     Both,
-    ChargeBody,
     ChargeFacts,
     Draw,
     MandateBody,
@@ -42,7 +41,7 @@ def charged(opened_share: str = "1", assumes: tuple[str, ...] = ("bounded-weight
         "charge_1", AUDIT, "mandate_1", None, both, both, "epsilon", "2", assumes=list(assumes)
     )
     runs = Runs(lambda size, root: size == SIZE and root != ROOT)
-    runs.charge(ChargeBody("two-party"), facts, mandate(opened_share))
+    runs.charge(facts, mandate(opened_share))
     return runs
 
 
