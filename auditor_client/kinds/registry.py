@@ -20,7 +20,7 @@ from auditor_client.kinds.reo.result import ReoResult
 from auditor_client.kinds.score_cdf.result import ScoreCdfResult
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.kinds.two_party.result import TwoPartyResult
-from openapi.kinds.registry import CONTRACTS
+from openapi.kinds.registry import BUILT_IN
 
 # Packages add kinds under this name; each entry point names its kind, and loads an `AuditorKind`.
 ENTRY_POINTS = "platform_auditor.auditor_kinds"
@@ -49,8 +49,8 @@ class AuditorKinds(Mapping[str, AuditorKind]):
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names, built-in kinds first."""
-        yield from CONTRACTS
-        yield from (name for name in _foreign() if name not in CONTRACTS)
+        yield from BUILT_IN
+        yield from (name for name in _foreign() if name not in BUILT_IN)
 
     def __len__(self) -> int:
         """Return the number of kinds."""
@@ -93,8 +93,8 @@ def kind_of(result: Result[Any]) -> AuditorKind:
 
 @lru_cache(maxsize=256)
 def _load(name: str) -> AuditorKind:
-    if name in CONTRACTS:
-        found = import_module(f"auditor_client.kinds.{CONTRACTS[name].module}").KIND
+    if name in BUILT_IN:
+        found = import_module(f"auditor_client.kinds.{BUILT_IN[name].module}").KIND
     else:
         found = _foreign()[name].load()
     if not isinstance(found, AuditorKind) or found.name != name:
