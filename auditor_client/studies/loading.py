@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import yaml
 from pydantic import ValidationError
@@ -11,11 +11,11 @@ from pydantic_core import ErrorDetails
 from auditor_client.errors import InputError
 from auditor_client.studies.audiences import FORMS
 from auditor_client.studies.study_model import Study
-from openapi.resources import AuditKind
+from openapi.kinds.registry import CONTRACTS
 
 MAX_BYTES = 1_000_000
 # Steps that pydantic adds to a place where there are several forms of one thing.
-_FORMS = frozenset({*FORMS, *get_args(AuditKind)})
+_FORMS = frozenset({*FORMS, *CONTRACTS})
 _HINTS = {
     "string_type": "put it in quotes if it is text",
     "dict_type": "write key: value lines below it",
