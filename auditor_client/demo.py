@@ -16,7 +16,6 @@ import pyarrow.csv
 from rich.console import Console
 
 from auditor_client.auditor import Auditor
-from auditor_client.kinds.score_histogram.narrative import both_relations
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.ledger import make_trust, verify_file, verify_receipt
 from auditor_client.local.keys import load_key, new_key, public_jwk
@@ -24,6 +23,7 @@ from auditor_client.local.profiles import save_profile
 from auditor_client.local.saved_receipt import SavedReceipt
 from auditor_client.planning.sample_size import sample_size, verdict_size
 from auditor_client.regulator import Regulator
+from auditor_client.reporting.price_sentences import both_relations
 from auditor_client.transport.session import Connection
 from auditor_client.vetting.application_file import TEMPLATE, application_of
 from auditor_client.vetting.client import Applicant

@@ -1,25 +1,27 @@
 """Audits: price, run, wait, and read again later."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Unpack
 
 from pydantic import RootModel
 
 from auditor_client.audiences.client import NamedAudience
+from auditor_client.audits.offers import Offer
 from auditor_client.audits.polling import wait_until_final
 from auditor_client.audits.release_check import check_release_matches_request
 from auditor_client.audits.request_builder import RequestBuilder, ServiceFacts
 from auditor_client.audits.typed_methods import TypedAudits
 from auditor_client.errors import ConnectionBrokenError, InputError, NotSignedError
-from auditor_client.kinds.asking.registry import asking_of
 from auditor_client.kinds.asking.running import RunOptions
+from auditor_client.kinds.forecasts import AudienceFacts, Forecast
 from auditor_client.kinds.registry import KINDS as KINDS
 from auditor_client.kinds.registry import AnyResult as AnyResult
+from auditor_client.kinds.registry import auditor_kind
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.kinds.two_party.request import Kind, TwoPartyAudits
-from auditor_client.local.audience_records import load_record
+from auditor_client.local.audience_records import load_record, names_for
 from auditor_client.local.pending_audits import PendingAudits
 from auditor_client.local.pending_claims import Claim
 from auditor_client.local.progress import tell
@@ -27,10 +29,12 @@ from auditor_client.local.saved_receipt import verify_release
 from auditor_client.transport.signed_requests import Statements
 from auditor_client.transport.validation import validate
 from openapi.resources import (
+    Audience,
     Audit,
     AuditRequest,
     BatchQuote,
     Budget,
+    Catalogue,
     Content,
     InclusionProof,
     Quote,
@@ -81,9 +85,7 @@ class Audits(TypedAudits, TwoPartyAudits):
         Without one, give each audit an `idempotency_key`, and give it again to continue.
         """
         running = running or RunOptions()
-        before = asking_of(kind).first(
-            {name: each for name, each in said.items() if each is not None}
-        )
+        before = auditor_kind(kind).asking.first(_given(said))
         if before is None:
             return self.run_request(self.requests.of(kind, **said), **running)
         first = self.requests.of(before.kind, **before.said)
@@ -100,6 +102,29 @@ class Audits(TypedAudits, TwoPartyAudits):
     def run_request(self, request: AuditRequest, **running: Unpack[RunOptions]) -> AnyResult:
         """Pay for an audit of any kind, wait for its release, and verify its receipt."""
         return self._run(request, KINDS[request.kind], running)
+
+    def offer(self, kind: str, /, **said: Any) -> Offer:
+        """Return the price and the forecast of an audit that `ask` would run; it spends nothing."""
+        before = auditor_kind(kind).asking.first(_given(said))
+        if before is None:
+            return self.offer_of(self.requests.of(kind, **said))
+        first = self.requests.of(before.kind, **before.said)
+        second = self.requests.of(kind, **{**said, **before.until_then})
+        both = self.price_all([first, second])
+        forecast = self.forecast(second)
+        return Offer(second, both.quotes[1], forecast, both.quotes[0], both.covered)
+
+    def offer_of(self, request: AuditRequest) -> Offer:
+        """Return the price and the forecast of one request; asking spends nothing."""
+        quote = self.quote(request)
+        return Offer(request, quote, self.forecast(request), covered=quote.covered)
+
+    def forecast(self, request: AuditRequest) -> Forecast:
+        """Return what an audit of these people at this noise can tell; it spends nothing."""
+        audience = self._transport.get(f"/v1/audiences/{request.audience_id}", Audience)
+        facts = AudienceFacts.of(audience, names_for(audience.id))
+        catalogue = self._transport.get("/v1/catalogue", Catalogue)
+        return auditor_kind(request.kind).forecast(request, facts, catalogue)
 
     def price(self, content: Content | str, audience: NamedAudience | str, **said: Any) -> Quote:
         """Return the price of such a `run`, and how large its error would be; it spends nothing."""
@@ -235,6 +260,10 @@ class Audits(TypedAudits, TwoPartyAudits):
 
     def _content(self, content_id: str) -> Content:
         return self._transport.get(f"/v1/contents/{content_id}", Content)
+
+
+def _given(said: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in said.items() if value is not None}
 
 
 def _tell_both(batch: BatchQuote, running: RunOptions) -> None:

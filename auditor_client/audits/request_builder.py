@@ -5,7 +5,7 @@ from typing import Any
 
 from auditor_client.audits.typed_methods import TypedRequests
 from auditor_client.kinds.asking.builder import build_request
-from auditor_client.kinds.asking.registry import asking_of, contract_of
+from auditor_client.kinds.registry import auditor_kind
 from auditor_client.kinds.two_party.request import TwoPartyRequests
 from auditor_client.local.audience_records import names_for
 from auditor_client.transport.http_client import Transport
@@ -37,4 +37,5 @@ class RequestBuilder(TypedRequests, TwoPartyRequests):
 
     def of(self, kind: str, /, **said: Any) -> Any:
         """Return the request of a kind by its name, from the parameters of its contract."""
-        return build_request(contract_of(kind), asking_of(kind), said, self._facts)
+        found = auditor_kind(kind)
+        return build_request(found.contract, found.asking, said, self._facts)

@@ -408,8 +408,7 @@ class TypedAudits(ABC):
         context: Mapping[str, str | float] | None = None,
         **running: Unpack[RunOptions],
     ) -> ScoreCdfResult:
-        """How many people score below each edge, in each group: equation 5 of paper 1, done
-        privately.
+        """How many people score below each edge, in each group (equation 5 of paper 1).
 
         Args:
             content: Content. The content whose relevance is scored.

@@ -16,7 +16,9 @@ from auditor_client.cli.metric_options import (
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
 from auditor_client.cli.output import printable, show_row, show_rows
 from auditor_client.cli.reports import Alpha, Delta
+from auditor_client.cli.summary import paid, show_summary
 from auditor_client.errors import InputError
+from auditor_client.kinds.protocol import Result
 from auditor_client.ledger import read_trust, verify_receipt
 from auditor_client.local.progress import bar
 from auditor_client.local.saved_receipt import SavedReceipt
@@ -32,7 +34,7 @@ FalseAlarm = Annotated[
 
 def analyse(
     receipts: Receipts,
-    alpha: Alpha = 0.2,
+    alpha: Alpha = None,
     delta: Delta = 0.05,
     metric: Metrics = None,
     threshold: Thresholds = None,
@@ -54,7 +56,7 @@ def analyse(
     """Gap, verdict, pairs, drivers, metrics and assumptions, from receipts alone."""
     # SciPy takes seconds to import.
     from auditor_client.consistency.results_section import compare_audits
-    from auditor_client.kinds.score_histogram import analysis
+    from auditor_client.kinds import analysis
 
     names = _names(receipts)
     selection = selection_of(metric, threshold, quantile, qualified)
@@ -81,7 +83,7 @@ def analyse(
     if as_json:
         print(results.to_json(), end="")
     else:
-        _show(results)
+        _show(results, list(audits.values()))
 
 
 def _names(receipts: list[Path]) -> dict[str, Path]:
@@ -100,24 +102,23 @@ def _check_ledger(receipts: list[Path], keys: Path | None) -> None:
             verify_receipt(SavedReceipt.load(path), trust)
 
 
-def _show(results: Results) -> None:
-    for found in results.audits:
-        _show_audit(found)
+def _show(results: Results, audits: list[Result[Any]]) -> None:
+    for found, audit in zip(results.audits, audits, strict=True):
+        _show_audit(found, audit)
     if results.consistency:
         _show_consistency(results.consistency)
 
 
-def _show_audit(found: AuditFound) -> None:
-    head: dict[str, Any] = {
+def _show_audit(found: AuditFound, audit: Result[Any]) -> None:
+    show_summary(audit.summary(found.alpha, found.delta))
+    head = {
         "receipt": found.name,
         "audit": found.audit,
         "kind": found.kind,
-        "released_at": found.released_at,
-        "verdict": found.verdict,
-        "words": found.words,
-        **found.numbers,
+        "released": found.released_at,
+        **paid(audit),
     }
-    show_row({name: value for name, value in head.items() if value}, as_json=False)
+    show_row(head, as_json=False)
     if len(found.pairs) > 1:
         _table("Gap of each pair", [_pair(pair) for pair in found.pairs])
     _table("Where the gap comes from", [one.model_dump() for one in found.drivers])

@@ -1,4 +1,4 @@
-"""`auditor audit` and `auditor price`: what it costs, and what it says."""
+"""`auditor audit`: list, show and cancel audits; each kind adds a command of its own."""
 
 from typing import Annotated, Any
 
@@ -6,32 +6,10 @@ import typer
 from typer.core import TyperGroup
 
 from auditor_client.auditor import Auditor
-from auditor_client.cli.audit_options import (
-    AudienceId,
-    Bins,
-    ContentId,
-    Context,
-    EdgeList,
-    Epsilon,
-    Key,
-    LevelList,
-    MandateId,
-    Mechanism,
-    ReceiptFile,
-    ReportFile,
-    Rho,
-    SizeEpsilon,
-    SizeRho,
-    options_of,
-)
-from auditor_client.cli.charging import New, charging
-from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
 from auditor_client.cli.output import show_row, show_rows
-from auditor_client.cli.prices import price_row
 from auditor_client.cli.reports import Alpha, Delta
-from auditor_client.cli.summary import finding, result_row
-from auditor_client.kinds.options import DEFAULT_BINS
-from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
+from auditor_client.cli.summary import show_result
 from openapi.resources import Audit
 
 STUDY = "study"
@@ -54,97 +32,6 @@ app = typer.Typer(
 AuditId = Annotated[str, typer.Argument(metavar="AUDIT")]
 
 
-@app.command("run")
-def run(
-    content: ContentId,
-    audience: AudienceId,
-    bins: Bins = DEFAULT_BINS,
-    edges: EdgeList = None,
-    levels: LevelList = None,
-    epsilon: Epsilon = None,
-    size_epsilon: SizeEpsilon = None,
-    mechanism: Mechanism = "discrete-laplace",
-    rho: Rho = None,
-    size_rho: SizeRho = None,
-    context: Context = None,
-    mandate: MandateId = None,
-    alpha: Alpha = 0.2,
-    delta: Delta = 0.05,
-    report: ReportFile = None,
-    receipt: ReceiptFile = None,
-    idempotency_key: Key = None,
-    new: New = False,
-    quiet: Quiet = False,
-    profile: ProfileName = DEFAULT_PROFILE,
-    as_json: AsJson = False,
-) -> None:
-    """Pay for an audit, wait for its release, verify its receipt, and judge.
-
-    Interrupted, the same command continues the same audit, and is charged once.
-    """
-    options = options_of(
-        bins,
-        edges,
-        levels,
-        context,
-        mandate,
-        epsilon=epsilon,
-        size_epsilon=size_epsilon,
-        mechanism=mechanism,
-        rho=rho,
-        size_rho=size_rho,
-    )
-    with charging(profile) as auditor:
-        audit = auditor.audits.run(
-            content,
-            audience,
-            idempotency_key=idempotency_key,
-            new=new,
-            progress=not quiet,
-            **options,
-        )
-        # With the connection still open: the receipt takes the ledger's proof along.
-        if receipt:
-            audit.save_receipt(receipt)
-        if report:
-            audit.report(report, alpha=alpha, delta=delta)
-        show_row(finding(audit, alpha, delta), as_json=as_json)
-
-
-def price(
-    content: ContentId,
-    audience: AudienceId,
-    bins: Bins = DEFAULT_BINS,
-    edges: EdgeList = None,
-    levels: LevelList = None,
-    epsilon: Epsilon = None,
-    size_epsilon: SizeEpsilon = None,
-    mechanism: Mechanism = "discrete-laplace",
-    rho: Rho = None,
-    size_rho: SizeRho = None,
-    context: Context = None,
-    mandate: MandateId = None,
-    profile: ProfileName = DEFAULT_PROFILE,
-    as_json: AsJson = False,
-) -> None:
-    """What such an audit would cost; asking spends nothing."""
-    options = options_of(
-        bins,
-        edges,
-        levels,
-        context,
-        mandate,
-        epsilon=epsilon,
-        size_epsilon=size_epsilon,
-        mechanism=mechanism,
-        rho=rho,
-        size_rho=size_rho,
-    )
-    with Auditor.from_profile(profile) as auditor:
-        quote = auditor.audits.price(content, audience, **options)
-    show_row(quote.model_dump() if as_json else price_row(quote), as_json=as_json)
-
-
 @app.command("list")
 def list_audits(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
     """Your audits."""
@@ -157,7 +44,7 @@ def list_audits(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False)
 @app.command("show")
 def show(
     audit_id: AuditId,
-    alpha: Alpha = 0.2,
+    alpha: Alpha = None,
     delta: Delta = 0.05,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
@@ -166,14 +53,9 @@ def show(
     with Auditor.from_profile(profile) as auditor:
         audit = auditor.audits.state(audit_id)
         if audit.state == "released":
-            found = auditor.audits.result(audit_id)
-            if isinstance(found, ScoreHistogramResult):
-                row = finding(found, alpha, delta)
-            else:
-                row = result_row(found)
+            show_result(auditor.audits.result(audit_id), alpha, delta, as_json=as_json)
         else:
-            row = row_of(audit, as_json)
-    show_row(row, as_json=as_json)
+            show_row(row_of(audit, as_json), as_json=as_json)
 
 
 @app.command("cancel")

@@ -27,6 +27,25 @@ def show_rows(rows: Sequence[Row], columns: Sequence[str], *, as_json: bool) -> 
     Console().print(table if rows else "Nothing yet.")
 
 
+def show_table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table of an answer: the first cell of a row names it, numbers are on the right."""
+    table = Table(box=box.SIMPLE_HEAD, title=printable(caption), title_justify="left")
+    table.title_style = "italic"
+    for place, head in enumerate(heads):
+        column = [row[place] for row in rows]
+        right = place > 0 and all(_is_number(cell) for cell in column)
+        table.add_column(
+            printable(head), justify="right" if right else "left", overflow="fold", no_wrap=right
+        )
+    for row in rows:
+        table.add_row(*(printable(cell) for cell in row))
+    Console().print(table)
+
+
+def _is_number(cell: str) -> bool:
+    return not any(letter.isalpha() for letter in cell)
+
+
 def show_row(row: Row, *, as_json: bool) -> None:
     """One thing, a line per field."""
     if as_json:

@@ -13,14 +13,18 @@ from auditor_client.cli.metric_options import (
     selection_of,
 )
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
-from auditor_client.cli.output import show_row
-from auditor_client.cli.summary import finding, result_row
-from auditor_client.errors import InputError
-from auditor_client.kinds.envy_freeness.result import EnvyFreenessResult
-from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
+from auditor_client.cli.summary import show_result
 from auditor_client.local.progress import bar
 
-Alpha = Annotated[float, typer.Option(help="The gap that is tolerated.", min=0, max=1)]
+Alpha = Annotated[
+    float | None,
+    typer.Option(
+        help="The gap or difference that is tolerated (default: the kind's usual one).",
+        min=0,
+        max=1,
+        show_default=False,
+    ),
+]
 Delta = Annotated[float, typer.Option(help="The probability of error.", min=0, max=1)]
 
 
@@ -29,7 +33,7 @@ def report(
     out: Annotated[Path, typer.Option(help="Where to write the HTML.")] = Path("report.html"),
     json_out: Annotated[Path | None, typer.Option(help="Write results.json here.")] = None,
     latex: Annotated[Path | None, typer.Option(help="Write a LaTeX table here.")] = None,
-    alpha: Alpha = 0.2,
+    alpha: Alpha = None,
     delta: Delta = 0.05,
     metric: Metrics = None,
     threshold: Thresholds = None,
@@ -39,23 +43,16 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Verify a receipt and write the report of its audit. Needs no network."""
-    from auditor_client.kinds.score_histogram.analysis import (
-        read_receipt,  # SciPy takes a second to import
-    )
+    from auditor_client.kinds.analysis import read_receipt  # SciPy takes a second to import
 
     audit = read_receipt(receipt)
-    if isinstance(audit, EnvyFreenessResult):
-        show_row({**result_row(audit), "report": str(audit.report(out))}, as_json=as_json)
-        return
-    if not isinstance(audit, ScoreHistogramResult):
-        raise InputError(f"This is a {audit.kind}: `auditor analyse` says what it found.")
     selection = selection_of(metric, threshold, quantile, qualified)
     with bar("Analysing", show=not as_json):
         audit.report(out, alpha=alpha, delta=delta, selection=selection)
-    if json_out or latex:
-        results = audit.results(alpha=alpha, delta=delta, selection=selection)
-        if json_out:
-            results.save(json_out)
-        if latex:
-            latex.write_text(results.to_latex(), encoding="utf-8")
-    show_row({**finding(audit, alpha, delta), "report": str(out)}, as_json=as_json)
+        if json_out or latex:
+            results = audit.results(alpha=alpha, delta=delta, selection=selection)
+            if json_out:
+                results.save(json_out)
+            if latex:
+                latex.write_text(results.to_latex(), encoding="utf-8")
+    show_result(audit, alpha, delta, as_json=as_json, more={"report": str(out)})

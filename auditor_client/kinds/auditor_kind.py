@@ -1,20 +1,26 @@
 """Auditor half of a kind of audit: how its results are read, judged, shown and forecast."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from auditor_client.kinds.asking.hooks import Asking
 from auditor_client.kinds.forecasts import AudienceFacts, Forecast
 from auditor_client.kinds.presentation import Figure, Judgement, Summary, Tolerance
 from auditor_client.kinds.protocol import Result
 from openapi.kinds.contract import KindContract
 from openapi.resources import Catalogue
 
+if TYPE_CHECKING:
+    from auditor_client.reporting.results_document import AuditFound
+
 Forecaster = Callable[[Any, AudienceFacts, Catalogue], Forecast]
 Summariser = Callable[[Any, Judgement], Summary]
 Illustrator = Callable[[Any, Judgement], tuple[Figure, ...]]
+Analyst = Callable[[Any, Judgement], Mapping[str, Any]]
+Narrator = Callable[[Any, "AuditFound"], list[str]]
 
 
 @dataclass(frozen=True)
@@ -40,8 +46,10 @@ class AuditorKind:
 
     `forecaster` says before the payment what a request can tell. `summariser` gives the sentence,
     details and table of a result, `illustrator` its charts. `run`, `show`, `analyse`, `report`,
-    notebooks and the console all show what these three return. `tolerance` is the number that
-    verdicts compare with, if the user can choose it.
+    notebooks and the console all show what these return. `analyst` adds fields to the results
+    document (`AuditFound`), and `narrator` adds sections of HTML to the report. `tolerance` is the
+    number that verdicts compare with, if the user can choose it. `asking` is what the kind adds to
+    the way in which its contract is asked for.
     """
 
     contract: KindContract
@@ -49,7 +57,10 @@ class AuditorKind:
     summariser: Summariser
     forecaster: Forecaster | None = None
     illustrator: Illustrator | None = None
+    analyst: Analyst | None = None
+    narrator: Narrator | None = None
     tolerance: Tolerance | None = None
+    asking: Asking = field(default_factory=Asking)
 
     @property
     def name(self) -> str:

@@ -1,7 +1,8 @@
 """Parts of an answer that every kind of audit gives: a sentence, a table, figures."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from auditor_client.charts.chart import Chart  # Altair takes a second to import
@@ -11,10 +12,14 @@ Verdict = Literal["fair", "unfair", "inconclusive"]
 
 @dataclass(frozen=True)
 class Tolerance:
-    """Number that the verdicts of a kind compare with: its usual value, and its label."""
+    """Number that the verdicts of a kind compare with: its usual value, and its label.
+
+    `of_study`: the `alpha` of a study file sets it.
+    """
 
     usual: float
     label: str
+    of_study: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,8 @@ class Summary:
     """Answer of an audit in words.
 
     `sentence` begins with the verdict, or states the main finding where a kind has no verdict.
-    `details` are whole sentences, and `assumptions` what the answer rests on.
+    `details` are whole sentences, and `assumptions` what the answer rests on. `numbers` are those
+    of the sentence, for JSON. `question` is the heading of a report (default: the kind's title).
     """
 
     sentence: str
@@ -55,3 +61,5 @@ class Summary:
     details: tuple[str, ...] = ()
     table: Table | None = None
     assumptions: tuple[str, ...] = ()
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    question: str = ""

@@ -1,9 +1,11 @@
-"""What every finished audit has, of whichever kind: a verified release and its receipt."""
+"""Result of a finished audit of any kind: a verified release, its receipt, and its answer."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+
+import pyarrow as pa
 
 from auditor_client.audiences.labels import name_of
 from auditor_client.errors import ContractError, InputError
@@ -18,11 +20,16 @@ from openapi.resources import (
     Released,
 )
 
+if TYPE_CHECKING:
+    from auditor_client.fairness.metric_selection import MetricSelection
+    from auditor_client.kinds.presentation import Figure, Summary
+    from auditor_client.reporting.results_document import Results
+
 R = TypeVar("R", bound=Released)
 Value = TypeVar("Value")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result(Generic[R]):
     """A release whose receipt was verified. Read from a receipt, it has no `audit`."""
 
@@ -57,8 +64,65 @@ class Result(Generic[R]):
         yield from ()
 
     def numbers(self) -> dict[str, Any]:
-        """What the audit says, in one row."""
+        """Return what the audit released, as JSON has it."""
         raise NotImplementedError
+
+    def frame(self) -> pa.Table:
+        """Return the noisy numbers as an Arrow table (`.to_pandas()` for pandas)."""
+        raise NotImplementedError
+
+    def summary(self, alpha: float | None = None, delta: float = 0.05) -> "Summary":
+        """Return the answer: sentence, verdict, details and table.
+
+        The default alpha is the kind's usual tolerance.
+        """
+        from auditor_client.kinds.registry import kind_of
+
+        return kind_of(self).summary(self, alpha, delta)
+
+    def figures(self, alpha: float | None = None, delta: float = 0.05) -> "tuple[Figure, ...]":
+        """Return the charts; `figure.chart` shows itself in a notebook."""
+        from auditor_client.kinds.registry import kind_of
+
+        return kind_of(self).figures(self, alpha, delta)
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        alpha: float | None = None,
+        delta: float = 0.05,
+        selection: "MetricSelection | None" = None,
+    ) -> Path:
+        """Write the report: one HTML file that needs no network. `selection` is of its metrics."""
+        from auditor_client.kinds.report_page import render
+
+        text = render(self, alpha=alpha, delta=delta, selection=selection)
+        Path(path).write_text(text, encoding="utf-8")
+        return Path(path)
+
+    def results(
+        self,
+        *,
+        alpha: float | None = None,
+        delta: float = 0.05,
+        selection: "MetricSelection | None" = None,
+    ) -> "Results":
+        """Return all that the release says, to be written by `to_json`, `to_latex` or `save`."""
+        from auditor_client.kinds.analysis import analyse, results_of
+
+        return results_of([analyse(self, alpha=alpha, delta=delta, selection=selection)])
+
+    def __repr__(self) -> str:
+        """Return one line that names the audit; `summary()` says what it found."""
+        released = f"{self.release.released_at:%Y-%m-%d}"
+        return f"<{type(self).__name__} {self.id}, released {released}>"
+
+    def _repr_html_(self) -> str:
+        """Return the sentence and the table, as a notebook shows them."""
+        from auditor_client.kinds.report_page import small
+
+        return small(self.summary())
 
     @classmethod
     def from_receipt(cls, path: str | Path) -> Self:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, cast
 
 from auditor_client.errors import InputError
 from auditor_client.kinds.auditor_kind import AuditorKind
@@ -57,11 +57,11 @@ class AuditorKinds(Mapping[str, AuditorKind]):
         return sum(1 for _ in self)
 
 
-class _Results(Mapping[str, type[Any]]):
+class _Results(Mapping[str, type[AnyResult]]):
     """Result classes by name of kind."""
 
-    def __getitem__(self, name: str) -> type[Result[Any]]:
-        return AUDITOR_KINDS[name].result
+    def __getitem__(self, name: str) -> type[AnyResult]:
+        return cast("type[AnyResult]", AUDITOR_KINDS[name].result)
 
     def __iter__(self) -> Iterator[str]:
         return iter(AUDITOR_KINDS)
@@ -71,7 +71,7 @@ class _Results(Mapping[str, type[Any]]):
 
 
 AUDITOR_KINDS = AuditorKinds()
-KINDS: Mapping[str, type[Any]] = _Results()
+KINDS: Mapping[str, type[AnyResult]] = _Results()
 
 
 def auditor_kind(name: str) -> AuditorKind:

@@ -89,10 +89,11 @@ class ContentFound(ResultsPart):
 
 
 class AuditFound(ResultsPart):
-    """One audit. `gap`, `verdict`, `pairs`, `drivers` and `assumptions` are of score histograms.
+    """One audit. `gap`, `pairs`, `drivers` and `assumptions` are of score histograms.
 
-    `entry` is the number of its release in the ledger, as its receipt's proof has it; `checked`
-    says whether that proof was verified here. `numbers` is what other kinds of audit released.
+    `sentence` is the answer, with the verdict first where the kind has one. `entry` is the number
+    of its release in the ledger, as its receipt's proof has it; `checked` says whether that proof
+    was verified here. `numbers` is what kinds other than score histograms released.
     """
 
     name: str
@@ -110,6 +111,7 @@ class AuditFound(ResultsPart):
     alpha: float
     delta: float
     verdict: Literal["fair", "unfair", "inconclusive"] | None = None
+    sentence: str = ""
     words: str = ""
     gap: Gap | None = None
     people: tuple[GroupPeople, ...] = ()

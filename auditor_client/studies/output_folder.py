@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from auditor_client.consistency.results_section import compare_audits
-from auditor_client.kinds.registry import AnyResult
-from auditor_client.kinds.score_histogram.analysis import analyse, read_receipt
-from auditor_client.kinds.score_histogram.report import render_study
+from auditor_client.kinds.analysis import analyse, read_receipt
+from auditor_client.kinds.registry import AnyResult, kind_of
+from auditor_client.kinds.study_page import render_study
 from auditor_client.ledger import verify_receipt
 from auditor_client.local.saved_receipt import SavedReceipt
 from auditor_client.reporting.results_document import AuditFound, Registered, Results, StudyFound
@@ -68,7 +68,7 @@ def analyse_study(
     found = tuple(
         analyse(
             audit,
-            alpha=study.alpha,
+            alpha=study.alpha if _of_study(audit) else None,
             delta=study.delta_each,
             selection=selection,
             name=name,
@@ -93,6 +93,12 @@ def analyse_study(
             {name: audits[name] for name in test.audits}, test.relation, test.false_alarm
         ),
     )
+
+
+def _of_study(audit: AnyResult) -> bool:
+    """Return whether the study's alpha is the tolerance of the audit's kind."""
+    tolerance = kind_of(audit).tolerance
+    return tolerance is not None and tolerance.of_study
 
 
 def _registered(

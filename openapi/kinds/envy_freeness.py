@@ -87,7 +87,7 @@ class EnvyFreenessRequest(Asked):
             decimal_places=6,
             allow_inf_nan=False,
         ),
-        Input(default="0.05"),
+        Input("error", default="0.05"),
     ]
     gamma: Annotated[
         Annotated[Share, Field(lt=1)] | None,
@@ -213,4 +213,5 @@ KIND = KindContract(
     title="Envy-freeness",
     reads="policies",
     counted_in="people",
+    verdict=True,
 )

@@ -19,6 +19,7 @@ Role = Literal[
     "range",
     "where",
     "audit",
+    "error",
     "set",
 ]
 # Among which columns or words of a log people choose.
@@ -35,8 +36,9 @@ class Input:
 
     `name` is what people call the field, and `default` the value that command, SDK and forms use
     where the request itself has none. `field` names another field: the column that bins or a range
-    are laid over, or whose values are offered. An `audit` is a released one of the kind `of`.
-    `main` fields are asked for first; so are those without which there is no request.
+    are laid over, or whose values are offered. An `audit` is a released one of the kind `of`. An
+    `error` is a probability of a wrong verdict, which the audits of a study share. `main` fields
+    are asked for first; so are those without which there is no request.
     """
 
     role: Role | None = None

@@ -94,4 +94,5 @@ KIND = KindContract(
     OutcomeTestRelease,
     title="Outcome test",
     reads="logs",
+    verdict=True,
 )

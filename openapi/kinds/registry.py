@@ -35,7 +35,7 @@ _MODULES = (
     two_party,
 )
 BUILT_IN: Mapping[str, KindContract] = {module.KIND.name: module.KIND for module in _MODULES}
-# The kind that a mandate names by default.
+# The kind that mandates, commands and forms name by default.
 DEFAULT = score_histogram.KIND.name
 
 

@@ -121,4 +121,5 @@ KIND = KindContract(
     title="Equal opportunity",
     reads="traffic",
     counted_in="rows",
+    verdict=True,
 )

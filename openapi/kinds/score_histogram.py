@@ -96,4 +96,5 @@ KIND = KindContract(
     title="Scores by group",
     reads="scores",
     counted_in="people",
+    verdict=True,
 )

@@ -257,4 +257,5 @@ KIND = KindContract(
     TwoPartyRelease,
     title="Two-party",
     reads="hidden groups",
+    verdict=True,
 )

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, expect
 from api.platforms.interfaces import Platform
 from auditor_client import Auditor
 from auditor_client.cli.app import app
-from auditor_client.kinds.score_histogram.analysis import read_receipt
+from auditor_client.kinds.analysis import read_receipt
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.local.keys import load_key, new_key, public_jwk
 from platform_sim import SimulatedPlatform, recruit

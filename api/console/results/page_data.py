@@ -15,20 +15,19 @@ from pyarrow import BufferOutputStream, csv
 from sqlmodel import Session
 
 from api.audits import queries as audits
-from api.console.results.readings import LINES, Line, Reading, read
+from api.console.results.readings import Reading, read
 from api.console.security.current_user import PageRequest
 from api.contents import queries as contents
 from api.kernel.errors import InvalidRequestError, NotFoundError, NotSignedError
 from api.mandates.queries import get_budget
 from auditor_client.kinds.bias_size.result import Corrections
-from auditor_client.kinds.envy_freeness import report as envy_report
-from auditor_client.kinds.envy_freeness.result import EnvyFreenessResult
-from auditor_client.kinds.most_skewed.result import MostSkewedResult
 from auditor_client.kinds.outcome_test.result import OutcomeTestResult
-from auditor_client.kinds.registry import KINDS, AnyResult
-from auditor_client.kinds.score_histogram import narrative, report
-from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
+from auditor_client.kinds.presentation import Tolerance
+from auditor_client.kinds.protocol import Result
+from auditor_client.kinds.registry import auditor_kind
+from auditor_client.kinds.report_page import render
 from auditor_client.local.saved_receipt import FORMAT, verify_release
+from auditor_client.reporting.price_sentences import both_relations, noise_of_parts
 from openapi.resources import RELEASE, Audit, Content, InclusionProof
 
 # Altair uses pandas as soon as some thread has begun to import it: import all of it first.
@@ -45,7 +44,7 @@ class ResultPage:
     contents: tuple[Content, ...]
     labels: tuple[str, ...]
     reading: Reading
-    line: Line | None
+    line: Tolerance | None
     alpha: float
     privacy: tuple[str, ...]
     rules: tuple[str, ...]
@@ -59,17 +58,13 @@ def found_in(
 ) -> ResultPage:
     """All of it; without an alpha, judged by what is usual for the kind."""
     result = _result(visit, session, audit)
-    line = LINES.get(audit.kind)
-    judged = alpha if alpha is not None else line.usual if line else 0.0
-    body = _body(visit, audit)
+    kind = auditor_kind(audit.kind)
+    judged = kind.judgement(alpha, delta).alpha
     return ResultPage(
         result.contents,
         tuple(group.label for group in getattr(result.release, "groups", ())),
-        # The chosen content has a title, which is not in the release.
-        read(result, judged, delta)
-        if isinstance(result, MostSkewedResult)
-        else _read(body, judged, delta),
-        line,
+        _read(_body(visit, audit), _kept(result.contents), judged, delta),
+        kind.tolerance,
         judged,
         _privacy(result),
         tuple(getattr(result.release, "rules", ())),
@@ -82,14 +77,8 @@ def found_in(
 def report_of(
     visit: PageRequest, session: Session, audit: Audit, alpha: float | None, delta: float
 ) -> str:
-    """The SDK's report, of the kinds that have one."""
-    result = _result(visit, session, audit)
-    if isinstance(result, EnvyFreenessResult):
-        return envy_report.render(result)
-    if not isinstance(result, ScoreHistogramResult):
-        raise NotFoundError("this kind of audit has no report; the page can be printed")
-    usual = LINES[result.kind].usual
-    return report.render(result, alpha=usual if alpha is None else alpha, delta=delta)
+    """Return the SDK's report."""
+    return render(_result(visit, session, audit), alpha=alpha, delta=delta)
 
 
 def corrections_of(visit: PageRequest, session: Session, audit: Audit) -> dict[str, Any]:
@@ -125,7 +114,7 @@ def table_of(visit: PageRequest, session: Session, audit: Audit) -> bytes:
     if "data" not in _files(result):
         raise NotFoundError("this kind of audit has no table; release.json has all numbers")
     sink = BufferOutputStream()
-    csv.write_csv(result.frame(), sink)  # type: ignore[union-attr]
+    csv.write_csv(result.frame(), sink)
     return bytes(sink.getvalue())
 
 
@@ -133,13 +122,13 @@ def _body(visit: PageRequest, audit: Audit) -> bytes:
     return audits.get_release(visit.console.parts.store, visit.caller, audit.id)
 
 
-def _result(visit: PageRequest, session: Session, audit: Audit) -> AnyResult:
+def _result(visit: PageRequest, session: Session, audit: Audit) -> Result[Any]:
     """The audit as the SDK holds it, its receipt verified against our own published keys."""
     parts = visit.console.parts
     keys = parts.signing_keys.published()
     mandates = get_budget(session, visit.caller).mandates
     release: Any = verify_release(_body(visit, audit), keys)
-    return KINDS[audit.kind](
+    return auditor_kind(audit.kind).result(
         release=release,
         keys=keys,
         audit=audit,
@@ -158,29 +147,33 @@ def _proof(visit: PageRequest, session: Session, audit: Audit) -> InclusionProof
         return None
 
 
-def _buys(result: AnyResult) -> int | None:
+def _buys(result: Result[Any]) -> int | None:
     """How many more audits at this price the mandate pays for."""
     mandate, debit = result.mandate, result.release.price.debit
     return int(mandate.remaining // debit) if mandate and debit else None
 
 
+def _kept(shown: tuple[Content, ...]) -> tuple[str, ...]:
+    """Return contents as a cache can compare them."""
+    return tuple(content.model_dump_json() for content in shown)
+
+
 @lru_cache(maxsize=_KEPT)
-def _read(body: bytes, alpha: float, delta: float) -> Reading:
-    """What a release says: it is always the same bytes, so it is analysed once."""
+def _read(body: bytes, shown: tuple[str, ...], alpha: float, delta: float) -> Reading:
+    """Return what a release says: it is always the same bytes, so it is analysed once."""
     release: Any = RELEASE.validate_json(body)
-    return read(KINDS[release.kind](release=release, keys={}), alpha, delta)
+    contents = tuple(Content.model_validate_json(each) for each in shown)
+    result = auditor_kind(release.kind).result(release=release, keys={}, contents=contents)
+    return read(result, alpha, delta)
 
 
-def _privacy(result: AnyResult) -> tuple[str, ...]:
-    """What was promised to everybody in the audience."""
-    if isinstance(result, ScoreHistogramResult):
-        return tuple(narrative.privacy(result))
-    return (narrative.both_relations(result.release.price),)
+def _privacy(result: Result[Any]) -> tuple[str, ...]:
+    """Return what was promised to everybody in the audience."""
+    price = result.release.price
+    return both_relations(price), *noise_of_parts(price)
 
 
-def _files(result: AnyResult) -> frozenset[str]:
-    report = (
-        {"report"} if isinstance(result, ScoreHistogramResult | EnvyFreenessResult) else set[str]()
-    )
-    table = {"data"} if hasattr(result, "frame") and result.kind != "two-party" else set[str]()
-    return frozenset(report | table)
+def _files(result: Result[Any]) -> frozenset[str]:
+    # The sums of a two-party audit are on the machine that ran it.
+    table = {"data"} if result.kind != "two-party" else set[str]()
+    return frozenset({"report"} | table)

@@ -1,6 +1,6 @@
 """What a kind adds to the way in which its contract is asked for."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,15 +31,24 @@ def _no_first_audit(said: Said) -> FirstAudit | None:  # noqa: ARG001  (there is
     return None
 
 
+def _no_stand_in(request: Any, groups: Sequence[str]) -> Any:  # noqa: ARG001
+    return None
+
+
 @dataclass(frozen=True)
 class Asking:
     """Asking half of a kind: `extras` are parameters that are not of the request.
 
     `derive` returns fields of the request that follow from what was said and from public facts.
-    A kind that is asked for `by_hand` has a method and a command of its own.
+    `stand_in` takes the place of an earlier audit's result, of this request and these groups, for
+    as long as that is not paid: prices do not depend on it.
+    A kind that is asked for `by_hand` has a method and a command of its own. `aliases` are names
+    that its command had before.
     """
 
     extras: tuple[Parameter, ...] = ()
     derive: Callable[[Said, Facts], Said] = _nothing_more
     first: Callable[[Said], FirstAudit | None] = _no_first_audit
+    stand_in: Callable[[Any, Sequence[str]], Any] = _no_stand_in
     by_hand: bool = False
+    aliases: tuple[str, ...] = ()

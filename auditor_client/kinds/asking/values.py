@@ -125,6 +125,7 @@ READERS: Mapping[str, Callable[[Any, Parameter], Any]] = {
     "mandate": identifier,
     "contents": identifiers,
     "amount": amount,
+    "error": amount,
     "integer": whole,
     "integers": wholes,
     "log": text,

@@ -11,7 +11,7 @@ from auditor_client.kinds.protocol import Result
 from openapi.resources import AuditKind, BalanceHistogramRelease, BalanceHistogramRequest
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BalanceHistogramResult(Result[BalanceHistogramRelease]):
     """Noisy numbers of people by share of the cap that they have borne; they may be below 0.
 

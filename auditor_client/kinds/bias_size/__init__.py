@@ -1,6 +1,7 @@
 """Sizes of bias."""
 
 from auditor_client.kinds.auditor_kind import AuditorKind, OnFirstUse
+from auditor_client.kinds.bias_size.request import ASKING
 from auditor_client.kinds.bias_size.result import BiasSizeResult
 from openapi.kinds import bias_size as contract
 
@@ -9,4 +10,5 @@ KIND = AuditorKind(
     result=BiasSizeResult,
     summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
+    asking=ASKING,
 )

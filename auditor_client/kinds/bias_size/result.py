@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import pyarrow as pa
+
 from auditor_client.errors import InputError
 from auditor_client.kinds.protocol import Result
 from auditor_client.stats.outcome_moments import OutcomeMoments
@@ -69,7 +71,7 @@ class OpportunityChange:
     high: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BiasSizeResult(Result[BiasSizeRelease]):
     """Noisy numbers of opportunities by group, as they were and corrected at the same number.
 
@@ -129,10 +131,19 @@ class BiasSizeResult(Result[BiasSizeRelease]):
             )
         return self.by_name(found)
 
+    def frame(self) -> pa.Table:
+        """Return each group's opportunities before and after the correction, one row each."""
+        rows = [
+            {"group": name, "before": one.before, "after": one.after}
+            | {"change_percent": one.value, "low": one.low, "high": one.high}
+            for name, one in self.notifications().items()
+        ]
+        return pa.Table.from_pylist(rows)
+
     def numbers(self) -> dict[str, Any]:
         moved = {
-            name: f"{change.value:+.1f} % ({change.low:+.1f} to {change.high:+.1f})"
-            for name, change in self.notifications().items()
+            name: {"change_percent": one.value, "low": one.low, "high": one.high}
+            for name, one in self.notifications().items()
         }
         return {"opportunities": moved, "error_95": self.error_95}
 

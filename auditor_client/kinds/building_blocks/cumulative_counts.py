@@ -10,7 +10,7 @@ from openapi.resources import LogCdfRelease, ScoreCdfRelease
 R = TypeVar("R", ScoreCdfRelease, LogCdfRelease)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RunningCounts(Result[R]):
     """Noisy running counts. Noise may make them negative, or let them fall."""
 

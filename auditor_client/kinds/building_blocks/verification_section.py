@@ -5,9 +5,10 @@ Whatever an outsider may have written passes `escape`.
 
 import shlex
 from html import escape
+from typing import Any
 
 from auditor_client.fairness.metric_selection import MetricSelection
-from auditor_client.kinds.registry import AnyResult
+from auditor_client.kinds.protocol import Result
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.reporting.html_page import table
 from auditor_client.reporting.results_document import AuditFound
@@ -17,7 +18,7 @@ from privacy.receipts import ALGORITHM
 RECEIPT = "receipt.json"
 
 
-def signed(audit: AnyResult, found: AuditFound) -> str:
+def signed(audit: Result[Any], found: AuditFound) -> str:
     release = audit.release
     facts = [
         ("audit", release.audit_id),
@@ -79,7 +80,7 @@ def ledger(proof: InclusionProof | None) -> str:
     )
 
 
-def receipt(audit: AnyResult) -> str:
+def receipt(audit: Result[Any]) -> str:
     return f"<details><summary>Receipt</summary><pre>{escape(audit.receipt)}</pre></details>"
 
 

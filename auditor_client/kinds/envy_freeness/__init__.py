@@ -1,6 +1,7 @@
 """Envy-freeness audits."""
 
 from auditor_client.kinds.auditor_kind import AuditorKind, OnFirstUse
+from auditor_client.kinds.envy_freeness.request import ASKING
 from auditor_client.kinds.envy_freeness.result import EnvyFreenessResult
 from openapi.kinds import envy_freeness as contract
 
@@ -9,4 +10,5 @@ KIND = AuditorKind(
     result=EnvyFreenessResult,
     summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
+    asking=ASKING,
 )

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import pyarrow as pa
 
 from auditor_client.kinds.protocol import Result
 from auditor_client.stats.noise_distributions import Laplace, Noise
@@ -30,7 +31,7 @@ _ASKED = (
 EXACT_SHARE = 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EnvyFreenessResult(Result[EnvyFreenessRelease]):
     """What an audit by exploration tells; `certificate` is what it shows."""
 
@@ -92,14 +93,14 @@ class EnvyFreenessResult(Result[EnvyFreenessRelease]):
         """What all targets together may have lost at most, as charged."""
         return self.release.price.exploration_loss
 
-    def report(self, path: str | Path) -> Path:
-        """Write the report: one HTML file that needs no network, the certificate first."""
-        from auditor_client.kinds.envy_freeness.report import (
-            render,  # charts take a second to import
-        )
-
-        Path(path).write_text(render(self), encoding="utf-8")
-        return Path(path)
+    def frame(self) -> pa.Table:
+        """Return the noisy numbers of people in envy and certified without, one row each."""
+        made, error = self.release, self.error_95
+        rows = [
+            {"people": "in envy", "count": made.envious, "error_95": error},
+            {"people": "certified without envy", "count": made.no_envy, "error_95": error},
+        ]
+        return pa.Table.from_pylist(rows)
 
     def numbers(self) -> dict[str, Any]:
         made, found = self.release, self.certificate()

@@ -11,21 +11,22 @@ VERDICTS: dict[str, Verdict] = {
     "not-envy-free": "unfair",
     "inconclusive": "inconclusive",
 }
-_LEADS = {"envy-free": "Fair", "not-envy-free": "Unfair", "inconclusive": "Inconclusive"}
 
 
 def summarise(audit: EnvyFreenessResult, _: Judgement) -> Summary:
     """Return the certificate; its error probability is the release's own delta."""
     found, made = audit.certificate(), audit.release
-    claim, *rest = found.statements()
+    said = found.statements()
+    # The verdict that somebody envies has a statement of its own, after the claim.
+    main = said.pop(1 if found.verdict == "not-envy-free" else 0)
     return Summary(
-        f"{_LEADS[found.verdict]}: {claim}",
+        f"{VERDICTS[found.verdict].capitalize()}: {main[0].lower()}{main[1:]}",
         VERDICTS[found.verdict],
         details=(
-            *rest,
+            *said,
             f"At most {made.targets:,} people were audited, each with {made.arms} others."
             f" {_taking_part(made.arms_per_person)}",
-            f"All people together may have lost {audit.loss_at_most:,f} of reward at most.",
+            _kept(audit),
         ),
         table=Table(
             "Counts and averages, noise included; each error holds alone with 95 % confidence.",
@@ -33,6 +34,7 @@ def summarise(audit: EnvyFreenessResult, _: Judgement) -> Summary:
             tuple(_measured(audit, found)),
         ),
         assumptions=RESTS_ON,
+        question="Do people prefer their own recommendations to other people’s?",
     )
 
 
@@ -48,7 +50,7 @@ RESTS_ON = (
 
 def _measured(audit: EnvyFreenessResult, found: EnvyCertificate) -> list[tuple[str, ...]]:
     made, off = audit.release, error(audit.error_95)
-    rows = [
+    rows: list[tuple[str, ...]] = [
         ("people audited, at most", f"{made.targets:,}", ""),
         ("certified without envy", f"{made.no_envy:,}", off),
         ("in envy", f"{made.envious:,}", off),
@@ -67,6 +69,16 @@ def _measured(audit: EnvyFreenessResult, found: EnvyCertificate) -> list[tuple[s
             ("reward lost by each, on average", number(audit.cost_per_target, 1), error(of_cost))
         )
     return rows
+
+
+def _kept(audit: EnvyFreenessResult) -> str:
+    made = audit.release
+    kept, sure = 1 - float(made.alpha), 1 - made.targets * made.level
+    return (
+        f"With probability {sure:.1%} everybody kept, at every step, at least {kept:.0%} of the"
+        " reward that their own recommendations would have brought. All people together lost at"
+        f" most {audit.loss_at_most:,f} then, which the mandate was charged."
+    )
 
 
 def _taking_part(times: int | None) -> str:

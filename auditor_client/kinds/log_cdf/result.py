@@ -11,7 +11,7 @@ from auditor_client.kinds.building_blocks.cumulative_counts import RunningCounts
 from openapi.resources import AuditKind, LogCdfRelease, LogCdfRequest
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LogCdfResult(RunningCounts[LogCdfRelease]):
     """Noisy running counts of logged rows."""
 

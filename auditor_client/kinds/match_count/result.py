@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import pyarrow as pa
+
 from auditor_client.kinds.protocol import Result
 from openapi.resources import AuditKind, MatchCountRelease
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MatchCountResult(Result[MatchCountRelease]):
     """Noisy numbers of people found; they may be below 0 or above what was uploaded."""
 
@@ -15,6 +17,12 @@ class MatchCountResult(Result[MatchCountRelease]):
 
     def numbers(self) -> dict[str, Any]:
         return {"found": self.counts, "error_95": self.error_95}
+
+    def frame(self) -> pa.Table:
+        """Return group and noisy count, one row each."""
+        types = {"group": pa.string(), "count": pa.int64()}
+        rows = [{"group": name, "count": count} for name, count in self.counts.items()]
+        return pa.Table.from_pylist(rows, pa.schema(types))
 
     @property
     def counts(self) -> dict[str, int]:

@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import pyarrow as pa
+
 from auditor_client.errors import InputError
 from auditor_client.kinds.protocol import Result
 from openapi.resources import AuditKind, Content, MostSkewedRelease, MostSkewedRequest
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MostSkewedResult(Result[MostSkewedRelease]):
     """The content whose scores differ (about) most between the two groups."""
 
@@ -23,8 +25,24 @@ class MostSkewedResult(Result[MostSkewedRelease]):
             yield "choice"
 
     def numbers(self) -> dict[str, Any]:
-        chosen = {"content": self.chosen.id, "title": self.chosen.title}
+        known = self.position < len(self.contents)
+        chosen = {"content": self.chosen.id, "title": self.chosen.title} if known else {}
         return {"position": self.position, **chosen, "error_95": self.error_95}
+
+    def frame(self) -> pa.Table:
+        """Return each content that was compared and whether it was chosen, one row each."""
+        digests = self.release.content_digests
+        known = len(self.contents) == len(digests)
+        rows = [
+            {
+                "title": self.contents[number].title if known else None,
+                "digest": digest,
+                "chosen": number == self.position,
+            }
+            for number, digest in enumerate(digests)
+        ]
+        types = {"title": pa.string(), "digest": pa.string(), "chosen": pa.bool_()}
+        return pa.Table.from_pylist(rows, pa.schema(types))
 
     @property
     def position(self) -> int:

@@ -20,7 +20,7 @@ _STEPS = 10_000.0
 _ASKED = ("log", "bins", "outcome_range", "rows_per_person")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OutcomeTestResult(Result[OutcomeTestRelease]):
     """Noisy sums over logged opportunities, by group and bin of the score.
 

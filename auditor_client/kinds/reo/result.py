@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _ASKED = ("log", "signals", "creators", "strategies", "days", "rows_per_person")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ReoResult(Result[ReoRelease]):
     """Rows, positive or not, of each strategy and day and of random traffic.
 

@@ -1,5 +1,6 @@
 """Distributions of scores."""
 
+from auditor_client.kinds.asking.hooks import Asking
 from auditor_client.kinds.auditor_kind import AuditorKind, OnFirstUse
 from auditor_client.kinds.score_cdf.result import ScoreCdfResult
 from openapi.kinds import score_cdf as contract
@@ -9,4 +10,5 @@ KIND = AuditorKind(
     result=ScoreCdfResult,
     summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
+    asking=Asking(aliases=("cdf",)),
 )

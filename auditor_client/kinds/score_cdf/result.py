@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from auditor_client.fairness.metrics.group_view import GroupView
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScoreCdfResult(MetricsMixin, RunningCounts[ScoreCdfRelease]):
     """Noisy running counts of people.
 

@@ -10,5 +10,7 @@ KIND = AuditorKind(
     result=ScoreHistogramResult,
     summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
-    tolerance=Tolerance(0.2, "Tolerated gap α"),
+    analyst=OnFirstUse(f"{__name__}.analysis", "analysed"),
+    narrator=OnFirstUse(f"{__name__}.report", "sections"),
+    tolerance=Tolerance(0.2, "Tolerated gap α", of_study=True),
 )

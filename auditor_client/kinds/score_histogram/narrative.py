@@ -4,13 +4,12 @@ from auditor_client.fairness.gap import FairnessGap
 from auditor_client.kinds.score_histogram.result import OUTSIDE, ScoreHistogramResult
 from auditor_client.reporting.metric_sentences import down, limits, up
 from auditor_client.reporting.results_document import StudyFound
-from openapi.resources import Price
 
 
 def question(audit: ScoreHistogramResult) -> str:
     """What the audit asked."""
     title = f"“{audit.content.title}”" if audit.content else "this content"
-    return f"Does the platform find {title} alike relevant to {_listed(list(audit.counts))}?"
+    return f"Does the platform find {title} equally relevant to {_listed(list(audit.counts))}?"
 
 
 def headline(gap: FairnessGap, alpha: float) -> str:
@@ -81,16 +80,6 @@ def together(study: StudyFound, verdicts: int) -> str:
     )
 
 
-def measures_together(measures: int, delta: float, *, pairs: bool) -> str:
-    """What limits of different measures promise together."""
-    pair = " Told is the pair of groups that was measured furthest apart." if pairs else ""
-    return (
-        f"The limits of one measure hold for all pairs of groups at once with a probability of at"
-        f" least {percent(1 - delta)}; measures do not share it, so that of many a few may miss"
-        f" ({measures} are shown).{pair} None of this cost further privacy."
-    )
-
-
 def definition() -> str:
     return (
         "The fairness gap is the largest difference, over all bins of scores and all pairs of"
@@ -99,37 +88,9 @@ def definition() -> str:
     )
 
 
-def privacy(audit: ScoreHistogramResult) -> list[str]:
-    """What the platform promised to everybody in the audience."""
-    price = audit.release.price
-    noise = [
-        f"Noise on the {part.name}: scale {part.noise_scale:g}, off by at most {part.error_95} in"
-        " 95 of 100 numbers."
-        for part in price.parts
-    ]
-    kinds = " and ".join(sorted({part.mechanism.replace("-", " ") for part in price.parts}))
-    return [
-        "Everything above was computed from counts to which the platform added random noise"
-        f" ({kinds}) before they left it. The promise is differential privacy: whatever is"
-        " done with these numbers, it is almost as likely with or without any one person.",
-        both_relations(price),
-        *noise,
-    ]
-
-
-def both_relations(price: Price) -> str:
-    """What one person has at stake, under both relations."""
-    letter, both = ("ρ", price.rho) if price.epsilon is None else ("ε", price.epsilon)
-    return (
-        f"If one person is added or removed: {letter} = {both.add_remove}. If one person’s data"
-        f" change in any way: {letter} = {both.change_one}."
-    )
-
-
 def assumptions(audit: ScoreHistogramResult) -> list[str]:
     """What has to be true for the verdict to hold."""
     return [
-        *audit.release.rules,
         "The people of each group are a fair sample of those about whom the verdict speaks: how"
         " they were recruited is not something that this computation can check.",
         "Groups are comparable apart from what is asked about, for instance all qualified for the"

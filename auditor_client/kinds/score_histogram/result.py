@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 
@@ -29,14 +28,12 @@ if TYPE_CHECKING:
     from auditor_client.fairness.bin_tests import GroupCounts
     from auditor_client.fairness.gap import FairnessGap
     from auditor_client.fairness.gap_drivers import Driver
-    from auditor_client.fairness.metric_selection import MetricSelection
     from auditor_client.fairness.metrics.group_view import GroupView
-    from auditor_client.reporting.results_document import Results
 
 OUTSIDE = "outside"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
     """A score histogram whose receipt was verified. Read from a receipt, it has no `audit`."""
 
@@ -181,30 +178,13 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
 
         return gap_chart(self, measured_shares(self.groups()), alpha)
 
-    def report(
-        self,
-        path: str | Path,
-        *,
-        alpha: float = 0.2,
-        delta: float = 0.05,
-        selection: "MetricSelection | None" = None,
-    ) -> Path:
-        """Write the report: one HTML file that needs no network. `selection` is of its metrics."""
-        from auditor_client.kinds.score_histogram.report import (
-            render,  # charts take a second to import
-        )
+    def numbers(self) -> dict[str, Any]:
+        return {"bins": self.bin_names(), **self.counts, "error_95": self.error_95}
 
-        text = render(self, alpha=alpha, delta=delta, selection=selection)
-        Path(path).write_text(text, encoding="utf-8")
-        return Path(path)
-
-    def results(
-        self, *, alpha: float = 0.2, delta: float = 0.05, selection: "MetricSelection | None" = None
-    ) -> "Results":
-        """All that the release says, to be written by `to_json`, `to_latex` or `save`."""
-        from auditor_client.kinds.score_histogram.analysis import analyse, results_of
-
-        return results_of([analyse(self, alpha=alpha, delta=delta, selection=selection)])
+    @property
+    def error_95(self) -> int:
+        """Each count alone is off by more than this with a probability of at most 5 %."""
+        return self.part("bins").error_95
 
     def _projected(self) -> Mapping[str, Sequence[float]]:
         sizes = self.noisy_sizes | self.known_sizes

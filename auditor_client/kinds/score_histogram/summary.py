@@ -24,6 +24,8 @@ def summarise(audit: ScoreHistogramResult, judged: Judgement) -> Summary:
         ),
         table=_table(audit),
         assumptions=tuple(narrative.assumptions(audit)),
+        numbers={"efg": gap.efg, "low": gap.low, "high": gap.high},
+        question=narrative.question(audit),
     )
 
 

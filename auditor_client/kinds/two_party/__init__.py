@@ -1,5 +1,6 @@
 """Two-party audits."""
 
+from auditor_client.kinds.asking.hooks import Asking
 from auditor_client.kinds.auditor_kind import AuditorKind, OnFirstUse
 from auditor_client.kinds.two_party.result import TwoPartyResult
 from openapi.kinds import two_party as contract
@@ -9,4 +10,5 @@ KIND = AuditorKind(
     result=TwoPartyResult,
     summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
+    asking=Asking(by_hand=True),
 )

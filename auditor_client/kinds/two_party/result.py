@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _ASKED = ("metric", "hidden_groups", "weight_scale")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TwoPartyResult(Result[TwoPartyRelease]):
     """Sums of a metric by groups that the platform never saw, and the receipt of the run.
 
@@ -134,7 +134,8 @@ class TwoPartyResult(Result[TwoPartyRelease]):
     def numbers(self) -> dict[str, Any]:
         unit = self.release.weight_scale * self.metric.layout.scale
         error = self.part("sums").error_95 / unit
-        return {**self.frame().to_pydict(), "error_95": error}
+        sums = {} if load_sums(self.id) is None else self.frame().to_pydict()
+        return {**sums, "error_95": error}
 
     @cached_property
     def _kept(self) -> KeptSums:

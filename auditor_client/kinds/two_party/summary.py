@@ -66,7 +66,7 @@ def _words(average: "Average") -> str:
 
 def _table(audit: TwoPartyResult, judged: Judgement) -> Table:
     if audit.release.metric.name in OF_ONE_NUMBER:
-        rows = tuple(
+        rows: tuple[tuple[str, ...], ...] = tuple(
             (
                 each.group,
                 number(each.people, 0),

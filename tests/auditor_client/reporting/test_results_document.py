@@ -15,8 +15,8 @@ from auditor_client.cli import app
 from auditor_client.consistency.results_section import compare_audits
 from auditor_client.errors import InputError, ReceiptError
 from auditor_client.fairness.metric_selection import MetricSelection
+from auditor_client.kinds.analysis import analyse, read_receipt
 from auditor_client.kinds.score_cdf.result import ScoreCdfResult
-from auditor_client.kinds.score_histogram.analysis import analyse, read_receipt
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.reporting.latex import escape
 from auditor_client.reporting.metric_sentences import down, limits, up

@@ -12,7 +12,7 @@ from auditor_client import Auditor, EnvyFreenessResult, InputError, ReceiptError
 from auditor_client.envy.lots import arms_per_person_for
 from auditor_client.envy.options import EnvyOptions
 from auditor_client.errors import ExplorationExhaustedError, NoConsentError, error_of
-from auditor_client.kinds.score_histogram.analysis import analyse
+from auditor_client.kinds.analysis import analyse
 from auditor_client.local.audience_records import Record, save_record
 from auditor_client.stats.noise_distributions import Laplace
 from openapi.problems import problem
@@ -102,11 +102,11 @@ def test_the_report_has_the_certificate_and_what_to_check(
     text = (
         EnvyFreenessResult(made, key_set(platform.key)).report(tmp_path / "envy.html").read_text()
     )
-    assert '<div class="verdict unfair"><p><strong>not-envy-free</strong></p>' in text
+    assert '<div class="verdict unfair"><p><strong>Unfair: somebody is envious' in text
     assert "at least 6 of the 73 people who were audited are better served" in text
-    assert "<td>60 (±3 with 95 %)</td>" in text
+    assert "<td>60</td><td>±3</td>" in text
     assert "With probability 98.3% everybody kept, at every step, at least 80%" in text
-    assert "at most 73000, which the mandate was charged" in text
+    assert "at most 73,000 then, which the mandate was charged" in text
     assert made.receipt in text
     assert "<script" not in text
 

@@ -12,11 +12,11 @@ from auditor_client.charts.chart import svg
 from auditor_client.cli import app
 from auditor_client.fairness.bin_intervals import measured_gaps, measured_shares
 from auditor_client.fairness.metric_selection import MetricSelection
+from auditor_client.kinds.analysis import analyse
 from auditor_client.kinds.score_histogram import narrative
-from auditor_client.kinds.score_histogram.analysis import analyse
 from auditor_client.kinds.score_histogram.charts import gap_chart, share_chart
-from auditor_client.kinds.score_histogram.report import render_study
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
+from auditor_client.kinds.study_page import render_study
 from auditor_client.reporting.results_document import Registered, Results, StudyFound
 from openapi.resources import InclusionProof, Levels
 from tests.auditor_client.examples import NOW, audit_of, finished

@@ -6,7 +6,7 @@ import pytest
 from auditor_client import InputError
 from auditor_client.errors import ContractError
 from auditor_client.fairness.gap import fairness_gap
-from auditor_client.kinds.score_histogram.narrative import both_relations
+from auditor_client.reporting.price_sentences import both_relations
 from auditor_client.stats.noise_distributions import Gaussian
 from openapi.resources import Levels
 from tests.auditor_client.examples import finished, price

@@ -1,0 +1,23 @@
+"""Price of a release in sentences: what one person has at stake, and the noise of each part."""
+
+from collections.abc import Iterator
+
+from openapi.resources import Price
+
+
+def both_relations(price: Price) -> str:
+    """Return what one person has at stake, under both relations."""
+    letter, both = ("ρ", price.rho) if price.epsilon is None else ("ε", price.epsilon)
+    return (
+        f"If one person is added or removed: {letter} = {both.add_remove}. If one person’s data"
+        f" change in any way: {letter} = {both.change_one}."
+    )
+
+
+def noise_of_parts(price: Price) -> Iterator[str]:
+    """Yield the noise of each part, in the units of its table."""
+    for part in price.parts:
+        yield (
+            f"Noise on the {part.name}: {part.mechanism.replace('-', ' ')}, scale"
+            f" {part.noise_scale:,g} in the table’s own units."
+        )
