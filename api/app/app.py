@@ -18,6 +18,7 @@ from api.accounts import routes as accounts
 from api.app.access_log import AccessLog
 from api.app.capacity import Capacity
 from api.app.container import Container
+from api.app.early_shedding import EarlyShedding
 from api.app.gate import Gate
 from api.audiences import routes as audiences
 from api.audits import charge_routes as charges
@@ -89,8 +90,13 @@ def create_app(container: Container) -> FastAPI:
     if container.settings.console:
         sessions = console.install(app, container)
     authenticate = container.auth.authenticator.authenticate
+    app.state.early = EarlyShedding()
     app.add_middleware(
-        Gate, settings=container.settings, authenticate=authenticate, sessions=sessions
+        Gate,
+        settings=container.settings,
+        authenticate=authenticate,
+        sessions=sessions,
+        early=app.state.early,
     )
     app.add_middleware(AccessLog)
     return app

@@ -1,14 +1,17 @@
-"""The page of the HTTP API, from the exported contract and from nothing else."""
+"""Page of the HTTP API, from the exported contract."""
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from docs.site.reference.tables import cell
+
 METHODS = ("get", "post", "put", "patch", "delete", "head")
 
 
-def reference(file: Path) -> str:
+def page(file: Path) -> str:
+    """Return the page."""
     document = json.loads(file.read_text())
     return "\n".join(_page(document)) + "\n"
 
@@ -43,7 +46,8 @@ def _operation(method: str, path: str, operation: dict[str, Any]) -> Iterator[st
         yield from ("", "| parameter | in | type | |", "|---|---|---|---|")
         for each in parameters:
             needed = "needed" if each.get("required") else ""
-            yield f"| `{each['name']}` | {each['in']} | {_type(each['schema'])} | {needed} |"
+            kind = describe_type(each["schema"])
+            yield f"| `{each['name']}` | {each['in']} | {kind} | {needed} |"
     yield from _exchanged(operation)
 
 
@@ -53,42 +57,40 @@ def _exchanged(operation: dict[str, Any]) -> Iterator[str]:
         yield from ("", "Body: " + _content(body))
     yield from ("", "| status | answer |", "|---|---|")
     for status, response in operation["responses"].items():
-        yield f"| {status} | {_cell(response.get('description', ''))} {_content(response)} |"
+        yield f"| {status} | {cell(response.get('description', ''))} {_content(response)} |"
 
 
 def _content(node: dict[str, Any]) -> str:
     kinds = node.get("content", {})
-    return ", ".join(f"{_type(one.get('schema', {}))} (`{kind}`)" for kind, one in kinds.items())
+    return ", ".join(
+        f"{describe_type(one.get('schema', {}), '')} (`{kind}`)" for kind, one in kinds.items()
+    )
 
 
 def _model(name: str, schema: dict[str, Any]) -> Iterator[str]:
     yield from ("", f"### {name}", "", schema.get("description", ""))
     if not schema.get("properties"):
-        yield from ("", _type(schema))
+        yield from ("", describe_type(schema))
         return
     required = set(schema.get("required", ()))
     yield from ("", "| member | type | |", "|---|---|---|")
     for member, of in schema["properties"].items():
         needed = "" if member in required else "may be left out. "
-        yield f"| `{member}` | {_type(of)} | {needed}{_cell(of.get('description', ''))} |"
+        meaning = needed + cell(of.get("description", ""))
+        yield f"| `{member}` | {describe_type(of)} | {meaning} |"
 
 
-def _type(schema: dict[str, Any]) -> str:
-    """A schema in a few words, with links to models."""
+def describe_type(schema: dict[str, Any], place: str = "") -> str:
+    """Return a schema in a few words, with links to the models at `place`."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
-        return f"[{name}](#{name.lower()})"
+        return f"[{name}]({place}#{name.lower()})"
     for several in ("anyOf", "oneOf", "allOf"):
         if several in schema:
-            return " or ".join(_type(one) for one in schema[several])
+            return " or ".join(describe_type(one, place) for one in schema[several])
     if "enum" in schema or "const" in schema:
         values = schema.get("enum", [schema.get("const")])
         return " or ".join(f"`{value}`" for value in values)
     if schema.get("type") == "array":
-        return f"list of {_type(schema.get('items', {}))}"
+        return f"list of {describe_type(schema.get('items', {}), place)}"
     return str(schema.get("format") or schema.get("type") or "anything")
-
-
-def _cell(text: str) -> str:
-    """Text that stays in one cell of a table."""
-    return " ".join(text.split()).replace("|", "\\|")
