@@ -1,7 +1,7 @@
 """Packages that add kinds of audit: their digests, and which of them this service admits.
 
 A package is code of somebody else that reads people. The service loads none of it before its
-operator has checked it (`platform-auditor kinds check`), and only as long as its files are the same.
+operator has checked it (`platform-auditor kinds check`), and only while its files are the same.
 """
 
 import logging
@@ -83,15 +83,13 @@ def _admissible(name: str, checked: str | None) -> Package | None:
     try:
         package = installed_package(name)
     except PackageError as error:
-        log.warning("kind.refused", extra={"kind": name, "why": str(error)})
+        log.warning("kind.refused", extra={"reason": f"{name}: {error}"})
         return None
     if package.digest == checked:
         return package
-    why = (
-        "its package was not checked" if checked is None else "its package changed since the check"
-    )
+    changed = "was not checked" if checked is None else "changed since the check"
     advice = f"run: platform-auditor kinds check {name}"
-    log.warning("kind.refused", extra={"kind": name, "why": f"{why}; {advice}"})
+    log.warning("kind.refused", extra={"reason": f"{name}: its package {changed}; {advice}"})
     return None
 
 

@@ -43,10 +43,7 @@ def check(
     try:
         package = installed_package(name)
         results = list(_searched(package, worlds, seed))
-        if not any(each.claimed for each in results):
-            raise PackageError(f"no request of {name} could be searched: it refuses all of them")
-        if installed_package(name).digest != package.digest:
-            raise PackageError(f"the files of {package.package} changed during the search")
+        _check_searched(package, results)
     except PackageError as error:
         typer.echo(f"{error}. Nothing was recorded.", err=True)
         raise typer.Exit(2) from None
@@ -97,6 +94,14 @@ def _searched(package: Package, worlds: int, seed: int) -> Iterator[Searched]:
         for violation in result.violations:
             typer.echo(f"VIOLATED: {violation}")
         yield result
+
+
+def _check_searched(package: Package, results: list[Searched]) -> None:
+    """Raise if nothing was searched, or something else than what is installed now."""
+    if not any(each.claimed for each in results):
+        raise PackageError(f"no request of {package.kind} could be searched: it refuses all")
+    if installed_package(package.kind).digest != package.digest:
+        raise PackageError(f"the files of {package.package} changed during the search")
 
 
 def _size(result: Searched) -> str:
