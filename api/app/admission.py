@@ -77,11 +77,11 @@ class Slots:
 
     def shed(self) -> NoReturn:
         """Refuse a request because the service is busy."""
+        self.count_shed()
+        raise overloaded()
+
+    def count_shed(self) -> None:
         SHED.labels(self.name, "total").inc()
-        raise OverloadedError(
-            f"The service is busy. Nothing was done. Try again in {_RETRY_AFTER} s.",
-            headers={"Retry-After": _RETRY_AFTER},
-        )
 
     def give_back(self, caller: str) -> None:
         self._in_progress[caller] -= 1
@@ -100,6 +100,19 @@ class Admission:
     def __getitem__(self, name: str) -> Slots:
         return self._slots[name]
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether any class has no slot left."""
+        return any(slots.are_taken for slots in self._slots.values())
+
+
+def overloaded() -> OverloadedError:
+    """Return the refusal of a busy service."""
+    return OverloadedError(
+        f"The service is busy. Nothing was done. Try again in {_RETRY_AFTER} s.",
+        headers={"Retry-After": _RETRY_AFTER},
+    )
+
 
 def is_probe(scope: Scope) -> bool:
     """Whether a request needs no slot."""
@@ -108,9 +121,14 @@ def is_probe(scope: Scope) -> bool:
 
 def classify(scope: Scope, role: str | None) -> str:
     """Return the class of a request, from its method, its path and its caller's role, if known."""
+    return class_of(scope["method"], scope["path"], role)
+
+
+def class_of(method: str, path: str, role: str | None) -> str:
+    """Return the class of a request, whose caller's role is None where nobody knows it."""
     named = _OF_ANYBODY if role is None else (*_OF_ANYBODY, *_OF_RESEARCHERS)
     for name, methods, pattern in named:
-        if scope["method"] in methods and pattern.search(scope["path"]):
+        if method in methods and pattern.search(path):
             return name
     if role is None:
         return "anonymous"

@@ -18,6 +18,7 @@ from api.accounts import routes as accounts
 from api.app.access_log import AccessLog
 from api.app.capacity import Capacity
 from api.app.container import Container
+from api.app.early_shedding import EarlyShedding
 from api.app.gate import Gate
 from api.audiences import routes as audiences
 from api.audits import charge_routes as charges
@@ -28,7 +29,7 @@ from api.contents import routes as contents
 from api.health import routes as health
 from api.identity import oauth_routes as oauth
 from api.ledger import routes as ledger
-from api.ledger.platform_changes import record_state
+from api.ledger.platform_changes import record_kinds, record_state
 from api.mandates import routes as mandates
 from api.oversight import routes as oversight
 from api.studies import routes as studies
@@ -89,8 +90,13 @@ def create_app(container: Container) -> FastAPI:
     if container.settings.console:
         sessions = console.install(app, container)
     authenticate = container.auth.authenticator.authenticate
+    app.state.early = EarlyShedding()
     app.add_middleware(
-        Gate, settings=container.settings, authenticate=authenticate, sessions=sessions
+        Gate,
+        settings=container.settings,
+        authenticate=authenticate,
+        sessions=sessions,
+        early=app.state.early,
     )
     app.add_middleware(AccessLog)
     return app
@@ -134,6 +140,8 @@ def _lifespan(container: Container) -> Callable[[FastAPI], AbstractAsyncContextM
             await run_in_threadpool(
                 record_state, container.store, container.settings, container.platform
             )
+            enabled = [package.facts for package in container.packages]
+            await run_in_threadpool(record_kinds, container.store, enabled)
         except Exception:
             log.exception("start.failed")
             raise

@@ -4,6 +4,9 @@ uvicorn closes an idle connection between two requests. It has no limit on the t
 take to arrive, that the rest of an unread body takes, or that a client takes to read its answer.
 `LimitedProtocol` adds them. When there are too many connections, it drops the one that has kept the
 server waiting for the longest. It does the same when too many answers wait for their readers.
+
+A request that is shed whoever sends it is answered here, before it is parsed
+(`api.app.early_shedding`).
 """
 
 import asyncio
@@ -12,6 +15,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from api.app.early_shedding import EarlyShedding
 from api.telemetry.metrics import DROPPED_CONNECTIONS
 
 # A paused answer goes on when the client has read 48 KiB of it: asyncio's two marks are 64 and 16.
@@ -19,6 +23,7 @@ from api.telemetry.metrics import DROPPED_CONNECTIONS
 _EARNED_SECONDS = 3.0
 # Answers that may wait for their readers. Each may keep some hundred KiB in memory.
 MOST_UNREAD = 256
+_SHED = b"HTTP/1.1 503 Service Unavailable\r\n"
 
 
 class LimitedProtocol(H11Protocol):
@@ -30,6 +35,7 @@ class LimitedProtocol(H11Protocol):
     most_unread: int
     # Connections whose answer waits for its reader, the longest first.
     unread: "dict[LimitedProtocol, float]"
+    early: EarlyShedding
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -50,10 +56,32 @@ class LimitedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        if self._is_idle and (refusal := self.early.refusal(data)) is not None:
+            return self._refuse(refusal)
         super().data_received(data)
         if self.sends_body:
             self.waiting_since = self.loop.time()
         self._watch_headers()
+        return None
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether the next byte begins a request, and its answer can be sent at once."""
+        conn = self.conn
+        idle = conn.their_state is h11.IDLE and conn.our_state is h11.IDLE
+        return idle and not (conn.trailing_data[0] or self.flow.write_paused)
+
+    def _refuse(self, refusal: bytes) -> None:
+        """Answer a request that is shed; the connection is idle again."""
+        date = b"".join(b"%s: %s\r\n" % each for each in self.server_state.default_headers)
+        self.transport.write(_SHED + date + refusal)
+        self.server_state.total_requests += 1
+        self._cancel_header_timer()
+        self._unset_keepalive_if_required()
+        self.waiting_since = self.loop.time()
+        self.timeout_keep_alive_task = self.loop.call_later(
+            self.timeout_keep_alive, self.timeout_keep_alive_handler
+        )
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -123,7 +151,11 @@ class LimitedProtocol(H11Protocol):
 
 
 def limited(
-    header_seconds: float, answer_seconds: float, most: int, unread: int = MOST_UNREAD
+    header_seconds: float,
+    answer_seconds: float,
+    most: int,
+    unread: int = MOST_UNREAD,
+    early: EarlyShedding | None = None,
 ) -> type[LimitedProtocol]:
     """Return the protocol with these limits."""
     limits: dict[str, Any] = {
@@ -132,6 +164,7 @@ def limited(
         "most_connections": most,
         "most_unread": unread,
         "unread": {},
+        "early": early or EarlyShedding(),
     }
     return type("Protocol", (LimitedProtocol,), limits)
 

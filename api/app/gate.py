@@ -20,9 +20,10 @@ from typing import Any
 from fastapi.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.app.admission import Admission, classify, is_probe
+from api.app.admission import PROBES, Admission, class_of, classify, is_probe
 from api.app.callers import Credential, Known, KnownCallers, Sessions, credential_of, network_key
 from api.app.capacity import Capacity
+from api.app.early_shedding import EarlyShedding, WholeRequest
 from api.db import UNAVAILABLE
 from api.identity.caller import Caller
 from api.identity.metadata import REVOCATION_PATH, TOKEN_PATH
@@ -65,6 +66,7 @@ class Gate:
         settings: Settings,
         authenticate: Callable[..., Any],
         sessions: Sessions | None = None,
+        early: EarlyShedding | None = None,
     ) -> None:
         capacity = Capacity.of(settings)
         self.app = app
@@ -74,6 +76,8 @@ class Gate:
         self._admission = Admission(capacity.shares)
         self._callers = KnownCallers()
         self._writes = {name: asyncio.Semaphore(number) for name, number in capacity.writes.items()}
+        if early is not None:
+            early.judge, early.is_busy = self._shed_early, self._may_shed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or is_probe(scope):
@@ -121,10 +125,34 @@ class Gate:
 
         A service that quotes more than it can run has no time left to run anything.
         """
-        if known is not None and classify(scope, known.role) == "quotes":
-            slots = self._admission["quotes"]
-            if slots.are_taken or self._writes["requests"].locked():
-                slots.shed()
+        is_quote = known is not None and classify(scope, known.role) == "quotes"
+        if is_quote and self._sheds("quotes"):
+            self._admission["quotes"].shed()
+
+    def _sheds(self, name: str) -> bool:
+        """Whether a request of this class is refused now, whoever sends it."""
+        waits = name == "quotes" and self._writes["requests"].locked()
+        return waits or self._admission[name].are_taken
+
+    def _may_shed(self) -> bool:
+        return self._writes["requests"].locked() or self._admission.is_busy
+
+    def _shed_early(self, request: WholeRequest) -> str | None:
+        """Return the class of a request that is refused before it is parsed, and count it.
+
+        A new credential is verified first. Pages of the console and probes take the usual way.
+        """
+        path, credential = request.path, request.credential
+        if path in PROBES or path.startswith("/console"):
+            return None
+        known = None if credential is None else self._callers.find(credential)
+        if known is None and credential is not None:
+            return None
+        name = class_of(request.method, path, known.role if known else None)
+        if not self._sheds(name):
+            return None
+        self._admission[name].count_shed()
+        return name
 
     def _forget(self, scope: Scope) -> None:
         """Forget a credential that a route refused: its next body is not read."""

@@ -51,12 +51,13 @@ def configured(container: Container, host: str, port: int) -> uvicorn.Config:
     """Return how uvicorn serves; only `trusted_proxies` may name another caller's address."""
     settings = container.settings
     most = client_connections(settings, open_file_limit())
+    app = create_app(container)
     return uvicorn.Config(
-        create_app(container),
+        app,
         host=host,
         port=port,
         backlog=ACCEPTED_AT_ONCE,
-        http=limited(settings.header_seconds, settings.answer_seconds, most),
+        http=limited(settings.header_seconds, settings.answer_seconds, most, early=app.state.early),
         timeout_keep_alive=settings.idle_seconds,
         log_config=None,
         server_header=False,

@@ -1,8 +1,8 @@
-"""Settings of one deployment: read once, frozen, passed in.
+"""Settings of one deployment: read once and frozen.
 
-From `PLATFORM_AUDITOR_*` environment variables and a TOML file, the environment first; unknown
-keys are refused. No setting weakens a guarantee (R7): limits of epsilon, noise, accounting and
-de-duplication are code.
+They come from `PLATFORM_AUDITOR_*` environment variables and a TOML file. The environment wins.
+Unknown keys are refused. No setting weakens a guarantee (R7): limits of epsilon, noise, accounting
+and deduplication are code.
 """
 
 import tomllib
@@ -27,7 +27,7 @@ from api.kernel.hard_limits import (
 
 
 class SignIn(BaseModel):
-    """How browsers sign in at an identity provider: OIDC authorisation code with PKCE.
+    """Sign-in of browsers at an identity provider: OIDC authorisation code with PKCE.
 
     The client is registered there with the redirect address `{issuer}/console/sign-in/outside`.
     """
@@ -70,10 +70,10 @@ class OutsideIssuer(BaseModel):
 class RayCluster(BaseModel):
     """A cluster on which people are scored and counted (docs/explanation/performance.md).
 
-    `address` is that of its head, or `local`: a cluster of this machine's cores alone. People are
-    exchanged into so many partitions. Tasks go to machines that have the `resource`, where one is
-    named, and take one of it: those that hold the people's data, as many at once as they have.
-    Where no partition is done for `patience_seconds`, the cluster is down.
+    `address` is that of its head node, or `local` for the cores of this machine. People are
+    divided into `partitions`. If a `resource` is named, each task runs on a machine that has it and
+    uses one unit of it. Name the machines that hold the people's data this way. The cluster counts
+    as down when no partition finishes within `patience_seconds`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -99,6 +99,8 @@ def _network(text: str) -> str:
 
 
 class Settings(BaseSettings):
+    """Settings of one deployment."""
+
     model_config = SettingsConfigDict(
         env_prefix="PLATFORM_AUDITOR_",
         env_nested_delimiter="__",
@@ -106,128 +108,155 @@ class Settings(BaseSettings):
         extra="forbid",
         # A complaint about one setting must not print the others.
         hide_input_in_errors=True,
+        use_attribute_docstrings=True,
     )
 
-    # It may hold a password.
     database_url: Annotated[str, Field(repr=False)]
+    """SQLAlchemy URL of the database, for SQLite or PostgreSQL. It may hold a password."""
     issuer: Annotated[str, Field(pattern=r"^https?://[^/]+(/.*)?$")]
-    # 32 bytes in base64url, made by `platform-auditor init`: seals the signing keys at rest.
+    """Public address of the service, without a slash at the end."""
     key_encryption_key: SecretStr
-    # The platform to audit: a name known to `api.app.compose`, or `module:factory`.
+    """32 bytes in base64url, which seal the signing keys. `platform-auditor init` makes them."""
     platform: str = "simulated"
-    # They may hold a token.
+    """Platform to audit: `simulated`, `http`, `onnx`, or `module:factory`."""
     platform_options: Annotated[dict[str, Any], Field(repr=False)] = {}
+    """Options of the platform. They may hold a token."""
     outside_issuer: OutsideIssuer | None = None
-    # Where people are scored and counted: in the worker's process, unless a cluster is named.
+    """Identity provider whose tokens are accepted instead of our own (default: none)."""
     ray: RayCluster | None = None
+    """Cluster on which people are scored and counted (default: the worker's own process)."""
 
-    # Stricter than the ceilings in `api.kernel.hard_limits`, if at all.
     person_lifetime_rho: Annotated[
         Decimal, Field(gt=0, le=int(PERSON_LIFETIME_RHO), decimal_places=12)
     ] = Decimal(int(PERSON_LIFETIME_RHO))
+    """Lifetime cap of one person in ρ. It can be stricter than the limit in code, never weaker."""
     platform_rho: Annotated[Decimal, Field(gt=0, le=int(PLATFORM_RHO), decimal_places=12)] = (
         Decimal(int(PLATFORM_RHO))
     )
+    """Cap of the whole platform in ρ. It can be stricter than the limit in code, never weaker."""
 
-    # The quota of unpaid matching of one auditor.
     identifiers_per_day: Annotated[int, Field(ge=LEAST_OF_A_PART, le=IDENTIFIERS_PER_DAY)] = (
         IDENTIFIERS_PER_DAY
     )
-    # The pace that the platform declares: a part of n hashed identifiers is matched within
-    # match_seconds + n / match_rate. A user name counts as 10. A slower pace is stricter.
+    """Identifiers that one auditor may have matched in a day."""
     match_seconds: Annotated[float, Field(ge=MATCH_SECONDS, le=600)] = MATCH_SECONDS
+    """Fixed part of the public matching time: n identifiers take match_seconds + n / match_rate."""
     match_rate: Annotated[int, Field(ge=1, le=MATCH_RATE)] = MATCH_RATE
+    """Hashed identifiers matched per second in public time; a user name counts as 10."""
 
-    # The pace of releases: an audit of n identifiers is released after
-    # audit_seconds + n / audit_rate at the earliest; with audit_seconds = 0, when it is ready.
     audit_seconds: Annotated[float, Field(ge=0, le=3_600)] = 0.0
+    """Fixed part of the public release time; an audit of n identifiers is released after
+    audit_seconds + n / audit_rate at the earliest. 0 releases as soon as the audit is ready."""
     audit_rate: Annotated[int, Field(ge=1)] = 1_000_000
+    """Identifiers per second in the public release time."""
 
-    # The web console at /console.
     console: bool = True
+    """Whether the web console is served at /console."""
     embedded_worker: bool = True
-    # How often the head of the ledger is signed, if it has moved.
+    """Whether this process also runs audits."""
     checkpoint_seconds: Annotated[float, Field(gt=0, le=60)] = 5.0
-    # Seconds between two background writes of a process. `/readyz` answers 503 when the last one
-    # failed or is older than three times this.
+    """Seconds between two signed checkpoints of the ledger, if it has grown."""
     heartbeat_seconds: Annotated[float, Field(gt=0, le=10)] = 5.0
-    # Where this process serves Prometheus metrics and probes; without a port it does not.
+    """Seconds between two background writes of a process. `/readyz` answers 503 when the last one
+    failed or is older than three times this."""
     metrics_host: str = "127.0.0.1"
+    """Address at which this process serves Prometheus metrics and probes."""
     metrics_port: Annotated[int, Field(ge=1, le=65_535)] | None = None
+    """Port of metrics and probes (default: none, and they are not served)."""
     lease_seconds: Annotated[float, Field(gt=0, le=600)] = 15.0
+    """Seconds after which another worker may take over an audit whose worker went silent."""
     poll_seconds: Annotated[float, Field(gt=0, le=60)] = 0.5
-    # How many audits may wait, and how many of one auditor may run at once: so many, and fewer than
-    # there are workers.
+    """Seconds between two looks into the queue."""
     waiting_per_auditor: Annotated[int, Field(ge=1)] = 1_000
+    """Audits of one auditor that may wait in the queue."""
     waiting_in_all: Annotated[int, Field(ge=1)] = 10_000
+    """Audits of all auditors together that may wait in the queue."""
     running_per_auditor: Annotated[int, Field(ge=1)] = 4
-    # What one audit may take of a worker's memory, by what was uploaded and declared.
+    """Audits of one auditor that may run at once. The limit stays below the number of workers."""
     audit_memory_bytes: Annotated[int, Field(ge=2**28)] = 4 * 2**30
-    # Told to stop, a worker finishes its audit within this time or leaves it to another.
+    """Memory that one audit may need, computed from what was uploaded and declared."""
     shutdown_seconds: Annotated[float, Field(ge=0, le=3600)] = 20.0
+    """Seconds that a stopping worker takes to finish its audit before it leaves it to another."""
 
     max_body_bytes: Annotated[int, Field(ge=1024)] = 2 * 1024 * 1024
+    """Largest body of a request that is not part of an upload."""
     max_part_bytes: Annotated[int, Field(ge=1024)] = 64 * 1024 * 1024
-    # Rows of one part; the SDK sends at most 100,000.
+    """Largest part of an upload."""
     max_part_rows: Annotated[int, Field(ge=100_000)] = 2_000_000
-    # So many parts are read and audiences sealed at once in one process: the others wait in line.
+    """Rows that one part may have; the SDK sends at most 100,000."""
     uploads_at_once: Annotated[int, Field(ge=1, le=32)] = 4
+    """Parts that one process reads, and audiences that it seals, at the same time."""
     max_members: Annotated[int, Field(ge=1)] = 20_000_000
+    """Rows that one audience may have."""
     members_kept_days: Annotated[int, Field(ge=1, le=30)] = 30
+    """Days after which the people of an audience are erased."""
     upload_kept_hours: Annotated[int, Field(ge=1, le=168)] = 24
-    # Whose days, and which public holidays, the periods of vetting are counted in.
+    """Hours after which an upload that was not sealed is erased."""
     time_zone: Annotated[str, AfterValidator(_zone)] = "Europe/Brussels"
+    """Time zone in which the periods of vetting are counted."""
     holidays: tuple[date, ...] = ()
-    # Applications come from strangers: so many an hour from one address.
+    """Public holidays, which the periods of vetting skip."""
     applications_per_hour: Annotated[int, Field(ge=1)] = 20
-    # From all strangers together, because every application is an entry of the ledger.
+    """Applications accepted in an hour from one address."""
     applications_per_day: Annotated[int, Field(ge=1)] = 200
+    """Applications accepted in a day from all strangers; each is an entry of the ledger."""
     applications_open: Annotated[int, Field(ge=1)] = 1_000
-    # Reverse proxies, as addresses or networks, whose X-Forwarded-For names the caller.
+    """Undecided applications of strangers that may exist at once."""
     trusted_proxies: tuple[Annotated[str, AfterValidator(_network)], ...] = ("127.0.0.1", "::1")
-    # For tests alone: webhooks to private addresses, and without TLS. Logged as a warning.
+    """Reverse proxies, as addresses or networks, whose X-Forwarded-For names the caller."""
     webhook_private_hosts: bool = False
+    """For tests only: allow webhooks to private addresses and without TLS. Logs a warning."""
 
-    # Two-party runs under way in one process, and after how long in silence one is given up.
     two_party_runs: Annotated[int, Field(ge=1)] = 16
+    """Two-party runs that may be under way in one process."""
     two_party_idle_seconds: Annotated[float, Field(gt=0, le=86_400)] = 900.0
-    # To how many the platform's people are padded, or by lot cut, where an audience is hidden: none
-    # is, untold.
+    """Seconds of silence after which a two-party run is given up."""
     two_party_candidates: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
-    # After so many hours a two-party audit that was not answered is given back, or fails.
+    """Number to which the platform's people are padded or sampled for hidden audiences (default:
+    none, and no padding or sampling)."""
     two_party_hours: Annotated[int, Field(ge=1, le=720)] = 72
+    """Hours after which an unanswered two-party audit is refunded, or fails."""
 
-    # Threads that serve requests in one process. `api.app.capacity` sizes all else by them.
     request_threads: Annotated[int, Field(ge=4, le=128)] = 8
-    # Connections of clients to one process; fewer where fewer files may be open.
+    """Threads that serve requests in one process; `api.app.capacity` sizes the rest by them."""
     client_connections: Annotated[int, Field(ge=16)] = 4_096
-    # Seconds in which the headers of a request arrive, in which an idle connection is closed, and
-    # in which a client reads some of its answer.
+    """Connections of clients to one process; fewer where fewer files may be open."""
     header_seconds: Annotated[float, Field(gt=0, le=300)] = 10.0
+    """Seconds in which the headers of a request must arrive."""
     idle_seconds: Annotated[int, Field(ge=1, le=300)] = 15
+    """Seconds after which an idle connection is closed."""
     answer_seconds: Annotated[float, Field(gt=0, le=3_600)] = 60.0
-    # A body must arrive at this rate on average, after the first seconds.
+    """Seconds in which a client must read some of its answer."""
     body_seconds: Annotated[float, Field(gt=0, le=300)] = 10.0
+    """Seconds after which the rate of a body is checked."""
     body_bytes_per_second: Annotated[int, Field(ge=1)] = 16 * 1024
-    # Seconds after which every body has arrived, however large it is.
+    """Average rate at which a body must arrive."""
     whole_body_seconds: Annotated[float, Field(gt=0, le=3_600)] = 600.0
-    # The largest body of a request without a token or a session.
+    """Seconds after which every body must have arrived, however large it is."""
     anonymous_body_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024
+    """Largest body of a request without a token or a session."""
 
-    # Quotas: what one auditor may keep, and how many streams may be open
-    # (docs/how-to/platforms/host-the-endpoint.md).
     contents_per_auditor: Annotated[int, Field(ge=1)] = 20_000
+    """Contents that one auditor may keep."""
     audiences_per_auditor: Annotated[int, Field(ge=1)] = 10_000
+    """Audiences that one auditor may keep."""
     open_uploads_per_auditor: Annotated[int, Field(ge=1)] = 1_000
+    """Uploads of one auditor that may be open at once."""
     parts_per_audience: Annotated[int, Field(ge=1)] = 10_000
+    """Parts that one audience may be uploaded in."""
     streams_per_researcher: Annotated[int, Field(ge=1)] = 250
+    """Event streams that one researcher may have open."""
     streams_per_process: Annotated[int, Field(ge=1)] = 1_000
+    """Event streams that one process holds open."""
 
     requests_per_minute: Annotated[int, Field(ge=1)] = 1_200
+    """Requests of one caller in a minute, on average."""
     burst: Annotated[int, Field(ge=1)] = 200
+    """Requests that one caller may send at once."""
     log_level: str = "INFO"
-    # Where OpenTelemetry traces go, as http://127.0.0.1:4318/v1/traces: nowhere, untold.
+    """Lowest level of messages that are logged."""
     traces_endpoint: Annotated[str, Field(pattern=r"^https?://")] | None = None
+    """Address that receives OpenTelemetry traces (default: none, and no traces are sent)."""
 
 
 def ledger_origin(settings: Settings) -> str:

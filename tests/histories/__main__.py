@@ -94,6 +94,10 @@ def main() -> int:
     idle = [] if given.mistake else never_effective(outcomes)
     for each in idle:
         print(f"no history had an effect of: {each}")
+    # Again at the end, where a log that was cut still shows them.
+    for outcome in outcomes:
+        if outcome.violations:
+            print(outcome)
     print(
         f"histories: {sum(each.operations for each in outcomes)} operations,"
         f" {sum(each.faults for each in outcomes)} faults, {violations} violations"

@@ -27,7 +27,8 @@ class Belongings:
         self._name, self._keyless = name, keyless
         self.contents: list[str] = []
         self.sealed: list[str] = []
-        self.opened: list[str] = []
+        # The first person of each audience that is not sealed: its people may be sent again.
+        self.opened: dict[str, int] = {}
         self.submitted: dict[str, Any] = {}
         self.audits: list[str] = []
 
@@ -39,7 +40,7 @@ class Belongings:
             Does.SAMPLE: lambda: {"attribute": f"w{many % WINDOWS}"},
             Does.UPLOAD: lambda: {"first": many % (PEOPLE - UPLOADED)},
             Does.OPEN: lambda: {"first": many % (PEOPLE - UPLOADED)},
-            Does.SEAL: lambda: _one("audience_id", self.opened, many),
+            Does.SEAL: lambda: self._opened(many),
             Does.PRICE: lambda: self._request(many, number),
             Does.SUBMIT: lambda: self._submission(many, number),
             Does.SUBMIT_TWICE: lambda: self._request(many, number),
@@ -54,6 +55,10 @@ class Belongings:
         }
         asked = choices[does]() if does in choices else None
         return {"does": Does.LIST} if asked is None else asked
+
+    def _opened(self, many: int) -> Asked | None:
+        asked = _one("audience_id", list(self.opened), many)
+        return asked and {**asked, "first": self.opened[asked["audience_id"]]}
 
     def _request(self, many: int, number: int) -> Asked | None:
         if not self.contents or not self.sealed:
@@ -87,9 +92,9 @@ class Belongings:
             case Does.SAMPLE | Does.UPLOAD:
                 self.sealed.append(said["audience_id"])
             case Does.OPEN:
-                self.opened.append(said["audience_id"])
+                self.opened[said["audience_id"]] = asked["first"]
             case Does.SEAL:
-                self.opened.remove(said["audience_id"])
+                del self.opened[said["audience_id"]]
                 self.sealed.append(said["audience_id"])
             case Does.ERASE:
                 self.sealed.remove(asked["audience_id"])

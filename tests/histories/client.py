@@ -19,6 +19,7 @@ from auditor_client import Auditor
 from auditor_client.errors import (
     AuthenticationError,
     ConnectionBrokenError,
+    PartsLostError,
     ProblemError,
     TrustError,
 )
@@ -157,5 +158,12 @@ class Client:
 
 
 def _is_unknown(error: ProblemError) -> bool:
-    """Whether to try again: overload, failures, and a token that a clock step made invalid."""
-    return error.status == BUSY or error.status >= FAILED or isinstance(error, AuthenticationError)
+    """Whether to try again.
+
+    After overload, failures, a token that a clock step made invalid, and parts of an audience whose
+    process ended before it had matched them. The service accepts parts before it matches them, and
+    tells who seals the audience which of them to send again.
+    """
+    if error.status == BUSY or error.status >= FAILED:
+        return True
+    return isinstance(error, AuthenticationError | PartsLostError)

@@ -11,7 +11,12 @@ import pyarrow as pa
 
 from auditor_client import Auditor
 from auditor_client.audiences.client import NamedAudience
-from auditor_client.errors import ConnectionBrokenError, NotCancellableError, ProblemError
+from auditor_client.errors import (
+    ConnectionBrokenError,
+    NotCancellableError,
+    PartsLostError,
+    ProblemError,
+)
 from auditor_client.ledger import make_trust
 from auditor_client.ledger.seen_checkpoints import seen
 from openapi.resources import REQUEST
@@ -40,7 +45,7 @@ class Operations:
             Does.SAMPLE: lambda: self._sample(asked["attribute"]),
             Does.UPLOAD: lambda: self._upload(asked, note, opened=False),
             Does.OPEN: lambda: self._upload(asked, note, opened=True),
-            Does.SEAL: lambda: _audience(self._auditor.audiences.seal(asked["audience_id"])),
+            Does.SEAL: lambda: self._seal(asked),
             Does.PRICE: lambda: self._price(asked["request"]),
             Does.SUBMIT: lambda: self._submit(asked),
             Does.SUBMIT_AGAIN: lambda: self._submit(asked),
@@ -66,7 +71,7 @@ class Operations:
     def _sample(self, attribute: str) -> Said:
         return _audience(self._auditor.audiences.sample(attribute, SIZES))
 
-    def _upload(self, asked: Asked, note: Note, *, opened: bool) -> Said:
+    def _upload(self, asked: Asked, note: Note | None, *, opened: bool) -> Said:
         """Upload an audience; `opened` ones are sealed by an operation of its own."""
         people = range(asked["first"], asked["first"] + UPLOADED)
         columns = {
@@ -83,6 +88,14 @@ class Operations:
             progress=False,
         )
         return _audience(uploaded)
+
+    def _seal(self, asked: Asked) -> Said:
+        """Seal an audience. Where the service has lost parts of it, send them before it fails."""
+        try:
+            return _audience(self._auditor.audiences.seal(asked["audience_id"]))
+        except PartsLostError:
+            self._upload({**asked, "resume": asked["audience_id"]}, None, opened=True)
+            raise
 
     def _erase(self, audience_id: str) -> Said:
         self._auditor.audiences.delete(audience_id)

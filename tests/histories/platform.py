@@ -2,7 +2,7 @@
 
 Usernames are `u0` to `u999`. Attribute `w<n>` has a window of people with values `a` and `b`, and
 neighbouring windows overlap. While there is a file `hold`, scoring waits and says so in a file
-`held-<process>`.
+`held-<process>`. While there is a file `hold-matching`, no identifier is matched.
 """
 
 import os
@@ -33,6 +33,8 @@ class Windows(OneModel):
         self.folder, self.seconds = folder, seconds
 
     def match(self, kind: str, identifiers: pa.Array) -> Persons:
+        while len(identifiers) and (self.folder / "hold-matching").exists():
+            time.sleep(0.01)
         return np.array([int(name[1:]) for name in identifiers.to_pylist()], np.int64)
 
     def offers(self) -> Mapping[str, Mapping[str, int]]:

@@ -17,8 +17,8 @@ from api.platforms.interfaces import Platform
 from auditor_client import Auditor, AuditorError, OutcomeTestResult, save_profile
 from auditor_client.cli import app
 from auditor_client.errors import InputError, MandateError
-from auditor_client.kinds.bias_size.result import BiasSizeResult, Corrections
 from auditor_client.kinds.analysis import read_receipt
+from auditor_client.kinds.bias_size.result import BiasSizeResult, Corrections
 from auditor_client.ledger import make_trust
 from auditor_client.local.private_files import home, write_private
 from auditor_client.reporting.results_document import Results

@@ -49,9 +49,10 @@ from api.kernel.errors import UnsupportedAuditError
 from api.kinds.building_blocks import log_checks, score_bins
 from api.kinds.building_blocks.log_rows import HELD_BYTES, Rows, Selection, drawn, new_secret
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, planned_question
 from api.platforms.interfaces import Columns, Platform
 from api.platforms.row_sampling import runs_of
+from openapi.kinds import bias_size as contract
 from openapi.resources import BiasSizeRequest, GroupMoved
 from privacy.plans.bias_size import BIAS_UNIT
 from privacy.tables.bounded_table import Cells, Table
@@ -236,3 +237,6 @@ def _places(
     place = np.empty(len(order), np.intp)
     place[order] = np.arange(len(order)) - np.repeat(first, rows)
     return place
+
+
+KIND = PlatformKind(contract.KIND, BiasSize())

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from api.kinds.building_blocks import log_checks, score_bins
 from api.kinds.building_blocks.log_rows import HELD_BYTES, Groups, Rows, Selection, tabulated
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, planned_question
 from api.platforms.interfaces import Platform
+from openapi.kinds import log_cdf as contract
 from openapi.resources import LogCdfRequest
 from privacy.tables.bounded_table import Table
 from privacy.tables.membership import Membership
@@ -73,3 +74,6 @@ class LogCdf:
 
     def model_digest(self, request: LogCdfRequest, platform: Platform) -> str | None:
         return log_checks.log_of(request, platform).model_digest
+
+
+KIND = PlatformKind(contract.KIND, LogCdf())

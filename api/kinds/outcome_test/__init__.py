@@ -32,8 +32,9 @@ from numpy.typing import NDArray
 from api.kinds.building_blocks import log_checks, score_bins
 from api.kinds.building_blocks.log_rows import HELD_BYTES, Groups, Rows, Selection, tabulated
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, planned_question
 from api.platforms.interfaces import Platform
+from openapi.kinds import outcome_test as contract
 from openapi.resources import GroupMoments, MomentUnits, OutcomeTestRequest
 from privacy.plans.outcome_test import MOMENT_UNITS
 from privacy.tables.bounded_table import Cells, Table
@@ -165,3 +166,6 @@ def _sum(
         return unit * np.bincount(cell, minlength=count).astype(np.int64)
     units = unit * values
     return np.bincount(cell, np.rint(units, out=units), count).astype(np.int64)
+
+
+KIND = PlatformKind(contract.KIND, OutcomeTest())

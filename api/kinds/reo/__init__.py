@@ -27,8 +27,9 @@ from api.kernel.errors import UnsupportedAuditError
 from api.kinds.building_blocks import log_checks
 from api.kinds.building_blocks.log_rows import HELD_BYTES, Groups, Rows, Selection, tabulated
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, planned_question
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, planned_question
 from api.platforms.interfaces import Log, Platform, Traffic
+from openapi.kinds import reo as contract
 from openapi.resources import GroupTraffics, ReoRequest, TrafficCounts
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
@@ -206,3 +207,6 @@ def _refused(why: str, *, case: str | None = None) -> UnsupportedAuditError:
     return UnsupportedAuditError(
         f"{why}: see `logs` in the catalogue. Nothing was charged.", case=case
     )
+
+
+KIND = PlatformKind(contract.KIND, Reo())
