@@ -118,7 +118,13 @@ def everything(lab: Lab, test_id: str) -> dict[str, Asked]:
             sdk.outcome_test(people, "instajob", bins=3, epsilon=9, where={"notified": ["yes"]}),
         ),
         "log-cdf": Asked(
-            {"log": "instajob", "column": "score", "bins": "16", "rows_per_person": "2"},
+            {
+                "log": "instajob",
+                "column": "score",
+                "bins": "16",
+                "rows_per_person": "2",
+                "epsilon": "0.5",
+            },
             sdk.log_cdf(people, "instajob", bins=16, epsilon="0.5", rows_per_person=2),
         ),
         "bias-size": Asked(

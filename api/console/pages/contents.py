@@ -42,4 +42,4 @@ def draft_of(form: dict[str, str]) -> ContentDraft:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(step) for step in first["loc"])
-        raise InvalidRequestError(f"{where}: {first['msg']}; nothing was kept") from error
+        raise InvalidRequestError(f"{where}: {what_is_wrong(first)}; nothing was kept") from error

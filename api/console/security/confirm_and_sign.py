@@ -65,4 +65,4 @@ def _told(error: ValidationError) -> InvalidRequestError:
     first = error.errors()[0]
     steps = [str(step) for step in first["loc"] if step != "text"]
     where = f"{'.'.join(steps)}: " if steps else ""
-    return InvalidRequestError(f"{where}{first['msg']}. Nothing was done.")
+    return InvalidRequestError(f"{where}{what_is_wrong(first)}. Nothing was done.")
