@@ -19,6 +19,7 @@ from api.db import UNAVAILABLE
 from api.identity.caller import Caller
 from api.kernel.errors import ApiError, ForbiddenError, InvalidRequestError, UnavailableError
 from api.web.routing import Route
+from openapi.complaints import what_is_wrong
 from openapi.problems import TABLE
 
 # Nothing inline, nothing from elsewhere, nothing evaluated; nobody frames it.

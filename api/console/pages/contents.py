@@ -9,6 +9,7 @@ from api.contents import queries, service
 from api.kernel.errors import InvalidRequestError
 from api.web.dependencies import ReadDep
 from api.web.parameters import CursorQuery
+from openapi.complaints import what_is_wrong
 from openapi.resources import ContentDraft
 from openapi.resources.contents import CONTENT_KINDS
 

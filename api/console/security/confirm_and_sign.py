@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from api.console.security.current_user import PageRequest
 from api.kernel.errors import InvalidRequestError
+from openapi.complaints import what_is_wrong
 
 Draft = TypeVar("Draft", bound=BaseModel)
 # What it says, a line each; instants are shown in the reader's zone.
