@@ -33,9 +33,7 @@ def summarise(audit: ShareAboveResult, judgement: Judgement) -> Summary:
             ("Group", "Low", "High"),
             tuple((name, percent(a, 1), percent(b, 1)) for name, (a, b) in shares.items()),
         ),
-        assumptions=(
-            "The people of each group were drawn at random from those it stands for.",
-        ),
+        assumptions=("The people of each group were drawn at random from those it stands for.",),
     )
 
 
