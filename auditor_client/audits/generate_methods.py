@@ -93,7 +93,10 @@ def _class(name: str, words: str) -> list[str]:
 def _method(kind: KindContract, *, runs: bool) -> list[str]:
     """Return the lines of one method, which hands everything on by name."""
     parameters = [*parameters_of(kind.request), *auditor_kind(kind.name).asking.extras]
-    things = [each for each in parameters if each.role in _POSITIONAL and each.required]
+    things = sorted(
+        (each for each in parameters if each.role in _POSITIONAL and each.required),
+        key=lambda each: _POSITIONAL.index(each.role),
+    )
     others = sorted(
         (each for each in parameters if each not in things), key=lambda each: not each.main
     )

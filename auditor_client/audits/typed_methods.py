@@ -109,8 +109,8 @@ class TypedRequests(ABC):
 
     def most_skewed(
         self,
-        audience: NamedAudience | str,
         contents: Sequence[Content | str],
+        audience: NamedAudience | str,
         *,
         bins: Bins = 100,
         epsilon: Number = "1",
@@ -122,8 +122,8 @@ class TypedRequests(ABC):
         """Return the request of `audits.most_skewed`."""
         made = self.of(
             "most-skewed",
-            audience=audience,
             contents=contents,
+            audience=audience,
             bins=bins,
             epsilon=epsilon,
             mandate=mandate_id,
@@ -462,8 +462,8 @@ class TypedAudits(ABC):
 
     def most_skewed(
         self,
-        audience: NamedAudience | str,
         contents: Sequence[Content | str],
+        audience: NamedAudience | str,
         *,
         bins: Bins = 100,
         epsilon: Number = "1",
@@ -480,8 +480,8 @@ class TypedAudits(ABC):
         are.
 
         Args:
-            audience: Audience. The audience whose people are counted.
             contents: Contents. At least two: the answer is the one that is scored most differently.
+            audience: Audience. The audience whose people are counted.
             bins: Bins of scores. Number of equal bins over the range of scores, or their edges:
                 0,0.5,1.
             epsilon: Privacy ε. Noise falls as ε grows, and the price rises with it. At most six
@@ -497,8 +497,8 @@ class TypedAudits(ABC):
         made = self.ask(
             "most-skewed",
             running,
-            audience=audience,
             contents=contents,
+            audience=audience,
             bins=bins,
             epsilon=epsilon,
             mandate=mandate_id,

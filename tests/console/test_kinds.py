@@ -103,15 +103,15 @@ def everything(lab: Lab, test_id: str) -> dict[str, Asked]:
         ),
         "score-cdf": Asked(
             {"content_id": third.id, "bins": "0, 0.25, 1", "epsilon": "8"},
-            sdk.cdf(third, people, bins=[0, 0.25, 1], epsilon=8),
+            sdk.score_cdf(third, people, bins=[0, 0.25, 1], epsilon=8),
         ),
-        "match-count": Asked({"epsilon": "2"}, sdk.match_count(people, 2)),
+        "match-count": Asked({"epsilon": "2"}, sdk.match_count(people, epsilon=2)),
         "most-skewed": Asked(
             {"contents": [second.id, first.id], "bins": "9", "epsilon": "3", "weights": "2, 1"},
             sdk.most_skewed([second, first], people, bins=9, epsilon=3, weights=(2, 1)),
         ),
         "balance-histogram": Asked(
-            {"bins": "4", "epsilon": "2"}, sdk.balances(people, bins=4, epsilon=2)
+            {"bins": "4", "epsilon": "2"}, sdk.balance_histogram(people, bins=4, epsilon=2)
         ),
         "outcome-test": Asked(
             {"log": "instajob", "bins": "3", "epsilon": "9", "where": "notified: yes"},
@@ -131,7 +131,7 @@ def everything(lab: Lab, test_id: str) -> dict[str, Asked]:
         ),
         "envy-freeness": Asked(
             {"targets": "21", "arms": "32", "arms_per_person": "2", "steps": "200", "epsilon": "5"},
-            sdk.envy(
+            sdk.envy_freeness(
                 people,
                 targets=21,
                 arms=32,
