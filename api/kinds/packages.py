@@ -47,12 +47,12 @@ def installed_package(kind: str) -> Package:
     if kind in BUILT_IN:
         raise PackageError(f"{kind} is a built-in kind: no package can add it")
     halves = [installed(group).get(kind) for group in (CONTRACT_GROUP, PLATFORM_GROUP)]
-    if None in halves:
+    points = [point for point in halves if point is not None]
+    if len(points) < len(halves):
         raise PackageError(
             f"no installed package adds a kind {kind!r} under both {CONTRACT_GROUP} and"
             f" {PLATFORM_GROUP}"
         )
-    points = [point for point in halves if point is not None]
     if any(point.dist is None for point in points):
         raise PackageError(f"the package of {kind!r} has no metadata")
     distributions = {point.dist.name: point.dist for point in points if point.dist}
