@@ -133,7 +133,7 @@ def _admissible(request: Any, share: Fraction) -> str:
     # The ρ of a release grows with the square of its ε.
     most = math.floor(100 * math.sqrt(share) * float(epsilon)) / 100
     return (
-        f"An ε of {epsilon} is too large for it: an ε of about {most:g} would pass, with every other"
+        f"ε = {epsilon} is too large for it: an ε of about {most:g} would pass, every other"
         " ε reduced alike."
     )
 
