@@ -143,8 +143,6 @@ def everything(lab: Lab, test_id: str) -> dict[str, Asked]:
                 arms=32,
                 arms_per_person=2,
                 steps=200,
-                gamma="0.2",
-                lam="0.2",
                 epsilon=5,
             ),
         ),
