@@ -144,6 +144,18 @@ def demo_participants(platform: Platform, volunteers: int = 1_200) -> tuple[pa.T
     return recruit(world.world, volunteers, seed=2026), gap
 
 
+def demo_truths(platform: Platform) -> dict[str, Any]:
+    """Return the contents of the demo's other audits, and the true answers by kind."""
+    from platform_sim.demo_truths import FLAT_AD, SOFTWARE_JOB, truths
+
+    feed, jobs = cast("JoinedLogs", platform.logs).sources
+    known: Any = (platform.people, jobs, feed, platform.policies)
+    shown = [
+        {name: each[name] for name in each if name != "image"} for each in (SOFTWARE_JOB, FLAT_AD)
+    ]
+    return {"contents": shown, "truths": truths(*known)}
+
+
 def demo_volunteers(platform: Platform) -> dict[str, pa.Table]:
     """Volunteers of two more studies: of housing by race and gender, of political content."""
     from platform_sim import SimulatedPlatform, recruit

@@ -29,12 +29,15 @@ from urllib.request import urlopen
 import pyarrow.csv
 from joserfc.jwk import OKPKey
 
-from api.app.compose import demo_participants, demo_volunteers, exported, simulated
+from api.app.compose import demo_participants, demo_truths, demo_volunteers, exported, simulated
 from api.db import Store
 from api.db.schema import migrate
 from api.kernel.settings import load_settings
 from api.operations import setup
 from api.platforms.interfaces import Platform
+
+# The platform that the demo audits by every kind.
+EVERY_KIND = "biased"
 
 
 class Through(StrEnum):
@@ -154,7 +157,9 @@ def _recruit(folder: Path, platform: Platform, name: str) -> dict[str, Any]:
         return {}
     participants, truth = demo_participants(platform)
     pyarrow.csv.write_csv(participants, folder / "participants.csv")
-    return {"participants": str(folder / "participants.csv"), "truth": truth}
+    found = {"participants": str(folder / "participants.csv"), "truth": truth}
+    # One platform is audited by every kind.
+    return found | (demo_truths(platform) if name == EVERY_KIND else {})
 
 
 def _serve(host: dict[str, Any]) -> subprocess.Popen[bytes]:

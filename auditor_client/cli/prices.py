@@ -4,7 +4,9 @@ from typing import Any
 
 from auditor_client.audits.offers import Offer
 from auditor_client.cli.output import show_row
-from openapi.resources import BothRelations, Quote
+from auditor_client.kinds.registry import auditor_kind
+from auditor_client.kinds.stated_errors import StatedError
+from openapi.resources import AuditRequest, BothRelations, Quote
 
 
 def show_offer(offer: Offer, *, as_json: bool) -> None:
@@ -12,7 +14,7 @@ def show_offer(offer: Offer, *, as_json: bool) -> None:
     if as_json:
         show_row(offer.as_json(), as_json=True)
         return
-    row = price_row(offer.quote)
+    row = price_row(offer.quote, offer.request)
     if offer.first:
         first = offer.first.price
         row["first_audit"] = f"{first.debit} {first.currency}, to find the bins"
@@ -20,15 +22,15 @@ def show_offer(offer: Offer, *, as_json: bool) -> None:
     show_row({**row, "forecast": str(offer.forecast)}, as_json=False)
 
 
-def price_row(quote: Quote) -> dict[str, Any]:
-    """Both relations, the debit, the error to expect, what remains, and the advice."""
+def price_row(quote: Quote, request: AuditRequest) -> dict[str, Any]:
+    """Return both relations, the debit, the error to expect, what remains, and the advice."""
     price = quote.price
     return {
         "epsilon": _words(price.epsilon) if price.epsilon else "none: Gaussian noise has a rho",
         "rho": _words(price.rho),
         "debit": f"{price.debit} {price.currency}",
         **_explored(quote),
-        **{f"error_of_{part.name}": f"±{part.error_95} (95 %)" for part in price.parts},
+        **{f"error_of_{each.part}": str(each) for each in _errors(quote, request)},
         "mandate": quote.mandate_id,
         "remaining_before": quote.remaining_before,
         "remaining_after": quote.remaining_after,
@@ -36,6 +38,10 @@ def price_row(quote: Quote) -> dict[str, Any]:
         "such_audits_it_buys": quote.buys,
         "advice": f"{quote.advice.mechanism}: {quote.advice.why}",
     }
+
+
+def _errors(quote: Quote, request: AuditRequest) -> tuple[StatedError, ...]:
+    return auditor_kind(request.kind).errors(request, quote.price)
 
 
 def _words(both: BothRelations) -> str:

@@ -10,8 +10,9 @@ from auditor_client.kinds.asking.hooks import Asking
 from auditor_client.kinds.forecasts import AudienceFacts, Forecast
 from auditor_client.kinds.presentation import Figure, Judgement, Summary, Tolerance
 from auditor_client.kinds.protocol import Result
+from auditor_client.kinds.stated_errors import PartUnit, StatedError
 from openapi.kinds.contract import KindContract
-from openapi.resources import Catalogue
+from openapi.resources import Catalogue, Price
 
 if TYPE_CHECKING:
     from auditor_client.reporting.results_document import AuditFound
@@ -20,6 +21,7 @@ Forecaster = Callable[[Any, AudienceFacts, Catalogue], Forecast]
 Summariser = Callable[[Any, Judgement], Summary]
 Illustrator = Callable[[Any, Judgement], tuple[Figure, ...]]
 Analyst = Callable[[Any, Judgement], Mapping[str, Any]]
+Measurer = Callable[[Any, str], PartUnit]
 Narrator = Callable[[Any, "AuditFound"], list[str]]
 
 
@@ -47,9 +49,10 @@ class AuditorKind:
     `forecaster` says before the payment what a request can tell. `summariser` gives the sentence,
     details and table of a result, `illustrator` its charts. `run`, `show`, `analyse`, `report`,
     notebooks and the console all show what these return. `analyst` adds fields to the results
-    document (`AuditFound`), and `narrator` adds sections of HTML to the report. `tolerance` is the
-    number that verdicts compare with, if the user can choose it. `asking` is what the kind adds to
-    the way in which its contract is asked for.
+    document (`AuditFound`), and `narrator` adds sections of HTML to the report. `measurer`
+    says in which unit a part of a request counts (default: people or rows, one by one).
+    `tolerance` is the number that verdicts compare with, if the user can choose it. `asking` is
+    what the kind adds to the way in which its contract is asked for.
     """
 
     contract: KindContract
@@ -59,6 +62,7 @@ class AuditorKind:
     illustrator: Illustrator | None = None
     analyst: Analyst | None = None
     narrator: Narrator | None = None
+    measurer: Measurer | None = None
     tolerance: Tolerance | None = None
     asking: Asking = field(default_factory=Asking)
 
@@ -89,3 +93,12 @@ class AuditorKind:
         if self.illustrator is None:
             return ()
         return self.illustrator(result, self.judgement(alpha, delta))
+
+    def errors(self, request: Any, price: Price) -> tuple[StatedError, ...]:
+        """Return the error of each part of a price, in the units that people think in."""
+        found = []
+        for part in price.parts:
+            counted = self.contract.counted_in or "people"
+            unit = self.measurer(request, part.name) if self.measurer else PartUnit(counted)
+            found.append(StatedError(part.name, part.error_95 / unit.units, unit.counted))
+        return tuple(found)

@@ -32,6 +32,13 @@ class AudienceFacts:
         )
 
     @property
+    def smallest(self) -> tuple[str, int]:
+        """Return the name and the people of the smallest group."""
+        if not self.people:
+            return "none", 0
+        return min(self.people.items(), key=lambda group: group[1])
+
+    @property
     def fixed_size(self) -> bool:
         """Whether one more person displaces another, as in samples and hidden audiences."""
         return self.source in ("sample", "hidden")

@@ -9,6 +9,7 @@ KIND = AuditorKind(
     contract.KIND,
     result=BalanceHistogramResult,
     summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
+    forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
     asking=Asking(aliases=("balances",)),
 )

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
+import pyarrow as pa
+
 from auditor_client.kinds.protocol import Result
 from openapi.resources import LogCdfRelease, ScoreCdfRelease
 
@@ -27,6 +29,16 @@ class RunningCounts(Result[R]):
     def numbers(self) -> dict[str, Any]:
         running = {"up_to": [*self.edges, self.all_there_is], **self.cumulative}
         return {**running, "error_95": self.error_95}
+
+    def frame(self) -> pa.Table:
+        """Return group, edge and running count, one row each; the count of all has no edge."""
+        rows = [
+            {"group": name, "up_to": edge, "cumulative": count}
+            for name, counts in self.cumulative.items()
+            for edge, count in zip([*self.edges, None], counts, strict=True)
+        ]
+        types = {"group": pa.string(), "up_to": pa.float64(), "cumulative": pa.float64()}
+        return pa.Table.from_pylist(rows, pa.schema(types))
 
     @property
     def edges(self) -> list[float]:

@@ -8,5 +8,6 @@ KIND = AuditorKind(
     contract.KIND,
     result=LogCdfResult,
     summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
+    forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
 )

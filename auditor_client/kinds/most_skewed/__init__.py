@@ -8,4 +8,5 @@ KIND = AuditorKind(
     contract.KIND,
     result=MostSkewedResult,
     summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
+    forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
 )

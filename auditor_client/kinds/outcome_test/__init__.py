@@ -10,6 +10,8 @@ KIND = AuditorKind(
     contract.KIND,
     result=OutcomeTestResult,
     summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
+    measurer=OnFirstUse(f"{__name__}.units", "measure"),
+    forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
     tolerance=Tolerance(0.0, "Tolerated difference of outcomes"),
     asking=ASKING,

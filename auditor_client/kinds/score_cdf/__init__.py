@@ -9,6 +9,7 @@ KIND = AuditorKind(
     contract.KIND,
     result=ScoreCdfResult,
     summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
+    forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
     asking=Asking(aliases=("cdf",)),
 )

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
-import pyarrow as pa
-
 from auditor_client.fairness.metrics.mixin import MetricsMixin
 from auditor_client.kinds.building_blocks.cumulative_counts import RunningCounts
 from auditor_client.stats.noise_distributions import Laplace
@@ -44,13 +42,3 @@ class ScoreCdfResult(MetricsMixin, RunningCounts[ScoreCdfRelease]):
             CdfGroupView(name, tuple(counts), node.rate, copies, middles)
             for name, counts in self.cumulative.items()
         ]
-
-    def frame(self) -> pa.Table:
-        """Group, edge and running count, one row each; everybody has no edge."""
-        rows = [
-            {"group": name, "up_to": edge, "cumulative": count}
-            for name, counts in self.cumulative.items()
-            for edge, count in zip([*self.edges, None], counts, strict=True)
-        ]
-        types = {"group": pa.string(), "up_to": pa.float64(), "cumulative": pa.float64()}
-        return pa.Table.from_pylist(rows, pa.schema(types))

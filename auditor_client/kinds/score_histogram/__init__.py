@@ -9,6 +9,7 @@ KIND = AuditorKind(
     contract.KIND,
     result=ScoreHistogramResult,
     summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
+    forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
     analyst=OnFirstUse(f"{__name__}.analysis", "analysed"),
     narrator=OnFirstUse(f"{__name__}.report", "sections"),

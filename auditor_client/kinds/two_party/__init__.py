@@ -9,6 +9,8 @@ KIND = AuditorKind(
     contract.KIND,
     result=TwoPartyResult,
     summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
+    measurer=OnFirstUse(f"{__name__}.units", "measure"),
+    forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
     asking=Asking(by_hand=True),
 )

@@ -15,7 +15,7 @@ from auditor_client.kinds.options import id_of
 from auditor_client.kinds.protocol import Result
 from auditor_client.kinds.two_party.exchange import KeptSums, converse, integers, load_sums
 from auditor_client.kinds.two_party.result import TwoPartyResult
-from auditor_client.local.keys import read_public
+from auditor_client.local.keys import checked_public, read_public
 from auditor_client.local.pending_claims import Claim
 from auditor_client.transport.decimals import Number, to_decimal
 from auditor_client.transport.http_client import Transport
@@ -180,7 +180,7 @@ def terms_of(
 
 def public_bytes(key: RegulatorKey) -> bytes:
     """The 32 bytes of a public Ed25519 key, from its JWK or the file of it."""
-    jwk = read_public(Path(key)) if isinstance(key, str | Path) else dict(key)
+    jwk = read_public(Path(key)) if isinstance(key, str | Path) else checked_public(key)
     if (jwk.get("kty"), jwk.get("crv")) != ("OKP", "Ed25519"):
         raise InputError("The regulator's key must be an Ed25519 key (a public JWK).")
     return urlsafe_b64decode(str(jwk["x"]) + "==")

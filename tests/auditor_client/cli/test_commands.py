@@ -27,6 +27,14 @@ from tests.auditor_client.scripted import ScriptedService, answer, refuse
 from tests.refusals import refuses
 
 run = CliRunner().invoke
+SEALED = {
+    "id": AUDIENCE_ID,
+    "state": "sealed",
+    "source": "upload",
+    "groups_per_person": 1,
+    "groups": [{"label": label, "members": 500, "parts": []} for label in ("g0", "g1")],
+    "created_at": "2026-05-04T12:00:00Z",
+}
 
 
 def sign_up(service: ScriptedService) -> None:

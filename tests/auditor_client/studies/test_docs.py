@@ -18,7 +18,7 @@ from auditor_client.studies.study_model import (
     StudyContent,
 )
 
-PAGE = Path(__file__).parents[3] / "docs" / "studies.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "researchers" / "run-a-study-file.md"
 PARTS: list[Any] = [
     Study, StudyContent, TableAudience, GroupsAudience, SampleAudience, Metrics, ConsistencyTest,
     Planning, PinnedFile, *MODELS.values(),

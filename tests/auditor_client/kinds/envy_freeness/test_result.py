@@ -188,7 +188,7 @@ def test_bad_input_costs_nothing(service: ScriptedService, auditor: Auditor) -> 
     too_much: EnvyOptions = {**SIZES, "alpha": 2}
     uploaded(service, 20_000)
     with refuses(InputError, "no-steps"):
-        auditor.audits.envy_freeness(AUDIENCE_ID)
+        auditor.audits.ask("envy-freeness", audience=AUDIENCE_ID)
     with pytest.raises(InputError, match="alpha"):
         auditor.audits.envy_freeness(AUDIENCE_ID, **too_much)
     with pytest.raises(InputError, match=r"\blam\b"):

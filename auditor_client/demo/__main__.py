@@ -16,6 +16,7 @@ import pyarrow.csv
 from rich.console import Console
 
 from auditor_client.auditor import Auditor
+from auditor_client.demo import other_kinds
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.ledger import make_trust, verify_file, verify_receipt
 from auditor_client.local.keys import load_key, new_key, public_jwk
@@ -55,6 +56,10 @@ def main(folder: Path, *, stay: bool) -> int:
     _plan()
     studied = [host for host in hosts if host["name"] in RIGHT]
     verdicts = {host["name"]: _study(host, folder / host["name"]) for host in studied}
+    for host in studied:
+        if "truths" in host:
+            with Auditor.from_profile(_profile(host, "researcher")) as auditor:
+                other_kinds.show(auditor, host, folder / host["name"])
     for host in hosts:
         if host not in studied:
             console.rule(f"[bold]Platform: {host['name']}")

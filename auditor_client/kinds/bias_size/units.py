@@ -1,0 +1,15 @@
+"""Units of the sums of a bias size."""
+
+from typing import Any
+
+from privacy.plans.logs import BIAS_UNIT
+
+from auditor_client.kinds.stated_errors import PartUnit
+
+# Units of one row.
+ROW = BIAS_UNIT
+
+
+def measure(_: Any, __: str) -> PartUnit:
+    """Return the unit of a part."""
+    return PartUnit("rows", ROW)

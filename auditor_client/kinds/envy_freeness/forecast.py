@@ -1,0 +1,47 @@
+"""Forecast of an envy-freeness audit: the probability of a certificate that is deserved."""
+
+from typing import Any
+
+from auditor_client.envy.designs import CertificateGoal, EnvyDesign, design
+from auditor_client.errors import InputError
+from auditor_client.kinds.forecasts import AudienceFacts, Forecast
+from auditor_client.reporting.rounding import percent
+
+# Share of an audience that is expected to match, to consent and to be within the cap.
+EXPECTED_SHARE = 0.9
+# With less power than this, the audit would hardly certify anything.
+LEAST_POWER = 0.5
+
+
+def forecast(request: Any, audience: AudienceFacts, _: Any) -> Forecast:
+    """Return the power of the certificate with the people who are expected to take part."""
+    people = int(EXPECTED_SHARE * sum(audience.people.values()))
+    goal = CertificateGoal(
+        epsilon=float(request.epsilon),
+        sampled=audience.source == "sample",
+        delta=float(request.delta),
+        gamma=float(request.gamma or 0),
+        lam=float(request.lam or 0),
+    )
+    each = request.arms_per_person or 1
+    chance = EnvyDesign(goal.rule(request.targets, each), each, people).chance
+    loss = float(request.alpha) * request.steps * request.targets
+    said = (
+        f"With about {people:,} people who take part, {request.targets:,} of them as targets, an"
+        f" envy-free platform is certified with probability {percent(chance)}. All people together"
+        f" may lose {loss:,.0f} of reward at most."
+    )
+    if chance >= LEAST_POWER:
+        return Forecast(said, answers=True)
+    return Forecast(said, answers=False, enough=_enough(goal))
+
+
+def _enough(goal: CertificateGoal) -> str:
+    try:
+        needed = design(goal)
+    except InputError:
+        return "No number of people is enough: allow a larger lam, or more epsilon."
+    return (
+        f"Enough for {percent(goal.power)} would be {needed.people:,} people who take part"
+        f" ({needed.rule.targets:,} targets), or a larger lam, gamma or epsilon."
+    )

@@ -1,0 +1,12 @@
+"""Forecast of a distribution of a logged number."""
+
+from typing import Any
+
+from auditor_client.kinds.building_blocks.cumulative_forecast import running_forecast
+from auditor_client.kinds.forecasts import AudienceFacts, Forecast
+
+
+def forecast(request: Any, audience: AudienceFacts, _: Any) -> Forecast:
+    """Return how closely the distribution of the rows will be known, if everybody has rows."""
+    rows = request.rows_per_person
+    return running_forecast(request, audience, unit="rows", rows=rows, sampled=False)
