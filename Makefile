@@ -4,6 +4,10 @@ BIN := .venv/bin
 READY := .venv/.ready
 PYTEST := $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
+# Compiled modules are kept: the tests start Python a few hundred times, and compiling takes each
+# process four seconds.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo serve test test-long test-all browser faults load histories privacy-audit mutants check bench lock kinds openapi golden docs clean
 

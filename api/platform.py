@@ -9,6 +9,7 @@ from api.platforms.interfaces import (
     Columns,
     Directory,
     Log,
+    LogColumns,
     LogFragments,
     Logs,
     People,
@@ -18,7 +19,6 @@ from api.platforms.interfaces import (
     Ranking,
     Scores,
     Traffic,
-    Wanted,
 )
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "Columns",
     "Directory",
     "Log",
+    "LogColumns",
     "LogFragments",
     "Logs",
     "People",
@@ -36,5 +37,4 @@ __all__ = [
     "Ranking",
     "Scores",
     "Traffic",
-    "Wanted",
 ]

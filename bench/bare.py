@@ -60,11 +60,11 @@ class AnswerRow(Bare, table=True):
 
 def application(store: Store, looks: str) -> FastAPI:
     wake, stop = threading.Event(), threading.Event()
-    following = AuditEvents(partial(_states, store))
+    events = AuditEvents(partial(_states, store))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        thread = threading.Thread(target=_work, args=(store, wake, stop, following.moved))
+        thread = threading.Thread(target=_work, args=(store, wake, stop, events.publish))
         thread.start()
         yield
         stop.set()
@@ -88,7 +88,7 @@ def application(store: Store, looks: str) -> FastAPI:
     @app.get("/v1/audits/{job}/events")
     async def follow(job: str) -> Response:
         first = (await run_in_threadpool(_states, store, [job]))[job]
-        after = following.after if looks == "shared" else partial(_after, store)
+        after = events.next_state if looks == "shared" else partial(_after, store)
         return StreamingResponse(_events(after, job, first), media_type="text/event-stream")
 
     @app.get("/v1/audits/{job}/release")

@@ -121,7 +121,7 @@ def _audit(number: int, at: datetime, paying: Paying) -> Iterator[bytes]:
     people |= {"commitment": PEOPLE, "sizes": "noisy", **SEALED}
     request, price = _parts(EPSILONS[number % len(EPSILONS)])
     request = request | {"audience_id": audience}
-    asked, whole = statements.condensed(request), canonical(request)
+    asked, whole = statements.condense_request(request), canonical(request)
     paid = {"charge_id": identifier("charge", number), "audit_id": audit}
     released = {"audit_id": audit, "digest": RELEASED, "model_digest": MODEL}
     moments = [at + timedelta(seconds=second) for second in (1, 2, 3, 4)]

@@ -129,5 +129,5 @@ def _checked(host: Hosted, mandate: str) -> None:
     with host.service.store.read() as session:
         row = session.get_one(MandateRow, mandate)
         for _ in range(200):
-            budgets.remaining(session, row, now())
+            budgets.load_remaining(session, row, now())
             session.expire_all()

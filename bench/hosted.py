@@ -74,7 +74,7 @@ class Hosted:
             sealing.close(
                 session,
                 session.get_one(AudienceRow, audience.id),
-                uploads.groups_of(session, audience.id),
+                uploads.load_groups(session, audience.id),
                 membership,
                 commit(secrets.token_bytes(32), {}),
                 self.service.settings,

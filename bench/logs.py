@@ -13,7 +13,7 @@ import duckdb
 import numpy as np
 import polars as pl
 
-from api.kinds.context import in_process
+from api.kinds.context import in_process_context
 from api.kinds.registry import KINDS, AudienceFacts
 from api.platforms.interfaces import Log, Platform
 from bench.harness import Figure, compare
@@ -67,10 +67,12 @@ def _figure(path: Path, rows: int, most: int) -> Figure:
     logs = ParquetLogs(path.parent, {"jobs": _LOG})
     platform = Platform("bench", people=None, logs=logs)  # type: ignore[arg-type]
     kind = KINDS["outcome-test"]
-    question = kind.question(request, AudienceFacts(("g0", "g1"), 1, None))
+    plan = kind.plan(request, AudienceFacts(("g0", "g1"), 1, None))
 
     def ours() -> np.ndarray:
-        return kind.reduce(request, question, [], membership, in_process(platform))["moments"].cells
+        return kind.reduce(request, plan, [], membership, in_process_context(platform))[
+            "moments"
+        ].cells
 
     def bare() -> int:
         return _bare(path, groups) if most == ROWS_EACH else _bare_drawn(path, groups)

@@ -15,7 +15,7 @@ import uvicorn
 
 from api.app.compose import simulated
 from api.audiences.matcher import PLACES_PER_UPLOAD
-from api.audiences.matching import match_or_cut, work_of
+from api.audiences.matching import match_isolating_failures, work_of
 from api.audiences.parsing import Members
 from api.kernel.hard_limits import MATCH_RATE, MATCH_SECONDS
 from api.kernel.settings import Settings
@@ -47,7 +47,9 @@ def run(rows: int = ROWS_PER_PART) -> list[Figure]:
 
 def _figure(people: People, part: Members, where: str) -> Figure:
     declared = Pace(MATCH_SECONDS, MATCH_RATE).duration(work_of(part))
-    match_or_cut(people, part)  # the simulated platform makes its index when it is first asked
+    match_isolating_failures(
+        people, part
+    )  # the simulated platform makes its index when it is first asked
     took = [_slowest(people, part) for _ in range(ROUNDS)]
     name = f"{PLACES} parts of {len(part.identifiers):,} × {part.kind} matched at once, {where}"
     return Figure.of(name, took, [declared] * ROUNDS, "≤ 1", COMMAND)
@@ -56,7 +58,7 @@ def _figure(people: People, part: Members, where: str) -> Figure:
 def _slowest(people: People, part: Members) -> float:
     def timed(_: int) -> float:
         begun = time.perf_counter()
-        match_or_cut(people, part)
+        match_isolating_failures(people, part)
         return time.perf_counter() - begun
 
     with ThreadPoolExecutor(PLACES) as threads:

@@ -19,9 +19,9 @@ import polars as pl
 import ray
 
 from api.app.compose import simulated
-from api.execution.ray.driver import OnRay
+from api.execution.ray.driver import RayEngine
 from api.kernel.settings import RayCluster
-from api.kinds.context import AuditContext, in_process
+from api.kinds.context import AuditContext, in_process_context
 from api.kinds.registry import KINDS, AudienceFacts
 from api.platforms.files.parquet_logs import ParquetLogs
 from api.platforms.interfaces import Log, Platform
@@ -102,16 +102,16 @@ def _figures(
     halves = Membership((np.arange(0, people, 2), np.arange(1, people, 2)), 1)
     request: Any = REQUEST.validate_python(asked)
     kind = KINDS[request.kind]
-    question = kind.question(request, AudienceFacts(("g0", "g1"), 1, None))
+    plan = kind.plan(request, AudienceFacts(("g0", "g1"), 1, None))
 
     def made(on: AuditContext) -> Table:
-        return next(iter(kind.reduce(request, question, contents, halves, on).values()))
+        return next(iter(kind.reduce(request, plan, contents, halves, on).values()))
 
     def on_ray(resource: str) -> AuditContext:
         cluster = RayCluster(partitions=PARTITIONS, resource=resource)
-        return AuditContext(platform, OnRay(platform, make, cluster))
+        return AuditContext(platform, RayEngine(platform, make, cluster))
 
-    here = in_process(platform)
+    here = in_process_context(platform)
     one, two = on_ray("one-core"), on_ray("two-cores")
     # Which rows are drawn is new each time; how many is not. And then all processes are warm.
     first = {int(made(on).cells[..., 0].sum()) for on in (one, two, here)}

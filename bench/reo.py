@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from api.kinds.context import in_process
+from api.kinds.context import in_process_context
 from api.kinds.registry import KINDS, AudienceFacts
 from api.platforms.interfaces import Log, Platform, Traffic
 from auditor_client.reo.logs import Columns, read_log
@@ -100,12 +100,14 @@ def _platform(path: Path, rows: int, most: int) -> Figure:
     )  # fmt: skip
     people = np.arange(rows // ROWS_EACH)
     kind = KINDS["reo"]
-    question = kind.question(request, AudienceFacts(("g0",), 1, None))
+    plan = kind.plan(request, AudienceFacts(("g0",), 1, None))
     membership = Membership((people,), 1)
     audience = pl.LazyFrame({"person": people})
 
     def ours() -> np.ndarray:
-        return kind.reduce(request, question, [], membership, in_process(platform))["counts"].cells
+        return kind.reduce(request, plan, [], membership, in_process_context(platform))[
+            "counts"
+        ].cells
 
     def bare() -> pl.DataFrame:
         return _bare(path, audience, most)

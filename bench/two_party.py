@@ -15,21 +15,25 @@ from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from nacl.public import PrivateKey
 from rich.console import Console
 
-from bench.harness import Figure, publish
+from bench.harness import Figure, compare, publish
 from privacy.two_party import (
     AuditorParty,
-    Candidates,
+    CandidatePeople,
     Entries,
     PlatformParty,
-    Terms,
+    RunTerms,
     Uploaded,
+    auditor_party,
+    platform_party,
     weights_of,
 )
+from privacy.two_party.dleq import PROOF
 from privacy.two_party.message_order import script
 from replications.paper_5 import table_5
 from replications.paper_5.lot_world import SEED
@@ -41,13 +45,13 @@ PAILLIER = Path(__file__).with_name("paillier.py")
 
 
 def run(size: int = 100_000) -> list[Figure]:
-    return [*_beside_paillier(), _joined_over_http(size)]
+    return [*_beside_paillier(), _joined_over_http(size), _beside_no_proof(size)]
 
 
-def _terms(size: int, candidates: int | None) -> Terms:
+def _terms(size: int, candidates: int | None) -> RunTerms:
     """Six probabilities of a person, and whether an outcome was theirs: numerator, denominator."""
     weights, values = Entries(0, 1_000, 1_000), Entries(0, 1, 2)
-    return Terms("bench", size, GROUPS, CELLS, weights, values, 2**30, candidates=candidates)
+    return RunTerms("bench", size, GROUPS, CELLS, weights, values, 2**30, candidates=candidates)
 
 
 def _weights(size: int) -> Any:
@@ -65,7 +69,7 @@ def _tokens(start: int, size: int) -> bytes:
 
 def _platform(size: int) -> PlatformParty:
     """Half of its people are in the audience."""
-    join = Candidates(_tokens(size // 2, size), np.arange(size))
+    join = CandidatePeople(_tokens(size // 2, size), np.arange(size))
     nothing = np.zeros((GROUPS, CELLS), np.int64)
     return PlatformParty(_terms(size, size), join, _values, lambda table: table.plus(nothing))
 
@@ -84,9 +88,35 @@ def _joined_over_http(size: int) -> Figure:
     )
 
 
-def _seconds_over_http(size: int) -> float:
+def _beside_no_proof(size: int) -> Figure:
+    """The same join, beside one in which nothing is proved and nothing is checked."""
+    return compare(
+        f"PSI join of {size:,} × {size:,} over HTTP; beside the same without its proof",
+        lambda: _seconds_over_http(size),
+        lambda: _seconds_over_http(size, proved=False),
+        goal="≤ 2",
+        command=COMMAND,
+        rounds=3,
+    )
+
+
+@contextmanager
+def _proof(proved: bool) -> Iterator[None]:
+    """Leave out what the proof costs either party, if it is not proved."""
+    if proved:
+        yield
+        return
+    with (
+        patch.object(auditor_party, "prove", lambda *_: bytes(PROOF)),
+        patch.object(platform_party, "verify", lambda *_: None),
+        patch.object(platform_party, "check_points", lambda *_: None),
+    ):
+        yield
+
+
+def _seconds_over_http(size: int, *, proved: bool = True) -> float:
     weights, key = _weights(size), bytes(PrivateKey.generate().public_key)
-    with _served(size) as port:
+    with _served(size, proved) as port, _proof(proved):
         started = time.perf_counter()
         auditor = AuditorParty(
             _terms(size, size),
@@ -106,9 +136,10 @@ def _seconds_over_http(size: int) -> float:
 
 
 @contextmanager
-def _served(size: int) -> Iterator[int]:
+def _served(size: int, proved: bool) -> Iterator[int]:
     """A platform party in a process of its own, behind HTTP; its port."""
     command = [sys.executable, "-m", "bench.two_party", "--serve", str(size)]
+    command += [] if proved else ["--unproved"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         yield int(process.stdout.readline())
@@ -160,7 +191,7 @@ def _beside_paillier(size: int = 32_764) -> list[Figure]:
 
 def _seconds_of_sums(size: int) -> tuple[float, float]:
     """Of one value: to encrypt it, and to multiply and add it. One group, one cell, uploaded."""
-    terms = Terms("bench", size, 1, 1, Entries(0, 2**20, 2**20), Entries(0, 2**20, 2**20), 2**30)
+    terms = RunTerms("bench", size, 1, 1, Entries(0, 2**20, 2**20), Entries(0, 2**20, 2**20), 2**30)
     rng = np.random.default_rng(2)
     weights, values = (rng.integers(0, 2**20, (size, 1)) for _ in range(2))
     auditor = AuditorParty(terms, weights, regulator_key=bytes(PrivateKey.generate().public_key))
@@ -210,9 +241,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=SEED, help="of Table 5's data")
     parser.add_argument("--size", type=int, default=100_000, help="of the join")
     parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--unproved", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.serve:
-        _serve(asked.serve)
+        with _proof(not asked.unproved):
+            _serve(asked.serve)
     elif asked.table5:
         table_5.main(asked.seed)
     else:

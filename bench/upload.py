@@ -90,7 +90,7 @@ def _ours(host: Hosted, parts: list[bytes], media_type: str) -> None:
         while not service.matcher.places.take(ticket):
             time.sleep(_PAUSE)
         with service.store.write() as session:
-            row = uploads.owned_open(session, host.auditor, audience.id)
+            row = uploads.get_owned_open(session, host.auditor, audience.id)
             where = session, row, "g0", number
             _, claimed = uploads.accept_part(
                 *where, members, binding, digest, service.settings, seconds, instead_of=None

@@ -45,7 +45,7 @@ class NoteError(EvidenceError):
     """A signed note that is malformed, or that nobody trusted signed."""
 
 
-class LedgerError(EvidenceError):
+class InvalidLedgerError(EvidenceError):
     """An entry, or a head (`number` is None), that an honest ledger would not have."""
 
     def __init__(self, number: int | None, reason: str, *, case: str | None = None) -> None:

@@ -18,7 +18,7 @@ ALGORITHM = "Ed25519"
 TYPE = "platform-auditor-receipt+jws"
 
 
-class ReceiptError(Exception):
+class InvalidReceiptError(Exception):
     """A receipt that nobody vouches for; `case` is a stable word for why."""
 
     def __init__(self, message: str, *, case: str | None = None) -> None:
@@ -41,7 +41,7 @@ def sign(statement: Mapping[str, Any], key: OKPKey) -> str:
     return _sign(canonical(statement), key)
 
 
-def receipted(statement: Mapping[str, Any], key: OKPKey) -> bytes:
+def add_receipt(statement: Mapping[str, Any], key: OKPKey) -> bytes:
     """The statement with its receipt as one more member, canonical, and nothing written twice."""
     members = {name: dumps(value) for name, value in statement.items()}
     receipt = dumps(_sign(_joined(members), key))
@@ -64,9 +64,9 @@ def verify(receipt: str, keys: KeySet) -> bytes:
     try:
         signed = jws.deserialize_compact(receipt, keys, algorithms=[ALGORITHM])
     except (JoseError, TypeError, ValueError) as error:
-        raise ReceiptError(
+        raise InvalidReceiptError(
             f"the receipt does not verify: {error}", case="wrong-signature"
         ) from error
     if signed.protected.get("typ") != TYPE:
-        raise ReceiptError("this is a signature, but not of a receipt", case="not-a-receipt")
+        raise InvalidReceiptError("this is a signature, but not of a receipt", case="not-a-receipt")
     return signed.payload

@@ -43,7 +43,7 @@ class Sketch:
         hashes = keyed_hashes(self.key, tokens)
         if len(self.smallest) == SIZE:
             hashes = hashes[hashes < self.smallest[-1]]
-        self.smallest = merged([self.smallest, hashes])
+        self.smallest = merge_sketches([self.smallest, hashes])
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Similarity:
     standard_error: float
 
 
-def merged(sketches: Iterable[Hashes]) -> Hashes:
+def merge_sketches(sketches: Iterable[Hashes]) -> Hashes:
     """The sketch of several uploads together."""
     return np.unique(np.concatenate([np.empty(0, np.uint64), *sketches]))[:SIZE]
 

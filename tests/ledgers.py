@@ -20,7 +20,7 @@ from privacy.ledger.notes import Checkpoint, SignatureType, VerifierKey, cosign,
 from privacy.ledger.signatures import Signer
 from privacy.ledger.trust import Trust
 from privacy.ledger.verify import Verified, verify
-from privacy.plans import PLANS, Part, PublicAudience, assumptions
+from privacy.plans import PLANS, PlannedTable, PublicAudience, assumptions
 from privacy.receipts import canonical, digest
 from privacy.tables.declared import declared_numbers
 from privacy.tables.mechanisms import currency_of, exact_price, exact_scale
@@ -435,10 +435,10 @@ def charge_of(
     }
     if assumes := assumptions(request, fixed_slots=audience.fixed_slots):
         facts["assumes"] = assumes
-    return statements.condensed(request), facts
+    return statements.condense_request(request), facts
 
 
-def priced(planned: Iterable[Part]) -> dict[str, Any]:
+def priced(planned: Iterable[PlannedTable]) -> dict[str, Any]:
     """Return the price of a plan, as facts of a charge have it."""
     total = sum(
         (
@@ -462,7 +462,7 @@ def priced(planned: Iterable[Part]) -> dict[str, Any]:
     }
 
 
-def stated_part(part: Part) -> dict[str, Any]:
+def stated_part(part: PlannedTable) -> dict[str, Any]:
     """Return a part as a charge states it."""
     bounds, rule = part.bounds, part.bounds.rule
     norms = [

@@ -34,7 +34,11 @@ class Maker:
     ) -> Statement:
         """The statement of this request; `once` is its idempotency key."""
         sent = body.model_dump(mode="json") if isinstance(body, BaseModel) else body
-        stated = statements.condensed(sent) if action == "charge" else statements.stated(sent)
+        stated = (
+            statements.condense_request(sent)
+            if action == "charge"
+            else statements.state_request(sent)
+        )
         return self.signed(action, stated, once or secrets.token_hex(8))
 
     def signed(self, action: str, stated: Mapping[str, Any], once: str) -> Statement:

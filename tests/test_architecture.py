@@ -1,8 +1,17 @@
 """Import rules that `lint-imports` cannot state: docs/explanation/principles.md and ADR 0001."""
 
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
 import grimp
 import pytest
 
+from api.kernel import errors as raised
+from auditor_client import errors as received
+
+ROOT = Path(__file__).parents[1]
 OURS = ("api", "auditor_client", "openapi", "platform_sim", "privacy")
 
 
@@ -47,3 +56,42 @@ def test_only_the_composition_names_the_simulated_platform(graph: grimp.ImportGr
         if module.startswith("api")
     }
     assert importers == {"api.app.compose"}
+
+
+def test_of_the_service_the_console_alone_imports_the_sdk(graph: grimp.ImportGraph) -> None:
+    importers = {
+        module
+        for name in graph.find_descendants("auditor_client") | {"auditor_client"}
+        for module in graph.find_modules_that_directly_import(name)
+        if module.startswith("api.")
+    }
+    assert importers
+    assert all(module.startswith("api.console.") for module in importers)
+
+
+def _classes() -> Iterator[tuple[str, str]]:
+    """Yield the name of every class, and the module that defines it."""
+    for package in OURS:
+        for path in (ROOT / package).rglob("*.py"):
+            module = path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".")
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.ClassDef):
+                    yield node.name, module.removesuffix(".__init__")
+
+
+# The SDK's entry point and the wire model of an organisation: both names are public.
+SHARED_NAMES = {"Auditor": {"auditor_client.auditor", "openapi.resources.mandates"}}
+
+
+def test_no_two_classes_share_a_name() -> None:
+    """One error may be defined twice: as the service raises it, and as the SDK receives it."""
+    places = defaultdict(list)
+    for name, module in _classes():
+        places[name].append(module)
+    shared = {name: set(modules) for name, modules in places.items() if len(modules) > 1}
+    errors = {
+        name for name, modules in shared.items() if modules == {raised.__name__, received.__name__}
+    }
+    for name in errors:
+        assert received.BY_CODE[getattr(raised, name).code] is getattr(received, name)
+    assert {name: modules for name, modules in shared.items() if name not in errors} == SHARED_NAMES

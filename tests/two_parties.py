@@ -11,9 +11,9 @@ from sqlmodel import select
 
 from api.app.container import Container
 from api.db import AuditRow, ChargeRow, EntryRow
-from api.identity.caller import Caller, caller_by_id
+from api.identity.caller import Caller, load_caller
 from api.two_party import exchange
-from api.two_party.runs import Runs
+from api.two_party.runs import LiveRuns
 from auditor_client import Auditor
 from auditor_client.audiences.weighted import WeightedAudience
 from auditor_client.kinds.two_party import metrics
@@ -79,9 +79,9 @@ class Conversation:
         metric = metrics.histogram(content, edges)
         request = auditor.audits.requests.two_party(metric, people, epsilon=epsilon)
         audit_id = auditor.audits.submit(request).id
-        service = replace(deployment.service, runs=Runs())
+        service = replace(deployment.service, runs=LiveRuns())
         with service.store.read() as session:
-            caller = caller_by_id(session, auditor.researcher_id)
+            caller = load_caller(session, auditor.researcher_id)
             audit = session.get_one(AuditRow, audit_id)
         assert caller is not None
         return cls(deployment, audit, people, caller, service)
@@ -114,7 +114,7 @@ class Conversation:
         return message
 
     def die(self) -> None:
-        self.service = replace(self.service, runs=Runs())
+        self.service = replace(self.service, runs=LiveRuns())
 
     @property
     def state(self) -> str:

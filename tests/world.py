@@ -23,7 +23,7 @@ from api.app.compose import simulated
 from api.app.container import Container, build_container
 from api.db import Store
 from api.kernel.settings import Settings
-from api.kinds.context import AuditContext, in_process
+from api.kinds.context import AuditContext, in_process_context
 from api.operations.setup import register_first
 from api.platforms.interfaces import Platform
 from auditor_client import Auditor, Regulator
@@ -144,7 +144,7 @@ def deployed(
         role: register_first(store, role, key.as_dict(private=False)) for role, key in keys.items()
     }
     store.close()
-    context = on if isinstance(on, AuditContext) else in_process(on)
+    context = on if isinstance(on, AuditContext) else in_process_context(on)
     service = build_container(settings, context.platform, context.engine)
     # A busy machine makes parts late: tests after that need not wait for ten minutes.
     service.matcher.pace.level_seconds = 1.0

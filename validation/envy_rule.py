@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from api.kinds.envy_freeness.algorithms import Outcomes, Size, Terms, fleet_of, run
+from api.kinds.envy_freeness.algorithms import AuditSize, BatchOutcomes, Terms, fleet_of, run
 from api.kinds.envy_freeness.algorithms.audit_all import sample
 from api.kinds.envy_freeness.algorithms.batch import Floats
 from auditor_client.envy import SampleRule, sample_needed
@@ -50,9 +50,9 @@ def alike() -> Floats:
 CASES = {"too much envy": envious, "no envy": content, "all alike": alike}
 
 
-def outcomes(means: Floats, rule: SampleRule, trials: int, seed: int) -> Iterator[Outcomes]:
+def outcomes(means: Floats, rule: SampleRule, trials: int, seed: int) -> Iterator[BatchOutcomes]:
     """The ends of the targets of each of so many audits."""
-    rng, size = np.random.default_rng(seed), Size(rule.targets, rule.arms, rule.level)
+    rng, size = np.random.default_rng(seed), AuditSize(rule.targets, rule.arms, rule.level)
     terms = Terms(rule.level, TOLERANCE, ALPHA, bounds="tight", ceiling=CEILING)
     for _ in range(trials // AT_ONCE):
         drawn = [sample(size, PEOPLE, rng) for _ in range(AT_ONCE)]

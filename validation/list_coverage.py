@@ -21,7 +21,7 @@ from rich.table import Table
 from auditor_client import two_party
 from auditor_client.stats.noise_distributions import distribution
 from auditor_client.two_party import Ratios, SoftGroupSums
-from privacy.metric_values import Caps, Kernels, Layout, Ndcg, Places, RankGaps
+from privacy.metric_values import Caps, Kernels, Layout, ListRows, Ndcg, RankGaps
 from privacy.metric_values.from_request import OfLists
 from privacy.tables.fixed_point import weights_of
 
@@ -106,7 +106,7 @@ def cells(
     return np.asarray(weights_of(vectors, SCALE).T @ values)
 
 
-def _places(rng: np.random.Generator, design: ListDesign, group: np.ndarray) -> Places:
+def _places(rng: np.random.Generator, design: ListDesign, group: np.ndarray) -> ListRows:
     """More lists of everybody than count, of candidates who are anybody."""
     people = len(group)
     asking, asked = (0.6 * rng.standard_normal(people) + 0.5 * group for _ in range(2))
@@ -117,7 +117,7 @@ def _places(rng: np.random.Generator, design: ListDesign, group: np.ndarray) -> 
     outcome = (rng.random(len(viewer)) < 1 / (1 + np.exp(-odds))).astype(np.float64)
     score = 1 / (1 + np.exp(-asked[candidate] - 0.3 * rng.standard_normal(len(viewer))))
     scored = isinstance(design.metric, Kernels)
-    return Places.of(
+    return ListRows.of(
         np.arange(people),
         viewer=viewer,
         query=np.arange(len(viewer)) // LENGTH,

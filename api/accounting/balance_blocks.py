@@ -28,7 +28,7 @@ from sqlalchemy import Table as SqlTable
 from sqlmodel import Session
 
 from api.db import PersonBlockRow
-from api.db.bulk_writes import by_the_driver
+from api.db.bulk_writes import execute_in_driver
 from api.db.types import Plain
 from privacy.tables.membership import Persons
 
@@ -166,7 +166,7 @@ class Blocks:
         if fresh:
             session.connection().execute(_insertion(tuple(self.columns)), fresh)
         if changed:
-            by_the_driver(session, _alteration(tuple(self.columns)), changed)
+            execute_in_driver(session, _alteration(tuple(self.columns)), changed)
 
     def least(self) -> NDArray[np.int64]:
         """Return the minimum of each block over the columns that are here."""
@@ -201,7 +201,7 @@ class Blocks:
         return [dict(zip(names, row, strict=True)) for row in columns]
 
 
-def stated_lowest(session: Session, blocks: Blocks) -> NDArray[np.int64]:
+def load_stated_lowest(session: Session, blocks: Blocks) -> NDArray[np.int64]:
     """Return what the database has as the minimum of each of these blocks, 0 of a new one."""
     stated = np.zeros(len(blocks.numbers), np.int64)
     question = select(_TABLE.c.number, _TABLE.c.lowest).where(

@@ -24,7 +24,7 @@ from sqlmodel import Session, col, delete
 from api import ledger
 from api.accounting import lifetime_caps, platform_budget
 from api.accounting.lifetime_caps import LifetimeDebit
-from api.accounting.memberships import HIDDEN, charged_members, displaces, load_memberships
+from api.accounting.memberships import HIDDEN, displaces, load_charged_members, load_memberships
 from api.accounting.people_digest import UnboundPeopleError, is_bound, people_digest
 from api.accounting.prices import exact_price, stated_parts
 from api.db import (
@@ -46,8 +46,7 @@ from privacy.errors import BoundsError
 from privacy.ledger.entries import FORMAT as LEDGER_FORMAT
 from privacy.ledger.statements import Statement
 from privacy.tables.membership import Membership, Persons
-from privacy.tables.price import ADD_REMOVE
-from privacy.tables.price import Price as ExactPrice
+from privacy.tables.price import ADD_REMOVE, ExactPrice
 
 log = logging.getLogger(__name__)
 
@@ -165,7 +164,7 @@ def _refund_people(session: Session, row: ChargeRow, settings: Settings) -> None
     if row.people_digest is None:
         return
     try:
-        people, uploaded = bound_people(session, row, audience, settings)
+        people, uploaded = load_charged_people(session, row, audience, settings)
     except UnboundPeopleError:
         # Balances stay as they are, which is never too low. `persons verify` reports it.
         log.exception("charge.unbound", extra={"audit": row.audit_id})
@@ -175,14 +174,14 @@ def _refund_people(session: Session, row: ChargeRow, settings: Settings) -> None
     )
 
 
-def bound_people(
+def load_charged_people(
     session: Session, row: ChargeRow, audience: AudienceRow, settings: Settings
 ) -> tuple[Membership, int]:
     """Return the people whom a charge debits, and the number of identifiers uploaded.
 
     Raise `UnboundPeopleError` if they are not those of its digest, or if it has none.
     """
-    people, uploaded = charged_members(session, row.audit_id, audience)
+    people, uploaded = load_charged_members(session, row.audit_id, audience)
     if not is_bound(row.people_digest, row.audit_id, people, uploaded, settings):
         raise UnboundPeopleError
     return people, uploaded
@@ -222,7 +221,7 @@ def record_people(
     holds the ledger's lock and knows that nothing was read on this charge.
     """
     _refund_people(session, row, settings)
-    _, rows = charged_members(session, row.audit_id, audience)
+    _, rows = load_charged_members(session, row.audit_id, audience)
     everybody = Membership((np.unique(found[found >= 0]),), 1)
     [masks] = _debited(session, [LifetimeDebit(everybody, row.rho, rows, drawn=True)], settings)
     people = lifetime_caps.within_cap(everybody, masks)

@@ -103,7 +103,7 @@ def within_cap(membership: Membership, masks: Sequence[NDArray[np.bool_] | None]
     return Membership(groups, membership.groups_per_person)
 
 
-def spent(
+def load_spent(
     session: Session, costs: Mapping[str, Fraction], labels: list[str], membership: Membership
 ) -> list[Balances]:
     """For each group, what each of its people bore of these audits together.

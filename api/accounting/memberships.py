@@ -67,7 +67,7 @@ def load_memberships(session: Session, audiences: Sequence[AudienceRow]) -> list
     ]
 
 
-def charged_members(
+def load_charged_members(
     session: Session, audit_id: str, audience: AudienceRow
 ) -> tuple[Membership, int]:
     """Return the people whom an audit debits and reads, and the number of identifiers uploaded.
@@ -78,13 +78,13 @@ def charged_members(
     rows = session.connection().execute(_CHARGED, asked).all()
     uploaded = sum(row.members for row in rows)
     if audience.source != HIDDEN:
-        return charged_of_groups(audience, rows), uploaded
+        return charged_members_of(audience, rows), uploaded
     found = session.get(ChargedPeopleRow, audit_id)
     people = np.frombuffer(b"" if found is None else found.people, "<i8")
     return Membership((people,), 1), uploaded
 
 
-def charged_of_groups(audience: AudienceRow, rows: Sequence[Any]) -> Membership:
+def charged_members_of(audience: AudienceRow, rows: Sequence[Any]) -> Membership:
     """Return the same from rows of groups that hold label, people and who is within the cap."""
     groups = sorted(rows, key=lambda row: group_order(row.label))
     people = tuple(

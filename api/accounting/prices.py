@@ -4,8 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 from openapi.resources import Price
-from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, INFINITE
-from privacy.tables.price import Price as ExactPrice
+from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, INFINITE, ExactPrice
 
 # The fields of a part that the ledger states (docs/reference/ledger.md, format 3).
 _STATED = {"name", "mechanism", "bounds", "sensitivity", "scale", "parameter"}

@@ -12,16 +12,16 @@ from api.kernel.clock import now
 from privacy.ledger import statements
 
 
-def keep(session: Session, draft: BaseModel, *subject_ids: str) -> None:
+def store_texts(session: Session, draft: BaseModel, *subject_ids: str) -> None:
     """Keep the personal text of a request, which is about these; what is there already stays."""
-    for commitment, salt, text in statements.personal(draft.model_dump(mode="json")):
+    for commitment, salt, text in statements.personal_texts(draft.model_dump(mode="json")):
         if session.get(PersonalRow, commitment) is None:
             session.add(PersonalRow(commitment=commitment, salt=salt, text=text, kept_at=now()))
         for subject_id in subject_ids:
-            note(session, subject_id, commitment)
+            store_subject(session, subject_id, commitment)
 
 
-def note(session: Session, subject_id: str, commitment: str) -> None:
+def store_subject(session: Session, subject_id: str, commitment: str) -> None:
     """Remember what a text is about."""
     if session.get(PersonalSubjectRow, (subject_id, commitment)) is None:
         session.add(PersonalSubjectRow(subject_id=subject_id, commitment=commitment))
@@ -40,13 +40,13 @@ def commitments_in(body: Any) -> Iterable[str]:
             yield from commitments_in(value)
 
 
-def texts(session: Session, commitments: Iterable[str]) -> dict[str, str]:
+def load_texts(session: Session, commitments: Iterable[str]) -> dict[str, str]:
     """What is still there of these."""
     query = select(PersonalRow).where(col(PersonalRow.commitment).in_(set(commitments)))
     return {row.commitment: row.text for row in session.exec(query)}
 
 
-def opened(session: Session, body: Any) -> Any:
+def open_texts(session: Session, body: Any) -> Any:
     """A statement's body with text and salt in place of commitments; KeyError if one is gone."""
     found = set(commitments_in(body))
     query = select(PersonalRow).where(col(PersonalRow.commitment).in_(found))
@@ -63,10 +63,10 @@ def opened(session: Session, body: Any) -> Any:
     return put_back(body)
 
 
-def erase(session: Session, subject_id: str) -> list[str]:
+def erase_texts(session: Session, subject_id: str) -> list[str]:
     """Forget everything that is about this; the commitments of what was there."""
     about = select(PersonalSubjectRow.commitment).where(PersonalSubjectRow.subject_id == subject_id)
     found = sorted(session.exec(about))
-    there = sorted(texts(session, found))
+    there = sorted(load_texts(session, found))
     session.exec(delete(PersonalRow).where(col(PersonalRow.commitment).in_(there)))
     return there

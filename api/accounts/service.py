@@ -47,7 +47,7 @@ def register_researcher(
         "key_thumbprint": thumbprint,
         **({} if statement else {"by": "init"}),
     }
-    personal_text.keep(session, draft, row.id)
+    personal_text.store_texts(session, draft, row.id)
     append(session, "researcher", facts, row.auditor_id, statement)
     return researcher_view(row)
 

@@ -1,22 +1,23 @@
 """Admission: a bounded number of requests in progress, of one caller and in total.
 
 A request beyond the bound is refused before anything is done for it: 429 where its caller has too
-many in progress, 503 where everybody together has, both with `Retry-After`. Probes need no slot.
+many in progress, 503 where everybody together has, both with `Retry-After`. A class that refuses
+many asks for a longer wait, so that clients who come again cost less. Probes need no slot.
 Regulators and operators have slots of their own, and so do sign-in, credentials that are verified
 for the first time, and bodies that arrive.
 """
 
 import re
+import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NoReturn
 
 from starlette.types import Scope
 
 from api.app.capacity import Share
-from api.kernel.errors import OverloadedError, RateLimitedError
+from api.kernel.errors import ApiError, OverloadedError, RateLimitedError
 from api.telemetry.metrics import IN_PROGRESS, SHED
 
 PROBES = ("/healthz", "/readyz")
@@ -34,8 +35,29 @@ _OF_RESEARCHERS = (
     ("exchanges", ("POST",), re.compile(r"^/v1/audits/[^/]+/exchange$")),
     ("quotes", ("POST",), re.compile(r"^/v1/audits/prices?$")),
 )
-# Seconds after which a refused request should come again.
-_RETRY_AFTER = "1"
+# Seconds after which a refused request should come again, at least and at most.
+_SOONEST, _LATEST = 1, 5
+# Refusals a second of one class, for each of which everybody refused waits a second longer.
+_BEARABLE = 40
+
+
+@dataclass
+class RetryAfter:
+    """The wait that a class asks of those it refuses: longer where it refuses many."""
+
+    clock: Callable[[], float] = time.monotonic
+    _second: int = 0
+    _now: int = 0
+    _before: int = 0
+
+    def next(self) -> str:
+        """Count one refusal, and return the seconds after which it should come again."""
+        second = int(self.clock())
+        if second != self._second:
+            self._before = self._now if second == self._second + 1 else 0
+            self._second, self._now = second, 0
+        self._now += 1
+        return str(min(_LATEST, _SOONEST + self._before // _BEARABLE))
 
 
 @dataclass
@@ -46,6 +68,9 @@ class Slots:
     share: Share
     _in_progress: Counter[str] = field(default_factory=Counter)
     _total: int = 0
+    # Callers who have as many requests in progress as one may have.
+    _at_limit: int = 0
+    _retry_after: RetryAfter = field(default_factory=RetryAfter)
 
     @contextmanager
     def hold(self, caller: str) -> Iterator[None]:
@@ -57,33 +82,50 @@ class Slots:
             self.give_back(caller)
 
     def take(self, caller: str) -> None:
-        if self._in_progress[caller] >= self.share.per_caller:
-            SHED.labels(self.name, "caller").inc()
-            raise RateLimitedError(
-                f"You have {self.share.per_caller} requests in progress. Nothing was done."
-                f" Try again in {_RETRY_AFTER} s.",
-                headers={"Retry-After": _RETRY_AFTER},
-            )
-        if self.are_taken:
-            self.shed()
+        """Take a slot, or raise the refusal."""
+        if (refusal := self.refusal(caller)) is not None:
+            raise refusal
         self._in_progress[caller] += 1
+        self._at_limit += self._in_progress[caller] == self.share.per_caller
         self._total += 1
         IN_PROGRESS.labels(self.name).set(self._total)
+
+    def refusal(self, caller: str | None) -> ApiError | None:
+        """Return the refusal of a request, and count it; None if there is a slot for it.
+
+        Where the caller is not known, only the slots of everybody together count.
+        """
+        if caller is not None and self._in_progress[caller] >= self.share.per_caller:
+            SHED.labels(self.name, "caller").inc()
+            seconds = self._retry_after.next()
+            return RateLimitedError(
+                f"You have {self.share.per_caller} requests in progress. Nothing was done."
+                f" Try again in {seconds} s.",
+                headers={"Retry-After": seconds},
+            )
+        return self.overloaded() if self.are_taken else None
 
     @property
     def are_taken(self) -> bool:
         """Whether everybody together has all slots."""
         return self._total >= self.share.total
 
-    def shed(self) -> NoReturn:
-        """Refuse a request because the service is busy."""
-        self.count_shed()
-        raise overloaded()
+    @property
+    def may_refuse(self) -> bool:
+        """Whether there is anybody whose next request is refused."""
+        return self.are_taken or self._at_limit > 0
 
-    def count_shed(self) -> None:
+    def overloaded(self) -> OverloadedError:
+        """Return the refusal of a request because the service is busy, and count it."""
         SHED.labels(self.name, "total").inc()
+        seconds = self._retry_after.next()
+        return OverloadedError(
+            f"The service is busy. Nothing was done. Try again in {seconds} s.",
+            headers={"Retry-After": seconds},
+        )
 
     def give_back(self, caller: str) -> None:
+        self._at_limit -= self._in_progress[caller] == self.share.per_caller
         self._in_progress[caller] -= 1
         if not self._in_progress[caller]:
             del self._in_progress[caller]
@@ -101,17 +143,9 @@ class Admission:
         return self._slots[name]
 
     @property
-    def is_busy(self) -> bool:
-        """Whether any class has no slot left."""
-        return any(slots.are_taken for slots in self._slots.values())
-
-
-def overloaded() -> OverloadedError:
-    """Return the refusal of a busy service."""
-    return OverloadedError(
-        f"The service is busy. Nothing was done. Try again in {_RETRY_AFTER} s.",
-        headers={"Retry-After": _RETRY_AFTER},
-    )
+    def may_refuse(self) -> bool:
+        """Whether the next request of anybody is refused."""
+        return any(slots.may_refuse for slots in self._slots.values())
 
 
 def is_probe(scope: Scope) -> bool:

@@ -150,22 +150,22 @@ def _lifespan(container: Container) -> Callable[[FastAPI], AbstractAsyncContextM
             target=container.checkpointer().run, args=(stop,), name="checkpoints"
         )
         pusher = threading.Thread(target=container.pusher().run, args=(stop,), name="webhooks")
-        heartbeat = container.presence()
+        heartbeat = container.heartbeat()
         await run_in_threadpool(heartbeat.beat)
         presence = threading.Thread(target=heartbeat.run, args=(stop,), name="presence")
         rates = threading.Thread(target=container.rates.run, args=(stop,), name="rates")
         threads = [checkpoints, pusher, presence, rates]
-        shift = container.shift
+        worker_thread = container.worker_thread
         for thread in threads:
             thread.start()
         if container.settings.embedded_worker:
-            shift.begin()
+            worker_thread.start()
         try:
             yield
         finally:
             if container.settings.console:
                 await console.close(app)
-            await run_in_threadpool(shift.end)
+            await run_in_threadpool(worker_thread.stop)
             await run_in_threadpool(container.matcher.drain, container.settings.shutdown_seconds)
             stop.set()
             for thread in threads:

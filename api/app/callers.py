@@ -19,7 +19,7 @@ from api.web.networks import network_of
 _REMEMBERED = 10_000
 
 
-class Sessions(Protocol):
+class SessionReader(Protocol):
     """Sessions of the console."""
 
     def secret(self, scope: Scope) -> str | None:
@@ -30,7 +30,7 @@ class Sessions(Protocol):
 
 
 @dataclass(frozen=True)
-class Credential:
+class PresentedCredential:
     """A bearer token as it was sent, or the secret of a session."""
 
     secret: str
@@ -60,10 +60,10 @@ class KnownCallers:
         self._most = most
         self._known: OrderedDict[str, Known] = OrderedDict()
 
-    def find(self, credential: Credential) -> Known | None:
+    def find(self, credential: PresentedCredential) -> Known | None:
         return self._known.get(credential.digest)
 
-    def learn(self, credential: Credential, caller: Caller) -> Known:
+    def learn(self, credential: PresentedCredential, caller: Caller) -> Known:
         """Remember the researcher whom a credential was verified for."""
         known = Known(caller.researcher_id, caller.role)
         self._known[credential.digest] = known
@@ -72,20 +72,25 @@ class KnownCallers:
             self._known.popitem(last=False)
         return known
 
-    def forget(self, credential: Credential) -> None:
+    def forget(self, credential: PresentedCredential) -> None:
         self._known.pop(credential.digest, None)
 
 
-def credential_of(scope: Scope, sessions: Sessions | None) -> Credential | None:
+def credential_of(scope: Scope, sessions: SessionReader | None) -> PresentedCredential | None:
     """Return the credential of a request: a session on pages of the console, else a token."""
     if sessions is not None and scope["path"].startswith("/console"):
         secret = sessions.secret(scope)
-        return None if secret is None else Credential(secret, is_session=True)
+        return None if secret is None else PresentedCredential(secret, is_session=True)
     bearer = header(scope, b"authorization")
-    return None if bearer is None else Credential(bearer.decode("latin-1"))
+    return None if bearer is None else PresentedCredential(bearer.decode("latin-1"))
 
 
 def network_key(scope: Scope) -> str:
     """Return the key of a stranger: the network that the request comes from."""
     client = scope.get("client")
-    return f"network:{network_of(client[0] if client else 'unknown')}"
+    return key_of_network(client[0] if client else "unknown")
+
+
+def key_of_network(host: str) -> str:
+    """Return the key of strangers at an address."""
+    return f"network:{network_of(host)}"

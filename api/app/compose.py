@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from api.app.container import Container, build_container
-from api.execution.in_process import InProcess
+from api.execution.in_process import InProcessEngine
 from api.kernel.settings import Settings
 from api.kinds.context import Engine
 from api.kinds.packages import admit_checked
@@ -27,15 +27,15 @@ def load_platform(settings: Settings) -> Platform:
 def load_engine(settings: Settings, platform: Platform) -> Engine:
     """Return the engine that the settings name: this process, or a Ray cluster."""
     if settings.ray is None:
-        return InProcess(platform)
+        return InProcessEngine(platform)
     # Nothing else of the settings goes to a cluster: they hold secrets.
     make = partial(make_platform, settings.platform, settings.platform_options)
     try:
-        from api.execution.ray.driver import OnRay
+        from api.execution.ray.driver import RayEngine
     except ModuleNotFoundError as error:
         raise ValueError('[ray] is set: install "platform-auditor[server,ray]"') from error
 
-    return OnRay(platform, make, settings.ray)
+    return RayEngine(platform, make, settings.ray)
 
 
 def make_platform(name: str, options: Mapping[str, Any]) -> Platform:

@@ -5,8 +5,7 @@ take to arrive, that the rest of an unread body takes, or that a client takes to
 `LimitedProtocol` adds them. When there are too many connections, it drops the one that has kept the
 server waiting for the longest. It does the same when too many answers wait for their readers.
 
-A request that is shed whoever sends it is answered here, before it is parsed
-(`api.app.early_shedding`).
+A request that is shed is answered here, before it is parsed (`api.app.early_shedding`).
 """
 
 import asyncio
@@ -23,7 +22,6 @@ from api.telemetry.metrics import DROPPED_CONNECTIONS
 _EARNED_SECONDS = 3.0
 # Answers that may wait for their readers. Each may keep some hundred KiB in memory.
 MOST_UNREAD = 256
-_SHED = b"HTTP/1.1 503 Service Unavailable\r\n"
 
 
 class LimitedProtocol(H11Protocol):
@@ -56,8 +54,8 @@ class LimitedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._is_idle and (refusal := self.early.refusal(data)) is not None:
-            return self._refuse(refusal)
+        if self._is_idle and (answer := self.early.answer(data, self._host)) is not None:
+            return self._refuse(*answer)
         super().data_received(data)
         if self.sends_body:
             self.waiting_since = self.loop.time()
@@ -71,10 +69,14 @@ class LimitedProtocol(H11Protocol):
         idle = conn.their_state is h11.IDLE and conn.our_state is h11.IDLE
         return idle and not (conn.trailing_data[0] or self.flow.write_paused)
 
-    def _refuse(self, refusal: bytes) -> None:
+    @property
+    def _host(self) -> str:
+        return self.client[0] if self.client else "unknown"
+
+    def _refuse(self, first: bytes, rest: bytes) -> None:
         """Answer a request that is shed; the connection is idle again."""
         date = b"".join(b"%s: %s\r\n" % each for each in self.server_state.default_headers)
-        self.transport.write(_SHED + date + refusal)
+        self.transport.write(first + date + rest)
         self.server_state.total_requests += 1
         self._cancel_header_timer()
         self._unset_keepalive_if_required()
@@ -150,7 +152,7 @@ class LimitedProtocol(H11Protocol):
             self._answer_timer = None
 
 
-def limited(
+def limited_protocol(
     header_seconds: float,
     answer_seconds: float,
     most: int,

@@ -16,12 +16,12 @@ from api.audiences.matcher import Matcher
 from api.audits import queries
 from api.audits.event_streams import EventStreams
 from api.audits.events import AuditEvents
-from api.audits.queue.heartbeats import Presence
+from api.audits.queue.heartbeats import Heartbeat
 from api.audits.queue.worker import Worker
 from api.audits.queue.worker_thread import WorkerThread
 from api.audits.submission import AuditSubmission
 from api.db import SERVING_LIMITS, Store
-from api.execution.in_process import InProcess
+from api.execution.in_process import InProcessEngine
 from api.health.queue_gauges import update_queue_gauges, watch_pool
 from api.identity import Auth, build_auth
 from api.identity.signing_keys import SigningKeys
@@ -33,10 +33,10 @@ from api.ledger.key_rotation import KeyEntries
 from api.platforms.interfaces import Platform
 from api.platforms.public_pace import Pace
 from api.telemetry.readiness import WriteRecord
-from api.two_party.delivery import settle_all
+from api.two_party.delivery import deliver_all_releases
 from api.two_party.dependencies import TwoPartyParts
-from api.two_party.runs import Runs
-from api.two_party.timeouts import end_stale
+from api.two_party.runs import LiveRuns
+from api.two_party.timeouts import end_stale_runs
 from api.vetting.calendar import Calendar
 from api.vetting.dependencies import InterventionParts
 from api.web.shared_rates import SharedRates
@@ -60,19 +60,19 @@ class Container:
     # Set when an audit was charged, so that an embedded worker starts on it at once.
     wake: threading.Event = field(default_factory=threading.Event)
     # Two-party runs in progress in this process.
-    runs: Runs = field(default_factory=Runs)
+    runs: LiveRuns = field(default_factory=LiveRuns)
     # Packages whose kinds of audit this deployment offers.
     packages: tuple[Package, ...] = ()
 
     @cached_property
-    def following(self) -> AuditEvents:
+    def events(self) -> AuditEvents:
         """Streams that wait for the next state of an audit."""
-        return AuditEvents(partial(queries.states, self.store))
+        return AuditEvents(partial(queries.load_states, self.store))
 
     @cached_property
     def streams(self) -> EventStreams:
         """Event streams of clients of this process."""
-        return EventStreams(self.store, self.following, self.settings)
+        return EventStreams(self.store, self.events, self.settings)
 
     @cached_property
     def submissions(self) -> AuditSubmission:
@@ -93,7 +93,7 @@ class Container:
         return UploadParts(self.store, people, self.settings, self.matcher, slots)
 
     @cached_property
-    def shift(self) -> WorkerThread:
+    def worker_thread(self) -> WorkerThread:
         """The thread of the embedded worker."""
         return WorkerThread(self.worker(), self.wake)
 
@@ -133,21 +133,21 @@ class Container:
         sender = Sender(private=self.settings.webhook_private_hosts)
         return Pusher(self.store, self.signing_keys, sender, self.settings.poll_seconds)
 
-    def presence(self, *, serves: bool = True) -> Presence:
+    def heartbeat(self, *, serves: bool = True) -> Heartbeat:
         """Return the heartbeat of this process; a process without requests runs audits."""
         watch_pool(self.store)
         works = not serves or self.settings.embedded_worker
         refresh = partial(update_queue_gauges, self.store)
-        return Presence(self.store, serves, works, self.writes, refresh)
+        return Heartbeat(self.store, serves, works, self.writes, refresh)
 
     def worker(self) -> Worker:
         parts = self.store, self.platform, self.signing_keys, self.settings
         tasks = (
             partial(purge_expired, self.store),
-            partial(end_stale, self.store, self.settings),
-            partial(settle_all, *parts),
+            partial(end_stale_runs, self.store, self.settings),
+            partial(deliver_all_releases, *parts),
         )
-        return Worker(*parts, self.engine, moved=self.following.moved, tasks=tasks)
+        return Worker(*parts, self.engine, on_state_change=self.events.publish, tasks=tasks)
 
 
 def build_container(
@@ -162,5 +162,5 @@ def build_container(
     hourly = Rate(settings.applications_per_hour / 60, settings.applications_per_hour)
     strangers = rates.buckets("applications", hourly)
     return Container(
-        settings, store, platform, engine or InProcess(platform), auth, rates, strangers
+        settings, store, platform, engine or InProcessEngine(platform), auth, rates, strangers
     )

@@ -3,8 +3,8 @@
 The loop that refuses requests also serves those that were admitted. To parse a request, to pass it
 through the application and to encode its refusal takes ten times as long as to see that its class
 has no slot left. So the connection asks here first. A request is refused here only if it arrived
-whole, is alone on its connection, and would be refused at the gate whoever sends it. Everything
-else takes the usual way. Nothing is decided here: the gate says which classes are shed.
+whole, is alone on its connection, and would be refused at the gate. Everything
+else takes the usual way. Nothing is decided here: the gate says what is shed.
 
 Refusals are counted one by one in the metrics, and logged once a second.
 """
@@ -16,9 +16,11 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from http import HTTPStatus
+from typing import Any
 
-from api.app.admission import overloaded
-from api.app.callers import Credential
+from api.app.callers import PresentedCredential, key_of_network
+from api.kernel.errors import ApiError
 from api.telemetry.metrics import REQUESTS
 from api.web.problem_responses import respond
 
@@ -36,10 +38,11 @@ _WATCHED = frozenset(
         b"expect",
         b"transfer-encoding",
         b"upgrade",
+        b"x-forwarded-for",
     }
 )
 # With these a connection is not as it seems, or the caller is not told by a token.
-_UNUSUAL = _WATCHED - {b"authorization", b"connection", b"content-length"}
+_UNUSUAL = frozenset({b"cookie", b"expect", b"transfer-encoding", b"upgrade"})
 
 
 log = logging.getLogger("api.access")
@@ -47,49 +50,59 @@ log = logging.getLogger("api.access")
 
 @dataclass(frozen=True)
 class WholeRequest:
-    """What the gate needs to know of a request that arrived whole."""
+    """What the gate needs to know of a request that arrived whole.
+
+    `network_key` is None where only a proxy knows whom the request comes from.
+    """
 
     method: str
     path: str
-    credential: Credential | None
+    credential: PresentedCredential | None
+    network_key: str | None
 
 
-# The class of a request that is shed now whoever sends it; None if it may be served.
-Judge = Callable[[WholeRequest], str | None]
+# Returns the refusal of a request that is shed now; None if it may be served.
+Judge = Callable[[WholeRequest], ApiError | None]
 
 
 @dataclass
 class EarlyShedding:
-    """Refusals of one process. Used by its event loop alone; the gate sets `judge`."""
+    """Refusals of one process. Used by its event loop alone; the gate says how to judge."""
 
     judge: Judge = lambda _: None
-    is_busy: Callable[[], bool] = lambda: False
-    _unlogged: Counter[str] = field(default_factory=Counter)
+    may_shed: Callable[[], bool] = lambda: False
+    _unlogged: Counter[int] = field(default_factory=Counter)
 
-    def refusal(self, data: bytes) -> bytes | None:
-        """Return the answer to a request that is shed, without its first line; None otherwise."""
-        if not self.is_busy():
-            return None
-        request = read_whole(data)
-        name = None if request is None else self.judge(request)
-        if request is None or name is None:
-            return None
-        REQUESTS.labels("ANY", "unmatched", "503").inc()
-        self._log_soon(name)
-        return _encoded(request.path)
+    def answer(self, data: bytes, host: str) -> tuple[bytes, bytes] | None:
+        """Return the first line and the rest of a refusal; None if the request is not shed.
 
-    def _log_soon(self, name: str) -> None:
+        `host` is the address at the other end of the connection.
+        """
+        request = _read(data, host) if self.may_shed() else None
+        refusal = None if request is None else self.judge(request)
+        if request is None or refusal is None:
+            return None
+        # mypy takes `__hash__` of an error for that of its class.
+        kind: Any = type(refusal)
+        first, status, rest = _encoded(
+            request.path, kind, refusal.detail, refusal.headers["Retry-After"]
+        )
+        REQUESTS.labels("ANY", "unmatched", str(status)).inc()
+        self._log_soon(status)
+        return first, rest
+
+    def _log_soon(self, status: int) -> None:
         if not self._unlogged:
             asyncio.get_running_loop().call_later(_LOG_SECONDS, self._log)
-        self._unlogged[name] += 1
+        self._unlogged[status] += 1
 
     def _log(self) -> None:
-        for name, number in self._unlogged.items():
-            log.info("requests.shed", extra={"class": name, "requests": number})
+        for status, requests in self._unlogged.items():
+            log.info("requests.shed", extra={"status": status, "requests": requests})
         self._unlogged.clear()
 
 
-def read_whole(data: bytes) -> WholeRequest | None:
+def _read(data: bytes, host: str) -> WholeRequest | None:
     """Return the request that these bytes are, if they are exactly one that is plain."""
     head, found, body = data.partition(b"\r\n\r\n") if len(data) <= _LARGEST else (b"", b"", b"")
     first, *lines = head.split(b"\r\n")
@@ -102,8 +115,9 @@ def read_whole(data: bytes) -> WholeRequest | None:
     if not (kept and length.isdigit() and int(length) == len(body)):
         return None
     bearer = fields.get(b"authorization")
-    credential = None if bearer is None else Credential(bearer.decode("latin-1"))
-    return WholeRequest(line[1].decode(), line[2].decode(), credential)
+    credential = None if bearer is None else PresentedCredential(bearer.decode("latin-1"))
+    key = None if b"x-forwarded-for" in fields else key_of_network(host)
+    return WholeRequest(line[1].decode(), line[2].decode(), credential, key)
 
 
 def _fields(lines: list[bytes]) -> dict[bytes, bytes] | None:
@@ -120,8 +134,12 @@ def _fields(lines: list[bytes]) -> dict[bytes, bytes] | None:
 
 
 @lru_cache(maxsize=256)
-def _encoded(path: str) -> bytes:
-    """Return the headers and the body of the refusal, as the gate would send them."""
-    response = respond(overloaded(), path)
+def _encoded(
+    path: str, kind: type[ApiError], detail: str, seconds: str
+) -> tuple[bytes, int, bytes]:
+    """Return first line, status, and headers with body of a refusal, as the gate would send it."""
+    response = respond(kind(detail, headers={"Retry-After": seconds}), path)
     headers = b"".join(b"%s: %s\r\n" % each for each in response.raw_headers)
-    return headers + b"\r\n" + bytes(response.body)
+    status = response.status_code
+    first = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n".encode()
+    return first, status, headers + b"\r\n" + bytes(response.body)

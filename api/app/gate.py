@@ -21,7 +21,14 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.app.admission import PROBES, Admission, class_of, classify, is_probe
-from api.app.callers import Credential, Known, KnownCallers, Sessions, credential_of, network_key
+from api.app.callers import (
+    Known,
+    KnownCallers,
+    PresentedCredential,
+    SessionReader,
+    credential_of,
+    network_key,
+)
 from api.app.capacity import Capacity
 from api.app.early_shedding import EarlyShedding, WholeRequest
 from api.db import UNAVAILABLE
@@ -35,11 +42,11 @@ from api.web.body_limit import (
     announced_length,
     drain,
     has_body,
-    replayed,
+    replay_body,
     too_large,
 )
 from api.web.problem_responses import database_unavailable, respond
-from api.web.waiting import place
+from api.web.waiting import hold_place
 
 # Requests whose bodies need no credential in the headers: they carry their own proof, or their
 # sender is not known yet.
@@ -65,7 +72,7 @@ class Gate:
         app: ASGIApp,
         settings: Settings,
         authenticate: Callable[..., Any],
-        sessions: Sessions | None = None,
+        sessions: SessionReader | None = None,
         early: EarlyShedding | None = None,
     ) -> None:
         capacity = Capacity.of(settings)
@@ -77,7 +84,7 @@ class Gate:
         self._callers = KnownCallers()
         self._writes = {name: asyncio.Semaphore(number) for name, number in capacity.writes.items()}
         if early is not None:
-            early.judge, early.is_busy = self._shed_early, self._may_shed
+            early.judge, early.may_shed = self._refuse_before_parsing, self._may_shed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or is_probe(scope):
@@ -125,34 +132,33 @@ class Gate:
 
         A service that quotes more than it can run has no time left to run anything.
         """
-        is_quote = known is not None and classify(scope, known.role) == "quotes"
-        if is_quote and self._sheds("quotes"):
-            self._admission["quotes"].shed()
+        if known is not None and classify(scope, known.role) == "quotes":
+            refusal = self._refusal_of_quote()
+            if refusal is not None:
+                raise refusal
 
-    def _sheds(self, name: str) -> bool:
-        """Whether a request of this class is refused now, whoever sends it."""
-        waits = name == "quotes" and self._writes["requests"].locked()
-        return waits or self._admission[name].are_taken
+    def _refusal_of_quote(self) -> ApiError | None:
+        slots = self._admission["quotes"]
+        shed = slots.are_taken or self._writes["requests"].locked()
+        return slots.overloaded() if shed else None
 
     def _may_shed(self) -> bool:
-        return self._writes["requests"].locked() or self._admission.is_busy
+        return self._writes["requests"].locked() or self._admission.may_refuse
 
-    def _shed_early(self, request: WholeRequest) -> str | None:
-        """Return the class of a request that is refused before it is parsed, and count it.
+    def _refuse_before_parsing(self, request: WholeRequest) -> ApiError | None:
+        """Return the refusal of a request that would be shed; None if it takes the usual way.
 
         A new credential is verified first. Pages of the console and probes take the usual way.
         """
         path, credential = request.path, request.credential
-        if path in PROBES or path.startswith("/console"):
-            return None
         known = None if credential is None else self._callers.find(credential)
-        if known is None and credential is not None:
+        new = credential is not None and known is None
+        if new or path in PROBES or path.startswith("/console"):
             return None
         name = class_of(request.method, path, known.role if known else None)
-        if not self._sheds(name):
-            return None
-        self._admission[name].count_shed()
-        return name
+        if name == "quotes" and (refusal := self._refusal_of_quote()) is not None:
+            return refusal
+        return self._admission[name].refusal(known.key if known else request.network_key)
 
     def _forget(self, scope: Scope) -> None:
         """Forget a credential that a route refused: its next body is not read."""
@@ -160,7 +166,7 @@ class Gate:
         if credential is not None:
             self._callers.forget(credential)
 
-    def _refuse_early(self, scope: Scope, credential: Credential | None) -> None:
+    def _refuse_early(self, scope: Scope, credential: PresentedCredential | None) -> None:
         """Refuse a body without a credential, and one that is too large for anybody."""
         self._refuse_large(scope, self._largest(scope))
         # A page of the console tells its visitor to sign in.
@@ -169,7 +175,7 @@ class Gate:
                 "Send an access token: Authorization: Bearer <token>.", sent=False
             )
 
-    def _verify(self, scope: Scope, credential: Credential) -> Caller | None:
+    def _verify(self, scope: Scope, credential: PresentedCredential) -> Caller | None:
         """Return the caller, in a thread; None if a session has ended."""
         if credential.is_session:
             return self._sessions.caller(credential.secret) if self._sessions else None
@@ -191,7 +197,7 @@ class Gate:
         else:
             slots = self._admission["bodies"].hold(known.key)
         with slots:
-            return replayed(await body.read(), receive)
+            return replay_body(await body.read(), receive)
 
     def _largest(self, scope: Scope) -> int:
         """Return the largest body that anybody may send to this path."""
@@ -210,7 +216,7 @@ class Gate:
             held.enter_context(self._admission[name].hold(key))
             if (scope["method"] not in _READS and name not in _PLACED) or name == "sign-in":
                 writes = self._writes.get(name, self._writes["requests"])
-                await held.enter_async_context(place(writes))
+                await held.enter_async_context(hold_place(writes))
 
             async def sending(message: Message) -> None:
                 if message["type"] == "http.response.start":

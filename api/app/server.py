@@ -13,7 +13,7 @@ import uvicorn
 
 from api.app.app import create_app
 from api.app.capacity import ACCEPTED_AT_ONCE, client_connections, open_file_limit
-from api.app.connections import limited
+from api.app.connections import limited_protocol
 from api.app.container import Container
 from api.audits.queue.worker_thread import WorkerThread, freeze_startup_objects
 
@@ -25,9 +25,9 @@ _WAITING_CONNECTIONS = 2_048
 
 
 class Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, shift: WorkerThread) -> None:
+    def __init__(self, config: uvicorn.Config, worker_thread: WorkerThread) -> None:
         super().__init__(config)
-        self._shift = shift
+        self._worker_thread = worker_thread
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Accept few connections in a turn, and let the system keep many more waiting.
@@ -43,7 +43,7 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Requests and the worker have the same `shutdown_seconds` to finish."""
-        self._shift.tell()
+        self._worker_thread.request_stop()
         await super().shutdown(sockets)
 
 
@@ -57,7 +57,9 @@ def configured(container: Container, host: str, port: int) -> uvicorn.Config:
         host=host,
         port=port,
         backlog=ACCEPTED_AT_ONCE,
-        http=limited(settings.header_seconds, settings.answer_seconds, most, early=app.state.early),
+        http=limited_protocol(
+            settings.header_seconds, settings.answer_seconds, most, early=app.state.early
+        ),
         timeout_keep_alive=settings.idle_seconds,
         log_config=None,
         server_header=False,
@@ -71,4 +73,4 @@ def run(container: Container, host: str, port: int) -> None:
     config = configured(container, host, port)
     sys.setswitchinterval(_SWITCH_SECONDS)
     freeze_startup_objects()
-    Server(config, container.shift).run()
+    Server(config, container.worker_thread).run()

@@ -7,9 +7,9 @@ import numpy as np
 from sqlmodel import Session, col, delete, select
 
 from api.accounting import lifetime_caps
-from api.accounting.memberships import HIDDEN, charged_members, displaces, load_membership
+from api.accounting.memberships import HIDDEN, displaces, load_charged_members, load_membership
 from api.audiences import similarity_sketches
-from api.audiences.uploads import groups_of, pending
+from api.audiences.uploads import has_pending_audit, load_groups
 from api.db import (
     AudienceRow,
     AuditRow,
@@ -33,7 +33,7 @@ def erase(session: Session, audience: AudienceRow) -> None:
     if audience.state == "erased":
         return
     lock(session)
-    if pending(session, audience.id):
+    if has_pending_audit(session, audience.id):
         raise ConflictError(
             "an audit on this audience has not finished; cancel it or wait",
             case="audit-not-finished",
@@ -41,8 +41,8 @@ def erase(session: Session, audience: AudienceRow) -> None:
     _carry(session, audience)
     session.exec(delete(PartRow).where(col(PartRow.audience_id) == audience.id))
     _forget_runs(session, audience)
-    similarity_sketches.erase(session, audience.id)
-    for group in groups_of(session, audience.id):
+    similarity_sketches.erase_sketch(session, audience.id)
+    for group in load_groups(session, audience.id):
         group.people = None
         session.add(group)
     audience.state = "erased"
@@ -62,7 +62,7 @@ def _carry(session: Session, audience: AudienceRow) -> None:
     if audience.source == HIDDEN:
         _carry_recorded(session, audience, costs, found.uploaded)
         return
-    borne = lifetime_caps.spent(session, costs, found.labels, found.membership)
+    borne = lifetime_caps.load_spent(session, costs, found.labels, found.membership)
     lifetime_caps.carry_over(
         session, found.membership, borne, found.uploaded, drawn=displaces(audience)
     )
@@ -73,7 +73,7 @@ def _carry_recorded(
 ) -> None:
     """Carry forward what each charge on a hidden audience debits the people it has recorded."""
     for audit_id, cost in costs.items():
-        people, _ = charged_members(session, audit_id, audience)
+        people, _ = load_charged_members(session, audit_id, audience)
         amounts = [np.full(len(group), to_pico(cost), np.int64) for group in people.groups]
         lifetime_caps.carry_over(session, people, amounts, rows, drawn=True)
 

@@ -24,8 +24,8 @@ def purge_expired(store: Store) -> None:
     for audience_id in found:
         with store.write() as session:
             lock(session)
-            audience = uploads.locked(session, audience_id)
+            audience = uploads.lock_unless_charging(session, audience_id)
             due = audience is not None and audience.expires_at < now()
-            if audience and due and not uploads.pending(session, audience_id):
+            if audience and due and not uploads.has_pending_audit(session, audience_id):
                 erase(session, audience)
-    store.cut_log()
+    store.truncate_wal()

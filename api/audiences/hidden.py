@@ -11,7 +11,7 @@ from sqlmodel import Session
 
 from api.accounting.memberships import HIDDEN
 from api.audiences.sealing import close, keep_until
-from api.audiences.uploads import groups_of, view
+from api.audiences.uploads import load_groups, to_wire
 from api.db import AudienceRow, GroupRow
 from api.identity.caller import Caller
 from api.kernel.clock import now
@@ -54,6 +54,6 @@ def hide(
     session.flush()
     session.add(GroupRow(audience_id=audience.id, label=LABEL, members=draft.rows))
     session.flush()
-    groups, nobody = groups_of(session, audience.id), Membership((np.empty(0, np.int64),), 1)
+    groups, nobody = load_groups(session, audience.id), Membership((np.empty(0, np.int64),), 1)
     close(session, audience, groups, nobody, draft.commitment, settings, known=False)
-    return view(session, audience)
+    return to_wire(session, audience)

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from api.audiences import uploads
-from api.audiences.matching import match_or_cut, work_of
+from api.audiences.matching import match_isolating_failures, work_of
 from api.audiences.parsing import Members
-from api.audiences.places import Places, Ticket
-from api.audiences.uploads import Claimed
+from api.audiences.places import MatchingPlaces, Ticket
+from api.audiences.uploads import ClaimedPart
 from api.db import UNAVAILABLE, Store
 from api.kernel.errors import UnavailableError
 from api.kernel.settings import Settings
@@ -54,16 +54,16 @@ class Matcher:
     sleep: Callable[[float], None] = time.sleep
 
     @cached_property
-    def places(self) -> Places:
+    def places(self) -> MatchingPlaces:
         """The places of this process."""
         parts = min(MOST_PARTS, PLACES_PER_UPLOAD * self.settings.uploads_at_once)
-        return Places(parts, MOST_BYTES)
+        return MatchingPlaces(parts, MOST_BYTES)
 
     def duration(self, members: Members) -> float:
         """Return the public duration of matching these identifiers, in seconds."""
         return self.pace.duration(work_of(members))
 
-    def begin(self, part: Claimed, ticket: Ticket) -> None:
+    def begin(self, part: ClaimedPart, ticket: Ticket) -> None:
         """Match a part, which has a place, in a thread of its own."""
         given = part, ticket
         threading.Thread(target=self._run, args=given, name="matcher", daemon=True).start()
@@ -72,7 +72,7 @@ class Matcher:
         """Wait until no part is left, at most this long."""
         self.places.drain(seconds)
 
-    def _run(self, part: Claimed, ticket: Ticket) -> None:
+    def _run(self, part: ClaimedPart, ticket: Ticket) -> None:
         try:
             self.see_to(part)
         except Exception:  # the part is lost; sealing the audience says so
@@ -80,7 +80,7 @@ class Matcher:
         finally:
             self.places.leave(ticket)
 
-    def see_to(self, part: Claimed) -> None:
+    def see_to(self, part: ClaimedPart) -> None:
         """Match a part and write down whom it found, at one of its public times."""
         begun, duration, attempts = self.clock(), part.seconds, 1
         result, known = self._start(part), part.seconds
@@ -94,7 +94,7 @@ class Matcher:
                 duration *= 2
             elif attempts == ATTEMPTS or not isinstance(result.exception(), UnavailableError):
                 log.error("matching.lost", exc_info=result.exception())
-                uploads.lose(self.store, part)
+                uploads.give_up_part(self.store, part)
                 return
             else:
                 attempts, duration, result = attempts + 1, 2 * duration, self._start(part)
@@ -102,19 +102,19 @@ class Matcher:
                 self._postpone(part, begun + duration - self.clock())
                 known = duration
 
-    def _start(self, part: Claimed) -> Future[Persons]:
+    def _start(self, part: ClaimedPart) -> Future[Persons]:
         result: Future[Persons] = Future()
 
         def fulfil() -> None:
             try:
-                result.set_result(match_or_cut(self.people, part.members))
+                result.set_result(match_isolating_failures(self.people, part.members))
             except BaseException as error:  # it is seen to by who waits for the result
                 result.set_exception(error)
 
         threading.Thread(target=fulfil, name="match", daemon=True).start()
         return result
 
-    def _late(self, part: Claimed, duration: float) -> float:
+    def _late(self, part: ClaimedPart, duration: float) -> float:
         if duration == part.seconds:
             LATE_PARTS.inc()
             identifiers = len(part.members.identifiers)
@@ -122,17 +122,17 @@ class Matcher:
             log.warning("matching.late", extra=facts)
         return self.pace.extend(work_of(part.members), duration)
 
-    def _delivered(self, part: Claimed, found: Persons) -> bool:
+    def _delivered(self, part: ClaimedPart, found: Persons) -> bool:
         """Whether it was written down, or is not wanted any more."""
         try:
-            uploads.deliver(self.store, part, found)
+            uploads.store_matches(self.store, part, found)
         except UNAVAILABLE:
             log.warning("matching.database")
             return False
         return True
 
-    def _postpone(self, part: Claimed, seconds: float) -> None:
+    def _postpone(self, part: ClaimedPart, seconds: float) -> None:
         try:
-            uploads.postpone(self.store, part, seconds)
+            uploads.postpone_part(self.store, part, seconds)
         except UNAVAILABLE:
             log.warning("matching.database")

@@ -45,10 +45,10 @@ class Matched(NamedTuple):
     sketch: Hashes
 
 
-def matched(people: People, members: Members, settings: Settings) -> Matched:
+def match_people(people: People, members: Members, settings: Settings) -> Matched:
     """Hash the identifiers and ask the platform, which may take its time: hold no lock."""
     digest, sketch = bind(members, settings)
-    return Matched(members.kind, match_or_cut(people, members), digest, sketch)
+    return Matched(members.kind, match_isolating_failures(people, members), digest, sketch)
 
 
 def bind(members: Members, settings: Settings) -> Binding:
@@ -64,7 +64,7 @@ def work_of(members: Members) -> int:
     return weight * len(members.identifiers)
 
 
-def match_or_cut(people: People, members: Members) -> Persons:
+def match_isolating_failures(people: People, members: Members) -> Persons:
     """Whom the identifiers find; one for which the adapter fails finds nobody."""
     if _repeats(members):
         encoded = members.identifiers.dictionary_encode()
@@ -74,13 +74,13 @@ def match_or_cut(people: People, members: Members) -> Persons:
     return _match(people, members)
 
 
-def refuse_when_silent(people: People, members: Members) -> None:
+def require_answering(people: People, members: Members) -> None:
     """Raise if the platform does not answer about nobody: then no part is accepted."""
     kind, column = members
-    answered(adapter_call("match")(lambda: people.match(kind, column[:0])))
+    require_answer(adapter_call("match")(lambda: people.match(kind, column[:0])))
 
 
-def answered(call: Callable[[], Persons]) -> Persons:
+def require_answer(call: Callable[[], Persons]) -> Persons:
     """What the platform answers, whoever it is about; else the audience stays as it was."""
     try:
         return call()
@@ -115,4 +115,4 @@ def _match(people: People, members: Members) -> Persons:
         with adapter_call("match"):
             return np.asarray(people.match(kind, column[start:stop]), dtype=np.int64)
 
-    return answered(lambda: call_isolating_failures(match, len(column), np.int64(NOBODY)))
+    return require_answer(lambda: call_isolating_failures(match, len(column), np.int64(NOBODY)))

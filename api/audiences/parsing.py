@@ -43,13 +43,13 @@ def read_members(body: IO[bytes], content_type: str, limit: RowLimit) -> Members
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _unreadable(error, media_type) from error
     header = 0 if media_type == JSON_LINES else 1
-    column = in_one(table.column(kind))
+    column = combine_chunks(table.column(kind))
     if column.null_count:
         _refuse(pc.is_null(column), "is empty", header)
     return Members(kind, (_usernames if kind == "username" else _hashes)(column, header))
 
 
-def in_one(column: pa.ChunkedArray) -> pa.Array:
+def combine_chunks(column: pa.ChunkedArray) -> pa.Array:
     """A column in one array, without a copy where it is in one already."""
     if column.num_chunks == 1:
         return column.chunk(0)

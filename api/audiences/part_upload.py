@@ -19,7 +19,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from api.audiences import uploads
 from api.audiences.dependencies import UploadParts
-from api.audiences.matching import bind, refuse_when_silent
+from api.audiences.matching import bind, require_answering
 from api.audiences.media_types import media_type_of
 from api.audiences.parsing import read_members
 from api.audiences.places import Ticket
@@ -70,7 +70,9 @@ class PartUpload:
 
     def _find_place(self) -> uploads.Place:
         with self.parts.store.read() as session:
-            return uploads.place_of(session, self.caller, self.audience_id, self.label, self.number)
+            return uploads.locate_part(
+                session, self.caller, self.audience_id, self.label, self.number
+            )
 
     def _accept_and_match(self, arrived: "_Arrived", ticket: Ticket) -> Part:
         matcher = self.parts.matcher
@@ -82,13 +84,13 @@ class PartUpload:
         matcher.begin(claimed, ticket)
         return accepted
 
-    def _accept(self, arrived: "_Arrived") -> tuple[Part, uploads.Claimed]:
+    def _accept(self, arrived: "_Arrived") -> tuple[Part, uploads.ClaimedPart]:
         store, settings, matcher = self.parts.store, self.parts.settings, self.parts.matcher
         members = read_members(arrived.body, self.content_type, arrived.limit)
-        refuse_when_silent(self.parts.people, members)
+        require_answering(self.parts.people, members)
         binding, seconds = bind(members, settings), matcher.duration(members)
         with store.write() as session:
-            audience = uploads.owned_open(session, self.caller, self.audience_id)
+            audience = uploads.get_owned_open(session, self.caller, self.audience_id)
             return uploads.accept_part(
                 session,
                 audience,

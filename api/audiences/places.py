@@ -22,7 +22,7 @@ class Ticket:
 
 
 @dataclass
-class Places:
+class MatchingPlaces:
     """The places of one process: at most `parts` of `bytes` together."""
 
     parts: int

@@ -15,10 +15,10 @@ def list_audiences(
     """Return the audiences of the caller's auditor, newest first."""
     mine = select(AudienceRow).where(AudienceRow.auditor_id == caller.auditor)
     return page(
-        session, mine, AudienceRow.id, lambda row: uploads.view(session, row), cursor, limit
+        session, mine, AudienceRow.id, lambda row: uploads.to_wire(session, row), cursor, limit
     )
 
 
 def get_audience(session: Session, caller: Caller, audience_id: str) -> Audience:
     """Return one audience of the caller's auditor; another auditor's is not there."""
-    return uploads.view(session, uploads.owned(session, caller, audience_id))
+    return uploads.to_wire(session, uploads.get_owned(session, caller, audience_id))

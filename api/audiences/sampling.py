@@ -12,7 +12,7 @@ import numpy as np
 from sqlmodel import Session
 
 from api.audiences.sealing import close, keep_until
-from api.audiences.uploads import groups_of, view
+from api.audiences.uploads import load_groups, to_wire
 from api.db import AudienceRow, GroupRow, Store
 from api.identity.caller import Caller
 from api.kernel.clock import now
@@ -68,7 +68,7 @@ def _sealed(
         for label, group in by_label.items()
     )
     session.flush()
-    groups = groups_of(session, audience.id)
+    groups = load_groups(session, audience.id)
     membership = Membership.cut([drawn[group.label] for group in groups], 1)
     if [len(members) for members in membership.groups] != [group.members for group in groups]:
         raise _unavailable("the platform did not draw the sample that it offers")
@@ -79,7 +79,7 @@ def _sealed(
     }
     commitment = commit(secrets.token_bytes(32), digests)
     close(session, audience, groups, membership, commitment, settings, known=True)
-    return view(session, audience)
+    return to_wire(session, audience)
 
 
 def _drawn(draft: SampleDraft, people: People) -> dict[str, Persons]:

@@ -14,8 +14,8 @@ from sqlalchemy import bindparam
 from sqlmodel import Session, col, delete, select
 
 from api.audiences import similarity_sketches, uploads
-from api.audiences.matching import Matched, answered, matched
-from api.audiences.parsing import Members, in_one
+from api.audiences.matching import Matched, match_people, require_answer
+from api.audiences.parsing import Members, combine_chunks
 from api.audiences.sources import source_of
 from api.db import AudienceRow, GroupRow, OrderRow, PartRow, Store
 from api.identity.caller import Caller
@@ -34,7 +34,7 @@ from api.telemetry.metrics import adapter_call
 from openapi.resources import Audience
 from privacy.commitment import commit, group_digest
 from privacy.ledger.entries import FORMAT as LEDGER_FORMAT
-from privacy.sketch import merged
+from privacy.sketch import merge_sketches
 from privacy.tables.membership import Membership
 
 _OF_AUDIENCE = col(PartRow.audience_id) == bindparam("audience")
@@ -63,8 +63,8 @@ def seal(
     what is sealed, or nothing is.
     """
     with store.snapshot() as session:
-        audience = _opened(uploads.owned(session, caller, audience_id))
-        groups = uploads.groups_of(session, audience_id)
+        audience = _opened(uploads.get_owned(session, caller, audience_id))
+        groups = uploads.load_groups(session, audience_id)
         if empty := [group.label for group in groups if group.members == 0]:
             raise EmptyGroupError(f"nothing was uploaded for {', '.join(empty)}", groups=empty)
         _refuse_unmatched(session, audience_id)
@@ -75,25 +75,25 @@ def seal(
     commitment = commit(
         salt, {label: group_digest(part.digest for part in own) for label, own in found.items()}
     )
-    sketch = merged(part.sketch for own in found.values() for part in own)
+    sketch = merge_sketches(part.sketch for own in found.values() for part in own)
     persons = [np.concatenate([part.persons for part in own]) for own in found.values()]
     persons = _confirmed(people, audience, persons)
     with ThreadPoolExecutor(1) as beside:
         cut = beside.submit(Membership.cut, persons, audience.groups_per_person)
         with store.write() as session:
-            audience = _opened(uploads.owned(session, caller, audience_id, lock="wait"))
+            audience = _opened(uploads.get_owned(session, caller, audience_id, lock="wait"))
             # The database overwrites everything, which takes longer than the cut.
             _forget(session, audience_id, parts)
             if audience.ordered:
                 [order] = persons
                 row = OrderRow(audience_id=audience_id, persons=order.astype("<i8").tobytes())
                 session.add(row)
-            similarity_sketches.keep(session, audience_id, sketch)
-            groups = uploads.groups_of(session, audience_id)
+            similarity_sketches.store_sketch(session, audience_id, sketch)
+            groups = uploads.load_groups(session, audience_id)
             known = audience.participation_code is not None
             close(session, audience, groups, cut.result(), commitment, settings, known=known)
             session.flush()
-            return uploads.view(session, audience)
+            return uploads.to_wire(session, audience)
 
 
 def close(
@@ -176,8 +176,8 @@ def _kept(part: PartRow, people: People, settings: Settings) -> Matched:
     """What was found of a part when it arrived; now, if the version before 0014 took it in."""
     if part.tokens is None or part.sketch is None:
         table = pa.ipc.open_stream(pa.py_buffer(part.data)).read_all()
-        members = Members(part.kind, in_one(table.column(0)))
-        return matched(people, members, settings)
+        members = Members(part.kind, combine_chunks(table.column(0)))
+        return match_people(people, members, settings)
     persons = np.frombuffer(part.data, "<i8")
     return Matched(part.kind, persons, part.tokens, similarity_sketches.from_bytes(part.sketch))
 
@@ -193,5 +193,5 @@ def _confirmed(people: People, audience: AudienceRow, matched: list[Persons]) ->
     code = audience.participation_code
     if code is None:
         return matched
-    takes_part = answered(adapter_call("confirmed")(lambda: people.confirmed(code)))
+    takes_part = require_answer(adapter_call("confirmed")(lambda: people.confirmed(code)))
     return [persons[np.isin(persons, takes_part)] for persons in matched]

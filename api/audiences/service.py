@@ -14,7 +14,7 @@ from api.kernel.clock import now
 from api.kernel.settings import Settings
 from api.ledger import lock
 from api.platforms.interfaces import Platform
-from api.web.waiting import place
+from api.web.waiting import hold_place
 from openapi.resources import Audience, AudienceDraft, HiddenDraft, Seal
 
 # A sealing waits this long for parts that are being matched, and is refused then.
@@ -43,7 +43,7 @@ def delete_audience(store: Store, caller: Caller, audience_id: str) -> None:
     """Erase the members of an open or finished audience."""
     with store.write() as session:
         lock(session)
-        erase(session, uploads.owned(session, caller, audience_id, lock="skip"))
+        erase(session, uploads.get_owned(session, caller, audience_id, lock="skip"))
 
 
 def empty_group(
@@ -51,7 +51,7 @@ def empty_group(
 ) -> None:
     """Take back everything that was uploaded for a group."""
     with store.write() as session:
-        audience = uploads.owned_open(session, caller, audience_id)
+        audience = uploads.get_owned_open(session, caller, audience_id)
         uploads.empty_group(session, audience, label, settings)
 
 
@@ -63,7 +63,7 @@ async def seal_audience(
     give_up, pause = now() + SEAL_PATIENCE, _PAUSE
     while True:
         try:
-            async with place(parts.slots):
+            async with hold_place(parts.slots):
                 return await run_in_threadpool(sealing.seal, *asked)
         except sealing.NotMatchedError as error:
             # Parts are delivered at public times: to look more often tells nothing.

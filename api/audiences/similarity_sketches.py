@@ -24,11 +24,11 @@ def new_sketch(settings: Settings) -> Sketch:
     return Sketch(derive.derive(decode(settings.key_encryption_key)))
 
 
-def keep(session: Session, audience_id: str, hashes: Hashes) -> None:
+def store_sketch(session: Session, audience_id: str, hashes: Hashes) -> None:
     session.add(SketchRow(audience_id=audience_id, hashes=as_bytes(hashes)))
 
 
-def erase(session: Session, audience_id: str) -> None:
+def erase_sketch(session: Session, audience_id: str) -> None:
     session.exec(delete(SketchRow).where(col(SketchRow.audience_id) == audience_id))
 
 

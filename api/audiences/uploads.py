@@ -66,7 +66,7 @@ _DELIVERED = _CLAIMED.values(
 GRACE = timedelta(seconds=30)
 
 
-class Claimed(NamedTuple):
+class ClaimedPart(NamedTuple):
     """A part that was accepted, to be matched: which, under which claim, and in which time."""
 
     audience_id: str
@@ -116,10 +116,10 @@ def create(session: Session, caller: Caller, draft: AudienceDraft, settings: Set
     session.flush()
     session.add_all(GroupRow(audience_id=row.id, label=label) for label in draft.groups)
     session.flush()
-    return view(session, row)
+    return to_wire(session, row)
 
 
-def owned(
+def get_owned(
     session: Session,
     caller: Caller,
     audience_id: str,
@@ -131,12 +131,12 @@ def owned(
     row = session.exec(_WAITED if lock == "wait" else _OWNED, params=mine).first()
     if row is None:
         raise _missing(audience_id)
-    if lock == "skip" and not locked(session, audience_id):
+    if lock == "skip" and not lock_unless_charging(session, audience_id):
         raise ConflictError("the audience is being changed at this moment; try again")
     return row
 
 
-def owned_grouped(
+def get_owned_with_groups(
     session: Session, auditor_id: str, audience_id: str
 ) -> tuple[AudienceRow, Sequence[Any]]:
     """The auditor's own audience, and what is public of its groups: one question."""
@@ -147,28 +147,30 @@ def owned_grouped(
     return rows[0].AudienceRow, rows
 
 
-def locked(session: Session, audience_id: str) -> AudienceRow | None:
+def lock_unless_charging(session: Session, audience_id: str) -> AudienceRow | None:
     """The audience, locked, for who holds the books: none if it is being changed."""
     query = select(AudienceRow).where(AudienceRow.id == audience_id)
     query = query.with_for_update(key_share=True, skip_locked=True)
     return session.exec(query.execution_options(populate_existing=True)).first()
 
 
-def owned_open(
+def get_owned_open(
     session: Session, caller: Caller, audience_id: str, *, lock: Literal["wait", "no"] = "wait"
 ) -> AudienceRow:
     """The auditor's audience, if it can still be changed."""
-    audience = owned(session, caller, audience_id, lock=lock)
+    audience = get_owned(session, caller, audience_id, lock=lock)
     if audience.state != "open":
         raise AudienceSealedError("the audience is sealed; make a new one to change its members")
     return audience
 
 
-def place_of(session: Session, caller: Caller, audience_id: str, label: str, number: int) -> Place:
+def locate_part(
+    session: Session, caller: Caller, audience_id: str, label: str, number: int
+) -> Place:
     """Where a part of the auditor's audience is to go, if it can still be changed."""
-    owned_open(session, caller, audience_id, lock="no")
-    groups = groups_of(session, audience_id)
-    named(groups, label)
+    get_owned_open(session, caller, audience_id, lock="no")
+    groups = load_groups(session, audience_id)
+    find_group(groups, label)
     where = {"audience": audience_id, "group": label, "part": number}
     rows, digest = session.exec(_FOUND, params=where).first() or (0, None)
     return Place(digest, sum(group.members for group in groups) - rows)
@@ -186,13 +188,13 @@ def accept_part(
     seconds: float,
     *,
     instead_of: str | None,
-) -> tuple[Part, Claimed]:
+) -> tuple[Part, ClaimedPart]:
     """Accept one part of a group, in place of what had its number when it began to arrive.
 
     It is matched within `seconds`. What was sent since it began to arrive is newer.
     """
-    groups = groups_of(session, audience.id)
-    group = named(groups, label)
+    groups = load_groups(session, audience.id)
+    group = find_group(groups, label)
     where = {"audience": audience.id, "group": label, "part": number}
     dropped = session.exec(_DROPPED, params=where).first()
     if dropped is None:
@@ -219,10 +221,10 @@ def accept_part(
     # At the end: parts of one auditor wait for each other from here on.
     quota.count(session, audience.auditor_id, rows, settings)
     accepted = Part(number=number, rows=rows, digest=digest)
-    return accepted, Claimed(audience.id, label, number, claim, members, binding, seconds)
+    return accepted, ClaimedPart(audience.id, label, number, claim, members, binding, seconds)
 
 
-def deliver(store: Store, part: Claimed, found: Persons) -> None:
+def store_matches(store: Store, part: ClaimedPart, found: Persons) -> None:
     """Store the people whom a part found, if it was not replaced or taken back meanwhile."""
     values = {
         "found": found.astype("<i8", copy=False).tobytes(),
@@ -232,12 +234,12 @@ def deliver(store: Store, part: Claimed, found: Persons) -> None:
     _write(store, _DELIVERED, {**part.where, **values})
 
 
-def postpone(store: Store, part: Claimed, seconds: float) -> None:
+def postpone_part(store: Store, part: ClaimedPart, seconds: float) -> None:
     """Write down the next public time of a part that is not matched yet."""
     _write(store, _DUE, {**part.where, "due": now() + timedelta(seconds=seconds)})
 
 
-def lose(store: Store, part: Claimed) -> None:
+def give_up_part(store: Store, part: ClaimedPart) -> None:
     """Give a part up: it must be sent again."""
     _write(store, _DUE, {**part.where, "due": EPOCH})
 
@@ -248,14 +250,14 @@ def _write(store: Store, statement: Any, values: dict[str, Any]) -> None:
 
 
 def empty_group(session: Session, audience: AudienceRow, label: str, settings: Settings) -> None:
-    group = named(groups_of(session, audience.id), label)
+    group = find_group(load_groups(session, audience.id), label)
     session.exec(
         delete(PartRow).where(col(PartRow.audience_id) == audience.id, col(PartRow.label) == label)
     )
     _keep(session, audience, group, 0, settings)
 
 
-def pending(session: Session, audience_id: str) -> bool:
+def has_pending_audit(session: Session, audience_id: str) -> bool:
     """Whether an audit still needs the members."""
     query = select(AuditRow.id).where(
         AuditRow.audience_id == audience_id, col(AuditRow.state).in_(("charged", "running"))
@@ -263,13 +265,13 @@ def pending(session: Session, audience_id: str) -> bool:
     return session.exec(query).first() is not None
 
 
-def groups_of(session: Session, audience_id: str) -> list[GroupRow]:
+def load_groups(session: Session, audience_id: str) -> list[GroupRow]:
     """The groups in their order, not yet their people."""
     rows = session.exec(_GROUPS, params={"audience": audience_id})
     return sorted(rows, key=lambda group: group_order(group.label))
 
 
-def named(groups: list[GroupRow], label: str) -> GroupRow:
+def find_group(groups: list[GroupRow], label: str) -> GroupRow:
     """The group of this label, if there is one."""
     for group in groups:
         if group.label == label:
@@ -277,21 +279,21 @@ def named(groups: list[GroupRow], label: str) -> GroupRow:
     raise NotFoundError(f"the audience has no group {label}")
 
 
-def view(session: Session, row: AudienceRow) -> Audience:
+def to_wire(session: Session, row: AudienceRow) -> Audience:
     parts: dict[str, list[Part]] = {}
     columns = (PartRow.label, PartRow.number, PartRow.rows, PartRow.digest)
-    query = select(*columns).where(PartRow.audience_id == row.id, ~lost())
+    query = select(*columns).where(PartRow.audience_id == row.id, ~lost_parts())
     for label, number, rows, digest in session.exec(query.order_by(col(PartRow.number))):
         parts.setdefault(label, []).append(Part(number=number, rows=rows, digest=digest))
     fields = row.model_dump(exclude={"auditor_id", "researcher_id"})
     groups = [
         Group(label=group.label, members=group.members, parts=parts.get(group.label, []))
-        for group in groups_of(session, row.id)
+        for group in load_groups(session, row.id)
     ]
     return Audience(**fields, groups=groups)
 
 
-def lost() -> ColumnElement[bool]:
+def lost_parts() -> ColumnElement[bool]:
     """Parts that were accepted and will not be matched: their process ended, or the platform was
     down for too long. Who looks is told to send them again.
     """

@@ -21,10 +21,10 @@ def list_charges(
         query = query.where(ChargeRow.auditor_id == auditor_id)
     if audience_id is not None:
         query = query.where(ChargeRow.audience_id == audience_id)
-    return page(session, query, ChargeRow.id, view, cursor, limit)
+    return page(session, query, ChargeRow.id, to_wire, cursor, limit)
 
 
-def view(row: ChargeRow) -> Charge:
+def to_wire(row: ChargeRow) -> Charge:
     """Return the charge as it is shown."""
     price = Price.model_validate_json(row.price)
     computed = {"epsilon", "rho", "debit", "exploration_loss", "assumes", "refunded"}

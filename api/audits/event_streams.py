@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 from api.audits.events import AuditEvents
 from api.db import Store
 from api.identity.caller import Caller
-from api.identity.credentials import still_valid
+from api.identity.credentials import check_still_valid
 from api.kernel.clock import now
 from api.kernel.errors import OverloadedError, QuotaExceededError
 from api.kernel.settings import Settings
@@ -55,9 +55,9 @@ class Stream:
 class EventStreams:
     """All streams of one process. Used by its event loop alone."""
 
-    def __init__(self, store: Store, following: AuditEvents, settings: Settings) -> None:
+    def __init__(self, store: Store, events: AuditEvents, settings: Settings) -> None:
         self._store = store
-        self._following = following
+        self._audit_events = events
         self._settings = settings
         self._open: set[Stream] = set()
         self._per_researcher: Counter[str] = Counter()
@@ -101,7 +101,7 @@ class EventStreams:
     async def _events(self, stream: Stream, audit_id: str, state: str) -> AsyncIterator[str]:
         yield _event(audit_id, state)
         while state not in _FINAL:
-            following = asyncio.ensure_future(self._following.after(audit_id, state))
+            following = asyncio.ensure_future(self._audit_events.next_state(audit_id, state))
             try:
                 while not await _moved(following, stream):
                     if stream.ended.is_set() or stream.seconds_left() <= 0:
@@ -119,7 +119,7 @@ class EventStreams:
             streams = list(self._open)
             callers = [stream.caller for stream in streams]
             try:
-                valid = await run_in_threadpool(still_valid, self._store, callers)
+                valid = await run_in_threadpool(check_still_valid, self._store, callers)
             except Exception:  # the next check may succeed
                 log.exception("streams.check_failed")
                 continue

@@ -40,7 +40,7 @@ class AuditEvents:
     _looking: asyncio.Task[None] | None = None
     _pause: float = _SOON
 
-    def moved(self, name: str, state: str) -> None:
+    def publish(self, name: str, state: str) -> None:
         """Say, from any thread, which state was committed. Who is not waited for wakes nobody."""
         with self._guard:
             self._said[name] = state
@@ -50,7 +50,7 @@ class AuditEvents:
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
                 self._loop.call_soon_threadsafe(self._hear, name, state)
 
-    async def after(self, name: str, shown: str) -> str:
+    async def next_state(self, name: str, shown: str) -> str:
         """The state that follows the one shown."""
         self._loop = asyncio.get_running_loop()
         waiting = _Listener(name, shown, self._loop.create_future())

@@ -7,11 +7,11 @@ from typing import Any
 from sqlalchemy import bindparam, select
 from sqlmodel import Session, col
 
-from api.accounting.memberships import HIDDEN, OF_THE_GROUP, charged_of_groups
+from api.accounting.memberships import HIDDEN, OF_THE_GROUP, charged_members_of
 from api.accounting.people_digest import UnboundPeopleError, is_bound
 from api.audiences.uploads import SIZES
 from api.audits.pricing import audience_facts
-from api.contents.service import StoredContent, shown
+from api.contents.service import StoredContent, load_contents
 from api.db import AudienceRow, AuditRow, ChargeRow, ExclusionRow, GroupRow
 from api.kernel.settings import Settings
 from api.kinds.registry import AudienceFacts
@@ -53,7 +53,7 @@ def load_job(session: Session, audit: AuditRow, settings: Settings) -> tuple[Aud
     Raise `UnboundPeopleError` if the audience's people are not exactly those (R4).
     """
     request, price = REQUEST.validate_json(audit.request), Price.model_validate_json(audit.price)
-    contents = shown(session, request.content_ids)
+    contents = load_contents(session, request.content_ids)
     # One question: nothing can come between whom the audience has and who of them is left out.
     asked = {"audit": audit.id, "audience": audit.audience_id}
     groups = session.execute(_AUDIENCE, asked).all()
@@ -61,7 +61,7 @@ def load_job(session: Session, audit: AuditRow, settings: Settings) -> tuple[Aud
         raise UnboundPeopleError
     audience = groups[0].AudienceRow
     facts = audience_facts(session, audience, groups)
-    people, digest = charged_of_groups(audience, groups), groups[0].people_digest
+    people, digest = charged_members_of(audience, groups), groups[0].people_digest
     known = audience.source != HIDDEN
     if not known or not is_bound(digest, audit.id, people, facts.members, settings):
         raise UnboundPeopleError

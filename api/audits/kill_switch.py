@@ -26,7 +26,7 @@ def stop(session: Session, draft: StopDraft, statement: Statement, settings: Set
     if row is None:
         raise NotFoundError(f"no audit {draft.audit_id}")
     _check(row)
-    personal_text.keep(session, draft, row.id)
+    personal_text.store_texts(session, draft, row.id)
     append(session, "stop", {}, row.auditor_id, statement, at=at)
     if row.state == "charged":
         cancellation.give_back(session, at, row, settings)

@@ -7,11 +7,11 @@ import math
 from fractions import Fraction
 
 from openapi.resources import Advice, AuditRequest, EitherNoise, Price
-from privacy.waist import LaplaceTree, Mechanism, NoisyMax, Question
+from privacy.waist import LaplaceTree, Mechanism, NoisyMax, ReleasePlan
 
 
-def advise(request: AuditRequest, question: Question, price: Price) -> Advice:
-    mechanism = next(iter(question.values()))
+def advise(request: AuditRequest, plan: ReleasePlan, price: Price) -> Advice:
+    mechanism = next(iter(plan.values()))
     if isinstance(mechanism, NoisyMax):
         return Advice(
             mechanism="report-noisy-max",

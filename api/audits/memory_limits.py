@@ -8,7 +8,7 @@ from typing import Any
 from api.kernel.errors import AuditTooLargeError
 from api.kernel.settings import Settings
 from api.kinds.registry import AudienceFacts, Kind
-from privacy.waist import Question
+from privacy.waist import ReleasePlan
 
 # Whatever is asked: a batch of people with their scores, or some blocks of balances. Of rows of a
 # log more is held, which their kinds say (`api.kinds.building_blocks.log_rows`).
@@ -20,10 +20,10 @@ CELL_BYTES = 512
 
 
 def refuse_too_large(
-    kind: Kind, request: Any, facts: AudienceFacts, question: Question, settings: Settings
+    kind: Kind, request: Any, facts: AudienceFacts, plan: ReleasePlan, settings: Settings
 ) -> None:
     """Refuse what would take more memory than one audit may."""
-    needed = needed_bytes(kind, request, facts, question)
+    needed = needed_bytes(kind, request, facts, plan)
     if needed > settings.audit_memory_bytes:
         raise AuditTooLargeError(
             f"a worker would need {_mib(needed)} for this audit, by what was uploaded and asked"
@@ -34,8 +34,8 @@ def refuse_too_large(
         )
 
 
-def needed_bytes(kind: Kind, request: Any, facts: AudienceFacts, question: Question) -> int:
-    cells = sum(mechanism.bounds.cells for mechanism in question.values())
+def needed_bytes(kind: Kind, request: Any, facts: AudienceFacts, plan: ReleasePlan) -> int:
+    cells = sum(mechanism.bounds.cells for mechanism in plan.values())
     people = MEMBER_BYTES * facts.members
     return BATCH_BYTES + people + CELL_BYTES * cells + kind.held_bytes(request, facts)
 

@@ -9,14 +9,14 @@ from openapi.wire_model import MAX_EPSILON
 from privacy import waist
 
 
-def refuse_overflow(kind: Kind, question: waist.Question, facts: AudienceFacts) -> None:
-    """Refuse a question whose release would be clipped with probability above 2⁻⁴⁰.
+def refuse_overflow(kind: Kind, plan: waist.ReleasePlan, facts: AudienceFacts) -> None:
+    """Refuse a plan whose release would be clipped with probability above 2⁻⁴⁰.
 
     A kind whose tables are ciphertexts says so by `encrypted`.
     """
     people = max(facts.members, facts.candidates or 0)
     encrypted = bool(getattr(kind, "encrypted", False))
-    found = waist.find_overflow(tuple(question.items()), people, encrypted=encrypted)
+    found = waist.find_overflow(tuple(plan.items()), people, encrypted=encrypted)
     if found is None:
         return
     smallest = found.smallest

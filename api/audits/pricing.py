@@ -20,14 +20,13 @@ from privacy import waist
 from privacy.tables.bounded_table import Bounds
 from privacy.tables.declared import declared_numbers
 from privacy.tables.mechanisms import currency_of, exact_scale
-from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, INFINITE
-from privacy.tables.price import Price as ExactPrice
+from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, INFINITE, ExactPrice
 from privacy.tables.sensitivity import Reach
 
 _SIZES = select(*SIZES).where(col(GroupRow.audience_id) == bindparam("audience"))
 
 
-def facts_of(session: Session, audience: AudienceRow) -> AudienceFacts:
+def load_audience_facts(session: Session, audience: AudienceRow) -> AudienceFacts:
     """What is public about the audience."""
     rows = session.connection().execute(_SIZES, {"audience": audience.id}).all()
     return audience_facts(session, audience, rows)
@@ -59,14 +58,14 @@ def has_running_audit(session: Session, audience: AudienceRow) -> bool:
     return session.exec(select(AuditRow.id).where(*mine)).first() is not None
 
 
-def price_of(
-    question: waist.Question,
+def price_plan(
+    plan: waist.ReleasePlan,
     currency: Currency,
     exploration_loss: Decimal = Decimal(0),
     assumes: tuple[Assumption, ...] = (),
 ) -> Price:
-    """The price of a question, with the error to expect from each of its tables."""
-    return _price_of(tuple(question.items()), currency, exploration_loss, assumes)
+    """The price of a plan, with the error to expect from each of its tables."""
+    return _price_of(tuple(plan.items()), currency, exploration_loss, assumes)
 
 
 # The same is asked again and again: before the charge, and by whoever asks what it would be.

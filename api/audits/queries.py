@@ -43,7 +43,7 @@ def get_audit(session: Session, caller: Caller, audit_id: str) -> Audit:
 
 def get_release(store: Store, caller: Caller, audit_id: str) -> bytes:
     """Return the release of an audit: always the same bytes."""
-    with store.look() as connection:
+    with store.autocommit_connection() as connection:
         body: bytes = _released(connection, caller, audit_id).body
     failpoints.hit(Failpoint.BEFORE_SEND)
     return body
@@ -52,7 +52,7 @@ def get_release(store: Store, caller: Caller, audit_id: str) -> bytes:
 def prove_release(session: Session, caller: Caller, audit_id: str) -> InclusionProof:
     """Prove that the newest signed head of the ledger holds the release."""
     release = _released(session.connection(), caller, audit_id)
-    return proofs.inclusion(session, session.get_one(EntryRow, release.entry))
+    return proofs.prove_inclusion(session, session.get_one(EntryRow, release.entry))
 
 
 def get_owned(session: Session, caller: Caller, audit_id: str, *, lock: bool = False) -> AuditRow:
@@ -63,15 +63,15 @@ def get_owned(session: Session, caller: Caller, audit_id: str, *, lock: bool = F
     return row
 
 
-def states(store: Store, audit_ids: Collection[str]) -> dict[str, str]:
+def load_states(store: Store, audit_ids: Collection[str]) -> dict[str, str]:
     """Where these audits stand, whosever they are."""
-    with store.look() as connection:
+    with store.autocommit_connection() as connection:
         return {
             row.id: row.state for row in connection.execute(_STATES, {"audits": list(audit_ids)})
         }
 
 
-def state(connection: Connection, caller: Caller, audit_id: str) -> str:
+def load_state(connection: Connection, caller: Caller, audit_id: str) -> str:
     """Where the auditor's own audit stands."""
     asked = {"audit": audit_id, "auditor": caller.auditor}
     if (found := connection.execute(_STATE, asked).scalar()) is None:

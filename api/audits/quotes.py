@@ -41,7 +41,7 @@ def quote_all(
     """Several audits priced together: each sees what those before it would leave."""
     quotes, debits, taken = [], dict[Currency, Fraction](), dict[str, Fraction]()
     explored: dict[str, Fraction] = {}
-    granted = mandates.for_auditors(session, [caller.auditor])[caller.auditor]
+    granted = mandates.load_for_auditors(session, [caller.auditor])[caller.auditor]
     for request in requests:
         asked = request_pricing.resolve(session, caller, request, platform, settings)
         exact = asked.price
@@ -59,7 +59,9 @@ def quote_all(
         price = in_currency(asked.shown, mandate.currency)
         charge.refuse_above_lifetime_cap(price, settings, request)
         debit, loss = Fraction(price.debit), exact.exploration_loss
-        before = budgets.remaining(session, mandate, now()) - taken.get(mandate.id, Fraction(0))
+        before = budgets.load_remaining(session, mandate, now()) - taken.get(
+            mandate.id, Fraction(0)
+        )
         unharmed = budgets.remaining_exploration(mandate) - explored.get(mandate.id, Fraction(0))
         quotes.append(
             Quote(
@@ -71,7 +73,7 @@ def quote_all(
                 exploration_after=as_decimal(unharmed - loss),
                 covered=before >= debit and unharmed >= loss,
                 buys=max(0, min(before // debit, unharmed // loss if loss else before // debit)),
-                advice=advise(request, asked.question, price),
+                advice=advise(request, asked.plan, price),
             )
         )
         taken[mandate.id] = taken.get(mandate.id, Fraction(0)) + debit

@@ -22,7 +22,7 @@ from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import Platform
 from openapi.resources import RELEASE
 from privacy import waist
-from privacy.receipts import receipted
+from privacy.receipts import add_receipt
 from privacy.tables.membership import Membership
 
 RULES = (
@@ -40,7 +40,7 @@ class Reduced:
     """Tables that wait for their noise, and all that the release will state about them."""
 
     work: AuditJob
-    question: waist.Question
+    plan: waist.ReleasePlan
     tables: Mapping[str, Any]
     stated: Mapping[str, Any]
     # The model of the release, if it is the one that scores now; a log may be of an earlier one.
@@ -51,22 +51,22 @@ def reduce(work: AuditJob, membership: Membership, context: AuditContext) -> Red
     """Read and reduce. No noise is drawn here: a failure may be tried again."""
     request, platform = work.request, context.platform
     kind = KINDS[request.kind]
-    question = kind.question(request, work.facts)
+    plan = kind.plan(request, work.facts)
     shown = [content.fields for content in work.contents]
     model = kind.model_digest(request, platform)
-    tables = kind.reduce(request, question, shown, membership, context)
+    tables = kind.reduce(request, plan, shown, membership, context)
     if kind.model_digest(request, platform) != model:
         raise PlatformDownError("the model changed while it was read")
     stated, scoring = state(work, model, platform), scoring_model(model, platform)
     failpoints.hit(Failpoint.REDUCED)
-    return Reduced(work, question, tables, stated, scoring)
+    return Reduced(work, plan, tables, stated, scoring)
 
 
 def draw(reduced: Reduced) -> dict[str, Any]:
     """Return all fields of the release but its time and its receipt, with fresh noise."""
     work = reduced.work
     paid = exact_price(work.price)
-    released = waist.release(reduced.question, reduced.tables, paid=paid)
+    released = waist.release(reduced.plan, reduced.tables, paid=paid)
     failpoints.hit(Failpoint.NOISED)
     return {**reduced.stated, **present(work, released)}
 
@@ -106,4 +106,4 @@ def sign_release(fields: Mapping[str, Any], at: datetime, key: OKPKey) -> bytes:
     """The release with its receipt, in the bytes that every reader gets."""
     release = RELEASE.validate_python({**fields, "released_at": at, "receipt": ""})
     statement = release.model_dump(mode="json", exclude={"receipt"})
-    return receipted(statement, key)
+    return add_receipt(statement, key)

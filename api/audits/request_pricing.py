@@ -9,7 +9,7 @@ from sqlmodel import Session
 
 from api.audiences import uploads
 from api.audits import memory_limits, noise_limits
-from api.audits.pricing import audience_facts, price_of
+from api.audits.pricing import audience_facts, price_plan
 from api.contents import service as contents
 from api.db import AudienceRow
 from api.identity.caller import Caller
@@ -25,7 +25,7 @@ from api.platforms.interfaces import Platform
 from openapi.resources import Price
 from privacy import waist
 from privacy.plans import assumptions
-from privacy.tables.price import Price as ExactPrice
+from privacy.tables.price import ExactPrice
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class AuditSubject:
 
 @dataclass(frozen=True)
 class PricedRequest:
-    """A request that can be asked: what it is about, and the question it comes to."""
+    """A request that can be asked: what it is about, and the plan it comes to."""
 
-    about: AuditSubject
-    question: waist.Question
+    subject: AuditSubject
+    plan: waist.ReleasePlan
     price: ExactPrice
     shown: Price  # in rho, which everything has
 
@@ -56,16 +56,16 @@ def resolve(
     session: Session, caller: Caller, request: Any, platform: Platform, settings: Settings
 ) -> PricedRequest:
     """What the request is about, or why it cannot be asked."""
-    found = about(session, caller.auditor, request.content_ids, request.audience_id)
-    return price_request(found, request, platform, settings)
+    subject = load_subject(session, caller.auditor, request.content_ids, request.audience_id)
+    return price_request(subject, request, platform, settings)
 
 
-def about(
+def load_subject(
     session: Session, auditor_id: str, content_ids: Sequence[str], audience_id: str
 ) -> AuditSubject:
     """What an auditor asks about, who must own it."""
-    digests = contents.digests(session, auditor_id, content_ids)
-    audience, groups = uploads.owned_grouped(session, auditor_id, audience_id)
+    digests = contents.load_digests(session, auditor_id, content_ids)
+    audience, groups = uploads.get_owned_with_groups(session, auditor_id, audience_id)
     if audience.state != "sealed":
         raise AudienceNotSealedError(
             f"the audience is {audience.state}: seal it first. Nothing was charged."
@@ -74,10 +74,10 @@ def about(
 
 
 def price_request(
-    found: AuditSubject, request: Any, platform: Platform, settings: Settings
+    subject: AuditSubject, request: Any, platform: Platform, settings: Settings
 ) -> PricedRequest:
     """What the request comes to, or why it cannot be asked about this."""
-    kind, facts = KINDS[request.kind], found.facts
+    kind, facts = KINDS[request.kind], subject.facts
     if is_third_party(request.kind) and request.exploration_loss:
         raise UnsupportedAuditError(
             f"A {request.kind} audit is of a package, and no package may show people anything."
@@ -85,15 +85,15 @@ def price_request(
         )
     _refuse_source(request.kind, kind, facts)
     kind.check(request, facts, platform)
-    question = kind.question(request, facts)
-    memory_limits.refuse_too_large(kind, request, facts, question, settings)
-    noise_limits.refuse_overflow(kind, question, facts)
-    price = waist.price(question) + ExactPrice.exploration(Fraction(request.exploration_loss))
+    plan = kind.plan(request, facts)
+    memory_limits.refuse_too_large(kind, request, facts, plan, settings)
+    noise_limits.refuse_overflow(kind, plan, facts)
+    price = waist.price(plan) + ExactPrice.exploration(Fraction(request.exploration_loss))
     named = request.model_dump(mode="json", include={"kind": True, "metric": {"name"}})
     third_party = is_third_party(request.kind)
     assumes = assumptions(named, fixed_slots=facts.fixed_slots, third_party=third_party)
-    shown = price_of(question, "rho", request.exploration_loss, tuple(assumes))
-    return PricedRequest(found, question, price, shown)
+    shown = price_plan(plan, "rho", request.exploration_loss, tuple(assumes))
+    return PricedRequest(subject, plan, price, shown)
 
 
 def _refuse_source(name: str, kind: Kind, facts: AudienceFacts) -> None:

@@ -49,5 +49,5 @@ async def follow_audit(
 
 def _load_state(store: Store, auditor: LazyCaller, audit_id: str) -> tuple[Caller, str]:
     caller = auditor()
-    with store.look() as connection:
-        return caller, queries.state(connection, caller, audit_id)
+    with store.autocommit_connection() as connection:
+        return caller, queries.load_state(connection, caller, audit_id)

@@ -33,7 +33,7 @@ from api.kernel.ids import new_id
 from api.kernel.settings import Settings
 from api.ledger import append, lock
 from api.mandates import service as mandates
-from api.mandates.regulator_key import regulator_key
+from api.mandates.regulator_key import load_regulator_key
 from api.platforms.interfaces import Platform
 from openapi.resources import Audit, AuditRequest
 from privacy.ledger.statements import Statement
@@ -90,7 +90,7 @@ class _Submission:
     @property
     def members(self) -> int:
         """How many identifiers were uploaded for it."""
-        return self.ahead.about.facts.members if self.ahead else 0
+        return self.ahead.subject.facts.members if self.ahead else 0
 
 
 class AuditSubmission:
@@ -107,18 +107,18 @@ class AuditSubmission:
     def submit(self, caller: Caller, request: AuditRequest, statement: Statement) -> Audit:
         """Charge the audit and put it in the queue, once per idempotency key."""
         whole = canonical(request.model_dump(mode="json"))
-        asked = digest(whole)
+        priced = digest(whole)
         try:
             ahead = self._price_optimistically(caller, request)
             audit = self._charge(
-                _Submission(caller, request, whole.decode(), asked, statement, ahead)
+                _Submission(caller, request, whole.decode(), priced, statement, ahead)
             )
         except RefusalError as refusal:
             body = {
                 "by": caller.researcher_id,
                 "code": refusal.code,
                 "audit_kind": request.kind,
-                "request": asked,
+                "request": priced,
             }
             with self._store.write() as session:
                 append(session, "refusal", body, caller.auditor)
@@ -129,16 +129,16 @@ class AuditSubmission:
     def _price_optimistically(self, caller: Caller, request: AuditRequest) -> PricedRequest | None:
         """What the request is about, as things are. Whether it is refused is found later."""
         try:
-            about = self._load_subject(caller.auditor, request.content_ids, request.audience_id)
-            return request_pricing.price_request(about, request, self._platform, self._settings)
+            subject = self._load_subject(caller.auditor, request.content_ids, request.audience_id)
+            return request_pricing.price_request(subject, request, self._platform, self._settings)
         except ApiError:
             return None
 
     def _read_subject(
         self, auditor_id: str, content_ids: tuple[str, ...], audience_id: str
     ) -> AuditSubject:
-        with self._store.ask() as session:
-            return request_pricing.about(session, auditor_id, content_ids, audience_id)
+        with self._store.autocommit_session() as session:
+            return request_pricing.load_subject(session, auditor_id, content_ids, audience_id)
 
     def _resolve(self, session: Session, caller: Caller, request: AuditRequest) -> PricedRequest:
         return request_pricing.resolve(session, caller, request, self._platform, self._settings)
@@ -150,9 +150,9 @@ class AuditSubmission:
             yield session, lock(session)
             failpoints.hit(Failpoint.CHARGE_WRITTEN)
 
-    def _charge_batch(self, books: _LockedLedger, orders: Sequence[_Submission]) -> list[Audit]:
+    def _charge_batch(self, held: _LockedLedger, orders: Sequence[_Submission]) -> list[Audit]:
         """An audit for each; who was charged before gets the answer of then."""
-        session, at = books
+        session, at = held
         sealed, tried = _changes_since_pricing(session, orders)
         earlier = {
             order: _original_response(session, order) for order in orders if order.key in tried
@@ -169,13 +169,13 @@ class AuditSubmission:
             return []
         # Others have held the books since these were read.
         everything = [self._revalidate(session, order, sealed) for order in orders]
-        line = QueueSnapshot.found(session, self._settings)
-        granted = mandates.for_auditors(
+        queue = QueueSnapshot.load(session, self._settings)
+        granted = mandates.load_for_auditors(
             session, [order.caller.auditor for order in orders], lock=True
         )
         bills = [
-            self._charge_order(session, at, order, asked, line, granted[order.caller.auditor])
-            for order, asked in zip(orders, everything, strict=True)
+            self._charge_order(session, at, order, priced, queue, granted[order.caller.auditor])
+            for order, priced in zip(orders, everything, strict=True)
         ]
         insert(session, *(bill.audit for bill in bills))
         failpoints.hit(Failpoint.BEFORE_CHARGE)
@@ -190,9 +190,9 @@ class AuditSubmission:
     ) -> PricedRequest:
         """What the request is about now: as it was, unless an audience has ended or was taken."""
         ahead = order.ahead
-        if ahead is None or ahead.about.audience.id not in sealed:
+        if ahead is None or ahead.subject.audience.id not in sealed:
             return self._resolve(session, order.caller, order.request)
-        if has_running_audit(session, ahead.about.audience) != ahead.about.facts.taken:
+        if has_running_audit(session, ahead.subject.audience) != ahead.subject.facts.taken:
             return self._resolve(session, order.caller, order.request)
         return ahead
 
@@ -201,32 +201,32 @@ class AuditSubmission:
         session: Session,
         at: datetime,
         order: _Submission,
-        asked: PricedRequest,
-        line: QueueSnapshot,
+        priced: PricedRequest,
+        queue: QueueSnapshot,
         granted: Collection[MandateRow],
     ) -> ChargeOrder:
         """A place on the line, and the mandate that pays: or a refusal."""
         caller, request = order.caller, order.request
-        turn = line.join(caller.auditor, asked.about.facts)
+        position = queue.enqueue(caller.auditor, priced.subject.facts)
         mandate = mandates.select_payer(
             session,
             granted,
             request.kind,
-            asked.price,
+            priced.price,
             request.mandate_id,
             at,
             researcher_id=caller.researcher_id,
         )
-        if BOUNDED_WEIGHTS in asked.shown.assumes:
-            regulator_key(session, mandate)
-        price = in_currency(asked.shown, mandate.currency)
+        if BOUNDED_WEIGHTS in priced.shown.assumes:
+            load_regulator_key(session, mandate)
+        price = in_currency(priced.shown, mandate.currency)
         charge.refuse_above_lifetime_cap(price, self._settings, request)
         audit = AuditRow(
             id=new_id("audit"),
             auditor_id=caller.auditor,
             researcher_id=caller.researcher_id,
             mandate_id=mandate.id,
-            audience_id=asked.about.audience.id,
+            audience_id=priced.subject.audience.id,
             kind=request.kind,
             state="charged",
             request=order.text,
@@ -234,9 +234,9 @@ class AuditSubmission:
             idempotency_key=order.statement.key,
             request_digest=order.digest,
             submitted_at=at,
-            turn=turn,
+            turn=position,
         )
-        audience, digests = asked.about.audience, asked.about.digests
+        audience, digests = priced.subject.audience, priced.subject.digests
         return ChargeOrder(audit, mandate, audience, digests, price, order.statement)
 
 
@@ -258,12 +258,12 @@ def _changes_since_pricing(
     session: Session, orders: Sequence[_Submission]
 ) -> tuple[set[str], set[tuple[str, str]]]:
     """Which audiences are still sealed, and who has used which key before."""
-    asked = {
+    priced = {
         "audiences": [order.request.audience_id for order in orders],
         "auditors": [order.caller.auditor for order in orders],
         "keys": [order.statement.key for order in orders],
     }
-    rows = session.connection().execute(_CHANGES_SINCE_PRICING, asked).all()
+    rows = session.connection().execute(_CHANGES_SINCE_PRICING, priced).all()
     return {row.id for row in rows}, {(row.auditor_id, row.idempotency_key) for row in rows}
 
 

@@ -4,16 +4,16 @@ from fastapi import FastAPI
 
 from api.console.parts import ConsoleParts
 from api.console.routing import fallback, routers
-from api.console.security.current_user import Sessions
+from api.console.security.current_user import ConsoleSessions
 from api.console.state import build_console
 
 
-def install(app: FastAPI, parts: ConsoleParts) -> Sessions:
+def install(app: FastAPI, parts: ConsoleParts) -> ConsoleSessions:
     """Serve the console in addition to the API, and return its sessions."""
     app.state.console = build_console(parts)
     for router in (*routers(), fallback):
         app.include_router(router)
-    return Sessions(app.state.console)
+    return ConsoleSessions(app.state.console)
 
 
 async def close(app: FastAPI) -> None:

@@ -56,7 +56,7 @@ class SignInNeededError(ApiError):
     code = "unauthenticated"
 
 
-class Page(Route):
+class PageRoute(Route):
     """A route of the console: checked before, and with our headers after."""
 
     def get_route_handler(self) -> Handler:
@@ -80,7 +80,7 @@ class Page(Route):
 
 def pages() -> APIRouter:
     """A router whose routes are pages; none of them is in the contract."""
-    return APIRouter(prefix="/console", route_class=Page, include_in_schema=False)
+    return APIRouter(prefix="/console", route_class=PageRoute, include_in_schema=False)
 
 
 async def refuse_foreign(request: Request) -> None:

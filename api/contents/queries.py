@@ -14,9 +14,9 @@ def list_contents(
 ) -> Page[Content]:
     """Return the contents of the caller's auditor, newest first."""
     mine = select(ContentRow).where(ContentRow.auditor_id == caller.auditor)
-    return page(session, mine, ContentRow.id, service.view, cursor, limit)
+    return page(session, mine, ContentRow.id, service.to_wire, cursor, limit)
 
 
 def get_content(session: Session, caller: Caller, content_id: str) -> Content:
     """Return one content of the caller's auditor; another auditor's is not there."""
-    return service.view(service.owned(session, caller, content_id))
+    return service.to_wire(service.get_owned(session, caller, content_id))

@@ -59,10 +59,10 @@ def create(session: Session, caller: Caller, draft: ContentDraft, settings: Sett
     session.add(row)
     facts = {"content_id": row.id, "digest": row.digest, "by": caller.researcher_id}
     append(session, "content", facts, caller.auditor)
-    return view(row)
+    return to_wire(row)
 
 
-def owned(session: Session, caller: Caller, content_id: str) -> ContentRow:
+def get_owned(session: Session, caller: Caller, content_id: str) -> ContentRow:
     """The auditor's own content; another auditor's is not there."""
     row = find(session, ContentRow, id=content_id, auditor_id=caller.auditor)
     if row is None:
@@ -70,7 +70,7 @@ def owned(session: Session, caller: Caller, content_id: str) -> ContentRow:
     return row
 
 
-def digests(session: Session, auditor_id: str, content_ids: Sequence[str]) -> list[str]:
+def load_digests(session: Session, auditor_id: str, content_ids: Sequence[str]) -> list[str]:
     """Of the auditor's own contents, by which they are named; nothing else of them is read."""
     if not content_ids:
         return []
@@ -90,7 +90,7 @@ class StoredContent:
     fields: Mapping[str, Any]
 
 
-def shown(session: Session, content_ids: Sequence[str]) -> list[StoredContent]:
+def load_contents(session: Session, content_ids: Sequence[str]) -> list[StoredContent]:
     """These contents, whosever they are: who may ask was judged before."""
     if not content_ids:
         return []
@@ -102,7 +102,7 @@ def shown(session: Session, content_ids: Sequence[str]) -> list[StoredContent]:
     ]
 
 
-def view(row: ContentRow) -> Content:
+def to_wire(row: ContentRow) -> Content:
     return Content.model_validate(row.model_dump(exclude={"auditor_id", "researcher_id", "image"}))
 
 

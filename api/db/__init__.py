@@ -1,7 +1,7 @@
 """What the service remembers."""
 
 from api.db.bulk_writes import change, change_all, insert
-from api.db.engine import SERVING_LIMITS, UNAVAILABLE, Store, commit_reading
+from api.db.engine import SERVING_LIMITS, UNAVAILABLE, Store, end_read
 from api.db.lookups import find, find_all, find_one
 from api.db.tables.audiences import AudienceRow, ContentRow, GroupRow, MatchingQuotaRow, PartRow
 from api.db.tables.balances import (
@@ -85,7 +85,7 @@ __all__ = [
     "WebhookRow",
     "change",
     "change_all",
-    "commit_reading",
+    "end_read",
     "find",
     "find_all",
     "find_one",

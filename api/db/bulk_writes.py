@@ -40,7 +40,9 @@ def change_all(session: Session, changes: Sequence[tuple[SQLModel, Mapping[str, 
             set_committed_value(row, name, value)
 
 
-def by_the_driver(session: Session, statement: Update, rows: Sequence[Mapping[str, Any]]) -> None:
+def execute_in_driver(
+    session: Session, statement: Update, rows: Sequence[Mapping[str, Any]]
+) -> None:
     """Execute it for each of these, whose values the driver takes as they are.
 
     SQLAlchemy would look at each value of each row, which takes longer than to write it.

@@ -88,22 +88,22 @@ class Store:
         """A transaction that only reads."""
         with self.reading_session() as session:
             yield session
-            commit_reading(session)
+            end_read(session)
 
     def reading_session(self) -> Session:
         """Return a session that only reads; it connects at the first query."""
-        return _Reading(self._reading, expire_on_commit=False, autoflush=False)
+        return _ReadOnlySession(self._reading, expire_on_commit=False, autoflush=False)
 
     @contextmanager
-    def look(self) -> Iterator[Connection]:
+    def autocommit_connection(self) -> Iterator[Connection]:
         """One question, outside of any transaction: nothing is begun that must be ended."""
         with self._at_once.connect() as connection:
             yield connection
 
     @contextmanager
-    def ask(self) -> Iterator[Session]:
+    def autocommit_session(self) -> Iterator[Session]:
         """Questions outside of any transaction, each answered as things are then."""
-        with _Reading(self._at_once, expire_on_commit=False, autoflush=False) as session:
+        with _ReadOnlySession(self._at_once, expire_on_commit=False, autoflush=False) as session:
             yield session
 
     @contextmanager
@@ -149,7 +149,7 @@ class Store:
             if mine:
                 self._writers.release()
 
-    def cut_log(self) -> None:
+    def truncate_wal(self) -> None:
         """SQLite's log goes into the database, and nothing that was overwritten stays in it.
 
         Where somebody reads what is still in the log, it is left for the next time.
@@ -183,14 +183,14 @@ class _Session(Session):
         return self._mine
 
 
-class _Reading(_Session):
+class _ReadOnlySession(_Session):
     """A session that has nothing to write."""
 
     def flush(self, objects: object = None) -> NoReturn:
         raise RuntimeError("a transaction that only reads would have written")
 
 
-def commit_reading(session: Session) -> None:
+def end_read(session: Session) -> None:
     """End the transaction of a session that only reads."""
     # A rollback makes PostgreSQL's driver forget every statement that it had prepared.
     if session.get_bind().dialect.name == "postgresql":

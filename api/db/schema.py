@@ -50,20 +50,20 @@ def _create_private_file(store: Store) -> None:
 def _refuse_newer(connection: Connection) -> None:
     """Nobody here can tell what a migration that is not known took away."""
     found = MigrationContext.configure(connection).get_current_revision()
-    if found is not None and found not in revisions():
+    if found is not None and found not in list_revisions():
         raise NewerSchemaError(
             f"the schema of the database is at {found}, which this version does not know: a newer"
             " one has migrated it. Nothing was changed; start that version."
         )
 
 
-def revisions() -> list[str]:
+def list_revisions() -> list[str]:
     """All revisions, the first one first."""
     script = ScriptDirectory.from_config(_config(None))
     return [revision.revision for revision in script.walk_revisions()][::-1]
 
 
-def differences(store: Store) -> list[object]:
+def list_differences(store: Store) -> list[object]:
     """What the tables of the code have and the database has not, or the other way round."""
     with store.engine.connect() as connection:
         return list(compare_metadata(MigrationContext.configure(connection), SQLModel.metadata))

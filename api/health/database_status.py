@@ -9,7 +9,7 @@ from sqlalchemy import make_url, text
 from sqlmodel import Session
 
 from api.db import Store
-from api.db.schema import revisions
+from api.db.schema import list_revisions
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Database:
         return self.revision == self.newest
 
 
-def database(session: Session, store: Store) -> Database:
+def read_database_status(session: Session, store: Store) -> Database:
     started = time.perf_counter()
     revision = session.scalar(text("SELECT version_num FROM alembic_version"))
     milliseconds = (time.perf_counter() - started) * 1000
@@ -48,7 +48,7 @@ def database(session: Session, store: Store) -> Database:
         kind="SQLite" if sqlite else "PostgreSQL",
         version=str(session.scalar(text(version))),
         revision=str(revision),
-        newest=revisions()[-1],
+        newest=list_revisions()[-1],
         size=size,
         disk=disk,
         milliseconds=milliseconds,

@@ -59,7 +59,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Write no log: a scrape is no event."""
 
 
-def listening(settings: Settings, writes: WriteRecord) -> AbstractContextManager[None]:
+def listen_if_configured(settings: Settings, writes: WriteRecord) -> AbstractContextManager[None]:
     """Return a context in which this process listens at its metrics address, if it has one."""
     if settings.metrics_port is None:
         return nullcontext()

@@ -41,7 +41,7 @@ class Models:
     released: list[Seen]
 
 
-def models(session: Session, platform: Platform) -> Models:
+def list_models(session: Session, platform: Platform) -> Models:
     return Models(_now(platform), _history(session), _released(session))
 
 

@@ -30,7 +30,7 @@ class Meaning:
 
 
 @dataclass(frozen=True)
-class Rule:
+class PrivacySetting:
     """A setting of this process, and since when the ledger has it so; none if it says otherwise."""
 
     name: str
@@ -116,7 +116,7 @@ MEANINGS = {
 }
 
 
-def rules(session: Session, settings: Settings) -> list[Rule]:
+def list_privacy_settings(session: Session, settings: Settings) -> list[PrivacySetting]:
     """All of them, with what the ledger says of those that it keeps."""
     values: dict[str, Any] = {name: getattr(settings, name, None) for name in MEANINGS}
     values["platform_window_days"] = PLATFORM_WINDOW_DAYS
@@ -126,7 +126,7 @@ def rules(session: Session, settings: Settings) -> list[Rule]:
         if change.kind == "settings"
     ]
     return [
-        Rule(name, _said(value), MEANINGS[name], *_kept(name, _said(value), written))
+        PrivacySetting(name, _said(value), MEANINGS[name], *_kept(name, _said(value), written))
         for name, value in values.items()
     ]
 

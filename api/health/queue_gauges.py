@@ -20,9 +20,11 @@ from api.telemetry.metrics import (
 
 def update_queue_gauges(store: Store) -> None:
     """Set the gauges to the queue of the whole deployment."""
-    waits = select(func.count(), func.min(col(AuditRow.submitted_at))).where(fair_queue.waiting())
-    runs = select(func.count()).select_from(AuditRow).where(fair_queue.running())
-    with store.ask() as session:
+    waits = select(func.count(), func.min(col(AuditRow.submitted_at))).where(
+        fair_queue.waiting_audits()
+    )
+    runs = select(func.count()).select_from(AuditRow).where(fair_queue.running_audits())
+    with store.autocommit_session() as session:
         length, oldest = session.exec(waits).one()
         running = session.exec(runs).one()
     QUEUE_LENGTH.set(length)

@@ -50,7 +50,7 @@ class Queue:
     seconds: float | None
 
 
-def queue(session: Session) -> Queue:
+def read_queue_status(session: Session) -> Queue:
     pending = _pending(session)
     places = Counter(each.place for each in pending)
     ended = session.exec(

@@ -14,7 +14,7 @@ from joserfc.errors import ExpiredTokenError, JoseError
 from joserfc.jwk import OKPKey
 
 from api.db import Store
-from api.identity.caller import Caller, Credential, caller_with
+from api.identity.caller import Caller, Credential, load_caller_of_token
 from api.identity.jwt_parsing import Compact, CompactError, parse
 from api.identity.signing_keys import ALGORITHM, CLOCK_SKEW, TOKEN_LIFETIME, SigningKeys
 from api.kernel.clock import now
@@ -62,8 +62,8 @@ class OwnTokens:
 
     def authenticate(self, bearer: str) -> Caller:
         claims = self.read(bearer)
-        with self._store.look() as connection:
-            caller, revoked = caller_with(connection, claims["sub"], claims["jti"])
+        with self._store.autocommit_connection() as connection:
+            caller, revoked = load_caller_of_token(connection, claims["sub"], claims["jti"])
         if revoked:
             raise UnauthenticatedError("The access token was revoked: ask for a new one.")
         if caller is None:

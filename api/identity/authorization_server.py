@@ -29,7 +29,7 @@ from api.identity.signing_keys import TOKEN_LIFETIME
 
 
 @dataclass(frozen=True)
-class Answer:
+class OAuthAnswer:
     status: int
     body: dict[str, Any]
     headers: dict[str, str]
@@ -59,16 +59,16 @@ class TokenServer(AuthorizationServer):  # type: ignore[misc]
         self.register_token_generator("default", _generator(tokens))
         self.register_endpoint(Revocation(store, tokens))
 
-    def issue(self, fields: dict[str, str], authorization: str | None) -> Answer:
+    def issue(self, fields: dict[str, str], authorization: str | None) -> OAuthAnswer:
         post = FormPost(self.metadata["token_endpoint"], authorization, fields)
         if "grant_type" not in fields:
             return refusal(InvalidRequestError("The parameter grant_type is missing."))
-        answer: Answer = self.create_token_response(post)
+        answer: OAuthAnswer = self.create_token_response(post)
         return answer
 
-    def revoke(self, fields: dict[str, str], authorization: str | None) -> Answer:
+    def revoke(self, fields: dict[str, str], authorization: str | None) -> OAuthAnswer:
         post = FormPost(self.metadata["revocation_endpoint"], authorization, fields)
-        answer: Answer = self.create_endpoint_response(Revocation.ENDPOINT_NAME, post)
+        answer: OAuthAnswer = self.create_endpoint_response(Revocation.ENDPOINT_NAME, post)
         return answer
 
     def authenticate_client(
@@ -90,17 +90,17 @@ class TokenServer(AuthorizationServer):  # type: ignore[misc]
 
     def handle_response(
         self, status: int, body: dict[str, Any], headers: list[tuple[str, str]]
-    ) -> Answer:
-        return Answer(status, body, dict(headers))
+    ) -> OAuthAnswer:
+        return OAuthAnswer(status, body, dict(headers))
 
     def send_signal(self, name: str, *args: Any, **kwargs: Any) -> None:
         """Nobody listens."""
 
 
-def refusal(error: OAuth2Error, status: int | None = None) -> Answer:
+def refusal(error: OAuth2Error, status: int | None = None) -> OAuthAnswer:
     """An RFC 6749 error for what never reached the server."""
     own_status, body, headers = error()
-    return Answer(status or own_status, body, dict(headers))
+    return OAuthAnswer(status or own_status, body, dict(headers))
 
 
 def _generator(tokens: OwnTokens) -> BearerTokenGenerator:

@@ -63,17 +63,19 @@ class Authenticator(Protocol):
     def authenticate(self, bearer: str) -> Caller: ...
 
 
-def caller_by_id(session: Session, researcher_id: str) -> Caller | None:
+def load_caller(session: Session, researcher_id: str) -> Caller | None:
     return _caller(session.get(ResearcherRow, researcher_id))
 
 
-def caller_with(connection: Connection, researcher_id: str, jti: str) -> tuple[Caller | None, bool]:
+def load_caller_of_token(
+    connection: Connection, researcher_id: str, jti: str
+) -> tuple[Caller | None, bool]:
     """Whose token it is, and whether it was revoked: one question, as it is asked all the time."""
     row = connection.execute(_HOLDER, {"researcher": researcher_id, "jti": jti}).first()
     return _caller(row), row is not None and row.revoked
 
 
-def caller_by_outside_subject(session: Session, subject: str) -> Caller | None:
+def load_caller_of_subject(session: Session, subject: str) -> Caller | None:
     query = select(ResearcherRow).where(col(ResearcherRow.outside_subject) == subject)
     return _caller(session.scalars(query).one_or_none())
 

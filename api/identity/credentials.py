@@ -24,10 +24,10 @@ _SESSIONS = select(col(ConsoleSessionRow.digest), col(ConsoleSessionRow.key_thum
 )
 
 
-def still_valid(store: Store, callers: Sequence[Caller]) -> list[bool]:
+def check_still_valid(store: Store, callers: Sequence[Caller]) -> list[bool]:
     """Return, for each caller, whether researcher, token and session are all still good."""
     known = [caller.credential for caller in callers if caller.credential is not None]
-    with store.look() as connection:
+    with store.autocommit_connection() as connection:
         people = _found(connection, _RESEARCHERS, {caller.researcher_id for caller in callers})
         revoked = _found(connection, _REVOKED, {each.token for each in known if each.token})
         sessions = _found(connection, _SESSIONS, {each.session for each in known if each.session})

@@ -16,7 +16,7 @@ from api.kernel.errors import UnavailableError
 ALGORITHMS = ("dir", "A256GCM")
 
 
-class Seal:
+class KeyCipher:
     """Closes and opens private keys; the sealing key stays in memory."""
 
     def __init__(self, secret: SecretStr) -> None:

@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 
-from api.identity.authorization_server import Answer, TokenServer, refusal
+from api.identity.authorization_server import OAuthAnswer, TokenServer, refusal
 from api.identity.metadata import JWKS_PATH, METADATA_PATH, REVOCATION_PATH, TOKEN_PATH
 from api.identity.oauth_forms import MAX_BYTES, MEDIA_TYPE, parse_form
 from api.identity.oauth_messages import (
@@ -95,7 +95,7 @@ def _server(auth: Auth) -> TokenServer:
 
 
 async def _answer(
-    request: Request, answer: Callable[[dict[str, str], str | None], Answer]
+    request: Request, answer: Callable[[dict[str, str], str | None], OAuthAnswer]
 ) -> JSONResponse:
     """Read the form, within bounds, and answer it in a thread: Authlib is synchronous."""
     try:
@@ -116,6 +116,6 @@ async def _bounded_body(request: Request) -> bytes:
     return bytes(body)
 
 
-def _respond(answer: Answer) -> JSONResponse:
+def _respond(answer: OAuthAnswer) -> JSONResponse:
     headers = {name: text for name, text in answer.headers.items() if name != "Content-Type"}
     return JSONResponse(answer.body, status_code=answer.status, headers=headers)

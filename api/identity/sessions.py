@@ -13,7 +13,7 @@ from sqlalchemy import delete
 from sqlmodel import Session, col
 
 from api.db import ConsoleSessionRow, ResearcherRow, SignInCodeRow, Store
-from api.identity.caller import Caller, Credential, caller_by_id
+from api.identity.caller import Caller, Credential, load_caller
 from api.kernel.clock import now
 from api.kernel.errors import NotFoundError, UnauthenticatedError
 from api.kernel.settings import Settings
@@ -44,10 +44,10 @@ def make_code(store: Store, caller: Caller) -> tuple[str, datetime]:
     return code, until
 
 
-def holder_of(session: Session, code: str) -> Caller:
+def load_holder(session: Session, code: str) -> Caller:
     """Whom a code would sign in; looking does not use it up."""
     row = session.get(SignInCodeRow, _digest(code))
-    caller = caller_by_id(session, row.researcher_id) if row and row.expires_at > now() else None
+    caller = load_caller(session, row.researcher_id) if row and row.expires_at > now() else None
     if caller is None:
         raise UnauthenticatedError(
             "This link was used before, or is over ten minutes old: ask for a new one.",
@@ -59,7 +59,7 @@ def holder_of(session: Session, code: str) -> Caller:
 def use_code(store: Store, code: str) -> str:
     """Open the session of a code, which nobody can use again."""
     with store.write() as session:
-        caller = holder_of(session, code)
+        caller = load_holder(session, code)
         used = delete(SignInCodeRow).where(col(SignInCodeRow.digest) == _digest(code))
         # Of two who come at once, one deletes the row.
         if session.connection().execute(used).rowcount != 1:
@@ -81,7 +81,7 @@ def open_session(session: Session, caller: Caller) -> str:
     return secret
 
 
-def caller_of(session: Session, secret: str) -> Caller | None:
+def load_session_caller(session: Session, secret: str) -> Caller | None:
     """Who is signed in by this secret, if anybody still is."""
     row = session.get(ConsoleSessionRow, _digest(secret))
     if row is None or row.expires_at <= now():
@@ -89,7 +89,7 @@ def caller_of(session: Session, secret: str) -> Caller | None:
     holder = session.get(ResearcherRow, row.researcher_id)
     if holder is None or holder.key_thumbprint != row.key_thumbprint:
         return None
-    caller = caller_by_id(session, row.researcher_id)
+    caller = load_caller(session, row.researcher_id)
     if caller is None:
         return None
     return replace(caller, credential=Credential(row.expires_at, session=row.digest))

@@ -16,7 +16,7 @@ from sqlalchemy import select
 from sqlmodel import Session, col
 
 from api.db import SigningKeyRow, Store
-from api.identity.key_encryption import Seal
+from api.identity.key_encryption import KeyCipher
 from api.kernel.clock import now
 from api.kernel.settings import Settings
 from openapi.resources import KeyPurpose as Purpose
@@ -46,7 +46,7 @@ class SigningKeys:
 
     def __init__(self, store: Store, settings: Settings, log: KeyLog) -> None:
         self._store, self._log = store, log
-        self._seal = Seal(settings.key_encryption_key)
+        self._seal = KeyCipher(settings.key_encryption_key)
         self._lock = threading.Lock()
         self._rows: tuple[SigningKeyRow, ...] = ()
         self._loaded_at = self._searched_at = float("-inf")

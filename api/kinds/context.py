@@ -10,8 +10,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from api.execution.in_process import InProcess
-from api.platforms.interfaces import Columns, Persons, Platform, Wanted
+from api.execution.in_process import InProcessEngine
+from api.platforms.interfaces import Columns, LogColumns, Persons, Platform
 from privacy.tables.bounded_table import Table
 from privacy.tables.membership import Membership
 
@@ -53,22 +53,22 @@ class Engine(Protocol):
     reduction is a function of a platform and of the people of a partition, and tables add.
     """
 
-    def total(
+    def sum_tables(
         self,
         membership: Membership,
         reduce: Callable[[Platform, Membership], Table],
-        wanted: Wanted | None = None,
+        wanted: LogColumns | None = None,
     ) -> Table:
         """Return the sum of the tables of all partitions; `wanted` is what they read of a log."""
         ...
 
-    def compared(
+    def total_by_key(
         self,
         membership: Membership,
         read: Callable[[Platform, Membership], Columns],
         key: str,
         reduce: Callable[[Columns], Table],
-        wanted: Wanted | None = None,
+        wanted: LogColumns | None = None,
     ) -> Table:
         """Return the same where rows of different people are compared: those of one `key`.
 
@@ -87,8 +87,8 @@ class AuditContext:
     journal: Journal | None = None
 
 
-def in_process(
+def in_process_context(
     platform: Platform, *, balances: Balances | None = None, journal: Journal | None = None
 ) -> AuditContext:
     """Return the context of an audit that reads people in this process."""
-    return AuditContext(platform, InProcess(platform), balances, journal)
+    return AuditContext(platform, InProcessEngine(platform), balances, journal)

@@ -17,7 +17,7 @@ from openapi.resources.audiences import SupportedSource
 from privacy.plans import PLANS, PublicAudience
 from privacy.tables.bounded_table import Table
 from privacy.tables.membership import Membership
-from privacy.waist import Question, planned
+from privacy.waist import ReleasePlan, planned
 
 # Where an audience comes from: identifiers that were uploaded; the same, of people who confirmed on
 # the platform that they take part; a sample that the platform drew; identifiers that it never sees.
@@ -60,8 +60,8 @@ class AudienceFacts:
         )
 
 
-def planned_question(request: Any, audience: AudienceFacts) -> Question:
-    """Return the question of a request, by the plan of its kind (`privacy.plans`)."""
+def plan_release(request: Any, audience: AudienceFacts) -> ReleasePlan:
+    """Return the plan of a request, as its kind plans it (`privacy.plans`)."""
     return planned(PLANS[request.kind](request.model_dump(mode="json"), audience.public))
 
 
@@ -94,19 +94,19 @@ class Kind(Protocol):
         """Refuse what cannot be asked (`RefusalError`), before anything is charged."""
         ...
 
-    def question(self, request: Any, audience: AudienceFacts) -> Question:
+    def plan(self, request: Any, audience: AudienceFacts) -> ReleasePlan:
         """Which tables will be released, with which noise: all that the price depends on."""
         ...
 
     def reduce(
         self,
         request: Any,
-        question: Question,
+        plan: ReleasePlan,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
         context: AuditContext,
     ) -> Mapping[str, Table]:
-        """The tables of the question, within its bounds, from private data."""
+        """The tables of the plan, within its bounds, from private data."""
         ...
 
     def held_bytes(self, request: Any, audience: AudienceFacts) -> int:

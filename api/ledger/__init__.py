@@ -1,5 +1,5 @@
 """The ledger: append-only, signed where people speak, verifiable by anyone who holds the keys."""
 
-from api.ledger.entries import Draft, append, append_all, lock, view
+from api.ledger.entries import Draft, append, append_all, lock, to_wire
 
-__all__ = ["Draft", "append", "append_all", "lock", "view"]
+__all__ = ["Draft", "append", "append_all", "lock", "to_wire"]

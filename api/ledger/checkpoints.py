@@ -15,7 +15,7 @@ from api.db import CheckpointRow, HeadRow, Store
 from api.identity.signing_keys import SigningKeys
 from api.kernel.errors import InvalidRequestError, NotFoundError, NotSignedError
 from api.ledger.entries import lock
-from api.ledger.tree import tree
+from api.ledger.tree import load_tree
 from openapi.resources import SignedHead
 from privacy.errors import NoteError
 from privacy.ledger import notes
@@ -41,7 +41,7 @@ class Checkpointer:
     def once(self) -> CheckpointRow | None:
         """Sign the head, if it is not signed yet."""
         with self.store.read() as session:
-            newest = latest(session)
+            newest = load_latest(session)
             if session.exec(select(HeadRow)).one().size == (newest.size if newest else 0):
                 return newest
         key = self.keys.current("ledger")
@@ -62,7 +62,7 @@ def sign_head(
     size = session.exec(select(HeadRow)).one().size
     row = session.get(CheckpointRow, size)
     if row is None:
-        checkpoint = notes.Checkpoint(origin, size, tree(session).root(size))
+        checkpoint = notes.Checkpoint(origin, size, load_tree(session).root(size))
         note = notes.sign_checkpoint(checkpoint, [(origin, key) for key in keys])
         row = CheckpointRow(size=size, note=note, at=at, lasting=lasting)
         session.add(row)
@@ -70,14 +70,14 @@ def sign_head(
     return row
 
 
-def latest(session: Session) -> CheckpointRow | None:
+def load_latest(session: Session) -> CheckpointRow | None:
     query = select(CheckpointRow).order_by(col(CheckpointRow.size).desc()).limit(1)
     return session.exec(query).first()
 
 
-def covering(session: Session, number: int) -> CheckpointRow:
+def find_covering(session: Session, number: int) -> CheckpointRow:
     """The newest checkpoint, if it covers this entry."""
-    row = latest(session)
+    row = load_latest(session)
     if row is None or row.size <= number:
         raise NotSignedError(f"no signed head covers entry {number} yet; wait a few seconds")
     return row
@@ -102,6 +102,6 @@ def add_cosignature(session: Session, note: str, witness: notes.VerifierKey) -> 
     return row
 
 
-def view(row: CheckpointRow) -> SignedHead:
+def to_wire(row: CheckpointRow) -> SignedHead:
     """Return the signed head as it is shown."""
     return SignedHead(size=row.size, note=row.note, at=row.at)

@@ -19,7 +19,7 @@ def add_cosignature(store: Store, caller: Caller, note: str) -> SignedHead:
     """Keep a regulator's cosignature of a head that this service signed."""
     with store.write() as session:
         witness = _witness(session, caller)
-        return checkpoints.view(checkpoints.add_cosignature(session, note, witness))
+        return checkpoints.to_wire(checkpoints.add_cosignature(session, note, witness))
 
 
 def _witness(session: Session, caller: Caller) -> VerifierKey:

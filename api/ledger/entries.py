@@ -116,7 +116,7 @@ def append_all(
     return entries
 
 
-def view(row: EntryRow) -> Entry:
+def to_wire(row: EntryRow) -> Entry:
     entry = json.loads(row.text)
     return Entry(
         number=row.number,

@@ -14,9 +14,9 @@ from sqlmodel import col, select
 
 from api.db import CheckpointRow, EntryRow, Store
 from api.kernel.errors import NotSignedError
-from api.ledger.checkpoints import latest
-from api.ledger.proofs import encoded
-from api.ledger.tree import tree
+from api.ledger.checkpoints import load_latest
+from api.ledger.proofs import encode_path
+from api.ledger.tree import load_tree
 from api.ledger.visibility import visible_to
 from api.web.table_streaming import parquet_pieces
 from privacy.ledger import merkle
@@ -60,7 +60,7 @@ def _header(
     store: Store, origin: str, auditor_id: str | None, seen: Collection[int]
 ) -> dict[str, Any]:
     with store.snapshot() as session:
-        head = latest(session)
+        head = load_latest(session)
         if head is None:
             raise NotSignedError("nothing is signed yet; ask again in a few seconds")
         kept = select(CheckpointRow).where(
@@ -78,14 +78,14 @@ def _header(
         older = {size for size in (*seen, *(row.size for row in rows)) if 0 < size < head.size}
         return header | {
             "auditor": auditor_id,
-            "consistency": _continued(older, head.size, tree(session)),
+            "consistency": _continued(older, head.size, load_tree(session)),
         }
 
 
 def _continued(older: Collection[int], size: int, known: Tree) -> dict[str, list[str]]:
     """The paths from heads of these sizes to the newest: who does not see all cannot hash them."""
     return {
-        str(old): encoded(merkle.consistency_path(old, size, known.subtree))
+        str(old): encode_path(merkle.consistency_path(old, size, known.subtree))
         for old in sorted(older)
     }
 
@@ -99,7 +99,7 @@ def _chunks(store: Store, size: int, auditor_id: str | None) -> Iterator[list[Li
             rows = session.exec(columns.order_by(number).limit(AT_ONCE)).all()
             if not rows:
                 return
-            known = tree(session)
+            known = load_tree(session)
             lines = [
                 tuple(row) if auditor_id is None else _proved(row, size, known) for row in rows
             ]
@@ -110,7 +110,7 @@ def _chunks(store: Store, size: int, auditor_id: str | None) -> Iterator[list[Li
 
 def _proved(row: Sequence[Any], size: int, known: Tree) -> Line:
     number, at, kind, auditor_id, text = row
-    path = encoded(merkle.inclusion_path(number, size, known.subtree))
+    path = encode_path(merkle.inclusion_path(number, size, known.subtree))
     line = canonical({"entry": text, "path": path}).decode()
     return number, at, kind, auditor_id, line
 

@@ -7,30 +7,30 @@ from sqlmodel import Session
 from api.db import EntryRow
 from api.kernel.errors import InvalidRequestError, NotSignedError
 from api.ledger import checkpoints
-from api.ledger.tree import tree
+from api.ledger.tree import load_tree
 from openapi.resources import ConsistencyProof, InclusionProof
 from privacy.ledger import merkle
 
 
-def inclusion(session: Session, entry: EntryRow) -> InclusionProof:
+def prove_inclusion(session: Session, entry: EntryRow) -> InclusionProof:
     """That the newest signed head holds this entry."""
-    head = checkpoints.covering(session, entry.number)
-    path = merkle.inclusion_path(entry.number, head.size, tree(session).subtree)
+    head = checkpoints.find_covering(session, entry.number)
+    path = merkle.inclusion_path(entry.number, head.size, load_tree(session).subtree)
     return InclusionProof(
-        entry=entry.text, number=entry.number, path=encoded(path), checkpoint=head.note
+        entry=entry.text, number=entry.number, path=encode_path(path), checkpoint=head.note
     )
 
 
-def consistency(session: Session, old: int, new: int) -> ConsistencyProof:
+def prove_consistency(session: Session, old: int, new: int) -> ConsistencyProof:
     """That what was signed at one size is the beginning of what was signed at another."""
-    newest = checkpoints.latest(session)
+    newest = checkpoints.load_latest(session)
     if newest is None or new > newest.size:
         raise NotSignedError(f"no head of size {new} is signed yet")
     if old > new:
         raise InvalidRequestError("`old` must not be larger than `new`")
-    path = merkle.consistency_path(old, new, tree(session).subtree)
-    return ConsistencyProof(old=old, new=new, path=encoded(path))
+    path = merkle.consistency_path(old, new, load_tree(session).subtree)
+    return ConsistencyProof(old=old, new=new, path=encode_path(path))
 
 
-def encoded(path: list[bytes]) -> list[str]:
+def encode_path(path: list[bytes]) -> list[str]:
     return [base64.b64encode(each).decode() for each in path]

@@ -6,7 +6,7 @@ from api.db import CheckpointRow, EntryRow
 from api.identity.caller import Caller
 from api.kernel.errors import NotFoundError, NotSignedError
 from api.ledger import checkpoints, proofs
-from api.ledger.entries import view
+from api.ledger.entries import to_wire
 from api.ledger.visibility import visible
 from api.web.pagination import page
 from openapi.resources import Entry, InclusionProof, Page, SignedHead
@@ -23,7 +23,7 @@ def list_entries(
     query = visible(caller)
     if kind is not None:
         query = query.where(EntryRow.kind == kind)
-    return page(session, query, EntryRow.number, view, cursor, limit)
+    return page(session, query, EntryRow.number, to_wire, cursor, limit)
 
 
 def follow_entries(
@@ -33,31 +33,31 @@ def follow_entries(
     query = visible(caller).where(col(EntryRow.number) > (-1 if after is None else after))
     rows = session.exec(query.order_by(col(EntryRow.number)).limit(limit)).all()
     following = str(rows[-1].number) if len(rows) == limit else None
-    return Page[Entry](items=[view(row) for row in rows], next=following)
+    return Page[Entry](items=[to_wire(row) for row in rows], next=following)
 
 
 def get_entry(session: Session, caller: Caller, number: int) -> Entry:
     """Return an entry that the caller may see; any other is not there."""
-    return view(_visible_entry(session, caller, number))
+    return to_wire(_visible_entry(session, caller, number))
 
 
 def prove_entry(session: Session, caller: Caller, number: int) -> InclusionProof:
     """Prove that the newest signed head holds an entry that the caller may see."""
-    return proofs.inclusion(session, _visible_entry(session, caller, number))
+    return proofs.prove_inclusion(session, _visible_entry(session, caller, number))
 
 
 def get_newest_head(session: Session) -> SignedHead:
     """Return the newest signed head, with the cosignatures it has."""
-    row = checkpoints.latest(session)
+    row = checkpoints.load_latest(session)
     if row is None:
         raise NotSignedError("nothing is signed yet; ask again in a few seconds")
-    return checkpoints.view(row)
+    return checkpoints.to_wire(row)
 
 
 def list_heads(session: Session, cursor: int | None = None, limit: int = 50) -> Page[SignedHead]:
     """Return all signed heads, newest first."""
     heads = select(CheckpointRow)
-    return page(session, heads, CheckpointRow.size, checkpoints.view, cursor, limit)
+    return page(session, heads, CheckpointRow.size, checkpoints.to_wire, cursor, limit)
 
 
 def _visible_entry(session: Session, caller: Caller, number: int) -> EntryRow:

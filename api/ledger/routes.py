@@ -129,7 +129,7 @@ def prove_consistency(
     _: CallerDep, session: ReadDep, old: HeadSizeQuery, new: HeadSizeQuery
 ) -> ConsistencyProof:
     """That one signed head continues another."""
-    return proofs.consistency(session, old, new)
+    return proofs.prove_consistency(session, old, new)
 
 
 @router.post("/cosignatures", status_code=201, responses=responses(NotFoundError, body=True))

@@ -15,7 +15,7 @@ from api.kernel.clock import now
 from api.kernel.errors import UnsignedError
 from privacy.errors import StatementError
 from privacy.ledger import statements
-from privacy.ledger.statements import Head, Statement
+from privacy.ledger.statements import Statement, StatementHeader
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class SignedRequest:
         self, session: Session, caller: Caller, action: str, draft: BaseModel
     ) -> Statement:
         """Return the caller's statement, verified in the transaction that enacts it."""
-        return self._read(key_of(session, caller), caller, action, draft)
+        return self._read(load_key(session, caller), caller, action, draft)
 
     def stated(self, caller: Caller, action: str, draft: BaseModel) -> Statement:
         """Return it verified by the key that let the caller in, before any transaction."""
@@ -42,7 +42,7 @@ class SignedRequest:
         return read(jwk, caller, action, draft, self.key, self.signature, self.origin)
 
 
-def key_of(session: Session, caller: Caller) -> Mapping[str, Any] | None:
+def load_key(session: Session, caller: Caller) -> Mapping[str, Any] | None:
     """The key of the caller that is registered, as this transaction sees it."""
     row = find(session, ResearcherRow, id=caller.researcher_id)
     return row.jwk if row else None
@@ -61,7 +61,7 @@ def read(
     if jwk is None:
         raise UnsignedError("no key of yours is registered: ask your regulator to register one")
     body = draft.model_dump(mode="json")
-    stated = statements.condensed(body) if action == "charge" else stated_body(body)
+    stated = statements.condense_request(body) if action == "charge" else stated_body(body)
     maker = import_public_jwk(dict(jwk))
     return check(Statement(action, caller.researcher_id, key, stated, signature), maker, origin)
 
@@ -82,7 +82,7 @@ def check(statement: Statement, maker: Key, origin: str) -> Statement:
     return statement
 
 
-def _check_named(made: Head, maker: Key) -> None:
+def _check_named(made: StatementHeader, maker: Key) -> None:
     """By its name the key is recognised when the entry is written (`api.ledger.entries`)."""
     if made.kid != maker.thumbprint():
         raise StatementError("the signature names another key than the one that made it")
@@ -90,6 +90,6 @@ def _check_named(made: Head, maker: Key) -> None:
 
 def stated_body(body: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        return statements.stated(body)
+        return statements.state_request(body)
     except StatementError as error:
         raise UnsignedError(f"{error}; nothing was done") from error

@@ -9,7 +9,7 @@ from api.db import EntryRow, TreeHashRow
 from privacy.ledger.tiles import TILE, Tree
 
 
-def tree(session: Session) -> Tree:
+def load_tree(session: Session) -> Tree:
     """The tree as this transaction sees it. No hash is read twice: paths of neighbours overlap."""
 
     @lru_cache(maxsize=4096)
@@ -21,7 +21,7 @@ def tree(session: Session) -> Tree:
 
 def grow(session: Session, size: int) -> None:
     """Keep the hash of every subtree that the newest entry has completed."""
-    for level, found in enumerate(tree(session).completed(size), start=1):
+    for level, found in enumerate(load_tree(session).completed(size), start=1):
         number = size // TILE**level - 1
         session.add(TreeHashRow(level=level, number=number, hash=found))
 

@@ -23,7 +23,7 @@ from api.kernel.errors import (
 )
 
 
-def remaining(session: Session, mandate: MandateRow, at: datetime) -> Fraction:
+def load_remaining(session: Session, mandate: MandateRow, at: datetime) -> Fraction:
     """What can be spent at this instant."""
     left = mandate.limit - _used(session, mandate, at)
     if mandate.lifetime_limit is not None:
@@ -72,7 +72,7 @@ def period_of(mandate: MandateRow, at: datetime) -> int:
 
 def _debited(session: Session, debit: Debit, at: datetime) -> dict[str, Any]:
     mandate, amount, loss = debit
-    left = remaining(session, mandate, at)
+    left = load_remaining(session, mandate, at)
     if amount > left:
         raise _refusal(mandate, amount, left)
     if loss > remaining_exploration(mandate):

@@ -5,7 +5,7 @@ from sqlmodel import Session, col, select
 from api.db import MandateRow
 from api.identity.caller import Caller
 from api.kernel.errors import NotFoundError
-from api.mandates.service import view
+from api.mandates.service import to_wire
 from api.web.pagination import page
 from openapi.resources import Budget, Mandate, Page
 
@@ -14,7 +14,7 @@ def get_budget(session: Session, caller: Caller) -> Budget:
     """Return the mandates of the caller's auditor, newest first."""
     mine = select(MandateRow).where(MandateRow.auditor_id == caller.auditor)
     rows = session.exec(mine.order_by(col(MandateRow.id).desc()))
-    return Budget(mandates=[view(session, row) for row in rows])
+    return Budget(mandates=[to_wire(session, row) for row in rows])
 
 
 def list_mandates(
@@ -24,7 +24,7 @@ def list_mandates(
     query = select(MandateRow)
     if auditor_id is not None:
         query = query.where(MandateRow.auditor_id == auditor_id)
-    return page(session, query, MandateRow.id, lambda row: view(session, row), cursor, limit)
+    return page(session, query, MandateRow.id, lambda row: to_wire(session, row), cursor, limit)
 
 
 def get_mandate(session: Session, mandate_id: str) -> Mandate:
@@ -32,4 +32,4 @@ def get_mandate(session: Session, mandate_id: str) -> Mandate:
     row = session.get(MandateRow, mandate_id)
     if row is None:
         raise NotFoundError(f"no mandate {mandate_id}")
-    return view(session, row)
+    return to_wire(session, row)

@@ -6,7 +6,7 @@ from api.db import MandateRow, ResearcherRow
 from api.kernel.errors import NoMandateError
 
 
-def regulator_key(session: Session, mandate: MandateRow) -> dict[str, str]:
+def load_regulator_key(session: Session, mandate: MandateRow) -> dict[str, str]:
     """The public key that runs under this mandate are sealed to: that of who granted it."""
     regulator = session.get_one(ResearcherRow, mandate.granted_by)
     jwk = regulator.jwk or {}

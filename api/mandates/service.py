@@ -25,7 +25,7 @@ from api.ledger import append, lock
 from api.mandates import budgets
 from openapi.resources import Mandate, MandateDraft, MandateLimits, Renewal
 from privacy.ledger.statements import Statement
-from privacy.tables.price import INFINITE, Price, approximate_epsilon
+from privacy.tables.price import INFINITE, ExactPrice, approximate_epsilon
 
 _OF = select(MandateRow).where(
     col(MandateRow.auditor_id).in_(bindparam("auditors", expanding=True))
@@ -45,7 +45,7 @@ def grant(session: Session, draft: MandateDraft, statement: Statement) -> Mandat
             raise NotFoundError(f"no researcher {researcher_id} of this auditor")
     row = create(session, draft.auditor_id, draft, statement.by)
     append(session, "mandate", {"mandate_id": row.id}, row.auditor_id, statement)
-    return view(session, row)
+    return to_wire(session, row)
 
 
 def create(session: Session, auditor_id: str, draft: MandateLimits, by: str) -> MandateRow:
@@ -73,7 +73,7 @@ def create(session: Session, auditor_id: str, draft: MandateLimits, by: str) -> 
     return row
 
 
-def for_auditors(
+def load_for_auditors(
     session: Session, auditor_ids: Collection[str], *, lock: bool = False
 ) -> dict[str, list[MandateRow]]:
     """The mandates of each of these auditors, locked if asked for."""
@@ -87,7 +87,7 @@ def select_payer(
     session: Session,
     found: Collection[MandateRow],
     kind: str,
-    price: Price,
+    price: ExactPrice,
     mandate_id: str | None,
     at: datetime,
     *,
@@ -116,14 +116,14 @@ def select_payer(
         row
         for row in in_force
         if price.debit(row.currency)
-        <= budgets.remaining(session, row, at) - (taken or {}).get(row.id, 0)
+        <= budgets.load_remaining(session, row, at) - (taken or {}).get(row.id, 0)
         and price.exploration_loss
         <= budgets.remaining_exploration(row) - (explored or {}).get(row.id, 0)
     )
     return next(able, in_force[0])
 
 
-def view(session: Session, row: MandateRow) -> Mandate:
+def to_wire(session: Session, row: MandateRow) -> Mandate:
     fields: dict[str, Any] = row.model_dump(
         include={"id", "auditor_id", "purpose", "kinds", "valid_from", "valid_until", "created_at"}
     )
@@ -139,7 +139,7 @@ def view(session: Session, row: MandateRow) -> Mandate:
         approximate_epsilon=approximate,
         renewal=renewal_of(row),
         spent=as_decimal(row.spent),
-        remaining=as_decimal(max(Fraction(0), budgets.remaining(session, row, now()))),
+        remaining=as_decimal(max(Fraction(0), budgets.load_remaining(session, row, now()))),
         exploration_spent=as_decimal(row.exploration_spent),
         exploration_remaining=as_decimal(max(Fraction(0), budgets.remaining_exploration(row))),
     )

@@ -16,7 +16,13 @@ from api.accounting.balance_blocks import Blocks
 from api.accounting.memberships import HIDDEN
 from api.db import AudienceRow, ChargeRow, EntryRow, Store
 from api.ledger import append, lock
-from api.operations.reconciliation import AT_ONCE, Charged, blocks_of, expected, standing_charges
+from api.operations.reconciliation import (
+    AT_ONCE,
+    Charged,
+    load_block_numbers,
+    load_expected,
+    load_standing_charges,
+)
 from privacy.plans import PLANS
 
 ENTRY = "balance-repair"
@@ -58,8 +64,8 @@ def _is_due(session: Session) -> bool:
 
 
 def _repair(session: Session, by: str, reason: str) -> int:
-    charges = standing_charges(session)
-    numbers = blocks_of(session, charges)
+    charges = load_standing_charges(session)
+    numbers = load_block_numbers(session, charges)
     for start in range(0, len(numbers), AT_ONCE):
         blocks = Blocks.load(session, numbers[start : start + AT_ONCE])
         _raise(session, blocks, charges)
@@ -70,5 +76,5 @@ def _repair(session: Session, by: str, reason: str) -> int:
 def _raise(session: Session, blocks: Blocks, charges: list[Charged]) -> None:
     for carried in ("carried", "carried_drawn"):
         np.maximum(blocks[carried], 0, out=blocks[carried])
-    for column, least in expected(session, blocks, charges).items():
+    for column, least in load_expected(session, blocks, charges).items():
         np.maximum(blocks[column], least, out=blocks[column])

@@ -24,13 +24,13 @@ from api.audits.queue.worker_thread import WorkerThread, freeze_startup_objects
 from api.db import Store
 from api.db.schema import NewerSchemaError, migrate
 from api.health import container_probe as probing
-from api.health.listener import MetricsAddressError, listen, listening
+from api.health.listener import MetricsAddressError, listen, listen_if_configured
 from api.kernel.checks import report
 from api.kernel.hard_limits import PERSON_LIFETIME_RHO
 from api.kernel.settings import Settings, load_settings
 from api.operations import kinds_command, setup
 from api.operations.balance_repair import repair, repair_after_upgrade
-from api.operations.conformance_command import examined
+from api.operations.conformance_command import open_subject
 from api.operations.demo import Through
 from api.operations.demo import run as run_demo
 from api.operations.doctor import DoctorSubject, diagnose
@@ -135,15 +135,15 @@ def worker(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: told.set())
     with _listening(service):
-        heartbeat = service.presence(serves=False)
+        heartbeat = service.heartbeat(serves=False)
         heartbeat.beat()
         presence = threading.Thread(target=heartbeat.run, args=(stop,))
         presence.start()
-        shift = WorkerThread(service.worker())
+        worker_thread = WorkerThread(service.worker())
         freeze_startup_objects()
-        shift.begin()
+        worker_thread.start()
         told.wait()
-        shift.end()
+        worker_thread.stop()
         stop.set()
         presence.join()
 
@@ -222,7 +222,7 @@ def conformance(
     """Tell what an adapter gets wrong, and what to do about it."""
     chosen = _read_options(options) | ({"token_file": token_file} if token_file else {})
     try:
-        with examined(target, chosen, identifiers, explore=explore) as subject:
+        with open_subject(target, chosen, identifiers, explore=explore) as subject:
             findings = list(examine(subject))
     except (ValueError, PlatformDownError) as error:
         why = f"{error}: {error.__cause__}" if error.__cause__ else error
@@ -246,8 +246,8 @@ def doctor(
     store = Store(settings.database_url)
     try:
         # An empty file: no head was seen yet.
-        patient = DoctorSubject(settings, store, config, head.read_text() or None if head else None)
-        found = list(diagnose(patient))
+        subject = DoctorSubject(settings, store, config, head.read_text() or None if head else None)
+        found = list(diagnose(subject))
     finally:
         store.close()
     if adapter:
@@ -291,7 +291,7 @@ def _read_options(path: Path | None) -> dict[str, Any]:
 @contextmanager
 def _listening(container: Container) -> Iterator[None]:
     """Serve metrics and probes while the block runs; say so in one line where that fails."""
-    with _told(listening(container.settings, container.writes)):
+    with _told(listen_if_configured(container.settings, container.writes)):
         yield
 
 

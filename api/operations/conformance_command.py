@@ -11,11 +11,11 @@ import pyarrow.csv
 from api.app.compose import make_platform
 from api.platforms.conformance.subject import KINDS, Subject, array_of, subject_of
 from api.platforms.http import HttpPlatform
-from api.platforms.http.client import LineOptions
+from api.platforms.http.client import AdapterClientOptions
 
 
 @contextmanager
-def examined(
+def open_subject(
     target: str, options: Mapping[str, Any], identifiers: Path | None, *, explore: bool
 ) -> Iterator[Subject]:
     """A platform by its address, or by its name as in the settings."""
@@ -23,7 +23,7 @@ def examined(
     if "://" not in target:
         yield subject_of(make_platform(target, options), known, explore=explore)
         return
-    line = LineOptions(url=target, **options)
+    line = AdapterClientOptions(url=target, **options)
     limits = {"call_seconds": line.call_seconds, "person_seconds": line.person_seconds}
     with closing(HttpPlatform.at(target, **options)) as platform:
         yield subject_of(platform, known, explore=explore, line=line, **limits)

@@ -56,7 +56,7 @@ def run(folder: Path, *, keep: bool, people: int, through: Through = Through.PRO
     folder = folder / time.strftime("%Y%m%d-%H%M%S")
     folder.mkdir(mode=0o700, parents=True)
     names = ("fair", "biased", "learned") if keep else ("fair", "biased")
-    with hosting(folder, people, names, through) as hosts:
+    with host_demo(folder, people, names, through) as hosts:
         (folder / "demo.json").write_text(json.dumps(hosts, indent=2))
         command = [sys.executable, "-m", "auditor_client.demo", str(folder)]
         done = subprocess.run([*command, *(["--stay"] if keep else [])], check=False)
@@ -67,7 +67,7 @@ def run(folder: Path, *, keep: bool, people: int, through: Through = Through.PRO
 
 
 @contextmanager
-def hosting(
+def host_demo(
     folder: Path, people: int, names: Sequence[str], through: Through = Through.PROCESS
 ) -> Iterator[list[dict[str, Any]]]:
     """The services, started together, stopped when the block ends."""

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlmodel import Session, col, select
 
-from api.accounting.balance_blocks import COLUMNS, Blocks, numbers_of, stated_lowest
-from api.accounting.charge import bound_people
+from api.accounting.balance_blocks import COLUMNS, Blocks, load_stated_lowest, numbers_of
+from api.accounting.charge import load_charged_people
 from api.accounting.lifetime_caps import paid
-from api.accounting.memberships import HIDDEN, charged_members, displaces, load_membership
+from api.accounting.memberships import HIDDEN, displaces, load_charged_members, load_membership
 from api.accounting.people_digest import BEFORE_0015, UnboundPeopleError
 from api.db import AudienceRow, ChargeRow, EntryRow, PersonBlockRow, Store
 from api.db.types import to_pico
@@ -69,7 +69,7 @@ def inspect(store: Store, cap: Fraction, settings: Settings | None = None) -> In
     with store.snapshot() as session:
         charges = list(_charges(session))
         there = _with_people(charges)
-        numbers = blocks_of(session, there)
+        numbers = load_block_numbers(session, there)
         found = np.zeros(5, np.int64)
         for start in range(0, len(numbers), AT_ONCE):
             blocks = Blocks.load(session, numbers[start : start + AT_ONCE])
@@ -79,12 +79,12 @@ def inspect(store: Store, cap: Fraction, settings: Settings | None = None) -> In
     return Inspection(people, len(charges), differing, above_cap, negative, unbound, misstated)
 
 
-def standing_charges(session: Session) -> list[Charged]:
+def load_standing_charges(session: Session) -> list[Charged]:
     """Return the charges that stand and whose people are known: their audience is not erased."""
     return _with_people(_charges(session))
 
 
-def expected(
+def load_expected(
     session: Session, blocks: Blocks, charges: list[Charged]
 ) -> dict[str, NDArray[np.int64]]:
     """Return what the people of some blocks should have, by column."""
@@ -103,10 +103,10 @@ def _counted(
 
     The last count is of blocks with another minimum than the database has.
     """
-    sums, spent = expected(session, blocks, charges), blocks["spent"]
+    sums, spent = load_expected(session, blocks, charges), blocks["spent"]
     differing = (spent != sums["spent"]) | (blocks["drawn"] != sums["drawn"])
     negative = np.minimum.reduce([blocks[column] for column in COLUMNS]) < 0
-    misstated = blocks.least() != stated_lowest(session, blocks)
+    misstated = blocks.least() != load_stated_lowest(session, blocks)
     counted = (spent, differing, spent > cap, negative, misstated)
     return np.array([np.count_nonzero(each) for each in counted])
 
@@ -122,7 +122,7 @@ def _is_bound(session: Session, charge: Charged, settings: Settings) -> bool:
     if row.people_digest == BEFORE_0015:
         return True
     try:
-        bound_people(session, row, charge.audience, settings)
+        load_charged_people(session, row, charge.audience, settings)
     except UnboundPeopleError:
         return False
     return True
@@ -134,7 +134,7 @@ def _with_people(charges: Iterable[Charged]) -> list[Charged]:
 
 def _charged(session: Session, charge: Charged) -> Membership:
     """Return the people whom a charge debits."""
-    return charged_members(session, charge.audit_id, charge.audience)[0]
+    return load_charged_members(session, charge.audit_id, charge.audience)[0]
 
 
 def _within(blocks: Blocks, membership: Membership) -> NDArray[np.int64]:
@@ -158,7 +158,7 @@ def _bodies(session: Session, kind: str) -> Iterator[dict[str, Any]]:
     return map(json.loads, session.exec(query.execution_options(yield_per=1_000)))
 
 
-def blocks_of(session: Session, charges: list[Charged]) -> NDArray[np.int64]:
+def load_block_numbers(session: Session, charges: list[Charged]) -> NDArray[np.int64]:
     """Return the numbers of the blocks that there are, and of those that there should be."""
     there = select(PersonBlockRow.number).order_by(col(PersonBlockRow.number))
     numbers = np.array(session.exec(there).all(), np.int64)

@@ -13,9 +13,9 @@ from api.audits import charges
 from api.db import ChargeRow, Store
 from api.kernel.settings import Settings
 from api.oversight import refusals
-from api.oversight.flags import figures_in_words, flags
+from api.oversight.flags import figures_in_words, load_flags
 from api.oversight.overview import overview
-from api.oversight.time_range import Period
+from api.oversight.time_range import TimeRange
 from api.web.table_streaming import Row, csv_pieces, parquet_pieces
 from openapi.resources import (
     AuditorOverview,
@@ -41,16 +41,16 @@ _IN_MEMORY, _PIECE = 4 * 1024 * 1024, 256 * 1024
 
 
 @dataclass(frozen=True)
-class Asked:
+class ExportQuery:
     """What a table is about."""
 
     settings: Settings
-    period: Period
+    period: TimeRange
     auditor_id: str | None
 
 
 def export(
-    store: Store, name: ExportName, written_as: ExportFormat, asked: Asked
+    store: Store, name: ExportName, written_as: ExportFormat, asked: ExportQuery
 ) -> Iterator[bytes]:
     """Return the table, piece by piece, as it was at one moment.
 
@@ -61,7 +61,7 @@ def export(
 
 
 def _pieces(
-    store: Store, name: ExportName, written_as: ExportFormat, asked: Asked
+    store: Store, name: ExportName, written_as: ExportFormat, asked: ExportQuery
 ) -> Iterator[bytes]:
     """Write the table to a file first: a reader may be slow, and no connection waits for one."""
     columns, read = TABLES[name]
@@ -74,7 +74,7 @@ def _pieces(
             yield piece
 
 
-def _overview(session: Session, asked: Asked) -> Iterator[Row]:
+def _overview(session: Session, asked: ExportQuery) -> Iterator[Row]:
     for auditor in overview(session, asked.settings, asked.auditor_id).auditors:
         if not auditor.mandates:
             yield (*_of_auditor(auditor), *([None] * (len(OVERVIEW) - 4)))
@@ -111,12 +111,12 @@ def _renewal(renewal: Renewal | None) -> str | None:
     return f"{renewal.kind}:{renewal.days}" if renewal else None
 
 
-def _charges(session: Session, asked: Asked) -> Iterator[Row]:
+def _charges(session: Session, asked: ExportQuery) -> Iterator[Row]:
     query = select(ChargeRow).where(*asked.period.holds(ChargeRow.charged_at))
     if asked.auditor_id is not None:
         query = query.where(ChargeRow.auditor_id == asked.auditor_id)
     newest_first = query.order_by(col(ChargeRow.id).desc()).execution_options(yield_per=1_000)
-    return (_of_charge(charges.view(row)) for row in session.exec(newest_first))
+    return (_of_charge(charges.to_wire(row)) for row in session.exec(newest_first))
 
 
 def _of_charge(charge: Charge) -> Row:
@@ -143,7 +143,7 @@ def _of_charge(charge: Charge) -> Row:
     )
 
 
-def _refusals(session: Session, asked: Asked) -> Iterator[Row]:
+def _refusals(session: Session, asked: ExportQuery) -> Iterator[Row]:
     query = refusals.newest_first(refusals.refused(asked.period, asked.auditor_id))
     for row in session.exec(query.execution_options(yield_per=1_000)):
         found = refusals.view(row)
@@ -158,8 +158,8 @@ def _refusals(session: Session, asked: Asked) -> Iterator[Row]:
         )
 
 
-def _flags(session: Session, asked: Asked) -> Iterator[Row]:
-    for flag in flags(session, asked.period, asked.auditor_id).flags:
+def _flags(session: Session, asked: ExportQuery) -> Iterator[Row]:
+    for flag in load_flags(session, asked.period, asked.auditor_id).flags:
         yield (
             flag.pattern,
             flag.at,
@@ -239,7 +239,7 @@ FLAGS = pa.schema(
         ("figures", _TEXT),
     ]
 )
-TABLES: Mapping[ExportName, tuple[pa.Schema, Callable[[Session, Asked], Iterator[Row]]]] = {
+TABLES: Mapping[ExportName, tuple[pa.Schema, Callable[[Session, ExportQuery], Iterator[Row]]]] = {
     "overview": (OVERVIEW, _overview),
     "charges": (CHARGES, _charges),
     "refusals": (REFUSALS, _refusals),

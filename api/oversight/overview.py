@@ -128,7 +128,7 @@ def _mandate(session: Session, row: MandateRow, figures: _Figures, at: datetime)
             "renewal": renewal_of(row),
             "lifetime_limit": None if lifetime is None else as_decimal(lifetime),
             "spent": as_decimal(row.spent),
-            "remaining": as_decimal(max(Fraction(0), budgets.remaining(session, row, at))),
+            "remaining": as_decimal(max(Fraction(0), budgets.load_remaining(session, row, at))),
             "spent_7_days": as_decimal(figures.week.get(row.id, Fraction(0))),
             "spent_30_days": as_decimal(month),
             "exhausted_on": exhausted_on(row, month, at),

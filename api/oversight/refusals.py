@@ -7,14 +7,14 @@ from sqlmodel import Session, col, select
 from sqlmodel.sql.expression import SelectOfScalar
 
 from api.db import EntryRow
-from api.oversight.time_range import Period
+from api.oversight.time_range import TimeRange
 from api.web.pagination import page
 from openapi.resources import Page, Refusal, RefusalCount, RefusalCounts
 
 
 def list_refusals(
     session: Session,
-    period: Period,
+    period: TimeRange,
     auditor_id: str | None = None,
     cursor: int | None = None,
     limit: int = 50,
@@ -23,7 +23,7 @@ def list_refusals(
     return page(session, refused(period, auditor_id), EntryRow.number, view, cursor, limit)
 
 
-def refused(period: Period, auditor_id: str | None) -> SelectOfScalar[EntryRow]:
+def refused(period: TimeRange, auditor_id: str | None) -> SelectOfScalar[EntryRow]:
     query = select(EntryRow).where(EntryRow.kind == "refusal", *period.holds(EntryRow.at))
     return query if auditor_id is None else query.where(EntryRow.auditor_id == auditor_id)
 
@@ -41,7 +41,7 @@ def view(row: EntryRow) -> Refusal:
     )
 
 
-def counts(session: Session, period: Period, auditor_id: str | None) -> RefusalCounts:
+def counts(session: Session, period: TimeRange, auditor_id: str | None) -> RefusalCounts:
     """How many, by auditor and reason, the most frequent first."""
     rows = session.exec(refused(period, auditor_id).execution_options(yield_per=1_000))
     found = Counter((row.auditor_id, json.loads(row.text)["facts"]["code"]) for row in rows)

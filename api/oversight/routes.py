@@ -9,9 +9,9 @@ from pydantic import AwareDatetime
 from api.identity.roles import RegulatorDep
 from api.kernel.errors import ForbiddenError, RateLimitedError, UnauthenticatedError
 from api.oversight import exports, refusals
-from api.oversight.flags import flags
+from api.oversight.flags import load_flags
 from api.oversight.overview import overview
-from api.oversight.time_range import DEFAULT_DAYS, Period
+from api.oversight.time_range import DEFAULT_DAYS, TimeRange
 from api.web.dependencies import ReadDep, SettingsDep, StoreDep
 from api.web.parameters import LimitQuery
 from api.web.problem_responses import responses
@@ -43,11 +43,11 @@ UntilQuery = Annotated[
 NumberCursor = Annotated[int | None, Query(ge=0, le=2**62)]
 
 
-def _period(since: SinceQuery = None, until: UntilQuery = None) -> Period:
-    return Period.of(since, until)
+def _period(since: SinceQuery = None, until: UntilQuery = None) -> TimeRange:
+    return TimeRange.of(since, until)
 
 
-PeriodDep = Annotated[Period, Depends(_period)]
+PeriodDep = Annotated[TimeRange, Depends(_period)]
 
 
 @router.get("/overview")
@@ -84,7 +84,7 @@ def list_flags(
     _: RegulatorDep, session: ReadDep, period: PeriodDep, auditor_id: AuditorQuery = None
 ) -> Flags:
     """Unusual patterns, each with what raised it. A flag is a question, not an accusation."""
-    return flags(session, period, auditor_id)
+    return load_flags(session, period, auditor_id)
 
 
 @router.get(
@@ -107,7 +107,7 @@ def export_table(
     auditor_id: AuditorQuery = None,
 ) -> StreamingResponse:
     """Overview, charges, refusals or flags as CSV or Parquet, streamed."""
-    asked = exports.Asked(settings, period, auditor_id)
+    asked = exports.ExportQuery(settings, period, auditor_id)
     pieces = exports.export(store, name, written_as, asked)
     headers = {"Content-Disposition": f'attachment; filename="{name}.{written_as}"'}
     media_type = exports.MEDIA_TYPES[written_as]

@@ -17,14 +17,14 @@ _LAST = datetime(9000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class Period:
+class TimeRange:
     """From `since` up to `until`, which is not in it."""
 
     since: datetime
     until: datetime
 
     @classmethod
-    def of(cls, since: datetime | None, until: datetime | None) -> "Period":
+    def of(cls, since: datetime | None, until: datetime | None) -> "TimeRange":
         """As asked for; unless told, the last so many days with all that is in the books."""
         end = _within(until) if until else now() + _AHEAD
         begin = _within(since) if since else end - timedelta(days=DEFAULT_DAYS)

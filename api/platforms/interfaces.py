@@ -207,7 +207,7 @@ class Policies(Protocol):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class LogColumns:
     """The columns that are read of a log."""
 
     log: str

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from api.platforms.fault_isolation import iter_isolating_failures
-from api.platforms.interfaces import NOBODY, Log, LogFragments, Persons, Wanted
+from api.platforms.interfaces import NOBODY, Log, LogColumns, LogFragments, Persons
 from api.platforms.partitions import of_persons, ordered
 from privacy.tables.membership import among
 
@@ -24,7 +24,12 @@ CODES = pa.dictionary(pa.int32(), pa.string())
 
 
 def scattered(
-    pieces: LogFragments, log: Log, wanted: Wanted, piece: str, everyone: Persons, partitions: int
+    pieces: LogFragments,
+    log: Log,
+    wanted: LogColumns,
+    piece: str,
+    everyone: Persons,
+    partitions: int,
 ) -> list[pa.Table]:
     """The rows of a piece that are of these people, who are sorted, for each partition."""
     found = [
@@ -73,7 +78,7 @@ class Gathered:
 
     @classmethod
     def of(
-        cls, described: Mapping[str, Log], wanted: Wanted, shares: Sequence[pa.Table]
+        cls, described: Mapping[str, Log], wanted: LogColumns, shares: Sequence[pa.Table]
     ) -> "Gathered":
         """What came from all pieces, in their order."""
         rows = _together([nothing(wanted.columns), *shares])

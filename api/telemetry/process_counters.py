@@ -27,7 +27,7 @@ from api.telemetry.metrics import (
 _STREAMS = "/events"
 
 
-class Traffic(BaseModel):
+class RequestCounts(BaseModel):
     """Requests: how many, refused (4xx), failed (5xx), and how many took up to each of `ENDS`."""
 
     model_config = ConfigDict(frozen=True)
@@ -37,14 +37,14 @@ class Traffic(BaseModel):
     failed: int = 0
     timed: tuple[int, ...] = (0,) * len(ENDS)
 
-    def __add__(self, other: "Traffic") -> "Traffic":
+    def __add__(self, other: "RequestCounts") -> "RequestCounts":
         return self._with(other, 1)
 
-    def __sub__(self, other: "Traffic") -> "Traffic":
+    def __sub__(self, other: "RequestCounts") -> "RequestCounts":
         return self._with(other, -1)
 
-    def _with(self, other: "Traffic", sign: int) -> "Traffic":
-        return Traffic(
+    def _with(self, other: "RequestCounts", sign: int) -> "RequestCounts":
+        return RequestCounts(
             requests=self.requests + sign * other.requests,
             refused=self.refused + sign * other.refused,
             failed=self.failed + sign * other.failed,
@@ -65,8 +65,8 @@ class Figures(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    total: Traffic = Traffic()
-    routes: dict[str, Traffic] = {}
+    total: RequestCounts = RequestCounts()
+    routes: dict[str, RequestCounts] = {}
     audits: dict[str, int] = {}
     steps: int = 0
     mended: int = 0
@@ -79,7 +79,7 @@ class Figures(BaseModel):
     adapter_failures: int = 0
 
 
-def routes() -> dict[str, Traffic]:
+def routes() -> dict[str, RequestCounts]:
     """Every route that was asked for, since this process started."""
     numbers: dict[str, dict[str, Any]] = defaultdict(lambda: defaultdict(int))
     for labels, count in _counted(REQUESTS):
@@ -91,7 +91,7 @@ def routes() -> dict[str, Traffic]:
         if not labels["route"].endswith(_STREAMS):
             timed[_name(labels)][float(labels["le"])] = count
     return {
-        name: Traffic(
+        name: RequestCounts(
             requests=found["requests"],
             refused=found["refused"],
             failed=found["failed"],
@@ -101,9 +101,9 @@ def routes() -> dict[str, Traffic]:
     }
 
 
-def figures(now: dict[str, Traffic], before: dict[str, Traffic]) -> Figures:
+def figures(now: dict[str, RequestCounts], before: dict[str, RequestCounts]) -> Figures:
     """What to tell, from the routes as they are and as they were some minutes ago."""
-    recent = {name: each - before.get(name, Traffic()) for name, each in now.items()}
+    recent = {name: each - before.get(name, RequestCounts()) for name, each in now.items()}
     return Figures(
         total=added(now.values()),
         routes={name: each for name, each in recent.items() if each.requests},
@@ -119,8 +119,8 @@ def figures(now: dict[str, Traffic], before: dict[str, Traffic]) -> Figures:
     )
 
 
-def added(traffic: Iterable[Traffic]) -> Traffic:
-    return sum(traffic, start=Traffic())
+def added(traffic: Iterable[RequestCounts]) -> RequestCounts:
+    return sum(traffic, start=RequestCounts())
 
 
 def _name(labels: dict[str, str]) -> str:

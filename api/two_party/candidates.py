@@ -6,7 +6,7 @@ the same for all runs on one charge, so that no run that broke off is a second d
 each audit, so that what one leaves out others cover.
 
 Everybody has one place and every identifier one person (`privacy.two_party.joins`). So one person
-more changes at most two rows, which `Terms.bounds` counts. Once a run has begun to read,
+more changes at most two rows, which `RunTerms.bounds` counts. Once a run has begun to read,
 later runs on its charge are compared with the recorded people alone, whoever joined since.
 """
 
@@ -24,7 +24,7 @@ from api.platforms.directory import usable
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import Persons, Platform
 from api.telemetry.metrics import LEFT_OUT, adapter_call
-from privacy.two_party import Candidates
+from privacy.two_party import CandidatePeople
 from privacy.two_party.joins import LOT
 from privacy.two_party.private_set_intersection import TOKEN
 
@@ -32,14 +32,14 @@ log = logging.getLogger(__name__)
 _LABEL = b"platform-auditor/two-party-lot/v1/"
 
 
-def candidates(
+def load_candidates(
     platform: Platform,
     kind: str,
     size: int,
     audit_id: str,
     settings: Settings,
     recorded: Persons | None = None,
-) -> Candidates:
+) -> CandidatePeople:
     """All of the platform's people who have such an identifier; the operator is told of too many.
 
     Of several identifiers of a person the first counts. `recorded`: nobody but these people.
@@ -50,7 +50,7 @@ def candidates(
         with adapter_call("held"):
             listed, named = platform.directory.held(kind)
         persons, identifiers = usable(kind, np.asarray(listed, np.int64), named)
-        everybody = Candidates(tokens(kind, identifiers), persons, _lot(settings, audit_id))
+        everybody = CandidatePeople(tokens(kind, identifiers), persons, _lot(settings, audit_id))
     except Exception as error:  # an adapter may raise anything
         raise PlatformDownError("the platform does not list its people") from error
     if beyond := everybody.beyond(size):
@@ -59,13 +59,13 @@ def candidates(
     return everybody if recorded is None else _among(everybody, recorded)
 
 
-def _among(everybody: Candidates, recorded: Persons) -> Candidates:
+def _among(everybody: CandidatePeople, recorded: Persons) -> CandidatePeople:
     return _kept(everybody, np.flatnonzero(np.isin(everybody.persons, recorded)))
 
 
-def _kept(everybody: Candidates, places: NDArray[np.intp]) -> Candidates:
+def _kept(everybody: CandidatePeople, places: NDArray[np.intp]) -> CandidatePeople:
     kept = np.frombuffer(everybody.tokens, np.uint8).reshape(-1, TOKEN)[places]
-    return Candidates(kept.tobytes(), everybody.persons[places], everybody.lot)
+    return CandidatePeople(kept.tobytes(), everybody.persons[places], everybody.lot)
 
 
 def _lot(settings: Settings, audit_id: str) -> bytes:

@@ -32,7 +32,7 @@ Awaited = Literal["opening"]
 
 
 @dataclass(frozen=True)
-class Draw:
+class OpeningDraw:
     """What a run waits for, and the head by which that was drawn, if one did."""
 
     awaited: Awaited | None
@@ -44,19 +44,19 @@ class Draw:
         return {"draw": {"size": self.head.size, "root": root_of(self.head).hex()}}
 
 
-def settle(
+def deliver_release(
     store: Store, platform: Platform, keys: SigningKeys, settings: Settings, audit_id: str
 ) -> Awaited | None:
     """Release what can be released; what the run waits for otherwise."""
     key = keys.current("receipt")  # before the transaction: the first one is written down
     with store.write() as session:
         written = next_second(ledger.lock(session))
-        audit, run = locked(session, audit_id)
+        audit, run = lock_answered_audit(session, audit_id)
         if audit.state == "released":
             return None
         if audit.state != "running":
             raise ConflictError(f"the audit is {audit.state}", state=audit.state, case=audit.state)
-        draw = draw_of(session, audit, run)
+        draw = find_draw(session, audit, run)
         if draw.awaited is None:
             fields = json.loads(run.release or "{}")
             body = sign_release(fields, whole_second(now()), key)
@@ -69,7 +69,9 @@ def settle(
     return draw.awaited
 
 
-def settle_all(store: Store, platform: Platform, keys: SigningKeys, settings: Settings) -> None:
+def deliver_all_releases(
+    store: Store, platform: Platform, keys: SigningKeys, settings: Settings
+) -> None:
     """Release what was answered and waits for nothing, though its auditor may never come back."""
     answered = col(RunRow.answered_at).is_not(None)
     query = select(AuditRow.id).join(RunRow, col(RunRow.audit_id) == col(AuditRow.id))
@@ -77,10 +79,10 @@ def settle_all(store: Store, platform: Platform, keys: SigningKeys, settings: Se
         found = session.exec(query.where(AuditRow.state == "running", answered)).all()
     for audit_id in found:
         with suppress(ConflictError):  # it ended meanwhile
-            settle(store, platform, keys, settings, audit_id)
+            deliver_release(store, platform, keys, settings, audit_id)
 
 
-def locked(session: Session, audit_id: str) -> tuple[AuditRow, RunRow]:
+def lock_answered_audit(session: Session, audit_id: str) -> tuple[AuditRow, RunRow]:
     """A two-party audit that was answered."""
     audit = session.exec(select(AuditRow).where(AuditRow.id == audit_id).with_for_update()).first()
     run = session.get(RunRow, audit_id, with_for_update=True)
@@ -89,14 +91,14 @@ def locked(session: Session, audit_id: str) -> tuple[AuditRow, RunRow]:
     return audit, run
 
 
-def draw_of(session: Session, audit: AuditRow, run: RunRow) -> Draw:
+def find_draw(session: Session, audit: AuditRow, run: RunRow) -> OpeningDraw:
     """Whether the run has to be opened, and by which head that was drawn."""
     share = session.get_one(MandateRow, audit.mandate_id).opened_share
     if not draws(share):
-        return Draw("opening" if share == 1 and not run.opened else None)
+        return OpeningDraw("opening" if share == 1 and not run.opened else None)
     head = session.get_one(CheckpointRow, (run.entry or 0) + 1)
     waits = drawn(share, root_of(head), audit.id) and not run.opened
-    return Draw("opening" if waits else None, head)
+    return OpeningDraw("opening" if waits else None, head)
 
 
 def draws(share: Fraction) -> bool:

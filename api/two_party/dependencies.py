@@ -8,7 +8,7 @@ from api.db import Store
 from api.identity.signing_keys import SigningKeys
 from api.kernel.settings import Settings
 from api.platforms.interfaces import Platform
-from api.two_party.runs import Runs
+from api.two_party.runs import LiveRuns
 from api.web.dependencies import part
 
 
@@ -23,7 +23,7 @@ class TwoPartyParts:
     platform: Platform
     signing_keys: SigningKeys
     settings: Settings
-    runs: Runs
+    runs: LiveRuns
     origin: str
     slots: asyncio.Semaphore
 

@@ -13,7 +13,7 @@ from sqlmodel import Session, select
 
 from api import ledger
 from api.audits.job import AuditJob
-from api.audits.pricing import facts_of
+from api.audits.pricing import load_audience_facts
 from api.audits.queries import get_owned
 from api.audits.release import present, state
 from api.db import AudienceRow, AuditRow, MandateRow, MessageRow, RunRow
@@ -31,7 +31,7 @@ from api.kernel.failpoints import Failpoint
 from api.kinds.registry import KINDS
 from api.kinds.two_party import NAME, terms_of
 from api.ledger.checkpoints import sign_head
-from api.mandates.regulator_key import regulator_key
+from api.mandates.regulator_key import load_regulator_key
 from api.platforms.fault_isolation import PlatformDownError
 from api.two_party import delivery, stored_messages
 from api.two_party.dependencies import TwoPartyParts
@@ -42,11 +42,11 @@ from api.two_party.failures import (
     final_once_drawn,
     finish_failed,
 )
-from api.two_party.platform_half import Half
+from api.two_party.platform_half import PlatformHalf
 from api.two_party.runs import LiveRun
 from openapi.resources import REQUEST, Price, TwoPartyRelease
 from privacy.two_party import PlatformParty
-from privacy.two_party.errors import MessageError, ProofError, TwoPartyError
+from privacy.two_party.errors import MessageError, TwoPartyError, WrongProofError
 from privacy.two_party.messages import number_of
 
 log = logging.getLogger(__name__)
@@ -62,13 +62,13 @@ def exchange(parts: TwoPartyParts, caller: Caller, audit_id: str, message: bytes
 
 def _answer(parts: TwoPartyParts, caller: Caller, audit_id: str, message: bytes) -> bytes:
     with parts.store.read() as session:
-        audit = two_party(session, caller, audit_id)
+        audit = get_audit(session, caller, audit_id)
         run = session.get(RunRow, audit_id)
         answered = run is not None and run.answered_at is not None
         if not answered:
             _check_open(session, audit)
     if answered:
-        return stored_messages.answer_to(parts, audit_id, message)
+        return stored_messages.find_answer(parts, audit_id, message)
     finish_failed(audit_id)
     try:
         return _pass_on(parts, audit, _live(parts, audit, message), message)
@@ -76,7 +76,7 @@ def _answer(parts: TwoPartyParts, caller: Caller, audit_id: str, message: bytes)
         raise MessageRefusedError(f"{error}. The run is as it was.", reason=error.code) from error
 
 
-def two_party(session: Session, caller: Caller, audit_id: str) -> AuditRow:
+def get_audit(session: Session, caller: Caller, audit_id: str) -> AuditRow:
     audit = get_owned(session, caller, audit_id)
     if audit.kind != NAME:
         raise ConflictError(f"the audit is a {audit.kind}: it takes no messages", state=audit.state)
@@ -96,7 +96,7 @@ def _check_open(session: Session, audit: AuditRow) -> None:
 
 def _live(parts: TwoPartyParts, audit: AuditRow, message: bytes) -> LiveRun:
     """The run that the message is of: the one under way, or a new one if it begins one."""
-    run = parts.runs.of(audit.id)
+    run = parts.runs.find(audit.id)
     if run is not None and run.party.refuted:
         return run  # no other may begin before its failure is committed
     if number_of(message) == 0 and not (run and run.began_with(message)):
@@ -116,7 +116,7 @@ def _begin(parts: TwoPartyParts, audit: AuditRow, message: bytes) -> LiveRun:
     parts.runs.refuse_full(audit.id, size, parts.settings)
     name = secrets.token_hex(16)
     try:
-        half = Half.of(parts.store, parts.settings, parts.platform, audit, name)
+        half = PlatformHalf.of(parts.store, parts.settings, parts.platform, audit, name)
         terms = terms_of(half.request, half.facts, audit.id)
         run = LiveRun(name, PlatformParty(terms, half.join, half.values, half.release), half, size)
     except PlatformDownError as error:
@@ -130,16 +130,16 @@ def _begin(parts: TwoPartyParts, audit: AuditRow, message: bytes) -> LiveRun:
         row = row or RunRow(audit_id=audit.id, run=name, terms="", begun_at=now())
         row.run, row.terms, row.begun_at = name, terms.to_json().decode(), now()
         mandate = session.get_one(MandateRow, audit.mandate_id)
-        row.sealed_to = regulator_key(session, mandate)["x"]
+        row.sealed_to = load_regulator_key(session, mandate)["x"]
         session.add(row)
-    parts.runs.keep(audit.id, run)
+    parts.runs.add(audit.id, run)
     return run
 
 
 def _size(parts: TwoPartyParts, audit: AuditRow) -> int:
     """What a run takes of memory, by what was uploaded and declared."""
     with parts.store.read() as session:
-        facts = facts_of(session, session.get_one(AudienceRow, audit.audience_id))
+        facts = load_audience_facts(session, session.get_one(AudienceRow, audit.audience_id))
     return KINDS[NAME].held_bytes(REQUEST.validate_json(audit.request), facts)
 
 
@@ -151,25 +151,25 @@ def _pass_on(parts: TwoPartyParts, audit: AuditRow, run: LiveRun, message: bytes
                 reply = run.receive(message)
         except MessageError:
             raise
-        except ProofError as error:
+        except WrongProofError as error:
             # The run stays until the failure is committed: it takes no other message. A run that
             # began while the proof was verified does not save the audit.
             failed = fail_run(parts.store, audit.id, None, WRONG_PROOF)
-            parts.runs.drop(audit.id, run)
+            parts.runs.remove(audit.id, run)
             if not failed:
                 raise _replaced() from error
             raise MessageRefusedError(
                 f"{error} The audit has failed, and its charge stays spent.", reason=error.code
             ) from error
         except (PlatformDownError, BeginAgainError, TwoPartyError) as error:
-            parts.runs.drop(audit.id, run)
+            parts.runs.remove(audit.id, run)
             raise _lost(error) from error
         if not run.party.answered:
             return reply
         with final_once_drawn(parts.store, run.half):
             _commit(parts, audit, run)
-    parts.runs.drop(audit.id, run)
-    return stored_messages.answer_to(parts, audit.id, message)
+    parts.runs.remove(audit.id, run)
+    return stored_messages.find_answer(parts, audit.id, message)
 
 
 def _replaced() -> BeginAgainError:

@@ -96,7 +96,7 @@ def fail_run(store: Store, audit_id: str, run: str | None, reason: str) -> bool:
     with store.write() as session:
         at = next_second(ledger.lock(session))
         query = select(AuditRow).where(AuditRow.id == audit_id, col(AuditRow.state).in_(OPEN))
-        current = under_way(session, audit_id, run)
+        current = lock_run(session, audit_id, run)
         audit = session.exec(query.with_for_update()).first()
         if current is None or audit is None:
             return False
@@ -104,7 +104,7 @@ def fail_run(store: Store, audit_id: str, run: str | None, reason: str) -> bool:
         return True
 
 
-def under_way(session: Session, audit_id: str, run: str | None) -> RunRow | None:
+def lock_run(session: Session, audit_id: str, run: str | None) -> RunRow | None:
     """Return the run that may answer, locked, if it has this name (any, without one)."""
     row = session.exec(select(RunRow).where(RunRow.audit_id == audit_id).with_for_update()).first()
     if row is None or row.answered_at is not None:

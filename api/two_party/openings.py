@@ -11,7 +11,7 @@ from sqlmodel import Session, col, select
 from api import ledger
 from api.db import AuditRow, MandateRow, MessageRow, RunRow, Store
 from api.kernel.errors import ConflictError, ForbiddenError, NotFoundError
-from api.two_party.delivery import Awaited, draw_of, locked
+from api.two_party.delivery import Awaited, find_draw, lock_answered_audit
 from api.two_party.failures import fail
 from openapi.resources import OpeningDraft, StoredRun
 from privacy.ledger.statements import Statement
@@ -19,14 +19,14 @@ from privacy.ledger.statements import Statement
 FAILURE = "opened"
 
 
-def stored(session: Session, audit_id: str) -> StoredRun:
+def get_stored_run(session: Session, audit_id: str) -> StoredRun:
     audit, run = session.get(AuditRow, audit_id), session.get(RunRow, audit_id)
     if audit is None or run is None or run.answered_at is None:
         raise NotFoundError(f"no two-party run of {audit_id} was answered")
-    return view(session, audit, run)
+    return to_wire(session, audit, run)
 
 
-def waiting(session: Session) -> list[StoredRun]:
+def list_waiting_runs(session: Session) -> list[StoredRun]:
     """The runs that were answered and not delivered, the oldest first."""
     query = (
         select(AuditRow, RunRow)
@@ -35,10 +35,10 @@ def waiting(session: Session) -> list[StoredRun]:
         .order_by(col(RunRow.answered_at))
         .limit(1_000)
     )
-    return [view(session, audit, run) for audit, run in session.exec(query)]
+    return [to_wire(session, audit, run) for audit, run in session.exec(query)]
 
 
-def messages(store: Store, audit_id: str) -> Iterator[bytes]:
+def stream_messages(store: Store, audit_id: str) -> Iterator[bytes]:
     """All messages of a run in order, each after its length (four bytes, big-endian)."""
     number = 0
     while True:
@@ -53,7 +53,7 @@ def messages(store: Store, audit_id: str) -> Iterator[bytes]:
 def state_opening(session: Session, draft: OpeningDraft, statement: Statement) -> StoredRun:
     """Write down what was found; an audit with findings ends without a release."""
     at = ledger.lock(session)
-    audit, run = locked(session, draft.audit_id)
+    audit, run = lock_answered_audit(session, draft.audit_id)
     mandate = session.get_one(MandateRow, audit.mandate_id)
     if statement.by != mandate.granted_by:
         raise ForbiddenError(
@@ -69,13 +69,13 @@ def state_opening(session: Session, draft: OpeningDraft, statement: Statement) -
         fail(session, at, audit, FAILURE)
     session.add_all([audit, run])
     session.flush()
-    return view(session, audit, run)
+    return to_wire(session, audit, run)
 
 
-def view(session: Session, audit: AuditRow, run: RunRow) -> StoredRun:
+def to_wire(session: Session, audit: AuditRow, run: RunRow) -> StoredRun:
     awaited: Awaited | None = None
     if audit.state == "running":
-        awaited = draw_of(session, audit, run).awaited
+        awaited = find_draw(session, audit, run).awaited
     last = select(MessageRow.number).where(MessageRow.audit_id == audit.id)
     count = session.exec(last.order_by(col(MessageRow.number).desc()).limit(1)).first()
     return StoredRun.model_validate(

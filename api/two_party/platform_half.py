@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlmodel import Session, select
 
-from api.accounting.charge import bound_people, record_people
-from api.accounting.memberships import charged_members
+from api.accounting.charge import load_charged_people, record_people
+from api.accounting.memberships import load_charged_members
 from api.accounting.people_digest import UnboundPeopleError
 from api.accounting.prices import exact_price
-from api.audits.pricing import facts_of
-from api.contents.service import StoredContent, shown
+from api.audits.pricing import load_audience_facts
+from api.contents.service import StoredContent, load_contents
 from api.db import AudienceRow, AuditRow, ChargeRow, OrderRow, Store
 from api.kernel import failpoints
 from api.kernel.errors import BeginAgainError, ConflictError
@@ -36,17 +36,17 @@ from api.kinds.two_party import SUMS, Integers, values_of
 from api.ledger import lock
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import NOBODY, Persons, Platform
-from api.two_party.candidates import candidates
-from api.two_party.failures import INTERNAL, fail_run, finish_failed, under_way
+from api.two_party.candidates import load_candidates
+from api.two_party.failures import INTERNAL, fail_run, finish_failed, lock_run
 from openapi.resources import REQUEST, Price, TwoPartyRequest
 from privacy import waist
-from privacy.two_party import Candidates, EncryptedTable, NoisySums, Uploaded
+from privacy.two_party import CandidatePeople, EncryptedTable, NoisySums, Uploaded
 
 log = logging.getLogger(__name__)
 
 
 @dataclass
-class Half:
+class PlatformHalf:
     """What a `PlatformParty` is given, for one audit and one run of it."""
 
     store: Store
@@ -57,7 +57,7 @@ class Half:
     request: TwoPartyRequest
     facts: AudienceFacts
     contents: Sequence[StoredContent]
-    join: Uploaded | Candidates
+    join: Uploaded | CandidatePeople
     # Whether the set of people was final when this run began: an earlier one had begun to read.
     final: bool = False
     model: str | None = field(default=None)
@@ -67,22 +67,22 @@ class Half:
     @classmethod
     def of(
         cls, store: Store, settings: Settings, platform: Platform, audit: AuditRow, run: str
-    ) -> "Half":
+    ) -> "PlatformHalf":
         request = REQUEST.validate_json(audit.request)
         if not isinstance(request, TwoPartyRequest):
             raise TypeError(f"{audit.id} is no two-party audit")
         with store.read() as session:
             audience = session.get_one(AudienceRow, audit.audience_id)
-            contents = shown(session, request.content_ids)
-            facts = facts_of(session, audience)
+            contents = load_contents(session, request.content_ids)
+            facts = load_audience_facts(session, audience)
             final = session.get_one(AuditRow, audit.id).state == "running"
             if facts.candidates is None:
-                join: Uploaded | Candidates = Uploaded(_rows(session, audit, audience))
+                join: Uploaded | CandidatePeople = Uploaded(_rows(session, audit, audience))
             else:
                 recorded = None
                 if final:
-                    recorded = charged_members(session, audit.id, audience)[0].everyone()
-                join = candidates(
+                    recorded = load_charged_members(session, audit.id, audience)[0].everyone()
+                join = load_candidates(
                     platform,
                     audience.identifiers or "",
                     facts.candidates,
@@ -94,7 +94,7 @@ class Half:
 
     def values(self, persons: Persons) -> Integers:
         """Values of these people, once the store says that this run may read."""
-        if isinstance(self.join, Candidates):
+        if isinstance(self.join, CandidatePeople):
             self._record(persons)
             failpoints.hit(Failpoint.PEOPLE_RECORDED)
         bearing = self._begin(persons)
@@ -111,11 +111,11 @@ class Half:
 
     def release(self, table: EncryptedTable) -> NoisySums:
         """Through the waist, like everything (R1)."""
-        question = KINDS[self.audit.kind].question(self.request, self.facts)
+        plan = KINDS[self.audit.kind].plan(self.request, self.facts)
         paid = exact_price(Price.model_validate_json(self.audit.price))
         finish_failed(self.audit.id)
         self.drawn = True
-        noisy = waist.release(question, {SUMS: table}, paid=paid)[SUMS]
+        noisy = waist.release(plan, {SUMS: table}, paid=paid)[SUMS]
         failpoints.hit(Failpoint.NOISED)
         if not isinstance(noisy, NoisySums):
             raise TypeError("encrypted sums are expected")
@@ -125,7 +125,7 @@ class Half:
         """Record and debit whom this run found, as long as no run has begun to read."""
         with self.store.write() as session:
             lock(session)
-            audit = locked(session, self.audit.id, self.run)
+            audit = lock_audit(session, self.audit.id, self.run)
             if audit.state == "charged":
                 charge, audience = _charge_of(session, audit)
                 record_people(session, charge, audience, persons, self.settings)
@@ -137,10 +137,12 @@ class Half:
         try:
             with self.store.write() as session:
                 lock(session)
-                audit = locked(session, self.audit.id, self.run)
+                audit = lock_audit(session, self.audit.id, self.run)
                 audit.state = "running"
                 session.add(audit)
-                debited, _ = bound_people(session, *_charge_of(session, audit), self.settings)
+                debited, _ = load_charged_people(
+                    session, *_charge_of(session, audit), self.settings
+                )
         except UnboundPeopleError as error:
             log.exception("charge.unbound", extra={"audit": self.audit.id})
             fail_run(self.store, self.audit.id, self.run, INTERNAL)
@@ -151,9 +153,9 @@ class Half:
         return KINDS[self.audit.kind].model_digest(self.request, self.platform)
 
 
-def locked(session: Session, audit_id: str, run: str) -> AuditRow:
+def lock_audit(session: Session, audit_id: str, run: str) -> AuditRow:
     """Return the audit, locked, if this run of it may still read."""
-    row = under_way(session, audit_id, run)
+    row = lock_run(session, audit_id, run)
     audit = session.exec(select(AuditRow).where(AuditRow.id == audit_id).with_for_update()).one()
     if row is None or audit.state not in ("charged", "running") or audit.stopped:
         raise BeginAgainError("another run took the place of this one, or the audit has ended")
@@ -169,5 +171,5 @@ def _rows(session: Session, audit: AuditRow, audience: AudienceRow) -> Persons:
     """The person of each row who bears the audit; nobody where there is none."""
     order = session.get_one(OrderRow, audience.id)
     persons = np.frombuffer(order.persons, "<i8")
-    able = np.isin(persons, charged_members(session, audit.id, audience)[0].everyone())
+    able = np.isin(persons, load_charged_members(session, audit.id, audience)[0].everyone())
     return np.where(able, persons, NOBODY).astype(np.int64)

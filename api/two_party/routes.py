@@ -24,7 +24,7 @@ from api.two_party.dependencies import TwoPartyDep
 from api.web.dependencies import ReadDep, StoreDep
 from api.web.problem_responses import responses
 from api.web.routing import router as new_router
-from api.web.waiting import place
+from api.web.waiting import hold_place
 from openapi.resources import OpeningDraft, StoredRun, TwoPartyRun
 
 BYTES = "application/octet-stream"
@@ -40,8 +40,8 @@ def get_exchange(audit_id: str, caller: AuditorDep, parts: TwoPartyDep) -> TwoPa
     from api.two_party import exchange, views  # they need the extra `two-party`
 
     with parts.store.read() as session:
-        audit = exchange.two_party(session, caller, audit_id)
-    return views.view(parts, audit)
+        audit = exchange.get_audit(session, caller, audit_id)
+    return views.to_wire(parts, audit)
 
 
 @router.post(
@@ -73,7 +73,7 @@ async def exchange_message(
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != BYTES:
         raise UnsupportedMediaTypeError(f"send a body of {BYTES}; the run is as it was")
     message = await request.body()
-    async with place(parts.slots):
+    async with hold_place(parts.slots):
         reply = await run_in_threadpool(exchange.exchange, parts, caller, audit_id, message)
     return Response(reply, media_type=BYTES)
 
@@ -83,7 +83,7 @@ def list_waiting_runs(_: RegulatorDep, session: ReadDep) -> list[StoredRun]:
     """Runs that were answered and not delivered yet, the oldest first."""
     from api.two_party import openings
 
-    return openings.waiting(session)
+    return openings.list_waiting_runs(session)
 
 
 @regulator.get("/two-party-runs/{audit_id}", responses=responses(NotFoundError))
@@ -91,7 +91,7 @@ def get_stored_run(audit_id: str, _: RegulatorDep, session: ReadDep) -> StoredRu
     """One run that was answered."""
     from api.two_party import openings
 
-    return openings.stored(session, audit_id)
+    return openings.get_stored_run(session, audit_id)
 
 
 @regulator.get(
@@ -104,8 +104,8 @@ def get_stored_messages(audit_id: str, _: RegulatorDep, store: StoreDep) -> Resp
     from api.two_party import openings
 
     with store.read() as session:
-        openings.stored(session, audit_id)
-    return StreamingResponse(openings.messages(store, audit_id), media_type=BYTES)
+        openings.get_stored_run(session, audit_id)
+    return StreamingResponse(openings.stream_messages(store, audit_id), media_type=BYTES)
 
 
 @regulator.post(

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from api.kernel.errors import UnavailableError
 from api.kernel.settings import Settings
-from privacy.two_party.errors import ProofError
+from privacy.two_party.errors import WrongProofError
 
 if TYPE_CHECKING:
-    from api.two_party.platform_half import Half
+    from api.two_party.platform_half import PlatformHalf
     from privacy.two_party import PlatformParty
 
 
@@ -26,7 +26,7 @@ class LiveRun:
 
     name: str
     party: "PlatformParty"
-    half: "Half"
+    half: "PlatformHalf"
     # What it takes of memory, by what was declared.
     size: int
     messages: list[bytes] = field(default_factory=list)
@@ -40,7 +40,7 @@ class LiveRun:
         """
         self.touched = time.monotonic()
         if self.party.refuted:
-            raise ProofError("The proof of this run did not hold.")
+            raise WrongProofError("The proof of this run did not hold.")
         before = self.party.number
         reply = self.party.receive(message)
         if self.party.answered and before != self.party.number:
@@ -53,14 +53,14 @@ class LiveRun:
         return self.messages[:1] == [message]
 
 
-class Runs:
+class LiveRuns:
     """By audit: at most one each."""
 
     def __init__(self) -> None:
         self._live: dict[str, LiveRun] = {}
         self._lock = threading.Lock()
 
-    def of(self, audit_id: str) -> LiveRun | None:
+    def find(self, audit_id: str) -> LiveRun | None:
         with self._lock:
             return self._live.get(audit_id)
 
@@ -82,12 +82,12 @@ class Runs:
                     case="too-many-runs",
                 )
 
-    def keep(self, audit_id: str, run: LiveRun) -> None:
+    def add(self, audit_id: str, run: LiveRun) -> None:
         """The run takes the place of an earlier one of the same audit."""
         with self._lock:
             self._live[audit_id] = run
 
-    def drop(self, audit_id: str, run: LiveRun) -> None:
+    def remove(self, audit_id: str, run: LiveRun) -> None:
         with self._lock:
             if self._live.get(audit_id) is run:
                 del self._live[audit_id]

@@ -2,14 +2,16 @@
 
 from api.db import MessageRow
 from api.kernel.errors import MessageRefusedError, NotReleasedError
-from api.two_party.delivery import settle
+from api.two_party.delivery import deliver_release
 from api.two_party.dependencies import TwoPartyParts
 from privacy.two_party.messages import number_of
 
 
-def answer_to(parts: TwoPartyParts, audit_id: str, message: bytes) -> bytes:
+def find_answer(parts: TwoPartyParts, audit_id: str, message: bytes) -> bytes:
     """The stored answer to a message of the run that was answered."""
-    if awaited := settle(parts.store, parts.platform, parts.signing_keys, parts.settings, audit_id):
+    if awaited := deliver_release(
+        parts.store, parts.platform, parts.signing_keys, parts.settings, audit_id
+    ):
         raise NotReleasedError(
             "the run is answered, and nothing can change that: a regulator has to open the run"
             " first. Send the last message again",

@@ -19,7 +19,7 @@ from api.two_party.failures import fail
 FAILURE = "timed-out"
 
 
-def end_stale(store: Store, settings: Settings) -> None:
+def end_stale_runs(store: Store, settings: Settings) -> None:
     oldest = now() - timedelta(hours=settings.two_party_hours)
     answered = select(RunRow.audit_id).where(col(RunRow.answered_at).is_not(None))
     stale = (

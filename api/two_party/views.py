@@ -1,34 +1,36 @@
 """How far a two-party audit is: nothing but what its terms and its messages' number tell."""
 
-from api.audits.pricing import facts_of
+from api.audits.pricing import load_audience_facts
 from api.db import AudienceRow, AuditRow, MandateRow, RunRow
 from api.db.types import as_decimal
 from api.kinds.two_party import terms_of
-from api.mandates.regulator_key import regulator_key
-from api.two_party.delivery import draw_of
+from api.mandates.regulator_key import load_regulator_key
+from api.two_party.delivery import find_draw
 from api.two_party.dependencies import TwoPartyParts
 from openapi.resources import REQUEST, TwoPartyRequest, TwoPartyRun
 from privacy.two_party.message_order import script
 
 
-def view(parts: TwoPartyParts, audit: AuditRow) -> TwoPartyRun:
+def to_wire(parts: TwoPartyParts, audit: AuditRow) -> TwoPartyRun:
     request = REQUEST.validate_json(audit.request)
     if not isinstance(request, TwoPartyRequest):
         raise TypeError(f"{audit.id} is no two-party audit")
-    live = parts.runs.of(audit.id)
+    live = parts.runs.find(audit.id)
     with parts.store.read() as session:
         mandate = session.get_one(MandateRow, audit.mandate_id)
-        facts = facts_of(session, session.get_one(AudienceRow, audit.audience_id))
+        facts = load_audience_facts(session, session.get_one(AudienceRow, audit.audience_id))
         run = session.get(RunRow, audit.id)
         terms = terms_of(request, facts, audit.id)
         expected = 2 * len(script(terms))
         answered = run is not None and run.answered_at is not None
-        awaited = draw_of(session, audit, run).awaited if run and audit.state == "running" else None
+        awaited = (
+            find_draw(session, audit, run).awaited if run and audit.state == "running" else None
+        )
         return TwoPartyRun(
             audit_id=audit.id,
             terms=terms.to_json().decode(),
             regulator_id=mandate.granted_by,
-            regulator_jwk=regulator_key(session, mandate),
+            regulator_jwk=load_regulator_key(session, mandate),
             opened_share=str(as_decimal(mandate.opened_share)),
             messages=expected if answered else live.party.number if live else 0,
             messages_expected=expected,

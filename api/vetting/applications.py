@@ -159,10 +159,10 @@ def record(
 
 
 def keep_texts(session: Session, row: ApplicationRow, draft: BaseModel) -> None:
-    personal_text.keep(session, draft, row.id)
+    personal_text.store_texts(session, draft, row.id)
 
 
-def locked(session: Session, application_id: str) -> ApplicationRow:
+def lock_application(session: Session, application_id: str) -> ApplicationRow:
     """An application that the caller means to change; the ledger is locked already."""
     query = select(ApplicationRow).where(ApplicationRow.id == application_id).with_for_update()
     row = session.exec(query).first()
@@ -171,15 +171,15 @@ def locked(session: Session, application_id: str) -> ApplicationRow:
     return row
 
 
-def locked_for(session: Session, caller: Caller, application_id: str) -> ApplicationRow:
+def lock_application_of(session: Session, caller: Caller, application_id: str) -> ApplicationRow:
     """Return an application that the caller means to change; one they may not see is not there."""
-    row = locked(session, application_id)
+    row = lock_application(session, application_id)
     if not _sees(session, caller, row):
         raise NotFoundError(f"no application {application_id}")
     return row
 
 
-def seen(session: Session, caller: Caller, application_id: str) -> ApplicationRow:
+def get_visible(session: Session, caller: Caller, application_id: str) -> ApplicationRow:
     """An application that the caller may see; another's is not there."""
     row = session.get(ApplicationRow, application_id)
     if row is None or not _sees(session, caller, row):
@@ -198,7 +198,7 @@ def _sees(session: Session, caller: Caller, row: ApplicationRow) -> bool:
 def _mine(
     session: Session, caller: Caller, application_id: str, statement: Statement
 ) -> ApplicationRow:
-    row = locked_for(session, caller, application_id)
+    row = lock_application_of(session, caller, application_id)
     principal = session.get_one(ResearcherRow, row.principal_id)
     signer = f"applicant:{principal.key_thumbprint}"
     if caller.researcher_id != principal.id or statement.by != signer:

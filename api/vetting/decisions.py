@@ -14,9 +14,9 @@ from api.kernel.ids import new_id
 from api.ledger import lock
 from api.mandates import service as mandates
 from api.vetting import individuals
-from api.vetting.applications import keep_texts, locked, locked_for, move, record
+from api.vetting.applications import keep_texts, lock_application, lock_application_of, move, record
 from api.vetting.calendar import Calendar
-from api.vetting.views import asked
+from api.vetting.views import load_stated_body
 from openapi.resources import AmendmentDraft, DecisionDraft, MandateLimits, MediationDraft
 from privacy.ledger.entries import instant
 from privacy.ledger.statements import Statement
@@ -30,14 +30,16 @@ def decide(
 ) -> ApplicationRow:
     """Decide on the version that the regulator has read."""
     at = lock(session)
-    row = locked(session, draft.application_id)
+    row = lock_application(session, draft.application_id)
     if draft.version != row.version:
         raise ConflictError(
             f"the application has a version {row.version} by now; read it first",
             version=row.version,
             case="newer-version",
         )
-    if draft.mandate and draft.application_digest != digest(canonical(asked(session, row))):
+    if draft.mandate and draft.application_digest != digest(
+        canonical(load_stated_body(session, row))
+    ):
         raise ConflictError("the application is not the one of your application_digest")
     move(row, draft.decision, "regulator", at, calendar)
     if draft.until is not None:
@@ -57,7 +59,7 @@ def ask_amendment(
 ) -> ApplicationRow:
     """Record that the platform asks for an amendment, within its period."""
     at = lock(session)
-    row = locked_for(session, caller, draft.application_id)
+    row = lock_application_of(session, caller, draft.application_id)
     move(row, "ask-amendment", "operator", at, calendar)
     keep_texts(session, row, draft)
     record(session, row, "amendment", {}, statement, at)
@@ -73,7 +75,7 @@ def mediate(
 ) -> ApplicationRow:
     """A step of the mediation, by the platform or by the regulator."""
     at = lock(session)
-    row = locked_for(session, caller, draft.application_id)
+    row = lock_application_of(session, caller, draft.application_id)
     move(row, draft.outcome, caller.role, at, calendar, draft.days or 0)
     keep_texts(session, row, draft)
     record(session, row, "mediation", {}, statement, at)
@@ -96,9 +98,9 @@ def _grant(
     session: Session, row: ApplicationRow, limits: MandateLimits, by: str, at: datetime
 ) -> dict[str, object]:
     """The individuals become researchers, and get a mandate, in one transaction."""
-    wanted = asked(session, row)
+    wanted = load_stated_body(session, row)
     _refuse_more_than_asked(wanted, limits)
-    people = individuals.of(session, row.id)
+    people = individuals.load_individuals(session, row.id)
     if not {each.id for each in people}.issuperset(limits.researcher_ids or ()):
         raise InvalidRequestError(
             "researcher_ids must be individuals of the application", case="not-an-individual"

@@ -53,7 +53,7 @@ def name_in(session: Session, application: ApplicationRow, people: Sequence[Rese
     session.flush()
 
 
-def of(session: Session, application_id: str) -> list[ResearcherRow]:
+def load_individuals(session: Session, application_id: str) -> list[ResearcherRow]:
     query = (
         select(ResearcherRow)
         .join(IndividualRow, col(IndividualRow.researcher_id) == col(ResearcherRow.id))
@@ -86,7 +86,7 @@ def facts(people: Sequence[ResearcherRow]) -> list[dict[str, str | None]]:
 def keep_texts(session: Session, draft: ApplicationDraft, people: Sequence[ResearcherRow]) -> None:
     """What is said of an individual is also about them."""
     for individual, row in zip(draft.individuals, people, strict=True):
-        personal_text.keep(session, individual, row.id)
+        personal_text.store_texts(session, individual, row.id)
 
 
 def _admit(session: Session, individual: IndividualDraft, at: datetime) -> ResearcherRow:

@@ -39,7 +39,7 @@ def terminate(
         )
     row.state = "terminated"
     session.add(row)
-    personal_text.keep(session, draft, row.id)
+    personal_text.store_texts(session, draft, row.id)
     append(session, "termination", {}, row.auditor_id, statement, at=at)
     waiting = select(AuditRow).where(AuditRow.mandate_id == row.id, AuditRow.state == "charged")
     for audit in session.exec(waiting.order_by(AuditRow.id).with_for_update()).all():
@@ -63,7 +63,7 @@ def change(session: Session, draft: MandateChangeDraft, statement: Statement) ->
     if draft.valid_until is not None:
         row.valid_until = draft.valid_until.astimezone(UTC)
     session.add(row)
-    personal_text.keep(session, draft, row.id)
+    personal_text.store_texts(session, draft, row.id)
     append(session, "mandate-change", {}, row.auditor_id, statement, at=at)
     return row
 
@@ -84,7 +84,7 @@ def _turn(
         )
     row.state = after
     session.add(row)
-    personal_text.keep(session, draft, row.id)
+    personal_text.store_texts(session, draft, row.id)
     append(session, kind, {}, row.auditor_id, statement, at=at)
     return row
 

@@ -18,7 +18,7 @@ from privacy.ledger.statements import Statement
 ERASED = "erased"
 
 
-def me(session: Session, caller: Caller) -> Me:
+def get_account(session: Session, caller: Caller) -> Me:
     row = session.get_one(ResearcherRow, caller.researcher_id)
     return Me(**row.model_dump(exclude={"outside_subject", "removed_at"}))
 
@@ -44,7 +44,7 @@ def change_key(
         session.flush()
     except IntegrityError as error:
         raise ConflictError("this key is registered already", case="registered-already") from error
-    return me(session, caller)
+    return get_account(session, caller)
 
 
 def remove(
@@ -68,7 +68,7 @@ def remove(
         )
     row.removed_at = at
     session.add(row)
-    personal_text.keep(session, draft, row.id)
+    personal_text.store_texts(session, draft, row.id)
     append(session, "researcher-removal", {}, row.auditor_id, statement, at=at)
     return row
 
@@ -77,7 +77,7 @@ def erase(session: Session, draft: ErasureDraft, statement: Statement) -> Erasur
     """Forget the personal text of an application or an individual; commitments stay."""
     at = lock(session)
     people, auditor_id = _concerned(session, draft.subject_id)
-    commitments = personal_text.erase(session, draft.subject_id)
+    commitments = personal_text.erase_texts(session, draft.subject_id)
     for row in people:
         row.name = ERASED
         session.add(row)
@@ -88,7 +88,7 @@ def erase(session: Session, draft: ErasureDraft, statement: Statement) -> Erasur
 def _concerned(session: Session, subject_id: str) -> tuple[list[ResearcherRow], str | None]:
     """Whose names go with the text: of those who only applied, with their application."""
     if application := session.get(ApplicationRow, subject_id):
-        people = individuals.of(session, application.id)
+        people = individuals.load_individuals(session, application.id)
         return [row for row in people if row.role == "applicant"], application.auditor_id
     if person := session.get(ResearcherRow, subject_id):
         return [person], person.auditor_id

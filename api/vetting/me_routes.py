@@ -26,7 +26,7 @@ router = new_router(
 @router.get("")
 def get_me(caller: CallerDep, session: ReadDep) -> Me:
     """Who you are here, and the key that you are known by."""
-    return key_changes.me(session, caller)
+    return key_changes.get_account(session, caller)
 
 
 @router.post("/key", status_code=201, responses=responses(*REFUSALS, ConflictError, body=True))

@@ -7,7 +7,7 @@ from api.db import ApplicationRow, IndividualRow
 from api.identity.caller import Caller
 from api.ledger.visibility import HIDDEN_FROM_OPERATORS
 from api.vetting import applications
-from api.vetting.views import as_submitted, view
+from api.vetting.views import load_submitted, to_wire
 from api.web.pagination import page
 from openapi.resources import Application, ApplicationDraft, ApplicationState, Page
 
@@ -23,20 +23,22 @@ def list_applications(
     query = _visible(caller)
     if state is not None:
         query = query.where(ApplicationRow.state == state)
-    shown = page(session, query, ApplicationRow.id, lambda row: view(session, row), cursor, limit)
+    shown = page(
+        session, query, ApplicationRow.id, lambda row: to_wire(session, row), cursor, limit
+    )
     return Page[Application](items=shown.items, next=shown.next)
 
 
 def get_application(session: Session, caller: Caller, application_id: str) -> Application:
     """Return an application as it stands, with its history and its deadline."""
-    return view(session, applications.seen(session, caller, application_id))
+    return to_wire(session, applications.get_visible(session, caller, application_id))
 
 
 def get_application_draft(
     session: Session, caller: Caller, application_id: str
 ) -> ApplicationDraft:
     """Return the newest version as it was submitted, salts included."""
-    return as_submitted(session, applications.seen(session, caller, application_id))
+    return load_submitted(session, applications.get_visible(session, caller, application_id))
 
 
 def _visible(caller: Caller) -> SelectOfScalar[ApplicationRow]:

@@ -28,7 +28,7 @@ MEDIATION_START_WORKING_DAYS = 20
 
 
 @dataclass(frozen=True)
-class Period:
+class DecisionPeriod:
     """What is to be done in a state, by whom, and until when.
 
     `binding`: afterwards it can no longer be done. A regulator who is late still decides.
@@ -43,40 +43,42 @@ class Period:
 
 # The period that runs in a state, from the moment the state was entered. Where `due` is None it
 # runs from an earlier moment: an application's from its first submission.
-PERIODS: Mapping[str, Period] = {
+PERIODS: Mapping[str, DecisionPeriod] = {
     **dict.fromkeys(
         ("submitted", "changes-requested"),
-        Period("decide on the application", "regulator", "Regulation (EU) 2025/2050, 7(1)", False),
+        DecisionPeriod(
+            "decide on the application", "regulator", "Regulation (EU) 2025/2050, 7(1)", False
+        ),
     ),
-    "approved": Period(
+    "approved": DecisionPeriod(
         "ask for an amendment",
         "operator",
         "Regulation (EU) 2022/2065, 40(5)",
         True,
         lambda calendar, at, _: calendar.after_days(at, AMENDMENT_DAYS),
     ),
-    "amendment-requested": Period(
+    "amendment-requested": DecisionPeriod(
         "decide on the amendment",
         "regulator",
         "Regulation (EU) 2022/2065, 40(6)",
         False,
         lambda calendar, at, _: calendar.after_days(at, AMENDMENT_DECISION_DAYS),
     ),
-    "amendment-decided": Period(
+    "amendment-decided": DecisionPeriod(
         "ask for mediation",
         "operator",
         "Regulation (EU) 2025/2050, 13(1)",
         True,
         lambda calendar, at, _: calendar.after_working_days(at, MEDIATION_REQUEST_WORKING_DAYS),
     ),
-    "mediation-requested": Period(
+    "mediation-requested": DecisionPeriod(
         "begin the mediation",
         "regulator and operator",
         "Regulation (EU) 2025/2050, 13(4)",
         False,
         lambda calendar, at, _: calendar.after_working_days(at, MEDIATION_START_WORKING_DAYS),
     ),
-    "in-mediation": Period(
+    "in-mediation": DecisionPeriod(
         "end the mediation",
         "mediator",
         "Regulation (EU) 2025/2050, 13(9)",
@@ -87,7 +89,7 @@ PERIODS: Mapping[str, Period] = {
 
 
 @dataclass(frozen=True)
-class Change:
+class Transition:
     """Who may bring about the event, and the state it leads to."""
 
     by: frozenset[Role]
@@ -99,23 +101,23 @@ _REGULATOR: frozenset[Role] = frozenset({"regulator"})
 _OPERATOR: frozenset[Role] = frozenset({"operator"})
 
 # (state, event) → who, and the state that follows. What is not here cannot happen.
-CHANGES: Mapping[tuple[str, str], Change] = {
-    ("submitted", "request-changes"): Change(_REGULATOR, "changes-requested"),
-    ("submitted", "extend"): Change(_REGULATOR, "submitted"),
-    ("submitted", "approve"): Change(_REGULATOR, "approved"),
-    ("submitted", "refuse"): Change(_REGULATOR, "refused"),
-    ("submitted", "withdraw"): Change(_APPLICANT, "withdrawn"),
-    ("changes-requested", "answer"): Change(_APPLICANT, "submitted"),
-    ("changes-requested", "extend"): Change(_REGULATOR, "changes-requested"),
-    ("changes-requested", "refuse"): Change(_REGULATOR, "refused"),
-    ("changes-requested", "withdraw"): Change(_APPLICANT, "withdrawn"),
-    ("approved", "ask-amendment"): Change(_OPERATOR, "amendment-requested"),
-    ("amendment-requested", "accept-amendment"): Change(_REGULATOR, "amendment-decided"),
-    ("amendment-requested", "reject-amendment"): Change(_REGULATOR, "amendment-decided"),
-    ("amendment-decided", "requested"): Change(_OPERATOR, "mediation-requested"),
-    ("mediation-requested", "opened"): Change(_REGULATOR, "in-mediation"),
-    ("mediation-requested", "declined"): Change(_REGULATOR, "settled"),
-    ("mediation-requested", "failed"): Change(_OPERATOR, "settled"),
-    ("in-mediation", "agreed"): Change(_REGULATOR, "settled"),
-    ("in-mediation", "failed"): Change(_REGULATOR | _OPERATOR, "settled"),
+CHANGES: Mapping[tuple[str, str], Transition] = {
+    ("submitted", "request-changes"): Transition(_REGULATOR, "changes-requested"),
+    ("submitted", "extend"): Transition(_REGULATOR, "submitted"),
+    ("submitted", "approve"): Transition(_REGULATOR, "approved"),
+    ("submitted", "refuse"): Transition(_REGULATOR, "refused"),
+    ("submitted", "withdraw"): Transition(_APPLICANT, "withdrawn"),
+    ("changes-requested", "answer"): Transition(_APPLICANT, "submitted"),
+    ("changes-requested", "extend"): Transition(_REGULATOR, "changes-requested"),
+    ("changes-requested", "refuse"): Transition(_REGULATOR, "refused"),
+    ("changes-requested", "withdraw"): Transition(_APPLICANT, "withdrawn"),
+    ("approved", "ask-amendment"): Transition(_OPERATOR, "amendment-requested"),
+    ("amendment-requested", "accept-amendment"): Transition(_REGULATOR, "amendment-decided"),
+    ("amendment-requested", "reject-amendment"): Transition(_REGULATOR, "amendment-decided"),
+    ("amendment-decided", "requested"): Transition(_OPERATOR, "mediation-requested"),
+    ("mediation-requested", "opened"): Transition(_REGULATOR, "in-mediation"),
+    ("mediation-requested", "declined"): Transition(_REGULATOR, "settled"),
+    ("mediation-requested", "failed"): Transition(_OPERATOR, "settled"),
+    ("in-mediation", "agreed"): Transition(_REGULATOR, "settled"),
+    ("in-mediation", "failed"): Transition(_REGULATOR | _OPERATOR, "settled"),
 }

@@ -47,24 +47,24 @@ _REASONS = ("reasons", "proposal", "text")
 Texts = Mapping[str, str]
 
 
-def asked(session: Session, row: ApplicationRow) -> dict[str, Any]:
+def load_stated_body(session: Session, row: ApplicationRow) -> dict[str, Any]:
     """The body of the newest version, as it was stated."""
     return _body(session.get_one(EntryRow, row.entry))
 
 
-def as_submitted(session: Session, row: ApplicationRow) -> ApplicationDraft:
+def load_submitted(session: Session, row: ApplicationRow) -> ApplicationDraft:
     """The newest version with text and salts, from which its commitments can be made again."""
-    body = asked(session, row)
+    body = load_stated_body(session, row)
     try:
-        return ApplicationDraft.model_validate(personal_text.opened(session, body))
+        return ApplicationDraft.model_validate(personal_text.open_texts(session, body))
     except KeyError as error:
         raise ConflictError("personal text of this application was erased") from error
 
 
-def view(session: Session, row: ApplicationRow) -> Application:
-    body, entries = asked(session, row), _history(session, row)
+def to_wire(session: Session, row: ApplicationRow) -> Application:
+    body, entries = load_stated_body(session, row), _history(session, row)
     bodies = [body, *(_body(entry) for entry, _ in entries)]
-    texts = personal_text.texts(session, personal_text.commitments_in(bodies))
+    texts = personal_text.load_texts(session, personal_text.commitments_in(bodies))
     return Application(
         id=row.id,
         state=cast("ApplicationState", row.state),
@@ -93,7 +93,7 @@ def _history(session: Session, row: ApplicationRow) -> list[tuple[EntryRow, str]
 def _individuals(
     session: Session, row: ApplicationRow, body: Mapping[str, Any], texts: Texts
 ) -> list[Individual]:
-    people = individuals.of(session, row.id)
+    people = individuals.load_individuals(session, row.id)
     return [
         Individual(
             researcher_id=person.id,

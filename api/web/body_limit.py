@@ -94,7 +94,7 @@ async def drain(receive: Receive) -> bool:
     return False
 
 
-def replayed(body: bytes, receive: Receive) -> Receive:
+def replay_body(body: bytes, receive: Receive) -> Receive:
     """Return a `receive` that gives a body that was read, and then goes on with the request."""
     given = False
 

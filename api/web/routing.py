@@ -14,7 +14,7 @@ from fastapi import APIRouter
 from fastapi.routing import APIRoute
 from sqlmodel import Session
 
-from api.db import commit_reading
+from api.db import end_read
 
 # Set on an endpoint that ends its sessions: a router may be included in another.
 _MARK = "ends_sessions"
@@ -44,7 +44,7 @@ def _ending_sessions(endpoint: Callable[..., Any]) -> Callable[..., Any]:
                 stack.enter_context(session)
             answer = endpoint(**given)
             for session in sessions:
-                commit_reading(session)
+                end_read(session)
         return answer
 
     setattr(run, _MARK, True)

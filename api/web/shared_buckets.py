@@ -44,14 +44,14 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class TokensGranted:
     """The answer: tokens granted, and the level of the bucket after that."""
 
     granted: int
     level: float
 
 
-Draw = Callable[[Iterable[Request]], dict[str, Drawn]]
+Draw = Callable[[Iterable[Request]], dict[str, TokensGranted]]
 
 
 @dataclass
@@ -102,7 +102,7 @@ class SharedBuckets:
                 if (held := self._held.get(who)) and self._is_due(held, at)
             ]
 
-    def receive(self, drawn: dict[str, Drawn], asked: list[Request]) -> None:
+    def receive(self, drawn: dict[str, TokensGranted], asked: list[Request]) -> None:
         """Take in what was drawn."""
         paid = {request.name: request.debt for request in asked}
         with self._lock:

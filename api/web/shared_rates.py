@@ -18,7 +18,7 @@ from sqlmodel import Session, col, delete, select, update
 from api.db import UNAVAILABLE, RateBucketRow, Store
 from api.kernel.clock import EPOCH
 from api.kernel.settings import Settings
-from api.web.shared_buckets import Drawn, Request, SharedBuckets
+from api.web.shared_buckets import Request, SharedBuckets, TokensGranted
 from api.web.token_buckets import LocalBuckets, Rate, TokenBuckets
 
 # Seconds between two draws, and between two looks where nobody waits.
@@ -108,7 +108,7 @@ class SharedRates:
         return f"{scope}:{digest.hexdigest()[:32]}"
 
 
-def draw(session: Session, requests: Iterable[Request]) -> dict[str, Drawn]:
+def draw(session: Session, requests: Iterable[Request]) -> dict[str, TokensGranted]:
     """Draw from shared buckets, in one transaction; buckets are locked in the order of names."""
     asked = {request.name: request for request in sorted(requests, key=lambda each: each.name)}
     connection = session.connection()
@@ -122,7 +122,7 @@ def draw(session: Session, requests: Iterable[Request]) -> dict[str, Drawn]:
         refilled = request.rate.after(row.tokens, max(0.0, (at - row.drawn_at).total_seconds()))
         granted = min(request.want, max(0, floor(refilled - request.debt)))
         left = refilled - request.debt - granted
-        drawn[row.name] = Drawn(granted, left)
+        drawn[row.name] = TokensGranted(granted, left)
         written.append(_state(request, left, at))
     connection.execute(_WRITTEN, written)
     return drawn

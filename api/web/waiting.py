@@ -11,7 +11,9 @@ PATIENCE = 20.0
 
 
 @asynccontextmanager
-async def place(places: asyncio.Semaphore, seconds: float | None = None) -> AsyncIterator[None]:
+async def hold_place(
+    places: asyncio.Semaphore, seconds: float | None = None
+) -> AsyncIterator[None]:
     """Hold one of these places, or refuse the request if none becomes free in time."""
     seconds = PATIENCE if seconds is None else seconds
     try:

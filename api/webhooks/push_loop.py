@@ -18,7 +18,7 @@ from sqlalchemy import bindparam
 from sqlmodel import Session, and_, col, select
 
 from api.db import EntryRow, Store, WebhookRow
-from api.identity.caller import caller_by_id
+from api.identity.caller import load_caller
 from api.identity.signing_keys import SigningKeys
 from api.kernel.clock import now
 from api.ledger.visibility import visible
@@ -94,10 +94,10 @@ class Pusher:
     def due(self) -> list[str]:
         """Webhooks for which there is something to push now."""
         asked = {"now": now()}
-        with self.store.look() as connection:
+        with self.store.autocommit_connection() as connection:
             if connection.execute(_ANY, asked).first() is None:
                 return []
-        with self.store.ask() as session:
+        with self.store.autocommit_session() as session:
             rows = session.exec(_DUE, params=asked).all()
             return [row.id for row in rows if _entries(session, row, 1)]
 
@@ -148,7 +148,7 @@ class Pusher:
 
 
 def _entries(session: Session, webhook: WebhookRow, limit: int) -> Sequence[EntryRow]:
-    caller = caller_by_id(session, webhook.researcher_id)
+    caller = load_caller(session, webhook.researcher_id)
     if caller is None:  # removed
         return []
     query = visible(caller).where(col(EntryRow.number) > webhook.after)

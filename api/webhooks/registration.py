@@ -31,7 +31,7 @@ def register(session: Session, caller: Caller, draft: WebhookDraft) -> WebhookRo
     # The person is locked, so that two requests at once do not make six of five.
     person = select(ResearcherRow).where(ResearcherRow.id == caller.researcher_id)
     session.exec(person.with_for_update()).one()
-    if len(of(session, caller)) >= MOST:
+    if len(list_webhooks(session, caller)) >= MOST:
         raise ConflictError(f"you have {MOST} webhooks; delete one first", case="too-many-webhooks")
     newest = session.exec(select(HeadRow)).one().size - 1
     at = now()
@@ -48,7 +48,7 @@ def register(session: Session, caller: Caller, draft: WebhookDraft) -> WebhookRo
     return row
 
 
-def of(session: Session, caller: Caller) -> list[WebhookRow]:
+def list_webhooks(session: Session, caller: Caller) -> list[WebhookRow]:
     mine = select(WebhookRow).where(WebhookRow.researcher_id == caller.researcher_id)
     return list(session.exec(mine.order_by(col(WebhookRow.id).desc())))
 
@@ -60,6 +60,6 @@ def delete(session: Session, caller: Caller, webhook_id: str) -> None:
     session.delete(row)
 
 
-def view(row: WebhookRow, key: OKPKey) -> Webhook:
+def to_wire(row: WebhookRow, key: OKPKey) -> Webhook:
     fields = row.model_dump(include={"id", "url", "state", "after", "failures", "created_at"})
     return Webhook(**fields, public_key=public_key(key))

@@ -34,7 +34,7 @@ def register_webhook(
     registration.check(draft, private=settings.webhook_private_hosts)
     with store.write() as session:
         row = registration.register(session, caller, draft)
-    return registration.view(row, signing_keys.current("receipt"))
+    return registration.to_wire(row, signing_keys.current("receipt"))
 
 
 @router.get("")
@@ -43,8 +43,8 @@ def list_webhooks(
 ) -> Page[Webhook]:
     """Your webhooks, and how far each of them got."""
     key = signing_keys.current("receipt")
-    rows = registration.of(session, caller)
-    return Page[Webhook](items=[registration.view(row, key) for row in rows])
+    rows = registration.list_webhooks(session, caller)
+    return Page[Webhook](items=[registration.to_wire(row, key) for row in rows])
 
 
 @router.delete("/{webhook_id}", status_code=204, responses=responses(NotFoundError))

@@ -65,7 +65,7 @@ def signed_statement(receipt: str, keys: Mapping[str, Any]) -> bytes:
     """The canonical bytes that a receipt states, if one of the keys signed it."""
     try:
         return receipts.verify(receipt, KeySet.import_key_set(dict(keys)))  # type: ignore[arg-type]
-    except (receipts.ReceiptError, JoseError, ValueError, KeyError, TypeError) as error:
+    except (receipts.InvalidReceiptError, JoseError, ValueError, KeyError, TypeError) as error:
         raise ReceiptError(
             f"No key of the platform signed this receipt ({error})."
             " Do not rely on it; keep it and tell the regulator.",

@@ -31,7 +31,7 @@ def waiting(transport: Transport) -> list[StoredRun]:
 def look_into(transport: Transport, audit_id: str, key: OKPKey) -> tuple[StoredRun, "Opening"]:
     """The stored run, and what is found in it with the regulator's key."""
     try:
-        from privacy.two_party import Terms, open_transcript, opening_key_of
+        from privacy.two_party import RunTerms, open_transcript, opening_key_of
     except ImportError as error:
         raise InputError(
             "To open runs install more: pip install 'platform-auditor[two-party]'."
@@ -44,7 +44,7 @@ def look_into(transport: Transport, audit_id: str, key: OKPKey) -> tuple[StoredR
             case="another-key",
         )
     stored = transport.send("GET", f"{PATH}/{audit_id}/messages").content
-    terms = Terms.from_json(run.terms.encode())
+    terms = RunTerms.from_json(run.terms.encode())
     seed = urlsafe_b64decode(str(key.as_dict(private=True)["d"]) + "==")
     messages = list(_messages(stored))
     return run, open_transcript(terms, messages, run.transcript, opening_key_of(seed))

@@ -63,7 +63,11 @@ class Statements:
 
     def _sign(self, action: str, body: BaseModel, key: str) -> str:
         sent = body.model_dump(mode="json")
-        stated = statements.condensed(sent) if action == "charge" else statements.stated(sent)
+        stated = (
+            statements.condense_request(sent)
+            if action == "charge"
+            else statements.state_request(sent)
+        )
         signed = statements.payload(self.origin(), action, self._maker, key, stated)
         with self._lock:
             signature = statements.sign(signed, self._key, after=self._signed_last)

@@ -19,7 +19,7 @@ from openapi.resources import ApplicationDraft
 from privacy.errors import EvidenceError
 from privacy.ledger.key_possession import of_application
 from privacy.ledger.signatures import Signer
-from privacy.ledger.statements import sign, stated
+from privacy.ledger.statements import sign, state_request
 
 _TEXTS = (
     "systemic_risk",
@@ -98,7 +98,7 @@ def agreed(application: ApplicationDraft, key: OKPKey, origin: str) -> Applicati
     own = [person for person in application.individuals if _thumbprint(person.jwk) == holder]
     if not own:
         raise InputError("The application names nobody with this key.", case="not-named")
-    proved = of_application(origin, stated(application.model_dump(mode="json")), own[0].jwk)
+    proved = of_application(origin, state_request(application.model_dump(mode="json")), own[0].jwk)
     proof = sign(proved, key)
     people = [
         person.model_copy(update={"proof": proof}) if person in own else person

@@ -30,7 +30,7 @@ from openapi.resources import (
     WithdrawalDraft,
 )
 from privacy.ledger.signatures import Signer
-from privacy.ledger.statements import stated
+from privacy.ledger.statements import state_request
 from privacy.receipts import canonical, digest
 
 PATH = "/v1/applications"
@@ -135,7 +135,7 @@ class Applications:
         keys = [Signer.of(each.jwk).thumbprint for each in submitted.individuals]
         if keys != [each.key_thumbprint for each in application.individuals]:
             raise TrustError("The application names other keys than the ones that were submitted.")
-        return digest(canonical(stated(submitted.model_dump(mode="json"))))
+        return digest(canonical(state_request(submitted.model_dump(mode="json"))))
 
     def approve(
         self,

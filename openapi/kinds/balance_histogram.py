@@ -7,7 +7,7 @@ from pydantic import Field
 from openapi.kinds.contract import KindContract
 from openapi.kinds.inputs import Input
 from openapi.kinds.released import Released
-from openapi.kinds.request_fields import MAX_BINS, Asked, CountEpsilon
+from openapi.kinds.request_fields import MAX_BINS, CountEpsilon, RequestFields
 from openapi.wire_model import Label, Wire, example
 
 
@@ -20,7 +20,7 @@ class ShareEdges(Wire):
     ]
 
 
-class BalanceHistogramRequest(Asked):
+class BalanceHistogramRequest(RequestFields):
     """How much of the lifetime cap the people of each group have borne: for oversight.
 
     Pays like any other audit, from a mandate that names this kind.

@@ -12,8 +12,8 @@ from openapi.kinds.request_fields import (
     MAX_BINS,
     Edges,
     EitherNoise,
+    LogFields,
     Name,
-    OfLog,
     OutcomeColumn,
     OutcomeRange,
     Range,
@@ -30,7 +30,7 @@ class Correction(Wire):
     add: Annotated[list[Score], Field(min_length=1, max_length=MAX_BINS)]
 
 
-class BiasSizeRequest(OfLog, EitherNoise):
+class BiasSizeRequest(LogFields, EitherNoise):
     """How opportunities would move if scores were corrected for a bias (paper 3, §4.1 and §4.2).
 
     In bin b of the score s the corrected score of group g is `slopes`[b] · s + add[b] of g, cut to

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from openapi.kinds.released import Released
-from openapi.kinds.request_fields import Asked
+from openapi.kinds.request_fields import RequestFields
 
 # The data that a kind reads of the people of an audience.
 Reads = Literal["matches", "scores", "balances", "logs", "traffic", "policies", "hidden groups"]
@@ -19,7 +19,7 @@ class KindContract:
     """
 
     name: str
-    request: type[Asked]
+    request: type[RequestFields]
     release: type[Released]
     title: str
     reads: Reads

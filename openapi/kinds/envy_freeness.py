@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from openapi.kinds.contract import KindContract
 from openapi.kinds.inputs import Input
 from openapi.kinds.released import Released
-from openapi.kinds.request_fields import Asked, CountEpsilon, ExtraEpsilon
+from openapi.kinds.request_fields import CountEpsilon, ExtraEpsilon, RequestFields
 from openapi.wire_model import example
 
 MAX_STEPS = 1_000_000
@@ -17,7 +17,7 @@ MAX_ARMS_PER_PERSON = 100
 Share = Annotated[Decimal, Field(gt=0, le=1, decimal_places=6, allow_inf_nan=False)]
 
 
-class EnvyFreenessRequest(Asked):
+class EnvyFreenessRequest(RequestFields):
     """Whether people prefer their own recommendations to other people's (paper 2), by exploration.
 
     Each of at most `targets` people is shown the recommendations of `arms` others, for at most

@@ -21,12 +21,12 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema, from_json
 
 from openapi.kinds.registry import CONTRACTS
-from openapi.kinds.request_fields import Asked
+from openapi.kinds.request_fields import RequestFields
 
 Member = TypeVar("Member")
 
 
-class OtherRequest(Asked):
+class OtherRequest(RequestFields):
     """Recorded request of a kind that is not registered here; its fields are carried unchanged."""
 
     model_config = ConfigDict(frozen=True, extra="allow")

@@ -7,11 +7,11 @@ from pydantic import Field
 from openapi.kinds.contract import KindContract
 from openapi.kinds.inputs import Input
 from openapi.kinds.released import GroupCdf, Released
-from openapi.kinds.request_fields import CountEpsilon, Edges, Name, OfLog
+from openapi.kinds.request_fields import CountEpsilon, Edges, LogFields, Name
 from openapi.wire_model import example
 
 
-class LogCdfRequest(OfLog):
+class LogCdfRequest(LogFields):
     """How many logged rows of each group are below each edge: to choose bins by quantiles."""
 
     model_config = example(

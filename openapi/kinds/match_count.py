@@ -4,11 +4,11 @@ from typing import Literal
 
 from openapi.kinds.contract import KindContract
 from openapi.kinds.released import Released
-from openapi.kinds.request_fields import Asked, CountEpsilon
+from openapi.kinds.request_fields import CountEpsilon, RequestFields
 from openapi.wire_model import Label, Wire, example
 
 
-class MatchCountRequest(Asked):
+class MatchCountRequest(RequestFields):
     """How many people of each group the platform found, with noise."""
 
     model_config = example(

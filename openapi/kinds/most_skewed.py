@@ -7,13 +7,13 @@ from pydantic import Field
 from openapi.kinds.contract import KindContract
 from openapi.kinds.inputs import Input
 from openapi.kinds.released import Released
-from openapi.kinds.request_fields import Asked, Context, CountEpsilon, ScoreBins
+from openapi.kinds.request_fields import Context, CountEpsilon, RequestFields, ScoreBins
 from openapi.wire_model import Digest, Identifier, example
 
 MAX_CONTENTS = 100
 
 
-class MostSkewedRequest(Asked):
+class MostSkewedRequest(RequestFields):
     """Which of several contents is scored most differently between two groups.
 
     The skew of a content is the largest difference over bins of `weights`-ed counts; only which

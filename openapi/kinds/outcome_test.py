@@ -10,8 +10,8 @@ from openapi.kinds.released import Released
 from openapi.kinds.request_fields import (
     Edges,
     EitherNoise,
+    LogFields,
     Name,
-    OfLog,
     OutcomeColumn,
     OutcomeRange,
     Range,
@@ -20,7 +20,7 @@ from openapi.kinds.request_fields import (
 from openapi.wire_model import Label, Wire, example
 
 
-class OutcomeTestRequest(OfLog, EitherNoise):
+class OutcomeTestRequest(LogFields, EitherNoise):
     """How equally scored people of each group turned out (paper 3), from logged opportunities.
 
     Per group and bin of the score: how many rows there are, and sums of outcomes, scores, their

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 CONTRACT_GROUP = "platform_auditor.contracts"
 PLATFORM_GROUP = "platform_auditor.platform_kinds"
@@ -98,7 +98,7 @@ class PackageKinds(Generic[Half]):
         found = point.load()
         if not isinstance(found, self._half):
             raise PackageError(f"{point.value} is not a {self._half.__name__}")
-        contract = getattr(found, "contract", found)
+        contract: Any = getattr(found, "contract", found)
         if contract.name != point.name:
             raise PackageError(f"{point.value} is of the kind {contract.name!r}")
         return found

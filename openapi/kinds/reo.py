@@ -7,7 +7,7 @@ from pydantic import Field
 from openapi.kinds.contract import KindContract
 from openapi.kinds.inputs import Input
 from openapi.kinds.released import Released
-from openapi.kinds.request_fields import EitherNoise, Name, OfLog
+from openapi.kinds.request_fields import EitherNoise, LogFields, Name
 from openapi.wire_model import Label, Wire, example
 
 MAX_NAMES = 32
@@ -15,7 +15,7 @@ MAX_DAYS = 366
 Names = Annotated[list[Name], Field(min_length=1, max_length=MAX_NAMES)]
 
 
-class ReoRequest(OfLog, EitherNoise):
+class ReoRequest(LogFields, EitherNoise):
     """Whether relevant content reaches people whoever made it (paper 4), from a log of a feed.
 
     Counts rows, positive or not, by `groups` of creators (words of the column `creators`), for each

@@ -92,7 +92,7 @@ OutcomeRange = Annotated[
 ]
 
 
-class Asked(Wire):
+class RequestFields(Wire):
     """What every request has: whose data, and who pays (the mandate in force that ends first).
 
     `exploration_loss` is what people may lose by being shown something else, in units of reward.
@@ -121,7 +121,7 @@ class Asked(Wire):
         return Decimal(0)
 
 
-class EitherNoise(Asked):
+class EitherNoise(RequestFields):
     """Laplace noise at an `epsilon`, or Gaussian noise at a `rho`, which a mandate in rho pays."""
 
     mechanism: Annotated[
@@ -189,5 +189,5 @@ class LogRows(Wire):
     ] = 1
 
 
-class OfLog(LogRows, Asked):
+class LogFields(LogRows, RequestFields):
     """Rows of a log, of the people of an audience."""

@@ -7,11 +7,11 @@ from pydantic import Field
 from openapi.kinds.contract import KindContract
 from openapi.kinds.inputs import Input
 from openapi.kinds.released import GroupCdf, Released
-from openapi.kinds.request_fields import Asked, ContentId, Context, CountEpsilon, Edges
+from openapi.kinds.request_fields import ContentId, Context, CountEpsilon, Edges, RequestFields
 from openapi.wire_model import example
 
 
-class ScoreCdfRequest(Asked):
+class ScoreCdfRequest(RequestFields):
     """How many people score below each edge, in each group (equation 5 of paper 1)."""
 
     model_config = example(

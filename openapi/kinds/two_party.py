@@ -10,7 +10,6 @@ from openapi.kinds.released import Released
 from openapi.kinds.request_fields import (
     MAX_BINS,
     MAX_ROWS,
-    Asked,
     ContentId,
     Context,
     CountEpsilon,
@@ -18,6 +17,7 @@ from openapi.kinds.request_fields import (
     LogRows,
     Name,
     Range,
+    RequestFields,
     Score,
 )
 from openapi.wire_model import Digest, Identifier, Instant, Wire, example
@@ -133,7 +133,7 @@ SoftMetric = Annotated[
 ]
 
 
-class TwoPartyRequest(Asked):
+class TwoPartyRequest(RequestFields):
     """A metric by groups that only the auditor knows, hard or soft, without showing them (paper 5).
 
     The audience is one group of identifiers whose order is kept (`ordered`), or one that is itself

@@ -20,7 +20,15 @@ from openapi.kinds.outcome_test import (
 )
 from openapi.kinds.released import GroupCdf, Released
 from openapi.kinds.reo import GroupTraffics, ReoRelease, ReoRequest, TrafficCounts
-from openapi.kinds.request_fields import MAX_BINS, Edges, EitherNoise, Levels, LogRows, OfLog, Range
+from openapi.kinds.request_fields import (
+    MAX_BINS,
+    Edges,
+    EitherNoise,
+    Levels,
+    LogFields,
+    LogRows,
+    Range,
+)
 from openapi.kinds.score_cdf import ScoreCdfRelease, ScoreCdfRequest
 from openapi.kinds.score_histogram import (
     GroupHistogram,
@@ -241,6 +249,7 @@ __all__ = [
     "Limits",
     "LogCdfRelease",
     "LogCdfRequest",
+    "LogFields",
     "LogOffer",
     "LogRows",
     "Made",
@@ -258,7 +267,6 @@ __all__ = [
     "MomentUnits",
     "MostSkewedRelease",
     "MostSkewedRequest",
-    "OfLog",
     "OpeningDraft",
     "OutcomeTestRelease",
     "OutcomeTestRequest",

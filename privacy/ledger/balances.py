@@ -16,7 +16,7 @@ from privacy.ledger.exact_amounts import DAY, amount, instant, units
 from privacy.tables.price import Currency
 
 
-class Charge(msgspec.Struct, gc=False):
+class ChargeBalance(msgspec.Struct, gc=False):
     """A charge of one audit, and what became of it.
 
     `period` is the mandate's that it was debited in.
@@ -35,7 +35,7 @@ class Charge(msgspec.Struct, gc=False):
 
 
 @dataclass(slots=True)
-class Mandate:
+class MandateBalance:
     """What was granted, and what is spent of it.
 
     `used` is what counts against the limit now: of the mandate's whole life, of the period, or of
@@ -63,10 +63,10 @@ class Mandate:
     used: int = 0
     period: int = 0
     since: int = -(2**63)
-    recent: deque[Charge] = field(default_factory=deque)
+    recent: deque[ChargeBalance] = field(default_factory=deque)
 
     @classmethod
-    def granted(cls, mandate_id: str, auditor: str, body: MandateBody) -> "Mandate":
+    def granted(cls, mandate_id: str, auditor: str, body: MandateBody) -> "MandateBalance":
         if (body.epsilon_limit is None) == (body.rho_limit is None):
             raise EvidenceError(
                 "a mandate has a limit in epsilon or in rho, one of the two", case="one-limit"
@@ -137,7 +137,7 @@ class Mandate:
                 case="researcher-not-allowed",
             )
 
-    def debit(self, charge: Charge) -> None:
+    def debit(self, charge: ChargeBalance) -> None:
         """Take the charge from what is left at its time."""
         self._move_on(charge.at)
         self.used += charge.debit
@@ -157,7 +157,7 @@ class Mandate:
                 "people may lose more than the mandate allows", case="exploration-overspent"
             )
 
-    def refund(self, charge: Charge) -> None:
+    def refund(self, charge: ChargeBalance) -> None:
         """Give a charge back to the time it was taken at."""
         self.spent -= charge.debit
         self.explored -= charge.exploration

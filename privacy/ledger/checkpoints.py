@@ -12,9 +12,9 @@ from typing import Literal
 
 from joserfc.jwk import OKPKey
 
-from privacy.errors import EvidenceError, LedgerError, NoteError, ProofError
+from privacy.errors import EvidenceError, InvalidLedgerError, NoteError, ProofError
 from privacy.ledger.entry_schemas import SigningKeyFacts, read
-from privacy.ledger.export_lines import Entry
+from privacy.ledger.export_lines import ExportedEntry
 from privacy.ledger.merkle import EMPTY_ROOT, verify_consistency
 from privacy.ledger.notes import Checkpoint, Note, VerifierKey, open_checkpoint
 from privacy.ledger.signatures import Signer
@@ -24,7 +24,7 @@ Source = Literal["of the export", "seen before", "of a witness"]
 
 
 @dataclass(frozen=True)
-class Head:
+class SignedCheckpoint:
     """A signed note, and where it came from."""
 
     note: str
@@ -32,21 +32,21 @@ class Head:
     source: Source
 
     @classmethod
-    def of(cls, note: str, source: Source, trust: Trust) -> "Head":
+    def of(cls, note: str, source: Source, trust: Trust) -> "SignedCheckpoint":
         try:
             parsed = Note.parse(note)
             checkpoint = Checkpoint.parse(parsed.text)
             witnesses = parsed.verify(trust.witnesses)
         except NoteError as error:
-            raise LedgerError(
+            raise InvalidLedgerError(
                 None, f"a checkpoint {source} cannot be read: {error}", case="unreadable-checkpoint"
             ) from error
         if checkpoint.origin != trust.origin:
-            raise LedgerError(
+            raise InvalidLedgerError(
                 None, f"a checkpoint {source} is of another ledger", case="another-ledger"
             )
         if source == "of a witness" and not witnesses:
-            raise LedgerError(
+            raise InvalidLedgerError(
                 None, f"no witness of the keys file signed {_named(checkpoint)}", case="no-witness"
             )
         return cls(note, checkpoint, source)
@@ -63,17 +63,19 @@ class Heads:
             ("seen before", seen),
             ("of a witness", witnessed),
         ]
-        heads = [Head.of(note, source, trust) for source, notes in sources for note in notes]
+        heads = [
+            SignedCheckpoint.of(note, source, trust) for source, notes in sources for note in notes
+        ]
         own = [head for head in heads if head.source == "of the export"]
         if not own:
-            raise LedgerError(
+            raise InvalidLedgerError(
                 None, "the export has no checkpoint: nobody vouches for it", case="no-checkpoint"
             )
         self.newest = max(own, key=lambda head: head.checkpoint.size)
         self._trusted = set(trust.ledger)
         self._announced: list[VerifierKey] = []
         self._reached = 0
-        self._waiting: dict[int, list[Head]] = defaultdict(list)
+        self._waiting: dict[int, list[SignedCheckpoint]] = defaultdict(list)
         for head in heads:
             self._waiting[head.checkpoint.size].append(head)
         self.sizes = frozenset(self._waiting)
@@ -83,7 +85,7 @@ class Heads:
         """Whether one of them is this; each is held against the tree and the keys in its turn."""
         return (size, root) in self._known
 
-    def announce(self, entry: Entry) -> None:
+    def announce(self, entry: ExportedEntry) -> None:
         """A new key of the ledger, if that is what the entry is about."""
         facts = read(entry.facts, SigningKeyFacts)
         if facts.purpose != "ledger" or facts.jwk is None:
@@ -98,7 +100,7 @@ class Heads:
         """Check the heads of this size against the tree, and trust what they cover."""
         for head in self._waiting[size]:
             if head.checkpoint.root != root:
-                raise LedgerError(
+                raise InvalidLedgerError(
                     None,
                     f"the tree over the entries does not have the root of {_named(head.checkpoint)}"
                     f" {head.source}: entries from {self._reached} to {size - 1} are not the ones"
@@ -128,7 +130,7 @@ class Heads:
         while waiting:
             signed = [head for head in waiting if self._is_trusted(head)]
             if not signed:
-                raise LedgerError(
+                raise InvalidLedgerError(
                     None,
                     f"{_named(waiting[0].checkpoint)} is not signed by a key that is trusted",
                     case="untrusted-checkpoint",
@@ -140,20 +142,20 @@ class Heads:
     def finish(self, size: int) -> None:
         """Raise if a head is ahead of the last entry, or entries ahead of the last head."""
         for head in (head for waiting in self._waiting.values() for head in waiting):
-            raise LedgerError(
+            raise InvalidLedgerError(
                 None,
                 f"there are {size} entries, and {_named(head.checkpoint)} {head.source}:"
                 " entries are missing, or this is an old export",
                 case="entries-missing",
             )
         if self.newest.checkpoint.size != size:
-            raise LedgerError(
+            raise InvalidLedgerError(
                 None,
                 f"there are {size} entries, but {_named(self.newest.checkpoint)} is the newest",
                 case="entries-after-the-head",
             )
 
-    def _is_trusted(self, head: Head) -> bool:
+    def _is_trusted(self, head: SignedCheckpoint) -> bool:
         try:
             open_checkpoint(head.note, self._trusted)
         except NoteError:
@@ -161,16 +163,18 @@ class Heads:
         return True
 
 
-def _check_continued(head: Head, newest: Checkpoint, paths: Mapping[int, Sequence[bytes]]) -> None:
+def _check_continued(
+    head: SignedCheckpoint, newest: Checkpoint, paths: Mapping[int, Sequence[bytes]]
+) -> None:
     older = head.checkpoint
     if (older.size, older.root) in ((0, EMPTY_ROOT), (newest.size, newest.root)):
         return
     if older.size > newest.size:
-        raise LedgerError(
+        raise InvalidLedgerError(
             None, f"this is an old export: {_named(older)} {head.source}", case="old-export"
         )
     if older.size not in paths and 0 < older.size < newest.size:
-        raise LedgerError(
+        raise InvalidLedgerError(
             None,
             f"nothing shows that it continues {_named(older)} {head.source}: export it again, on "
             "the machine that has seen that head",
@@ -180,7 +184,7 @@ def _check_continued(head: Head, newest: Checkpoint, paths: Mapping[int, Sequenc
         path = paths.get(older.size, [])
         verify_consistency(older.size, newest.size, older.root, newest.root, path)
     except ProofError as error:
-        raise LedgerError(
+        raise InvalidLedgerError(
             None,
             f"{_named(newest)} does not continue {_named(older)} {head.source} ({error}): the "
             "ledger forked, or its past was rewritten",

@@ -34,7 +34,7 @@ class Both(msgspec.Struct, frozen=True):
     change_one: str
 
 
-class AudienceFacts(msgspec.Struct, frozen=True):
+class AudienceEntryFacts(msgspec.Struct, frozen=True):
     """A sealed audience. Entries older than format 3 do not state groups and candidates."""
 
     audience_id: str
@@ -165,7 +165,7 @@ class AuditFacts(msgspec.Struct):
     audit_id: str
 
 
-class Draw(msgspec.Struct):
+class DrawFacts(msgspec.Struct):
     """The signed head by which it was drawn whether a run is opened."""
 
     size: int
@@ -174,7 +174,7 @@ class Draw(msgspec.Struct):
 
 class ReleaseFacts(AuditFacts):
     transcript: str | None = None
-    draw: Draw | None = None
+    draw: DrawFacts | None = None
 
 
 class AnswerFacts(AuditFacts):
@@ -186,7 +186,7 @@ class OpeningBody(AuditFacts):
     findings: list[str]
 
 
-class Renewal(msgspec.Struct):
+class RenewalFacts(msgspec.Struct):
     kind: Literal["fixed", "rolling"]
     days: int
 
@@ -199,7 +199,7 @@ class MandateBody(msgspec.Struct):
     researcher_ids: list[str] | None = None
     epsilon_limit: str | None = None
     rho_limit: str | None = None
-    renewal: Renewal | None = None
+    renewal: RenewalFacts | None = None
     lifetime_limit: str | None = None
     exploration_limit: str = "0"
     opened_share: str = "1"
@@ -257,13 +257,13 @@ class RemovalBody(msgspec.Struct):
     researcher_id: str
 
 
-class Individual(msgspec.Struct):
+class IndividualFacts(msgspec.Struct):
     jwk: dict[str, Any]
     proof: str | None = None
 
 
 class ApplicationBody(msgspec.Struct):
-    individuals: list[Individual]
+    individuals: list[IndividualFacts]
 
 
 class ApplicationFacts(msgspec.Struct):

@@ -28,7 +28,7 @@ else:
         Value = None | bool | str | Whole | list[Value] | dict[str, Value]
 
 
-class Stated(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+class ExportedStatement(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """The statement in an entry."""
 
     body: dict[str, Value]
@@ -47,7 +47,7 @@ class Signed(msgspec.Struct, gc=False):
     platform: str
 
 
-class Entry(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+class ExportedEntry(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """One entry, as `entries.encode` writes it."""
 
     at: datetime
@@ -55,7 +55,7 @@ class Entry(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=F
     facts: dict[str, Value]
     kind: str
     number: Whole
-    statement: Stated | None = None
+    statement: ExportedStatement | None = None
 
 
 class Proven(msgspec.Struct, forbid_unknown_fields=True):
@@ -65,12 +65,12 @@ class Proven(msgspec.Struct, forbid_unknown_fields=True):
     path: list[str]
 
 
-_entry = msgspec.json.Decoder(Entry)
+_entry = msgspec.json.Decoder(ExportedEntry)
 _proven = msgspec.json.Decoder(Proven)
 _encoder = msgspec.json.Encoder(order="sorted")
 
 
-def parse(line: bytes) -> Entry:
+def parse(line: bytes) -> ExportedEntry:
     """The entry of a line without its end, if the line is the one way to write it."""
     try:
         entry = _entry.decode(line)
@@ -82,7 +82,7 @@ def parse(line: bytes) -> Entry:
     return entry
 
 
-def parse_all(batch: Sequence[bytes]) -> Iterable[Entry]:
+def parse_all(batch: Sequence[bytes]) -> Iterable[ExportedEntry]:
     """`parse` for each line, faster: where all are in order, nobody looks at each of them."""
     whole = b"\n".join(batch)
     try:
@@ -95,19 +95,19 @@ def parse_all(batch: Sequence[bytes]) -> Iterable[Entry]:
     return map(parse, batch)
 
 
-def _is_plain(entry: Entry) -> bool:
+def _is_plain(entry: ExportedEntry) -> bool:
     """Whether msgspec writes its time as we do: it leaves out microseconds that are 0."""
     return entry.at.microsecond != 0 and entry.at.tzinfo is UTC
 
 
-def _canonical(line: bytes, entry: Entry) -> bytes:
+def _canonical(line: bytes, entry: ExportedEntry) -> bytes:
     if entry.at.tzinfo is None:
         raise EvidenceError("its time has no time zone", case="entry-without-time-zone")
     members: dict[str, Any] = msgspec.json.decode(line)
     return canonical(members | {"at": instant(entry.at)})
 
 
-def stated(platform: str, kind: str, statement: Stated) -> bytes:
+def stated(platform: str, kind: str, statement: ExportedStatement) -> bytes:
     """What the maker of the statement signed: `statements.payload`, faster."""
     whole = Signed(kind, statement.body, statement.by, statement.key, platform)
     written = _encoder.encode(whole)

@@ -13,7 +13,7 @@ from privacy.ledger.entry_schemas import (
     ApplicationBody,
     ApplicationFacts,
     DecisionBody,
-    Individual,
+    IndividualFacts,
     KeyBody,
     KeyFacts,
     RemovalBody,
@@ -22,7 +22,7 @@ from privacy.ledger.entry_schemas import (
     Role,
     read,
 )
-from privacy.ledger.export_lines import Entry, Stated
+from privacy.ledger.export_lines import ExportedEntry, ExportedStatement
 from privacy.ledger.signatures import Signer
 from privacy.ledger.statements import head_of
 from privacy.ledger.trust import Trust
@@ -61,7 +61,7 @@ class Person:
     signer: Signer | None
 
 
-class People:
+class KeyHolders:
     """Everybody registered so far. `partial`: some entries about people are not in sight."""
 
     def __init__(self, trust: Trust, *, partial: bool = False) -> None:
@@ -71,7 +71,7 @@ class People:
         self._people: dict[str, Person] = {}
         self._applications: dict[tuple[str, int], tuple[str, list[tuple[str, Signer]]]] = {}
 
-    def signer(self, kind: str, statement: Stated) -> Signer | None:
+    def signer(self, kind: str, statement: ExportedStatement) -> Signer | None:
         """The key that the statement must be signed with; None if that cannot be seen."""
         roles = SIGNED.get(kind, ANYBODY)
         person = self._people.get(statement.by)
@@ -94,7 +94,7 @@ class People:
     def auditor_of(self, researcher_id: str) -> str | None:
         return self._people[researcher_id].auditor
 
-    def register(self, entry: Entry) -> None:
+    def register(self, entry: ExportedEntry) -> None:
         """A researcher: at a regulator's word, or at set-up at the platform's."""
         facts = read(entry.facts, ResearcherFacts)
         if entry.statement is None:
@@ -123,7 +123,7 @@ class People:
             )
         self._add(facts.researcher_id, Person(body.role, body.auditor_id, signer))
 
-    def renew(self, entry: Entry) -> None:
+    def renew(self, entry: ExportedEntry) -> None:
         """A new key, at the word of the old one, and held by whoever brings it."""
         statement, facts = _stated(entry), read(entry.facts, KeyFacts)
         body = read(statement.body, KeyBody)
@@ -138,14 +138,14 @@ class People:
         if statement.by in self._people:
             self._people[statement.by] = replace(self._people[statement.by], signer=signer)
 
-    def remove(self, entry: Entry) -> None:
+    def remove(self, entry: ExportedEntry) -> None:
         removed = read(_stated(entry).body, RemovalBody).researcher_id
         if removed in self._people:
             self._people[removed] = replace(self._people[removed], signer=None)
         elif not self._partial:
             raise EvidenceError(f"nobody is registered as {removed}", case="nobody-to-remove")
 
-    def apply(self, entry: Entry) -> None:
+    def apply(self, entry: ExportedEntry) -> None:
         """Keep the individuals of an application: they count once it is approved."""
         facts = read(entry.facts, ApplicationFacts)
         individuals = read(_stated(entry).body, ApplicationBody).individuals
@@ -166,7 +166,9 @@ class People:
         people = list(zip(ids, signers, strict=True))
         self._applications[name] = digest(canonical(_stated(entry).body)), people
 
-    def _check_agreed(self, application: Stated, individuals: list[Individual]) -> None:
+    def _check_agreed(
+        self, application: ExportedStatement, individuals: list[IndividualFacts]
+    ) -> None:
         """Raise unless every individual but the one who signs proves to hold their key."""
         for individual in individuals:
             if application.by != f"{APPLICANT}{Signer.of(individual.jwk).thumbprint}":
@@ -193,7 +195,9 @@ class People:
         for researcher_id, signer in individuals:
             self._people.setdefault(researcher_id, Person("auditor", auditor_id, signer))
 
-    def _unseen(self, kind: str, roles: frozenset[Role], statement: Stated) -> Signer | None:
+    def _unseen(
+        self, kind: str, roles: frozenset[Role], statement: ExportedStatement
+    ) -> Signer | None:
         if kind == "application" and statement.by.startswith(APPLICANT):
             return _applicant(statement)
         if self._partial and "regulator" in roles:
@@ -210,13 +214,13 @@ class People:
         self._people[researcher_id] = person
 
 
-def _stated(entry: Entry) -> Stated:
+def _stated(entry: ExportedEntry) -> ExportedStatement:
     if entry.statement is None:
         raise EvidenceError(f"a {entry.kind} needs a statement, and has none", case="no-statement")
     return entry.statement
 
 
-def _applicant(statement: Stated) -> Signer:
+def _applicant(statement: ExportedStatement) -> Signer:
     """The key of the applicant, which the application holds."""
     individuals = read(statement.body, ApplicationBody).individuals
     signers = [Signer.of(individual.jwk) for individual in individuals]

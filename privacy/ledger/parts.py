@@ -20,10 +20,10 @@ import msgspec
 
 from privacy.errors import BoundsError, EvidenceError
 from privacy.ledger.exact_amounts import amount
-from privacy.plans import KindPlan, Part, PublicAudience
+from privacy.plans import KindPlan, PlannedTable, PublicAudience
 from privacy.tables.declared import declared_numbers, rule_from
 from privacy.tables.mechanisms import currency_of, exact_price, exact_scale
-from privacy.tables.price import FREE, Currency, Price
+from privacy.tables.price import FREE, Currency, ExactPrice
 from privacy.tables.sensitivity import Reach, Sensitivity
 
 # Why something was not computed again.
@@ -76,11 +76,11 @@ class StatedPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Checked(msgspec.Struct, frozen=True):
     """The price that the parts come to, and what was taken as stated."""
 
-    price: Price
+    price: ExactPrice
     notices: tuple[Notice, ...]
 
 
-class Stated(msgspec.Struct, frozen=True):
+class StatedCharge(msgspec.Struct, frozen=True):
     """All that the price of a charge follows from: other charges repeat it.
 
     `request` is canonical JSON without the names in it, `parts` as the charge states them.
@@ -108,12 +108,12 @@ class Stated(msgspec.Struct, frozen=True):
         *,
         older: bool = False,
         third_party: bool = False,
-    ) -> "Stated":
+    ) -> "StatedCharge":
         terms = {name: value for name, value in request.items() if name not in _NAMES}
         return cls(kind, _encode(terms), _encode(parts), audience, plan, older, third_party)
 
 
-def check_parts(charge: Stated) -> Checked:
+def check_parts(charge: StatedCharge) -> Checked:
     """Return the price of the parts of a charge, or raise if a number in them does not follow."""
     kind, audience, plan = charge.kind, charge.audience, charge.plan
     stated, found = _numbers(charge.parts)
@@ -154,7 +154,7 @@ def _numbers(parts: bytes) -> tuple[list[StatedPart], Checked]:
 
 def _planned(
     kind: str, plan: KindPlan, request: bytes, audience: PublicAudience
-) -> tuple[Part, ...]:
+) -> tuple[PlannedTable, ...]:
     try:
         return plan(_request.decode(request), audience)
     except (BoundsError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
@@ -163,7 +163,7 @@ def _planned(
         ) from error
 
 
-def _check(part: StatedPart) -> tuple[Price, list[Notice]]:
+def _check(part: StatedPart) -> tuple[ExactPrice, list[Notice]]:
     """Sensitivity by the rule, scale and price by the mechanism."""
     bounds, parameter = part.bounds, amount(part.parameter.amount)
     if min(bounds.shape, default=0) < 1:
@@ -192,7 +192,9 @@ def _check(part: StatedPart) -> tuple[Price, list[Notice]]:
     return exact_price(part.mechanism, stated, parameter), notices
 
 
-def _check_planned(planned: tuple[Part, ...], stated: list[StatedPart], *, older: bool) -> None:
+def _check_planned(
+    planned: tuple[PlannedTable, ...], stated: list[StatedPart], *, older: bool
+) -> None:
     """Raise unless the parts are those of the request, in any order.
 
     `older`: they are planned without the numbers of groups, on which bounds may depend.
@@ -220,7 +222,7 @@ def _check_planned(planned: tuple[Part, ...], stated: list[StatedPart], *, older
             _check_bounds(part, plan)
 
 
-def _check_bounds(part: StatedPart, plan: Part) -> None:
+def _check_bounds(part: StatedPart, plan: PlannedTable) -> None:
     rule = plan.bounds.rule
     bounds = (rule.name, tuple(plan.bounds.shape), declared_numbers(rule))
     if (part.bounds.rule, part.bounds.shape, part.bounds.declared) != bounds:
@@ -230,7 +232,7 @@ def _check_bounds(part: StatedPart, plan: Part) -> None:
         )
 
 
-def _check_displacing(part: StatedPart, plan: Part) -> None:
+def _check_displacing(part: StatedPart, plan: PlannedTable) -> None:
     """Raise if the rule is another one, or says otherwise whether people displace others."""
     rule = plan.bounds.rule
     if part.bounds.rule != rule.name or _answers(part.bounds.declared) != _answers(

@@ -20,7 +20,7 @@ import msgspec
 from privacy.errors import EvidenceError
 from privacy.ledger.entry_schemas import Both, ChargeBody, ChargeFacts, Sizes
 from privacy.ledger.exact_amounts import amount, units
-from privacy.ledger.parts import Notice, Stated, check_parts
+from privacy.ledger.parts import Notice, StatedCharge, check_parts
 from privacy.plans import PLANS
 from privacy.tables.price import (
     ADD_REMOVE,
@@ -29,14 +29,14 @@ from privacy.tables.price import (
     INFINITE,
     Amount,
     Currency,
-    Price,
+    ExactPrice,
     Relation,
 )
 
 RELATIONS: tuple[Relation, ...] = (ADD_REMOVE, CHANGE_ONE)
 
 
-class Asked(msgspec.Struct, frozen=True):
+class PricedFields(msgspec.Struct, frozen=True):
     kind: str
     mechanism: str | None
     epsilon: str | None
@@ -48,7 +48,9 @@ class Asked(msgspec.Struct, frozen=True):
     sizes: Sizes | None
 
 
-def debited(charge: Stated, facts: ChargeFacts) -> tuple[tuple[int, int], tuple[Notice, ...]]:
+def check_debit(
+    charge: StatedCharge, facts: ChargeFacts
+) -> tuple[tuple[int, int], tuple[Notice, ...]]:
     """Return what a charge takes from the mandate and from the platform's account, in units.
 
     Raise if its price is not that of its parts. The notices say what was taken as stated.
@@ -58,7 +60,7 @@ def debited(charge: Stated, facts: ChargeFacts) -> tuple[tuple[int, int], tuple[
 
 @lru_cache(maxsize=16_384)
 def _debited_parts(
-    charge: Stated, epsilon: Both | None, rho: Both, currency: Currency, debit: str
+    charge: StatedCharge, epsilon: Both | None, rho: Both, currency: Currency, debit: str
 ) -> tuple[tuple[int, int], tuple[Notice, ...]]:
     found, paid = check_parts(charge), _paid(epsilon, rho)
     _check_consistent(paid)
@@ -67,9 +69,9 @@ def _debited_parts(
     return (units(debit), units(rho.change_one)), found.notices
 
 
-def debited_before(body: ChargeBody, facts: ChargeFacts, sizes: Sizes | None) -> tuple[int, int]:
+def check_older_debit(body: ChargeBody, facts: ChargeFacts, sizes: Sizes | None) -> tuple[int, int]:
     """Return the same for a charge older than format 3, by the rule of that time."""
-    asked = Asked(
+    asked = PricedFields(
         body.kind,
         body.mechanism,
         body.epsilon,
@@ -83,7 +85,7 @@ def debited_before(body: ChargeBody, facts: ChargeFacts, sizes: Sizes | None) ->
     return _debited(asked, facts.epsilon, facts.rho, facts.currency, facts.debit)
 
 
-def explored(body: ChargeBody, facts: ChargeFacts) -> int:
+def check_exploration(body: ChargeBody, facts: ChargeFacts) -> int:
     """What a charge takes from what people may lose, in units."""
     plan = PLANS.get(body.kind)
     explores = plan is not None and plan.explores
@@ -101,7 +103,7 @@ def explored(body: ChargeBody, facts: ChargeFacts) -> int:
 
 @lru_cache(maxsize=65_536)
 def _debited(
-    asked: Asked, epsilon: Both | None, rho: Both, currency: Currency, debit: str
+    asked: PricedFields, epsilon: Both | None, rho: Both, currency: Currency, debit: str
 ) -> tuple[int, int]:
     paid = _paid(epsilon, rho)
     _check_consistent(paid)
@@ -110,7 +112,7 @@ def _debited(
     return units(debit), units(rho.change_one)
 
 
-def _check_debit(paid: Price, currency: Currency, debit: str) -> None:
+def _check_debit(paid: ExactPrice, currency: Currency, debit: str) -> None:
     if amount(debit) != paid.debit(currency):
         raise EvidenceError(
             f"it debits {debit}, which is not the change-one price in {currency}",
@@ -118,9 +120,9 @@ def _check_debit(paid: Price, currency: Currency, debit: str) -> None:
         )
 
 
-def _paid(epsilon: Both | None, rho: Both) -> Price:
+def _paid(epsilon: Both | None, rho: Both) -> ExactPrice:
     (epsilon_added, epsilon_changed), (rho_added, rho_changed) = _both(epsilon), _both(rho)
-    return Price(
+    return ExactPrice(
         {
             ("epsilon", ADD_REMOVE): epsilon_added,
             ("epsilon", CHANGE_ONE): epsilon_changed,
@@ -136,7 +138,7 @@ def _both(price: Both | None) -> tuple[Amount, Amount]:
     return amount(price.add_remove), amount(price.change_one)
 
 
-def _check_consistent(paid: Price) -> None:
+def _check_consistent(paid: ExactPrice) -> None:
     """What holds for every release, whatever was asked."""
     if paid.of("epsilon", CHANGE_ONE) < paid.of("epsilon", ADD_REMOVE):
         raise EvidenceError(
@@ -155,23 +157,23 @@ def _check_consistent(paid: Price) -> None:
             raise EvidenceError("its rho is more than its epsilon² / 2", case="rho-above-epsilon")
 
 
-def _check_asked(asked: Asked, paid: Price) -> None:
+def _check_asked(asked: PricedFields, paid: ExactPrice) -> None:
     _check_worth(paid, _price(asked, _parameters(asked)))
 
 
-def _check_worth(paid: Price, worth: Price) -> None:
+def _check_worth(paid: ExactPrice, worth: ExactPrice) -> None:
     if not paid.covers(worth):
         raise EvidenceError("it costs less than what was asked for is worth", case="underpriced")
     if not worth.covers(paid):
         raise EvidenceError("it costs more than what was asked for", case="overpriced")
 
 
-def _price(asked: Asked, parameters: list[Fraction]) -> Price:
-    make = Price.epsilon if asked.rho is None else Price.rho
+def _price(asked: PricedFields, parameters: list[Fraction]) -> ExactPrice:
+    make = ExactPrice.epsilon if asked.rho is None else ExactPrice.rho
     return sum((make(add_remove=each, change_one=2 * each) for each in parameters), FREE)
 
 
-def _parameters(asked: Asked) -> list[Fraction]:
+def _parameters(asked: PricedFields) -> list[Fraction]:
     """Epsilon or rho of the audit, and that of the sizes where they are to be learned."""
     main, sizes = (
         (asked.epsilon, asked.size_epsilon) if asked.rho is None else (asked.rho, asked.size_rho)

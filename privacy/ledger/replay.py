@@ -12,11 +12,11 @@ from typing import Any
 import msgspec
 
 from privacy.errors import EvidenceError
-from privacy.ledger.balances import Account, Charge, Mandate
+from privacy.ledger.balances import Account, ChargeBalance, MandateBalance
 from privacy.ledger.entries import FORMAT, OLDER
 from privacy.ledger.entry_schemas import (
     AnswerFacts,
-    AudienceFacts,
+    AudienceEntryFacts,
     AuditFacts,
     AuditorFacts,
     BalanceRepairFacts,
@@ -38,16 +38,15 @@ from privacy.ledger.entry_schemas import (
     read,
 )
 from privacy.ledger.exact_amounts import DAY, microseconds, units
-from privacy.ledger.export_lines import Entry, Stated, stated
-from privacy.ledger.key_holders import SIGNED, People
-from privacy.ledger.parts import Notice
-from privacy.ledger.parts import Stated as StatedCharge
-from privacy.ledger.price_check import debited, debited_before, explored
+from privacy.ledger.export_lines import ExportedEntry, ExportedStatement, stated
+from privacy.ledger.key_holders import SIGNED, KeyHolders
+from privacy.ledger.parts import Notice, StatedCharge
+from privacy.ledger.price_check import check_debit, check_exploration, check_older_debit
 from privacy.ledger.requests import request_of
-from privacy.ledger.signatures import Claimed, Signatures
+from privacy.ledger.signatures import SignatureClaim, Signatures
 from privacy.ledger.statements import check_fresh, head_of
 from privacy.ledger.trust import Trust
-from privacy.ledger.two_party_runs import IsSigned, Runs
+from privacy.ledger.two_party_runs import ChargedRuns, IsSigned
 from privacy.plans import PLANS, KindPlan, assumptions, assumptions_before, has_fixed_slots
 from privacy.plans.assumptions import THIRD_PARTY_BOUNDS
 
@@ -82,21 +81,21 @@ class Replay:
         self._origin = trust.origin
         self._signatures = signatures
         self._partial = partial
-        self._people = People(trust, partial=partial)
-        self._mandates: dict[str, Mandate] = {}
+        self._people = KeyHolders(trust, partial=partial)
+        self._mandates: dict[str, MandateBalance] = {}
         # By auditor, and by the audience's id.
-        self._audiences = defaultdict[str | None, dict[str, AudienceFacts]](dict)
-        self._charges: dict[str, Charge] = {}
+        self._audiences = defaultdict[str | None, dict[str, AudienceEntryFacts]](dict)
+        self._charges: dict[str, ChargeBalance] = {}
         # By mandate, what stands for all of its charges that were released.
-        self._over: dict[str, Charge] = {}
+        self._over: dict[str, ChargeBalance] = {}
         self._charge_ids: set[str] = set()
         # By maker, the keys of their statements.
         self._used = defaultdict[str, set[str]](set)
         self._account = Account()
-        self._runs = Runs(is_signed)
+        self._runs = ChargedRuns(is_signed)
         self._latest = datetime.min.replace(tzinfo=UTC)
 
-    def play(self, entry: Entry, number: int) -> None:
+    def play(self, entry: ExportedEntry, number: int) -> None:
         """The next entry, which has this number."""
         if entry.number != number:
             raise EvidenceError(f"it is numbered {entry.number}", case="another-number")
@@ -118,7 +117,7 @@ class Replay:
             )
         kind(self, entry)
 
-    def _check_statement(self, entry: Entry, statement: Stated) -> None:
+    def _check_statement(self, entry: ExportedEntry, statement: ExportedStatement) -> None:
         used = self._used[statement.by]
         if statement.key in used:
             raise EvidenceError(
@@ -130,10 +129,10 @@ class Replay:
         check_fresh(made, entry.at.timestamp())
         if signer is not None:
             words = stated(self._origin, entry.kind, statement)
-            claimed = Claimed(entry.number, statement.by, signer, statement.signature, words)
+            claimed = SignatureClaim(entry.number, statement.by, signer, statement.signature, words)
             self._signatures.add(claimed, made.after)
 
-    def _settings(self, entry: Entry) -> None:
+    def _settings(self, entry: ExportedEntry) -> None:
         values = read(entry.facts, SettingsFacts).values
         limit, days = values.get("platform_rho"), values.get("platform_window_days")
         if self._partial or limit is None or days is None:
@@ -142,7 +141,7 @@ class Replay:
             raise EvidenceError("platform_window_days is not a number of days", case="window-days")
         self._account.limit, self._account.length = units(str(limit)), days * DAY
 
-    def _decision(self, entry: Entry) -> None:
+    def _decision(self, entry: ExportedEntry) -> None:
         body = read(_body(entry), DecisionBody)
         if body.decision != "approve" or body.mandate is None:
             return
@@ -150,39 +149,41 @@ class Replay:
         if entry.auditor is not None:
             _check_auditor(entry, facts)
         self._people.approve(body, facts.auditor_id)
-        self._grant(Mandate.granted(facts.mandate_id, facts.auditor_id, body.mandate))
+        self._grant(MandateBalance.granted(facts.mandate_id, facts.auditor_id, body.mandate))
 
-    def _mandate(self, entry: Entry) -> None:
+    def _mandate(self, entry: ExportedEntry) -> None:
         body = read(_body(entry), MandateBody)
         if body.auditor_id is None or body.auditor_id != entry.auditor:
             raise EvidenceError(
                 "the auditor is not the one of the statement", case="another-auditor-than-stated"
             )
         mandate_id = read(entry.facts, MandateFacts).mandate_id
-        self._grant(Mandate.granted(mandate_id, body.auditor_id, body))
+        self._grant(MandateBalance.granted(mandate_id, body.auditor_id, body))
 
-    def _grant(self, mandate: Mandate) -> None:
+    def _grant(self, mandate: MandateBalance) -> None:
         if mandate.mandate_id in self._mandates:
             raise EvidenceError(
                 f"there is a mandate {mandate.mandate_id} already", case="mandate-entered-before"
             )
         self._mandates[mandate.mandate_id] = mandate
-        self._over[mandate.mandate_id] = Charge("", mandate.mandate_id, 0, 0, 0, state="released")
+        self._over[mandate.mandate_id] = ChargeBalance(
+            "", mandate.mandate_id, 0, 0, 0, state="released"
+        )
 
-    def _mandate_change(self, entry: Entry) -> None:
+    def _mandate_change(self, entry: ExportedEntry) -> None:
         self._of_mandate(entry).change(read(_body(entry), MandateChange))
 
-    def _of_mandate(self, entry: Entry) -> Mandate:
+    def _of_mandate(self, entry: ExportedEntry) -> MandateBalance:
         return self._known(read(_body(entry), OfMandate).mandate_id)
 
-    def _known(self, mandate_id: str) -> Mandate:
+    def _known(self, mandate_id: str) -> MandateBalance:
         mandate = self._mandates.get(mandate_id)
         if mandate is None:
             raise EvidenceError(f"there is no mandate {mandate_id}", case="no-such-mandate")
         return mandate
 
-    def _audience(self, entry: Entry) -> None:
-        facts = read(entry.facts, AudienceFacts)
+    def _audience(self, entry: ExportedEntry) -> None:
+        facts = read(entry.facts, AudienceEntryFacts)
         sealed = self._audiences[entry.auditor]
         name = entry.auditor, facts.audience_id
         if name in self._sealed_ids:
@@ -208,13 +209,13 @@ class Replay:
                 f"the ledger is in format {FORMAT} since {self._format_since}", case="older-format"
             )
 
-    def _forget(self, entry: Entry) -> None:
+    def _forget(self, entry: ExportedEntry) -> None:
         """An audience may be erased before it is sealed; nothing is charged on it afterwards."""
         self._audiences[entry.auditor].pop(read(entry.facts, OfAudience).audience_id, None)
 
     def _charged_on(
-        self, entry: Entry, body: ChargeBody, facts: ChargeFacts
-    ) -> AudienceFacts | None:
+        self, entry: ExportedEntry, body: ChargeBody, facts: ChargeFacts
+    ) -> AudienceEntryFacts | None:
         """Return the entry of the charge's audience; None if the charge names none."""
         if body.audience_id is None:
             return None
@@ -231,12 +232,16 @@ class Replay:
         return audience
 
     def _debited(
-        self, body: ChargeBody, facts: ChargeFacts, request: Any, audience: AudienceFacts | None
+        self,
+        body: ChargeBody,
+        facts: ChargeFacts,
+        request: Any,
+        audience: AudienceEntryFacts | None,
     ) -> tuple[int, int]:
         """Return what the charge takes, in units, if its price follows from what was asked."""
         if facts.format == OLDER:
             self.notices["charge-older", body.kind] += 1
-            return debited_before(body, facts, audience.sizes if audience else None)
+            return check_older_debit(body, facts, audience.sizes if audience else None)
         public, plan = audience.public() if audience else None, self._plans.get(body.kind)
         third_party = body.kind in self._enabled
         known_at_charge = third_party or (plan is not None and not plan.hidden_audiences)
@@ -246,11 +251,11 @@ class Replay:
         charge = StatedCharge.of(
             body.kind, request, facts.parts, public, plan, older=older, third_party=third_party
         )
-        debit, notices = debited(charge, facts)
+        debit, notices = check_debit(charge, facts)
         self.notices.update(notices)
         return debit
 
-    def _charge(self, entry: Entry) -> None:
+    def _charge(self, entry: ExportedEntry) -> None:
         facts = read(entry.facts, ChargeFacts)
         self._check_format(facts.format, entry.at)
         request = stated_body = _body(entry)
@@ -270,8 +275,10 @@ class Replay:
             raise EvidenceError(f"the mandate is in {mandate.currency}", case="another-currency")
         audience = self._charged_on(entry, body, facts)
         debit, rho = self._debited(body, facts, request, audience)
-        loss = explored(body, facts)
-        charge = Charge(facts.charge_id, mandate.mandate_id, debit, rho, at, exploration=loss)
+        loss = check_exploration(body, facts)
+        charge = ChargeBalance(
+            facts.charge_id, mandate.mandate_id, debit, rho, at, exploration=loss
+        )
         mandate.debit(charge)
         self._check_assumptions(request, facts, audience)
         if (plan := PLANS.get(body.kind)) and plan.hides_weights:
@@ -281,7 +288,7 @@ class Replay:
         self._charge_ids.add(facts.charge_id)
 
     def _check_assumptions(
-        self, request: Mapping[str, Any], facts: ChargeFacts, audience: AudienceFacts | None
+        self, request: Mapping[str, Any], facts: ChargeFacts, audience: AudienceEntryFacts | None
     ) -> None:
         """Raise if the charge does not list what its promise rests on.
 
@@ -306,7 +313,7 @@ class Replay:
                 case="kind-not-enabled",
             )
 
-    def _enable(self, entry: Entry) -> None:
+    def _enable(self, entry: ExportedEntry) -> None:
         """From here on, a kind is charged by the bounds that its package states."""
         kind = read(entry.facts, KindEnabledFacts).kind
         if kind in PLANS:
@@ -315,11 +322,11 @@ class Replay:
             )
         self._enabled.add(kind)
 
-    def _registration(self, entry: Entry) -> None:
+    def _registration(self, entry: ExportedEntry) -> None:
         read(_body(entry), RegistrationBody)
         self._researcher(entry)
 
-    def _researcher(self, entry: Entry) -> str:
+    def _researcher(self, entry: ExportedEntry) -> str:
         """Who signed, a researcher of the auditor that the entry is filed under."""
         by = entry.statement.by if entry.statement else ""
         if self._people.auditor_of(by) != entry.auditor:
@@ -329,7 +336,7 @@ class Replay:
             )
         return by
 
-    def _refund(self, entry: Entry) -> None:
+    def _refund(self, entry: ExportedEntry) -> None:
         facts = read(entry.facts, RefundFacts)
         charge = self._charged(facts.audit_id, entry)
         mandate = self._mandates[charge.mandate_id]
@@ -348,23 +355,23 @@ class Replay:
         self._account.refund(charge.rho, charge.at)
         charge.state, charge.refunded = "refunded", True
 
-    def _answer(self, entry: Entry) -> None:
+    def _answer(self, entry: ExportedEntry) -> None:
         self._runs.answer(read(entry.facts, AnswerFacts), entry.number)
 
-    def _release(self, entry: Entry) -> None:
+    def _release(self, entry: ExportedEntry) -> None:
         facts = read(entry.facts, ReleaseFacts)
         self._runs.release(facts)
         charge = self._end(entry, facts.audit_id, "released")
         # Nothing can follow from it any more: that it was is remembered, and not what it was.
         self._charges[facts.audit_id] = self._over[charge.mandate_id]
 
-    def _stop(self, entry: Entry) -> None:
+    def _stop(self, entry: ExportedEntry) -> None:
         self._charged(read(_body(entry), AuditFacts).audit_id, entry).stopped = True
 
-    def _failure(self, entry: Entry) -> None:
+    def _failure(self, entry: ExportedEntry) -> None:
         self._end(entry, read(entry.facts, AuditFacts).audit_id, "failed")
 
-    def _end(self, entry: Entry, audit_id: str, state: str) -> Charge:
+    def _end(self, entry: ExportedEntry, audit_id: str, state: str) -> ChargeBalance:
         charge = self._charged(audit_id, entry)
         if charge.state != "charged":
             raise EvidenceError(
@@ -378,7 +385,7 @@ class Replay:
         charge.state = state
         return charge
 
-    def _charged(self, audit_id: str, entry: Entry) -> Charge:
+    def _charged(self, audit_id: str, entry: ExportedEntry) -> ChargeBalance:
         charge = self._charges.get(audit_id)
         if charge is None:
             raise EvidenceError(f"{audit_id} was not charged", case="not-charged")
@@ -389,22 +396,22 @@ class Replay:
         return charge
 
 
-def _let_be(_replay: Replay, _entry: Entry) -> None:
+def _let_be(_replay: Replay, _entry: ExportedEntry) -> None:
     """Nothing follows from it."""
 
 
-def _shaped(entry: Entry, shape: type[msgspec.Struct]) -> None:
+def _shaped(entry: ExportedEntry, shape: type[msgspec.Struct]) -> None:
     """Check the facts; nothing follows from them."""
     read(entry.facts, shape)
 
 
-def _body(entry: Entry) -> dict[str, Any]:
+def _body(entry: ExportedEntry) -> dict[str, Any]:
     if entry.statement is None:
         raise EvidenceError(f"a {entry.kind} needs a statement, and has none", case="no-statement")
     return entry.statement.body
 
 
-def _check_auditor(entry: Entry, facts: AuditorFacts | DecisionFacts) -> None:
+def _check_auditor(entry: ExportedEntry, facts: AuditorFacts | DecisionFacts) -> None:
     if facts.auditor_id != entry.auditor:
         raise EvidenceError(
             "the entry is filed under another auditor", case="filed-under-another-auditor"
@@ -412,7 +419,7 @@ def _check_auditor(entry: Entry, facts: AuditorFacts | DecisionFacts) -> None:
 
 
 # What follows from an entry of each kind.
-KINDS: dict[str, Callable[[Replay, Entry], None]] = {
+KINDS: dict[str, Callable[[Replay, ExportedEntry], None]] = {
     "settings": Replay._settings,
     "model": _let_be,
     "signing-key": _let_be,

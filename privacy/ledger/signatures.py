@@ -22,7 +22,7 @@ from joserfc.util import base64_to_int
 from nacl.bindings import crypto_sign_open
 from nacl.exceptions import CryptoError
 
-from privacy.errors import EvidenceError, LedgerError, StatementError
+from privacy.errors import EvidenceError, InvalidLedgerError, StatementError
 from privacy.ledger import statements
 from privacy.ledger.statements import head_of, link, signing_input
 
@@ -67,7 +67,7 @@ class Signer:
         return cls(key, key.thumbprint(), ALGORITHMS[jwk["kty"], jwk.get("crv")], raw)
 
 
-class Claimed(msgspec.Struct, frozen=True, gc=False):
+class SignatureClaim(msgspec.Struct, frozen=True, gc=False):
     """A signature to be checked: of which entry, by whom, of what."""
 
     number: int
@@ -81,7 +81,7 @@ class _Chain:
     """Statements by one key, each of which names the one before: the last signature covers all."""
 
     def __init__(self) -> None:
-        self.claimed: list[Claimed] = []
+        self.claimed: list[SignatureClaim] = []
         self.link = ""
 
 
@@ -95,10 +95,10 @@ class Signatures:
     def __init__(self, pool: ThreadPoolExecutor) -> None:
         self._pool = pool
         self._open: dict[str, _Chain] = {}
-        self._ended: list[list[Claimed]] = []
+        self._ended: list[list[SignatureClaim]] = []
         self._waiting = 0
 
-    def add(self, claimed: Claimed, after: str | None) -> None:
+    def add(self, claimed: SignatureClaim, after: str | None) -> None:
         """`after` is what its header names as signed just before."""
         maker = claimed.signer.thumbprint
         chain = self._open.get(maker)
@@ -121,9 +121,9 @@ class Signatures:
         if wrong:
             first = min(wrong, key=lambda claimed: claimed.number)
             reason = f"the statement is not signed with a key that {first.by} had at this entry"
-            raise LedgerError(first.number, reason, case="wrong-signature")
+            raise InvalidLedgerError(first.number, reason, case="wrong-signature")
 
-    def _taken(self) -> list[list[Claimed]]:
+    def _taken(self) -> list[list[SignatureClaim]]:
         taken = [*self._ended, *(chain.claimed for chain in self._open.values())]
         self._ended, self._waiting = [], 0
         for chain in self._open.values():
@@ -131,13 +131,13 @@ class Signatures:
         return taken
 
 
-def _wrong(chains: list[list[Claimed]]) -> list[Claimed]:
+def _wrong(chains: list[list[SignatureClaim]]) -> list[SignatureClaim]:
     """The first wrong one of every chain whose end is not signed."""
     broken = (chain for chain in chains if not _is_signed(chain[-1]))
     return [next(each for each in chain if not _is_signed(each)) for chain in broken]
 
 
-def _is_signed(claimed: Claimed) -> bool:
+def _is_signed(claimed: SignatureClaim) -> bool:
     if _is_signed_plainly(claimed):
         return True
     algorithms = list(claimed.signer.algorithms)
@@ -148,7 +148,7 @@ def _is_signed(claimed: Claimed) -> bool:
     return True
 
 
-def _is_signed_plainly(claimed: Claimed) -> bool:
+def _is_signed_plainly(claimed: SignatureClaim) -> bool:
     """Whether it is an Ed25519 signature with the header that statements have."""
     head, public = head_of(claimed.signature), claimed.signer.ed25519
     if public is None or (head.alg, head.typ) != ("Ed25519", statements.TYPE):

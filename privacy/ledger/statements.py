@@ -84,7 +84,7 @@ def verify(signature: str, stated: bytes, key: Key, algorithms: list[str]) -> No
         raise StatementError("this is a signature, but not of a statement", case="not-a-statement")
 
 
-class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class StatementHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a signature says of itself, to be believed once it verifies."""
 
     alg: str
@@ -94,7 +94,7 @@ class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: str | None = None
 
 
-def head_of(signature: str) -> Head:
+def head_of(signature: str) -> StatementHeader:
     """The header of `header..signature`."""
     encoded, _, rest = signature.partition(".")
     if not rest.startswith("."):
@@ -126,7 +126,7 @@ def link(signature: str, stated: bytes) -> str:
     return sha256(protected + b"." + stated).hexdigest()
 
 
-def check_fresh(head: Head, at: float, fresh: int = FRESH) -> None:
+def check_fresh(head: StatementHeader, at: float, fresh: int = FRESH) -> None:
     """Raise unless the signature was made at about this moment, or shortly before."""
     age = at - head.iat
     if not -CLOCK_SKEW <= age <= fresh:
@@ -143,18 +143,18 @@ def commit(text: str, salt: bytes) -> str:
     return f"sha256:{sha256(_COMMITMENT + lengths + salt + text.encode()).hexdigest()}"
 
 
-def stated(body: Mapping[str, Any]) -> dict[str, Any]:
+def state_request(body: Mapping[str, Any]) -> dict[str, Any]:
     """A request as it is stated: with commitments in place of personal text."""
     return {name: _stated(value) for name, value in body.items()}
 
 
-def personal(body: Mapping[str, Any]) -> Iterator[tuple[str, bytes, str]]:
+def personal_texts(body: Mapping[str, Any]) -> Iterator[tuple[str, bytes, str]]:
     """Commitment, salt and text of every personal text in a request."""
     for value in body.values():
         yield from _personal(value)
 
 
-def condensed(request: Mapping[str, Any]) -> dict[str, Any]:
+def condense_request(request: Mapping[str, Any]) -> dict[str, Any]:
     """Return an audit request as it is stated: its text fields, and a digest of the whole.
 
     The facts of the charge carry the whole, as text.
@@ -167,7 +167,7 @@ def condensed(request: Mapping[str, Any]) -> dict[str, Any]:
     return {**kept, "request": digest(canonical(request))}
 
 
-_head = msgspec.json.Decoder(Head)
+_head = msgspec.json.Decoder(StatementHeader)
 _base64 = msgspec.json.Decoder(bytes)
 
 
@@ -187,7 +187,7 @@ def _stated(value: Any) -> Any:
     if _is_personal(value):
         return {"commitment": commit(value["text"], _salt(value["salt"]))}
     if isinstance(value, dict):
-        return stated(value)
+        return state_request(value)
     return [_stated(each) for each in value] if isinstance(value, list) else value
 
 
@@ -196,7 +196,7 @@ def _personal(value: Any) -> Iterator[tuple[str, bytes, str]]:
         salt = _salt(value["salt"])
         yield commit(value["text"], salt), salt, value["text"]
     elif isinstance(value, dict):
-        yield from personal(value)
+        yield from personal_texts(value)
     elif isinstance(value, list):
         for each in value:
             yield from _personal(each)

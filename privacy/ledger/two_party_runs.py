@@ -14,7 +14,7 @@ from fractions import Fraction
 from hashlib import sha256
 
 from privacy.errors import EvidenceError
-from privacy.ledger.balances import Mandate
+from privacy.ledger.balances import MandateBalance
 from privacy.ledger.entry_schemas import (
     AnswerFacts,
     ChargeFacts,
@@ -35,24 +35,24 @@ def drawn(share: Fraction, root: bytes, audit_id: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Answer:
+class RunAnswer:
     """The entry of an answer, and the hash of all messages that it states."""
 
     number: int
     transcript: str
 
 
-class Runs:
+class ChargedRuns:
     """The two-party audits among the charges so far."""
 
     def __init__(self, is_signed: IsSigned) -> None:
         self._is_signed = is_signed
-        self._charged: dict[str, Mandate] = {}
-        self._answers: dict[str, Answer] = {}
+        self._charged: dict[str, MandateBalance] = {}
+        self._answers: dict[str, RunAnswer] = {}
         self._honest: set[str] = set()
         self._accused: set[str] = set()
 
-    def charge(self, facts: ChargeFacts, mandate: Mandate) -> None:
+    def charge(self, facts: ChargeFacts, mandate: MandateBalance) -> None:
         """A run was charged: an audit of a kind that hides its weights."""
         self._charged[facts.audit_id] = mandate
 
@@ -65,7 +65,7 @@ class Runs:
             )
         if facts.audit_id in self._answers:
             raise EvidenceError(f"{facts.audit_id} was answered before", case="answered-before")
-        self._answers[facts.audit_id] = Answer(number, facts.transcript)
+        self._answers[facts.audit_id] = RunAnswer(number, facts.transcript)
 
     def open(self, body: OpeningBody) -> None:
         answer = self._answers.get(body.audit_id)
@@ -98,7 +98,7 @@ class Runs:
                 f"{facts.audit_id} was delivered, and not opened before", case="not-opened"
             )
 
-    def _root(self, facts: ReleaseFacts, answer: Answer) -> bytes:
+    def _root(self, facts: ReleaseFacts, answer: RunAnswer) -> bytes:
         """The root that draws, if it is that of the head that ends with the answer."""
         draw, first = facts.draw, answer.number + 1
         if draw is None:

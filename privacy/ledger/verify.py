@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 
-from privacy.errors import EvidenceError, LedgerError
+from privacy.errors import EvidenceError, InvalidLedgerError
 from privacy.ledger import export_lines
 from privacy.ledger.checkpoints import Heads
 from privacy.ledger.export_header import FORMAT, Header, decoded, parse_header
-from privacy.ledger.export_lines import Entry, Proven
+from privacy.ledger.export_lines import ExportedEntry, Proven
 from privacy.ledger.merkle import Frontier, leaf_hash, verify_inclusion
 from privacy.ledger.notes import Checkpoint
 from privacy.ledger.parts import Notice
@@ -95,11 +95,13 @@ def _header(line: bytes, trust: Trust) -> Header:
     try:
         header = parse_header(line.removesuffix(b"\n"))
     except EvidenceError as error:
-        raise LedgerError(None, str(error), case=error.case) from error
+        raise InvalidLedgerError(None, str(error), case=error.case) from error
     if header.format != FORMAT:
-        raise LedgerError(None, f"an export has the format {FORMAT}", case="format-of-the-export")
+        raise InvalidLedgerError(
+            None, f"an export has the format {FORMAT}", case="format-of-the-export"
+        )
     if header.origin != trust.origin:
-        raise LedgerError(
+        raise InvalidLedgerError(
             None,
             f"this is the ledger of {header.origin}, not of {trust.origin}",
             case="another-ledger",
@@ -132,7 +134,7 @@ def _verify_all(
     signatures.settle()
     heads.finish(tree.size)
     if header.size != tree.size:
-        raise LedgerError(
+        raise InvalidLedgerError(
             None,
             f"the header says {header.size} entries, there are {tree.size}",
             case="header-size",
@@ -159,7 +161,7 @@ def _verify_some(
     counts = Counter[str]()
     newest, before = _continued(header, heads), -1
     if header.size != newest.size:
-        raise LedgerError(
+        raise InvalidLedgerError(
             None,
             f"the header says {header.size} entries, its head {newest.size}",
             case="header-size",
@@ -189,12 +191,12 @@ def _continued(header: Header, heads: Heads) -> Checkpoint:
     try:
         paths = header.paths()
     except EvidenceError as error:
-        raise LedgerError(None, str(error), case=error.case) from error
+        raise InvalidLedgerError(None, str(error), case=error.case) from error
     return heads.check_continued(paths)
 
 
 def _check_shown(
-    entry: Entry, proven: Proven, header: Header, head: Checkpoint, before: int
+    entry: ExportedEntry, proven: Proven, header: Header, head: Checkpoint, before: int
 ) -> None:
     """Raise unless the entry is in the tree, and may be in this export at this place."""
     if entry.number <= before:
@@ -205,9 +207,9 @@ def _check_shown(
     verify_inclusion(leaf, entry.number, head.size, decoded(proven.path), head.root)
 
 
-def _first(signatures: Signatures, number: int | None, error: EvidenceError) -> LedgerError:
+def _first(signatures: Signatures, number: int | None, error: EvidenceError) -> InvalidLedgerError:
     """The error with its number, unless the signature of an earlier entry is wrong."""
-    if isinstance(error, LedgerError):
+    if isinstance(error, InvalidLedgerError):
         return error
     signatures.settle()
-    return LedgerError(number, str(error), case=error.case)
+    return InvalidLedgerError(number, str(error), case=error.case)

@@ -8,9 +8,9 @@ the encrypted computation equals the plain one exactly.
 Nothing here needs the cryptography of `privacy.two_party`.
 """
 
-from privacy.metric_values.layout import Integers, Layout, MemberRows, summed
-from privacy.metric_values.list_caps import NOBODY, Capped, Caps, capped
-from privacy.metric_values.list_extraction import Lists, Places, within
+from privacy.metric_values.layout import Integers, Layout, MemberRows, sum_by_person
+from privacy.metric_values.list_caps import NOBODY, Capped, Caps, cap_lists
+from privacy.metric_values.list_extraction import ListRows, Lists, extract_lists
 from privacy.metric_values.rankings import AdjacentRanks, Ndcg, RankGaps
 from privacy.metric_values.rates import Bins, FalsePositives, Outcomes
 from privacy.metric_values.scores import Kernels, SampledPairs, ScoreBins, every_score
@@ -25,16 +25,16 @@ __all__ = [
     "Integers",
     "Kernels",
     "Layout",
+    "ListRows",
     "Lists",
     "MemberRows",
     "Ndcg",
     "Outcomes",
-    "Places",
     "RankGaps",
     "SampledPairs",
     "ScoreBins",
-    "capped",
+    "cap_lists",
     "every_score",
-    "summed",
-    "within",
+    "extract_lists",
+    "sum_by_person",
 ]

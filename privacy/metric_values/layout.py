@@ -57,7 +57,7 @@ class MemberRows:
     values: Integers
 
 
-def summed(rows: Integers, person: NDArray[np.int64], people: int) -> Integers:
+def sum_by_person(rows: Integers, person: NDArray[np.int64], people: int) -> Integers:
     """Rows of events added up by person; events of nobody (-1) are left out."""
     found = np.zeros((people, rows.shape[1]), np.int64)
     known = person >= 0

@@ -63,7 +63,7 @@ class Capped:
     candidates: Numbers
 
 
-def capped(
+def cap_lists(
     number: Numbers, viewer: Numbers, candidates: Numbers, caps: Caps, seed: int = 0
 ) -> Capped:
     """Cap both roles. `number` is a stable one of each list; `candidates` has a row per list."""

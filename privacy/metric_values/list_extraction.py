@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from privacy.metric_values.list_caps import NOBODY, Caps, Mask, Numbers, capped, first, mixed
+from privacy.metric_values.list_caps import NOBODY, Caps, Mask, Numbers, cap_lists, first, mixed
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class ListRows:
     """Rows: the number of a list, whose it is, a place in it from 0 on, who is there, and numbers.
 
     People are their places among the people of an audit, `NOBODY` if they are none of them.
@@ -43,7 +43,7 @@ class Places:
         place: Numbers,
         candidate: Numbers | None,
         numbers: Floats,
-    ) -> "Places":
+    ) -> "ListRows":
         """Of rows as a log has them, for these people, who are sorted.
 
         Without viewers the lists are nobody's; without candidates those listed are items. Where a
@@ -58,16 +58,16 @@ class Places:
         return found if viewer is None else found.take(whose != NOBODY)
 
     @classmethod
-    def together(cls, parts: "Sequence[Places]") -> "Places":
+    def together(cls, parts: "Sequence[ListRows]") -> "ListRows":
         """All rows of some parts, of which there is one at least."""
         columns = zip(*(vars(part).values() for part in parts), strict=True)
         return cls(*(np.concatenate(column) for column in columns))
 
-    def take(self, which: Mask) -> "Places":
-        return Places(*(column[which] for column in vars(self).values()))
+    def take(self, which: Mask) -> "ListRows":
+        return ListRows(*(column[which] for column in vars(self).values()))
 
     @property
-    def alone(self) -> "Places":
+    def alone(self) -> "ListRows":
         """Every place as a list of its own."""
         number = mixed(self.number + self.place, 1).view(np.int64)
         return replace(self, number=number, place=np.zeros_like(self.place))
@@ -86,19 +86,19 @@ class Lists:
     numbers: Floats
 
 
-def within(rows: Places, caps: Caps, seed: int) -> Lists:
+def extract_lists(rows: ListRows, caps: Caps, seed: int) -> Lists:
     """The lists of these rows, as far as the caps allow."""
     rows = rows.take((rows.place >= 0) & (rows.place < caps.length))
     if caps.viewer is None and caps.candidate is not None:
         mine = first(rows.candidate, mixed(rows.number, seed), caps.candidate)
         return _listed(rows.take(mine & (rows.candidate != NOBODY)), caps.length)
     found = _listed(rows, caps.length)
-    kept = capped(found.number, found.viewer, found.candidates, caps, seed)
+    kept = cap_lists(found.number, found.viewer, found.candidates, caps, seed)
     chosen = kept.lists
     return Lists(found.number[chosen], found.viewer[chosen], kept.candidates, found.numbers[chosen])
 
 
-def _listed(rows: Places, length: int) -> Lists:
+def _listed(rows: ListRows, length: int) -> Lists:
     number, start, which = np.unique(rows.number, return_index=True, return_inverse=True)
     flat = which * length + rows.place
     size, columns = len(number) * length, rows.numbers.shape[1]

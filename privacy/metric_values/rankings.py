@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
-from privacy.metric_values.layout import Integers, Layout, MemberRows, summed
+from privacy.metric_values.layout import Integers, Layout, MemberRows, sum_by_person
 from privacy.metric_values.list_caps import NOBODY, Caps, Numbers, mixed
-from privacy.metric_values.list_extraction import Floats, Places, within
-from privacy.tables.fixed_point import fixed
+from privacy.metric_values.list_extraction import Floats, ListRows, extract_lists
+from privacy.tables.fixed_point import to_fixed_point
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,12 @@ class Ndcg:
     def _viewer(self) -> int:
         return self.caps.viewer or 0
 
-    def values(self, places: Places, people: int, seed: int = 0) -> Integers:
+    def values(self, places: ListRows, people: int, seed: int = 0) -> Integers:
         """A row for each person, from rows whose number is the relevance."""
-        lists = within(places, self.caps, seed)
-        return summed(self.rows(lists.numbers[:, :, 0], lists.candidates), lists.viewer, people)
+        lists = extract_lists(places, self.caps, seed)
+        return sum_by_person(
+            self.rows(lists.numbers[:, :, 0], lists.candidates), lists.viewer, people
+        )
 
     def rows(self, relevance: Floats, candidates: Numbers) -> Integers:
         """A row per list, from relevance in the order shown and who is in which place."""
@@ -66,7 +68,7 @@ class Ndcg:
         with np.errstate(divide="ignore", invalid="ignore"):
             ndcg = np.where(counts, discounted(gains) / ideal, 0.0)
         one = np.where(counts, self.scale, 0)
-        return np.column_stack([one, np.minimum(fixed(ndcg, self.scale), one)])
+        return np.column_stack([one, np.minimum(to_fixed_point(ndcg, self.scale), one)])
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class AdjacentRanks:
         worth = np.clip(self._worth(relevance, candidates), -self.most, self.most)
         there = (candidates[:, :-1] != NOBODY) & (candidates[:, 1:] != NOBODY)
         query, rank = np.nonzero(there)
-        gaps = fixed(worth[query, rank] - worth[query, rank + 1], self.scale)
+        gaps = to_fixed_point(worth[query, rank] - worth[query, rank + 1], self.scale)
         return MemberRows(
             members=np.column_stack([candidates[query, rank], candidates[query, rank + 1]]),
             cell=rank.astype(np.int64),
@@ -155,13 +157,13 @@ class RankGaps:
         """Pairs that may depend on one of them, it included: of its two people and its viewer."""
         return 2 * self.candidate - 1 + (self.viewer or 1) - 1
 
-    def values(self, places: Places, people: int, seed: int = 0) -> Integers:
+    def values(self, places: ListRows, people: int, seed: int = 0) -> Integers:
         """A row for each person, from rows whose number is the relevance."""
         at = places.place - self.drawn(places.number, seed)
-        lists = within(replace(places, place=at), self.caps, seed)
+        lists = extract_lists(replace(places, place=at), self.caps, seed)
         rank = self.drawn(lists.number, seed)
         rows = self.rows(rank, lists.numbers[:, :, 0], lists.candidates)
-        return summed(rows, lists.candidates[:, 0 if self.side == "above" else 1], people)
+        return sum_by_person(rows, lists.candidates[:, 0 if self.side == "above" else 1], people)
 
     def drawn(self, number: Numbers, seed: int) -> Numbers:
         """The rank, from 0, of the pair of each list."""
@@ -170,7 +172,7 @@ class RankGaps:
     def rows(self, rank: Numbers, relevance: Floats, candidates: Numbers) -> Integers:
         """A row per pair, for the person on the side; nothing where a place is blank."""
         worth = np.clip(np.nan_to_num(relevance, nan=self.low), self.low, self.high)
-        gap = fixed((worth[:, 0] - worth[:, 1]) / (self.high - self.low), self.scale)
+        gap = to_fixed_point((worth[:, 0] - worth[:, 1]) / (self.high - self.low), self.scale)
         there = (candidates != NOBODY).all(axis=1)
         found = np.zeros((len(rank), 2 * (self.ranks - 1)), np.int64)
         number = np.arange(len(rank))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from privacy.errors import BoundsError
 from privacy.metric_values.layout import Integers, Layout
-from privacy.tables.fixed_point import fixed
+from privacy.tables.fixed_point import to_fixed_point
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ class Outcomes:
         numbers = np.nan_to_num(np.asarray(outcome, np.float64), nan=self.low)
         part = (np.clip(numbers, self.low, self.high) - self.low) / (self.high - self.low)
         ones = np.full(len(part), self.scale, np.int64)
-        columns = [ones, fixed(part, self.scale)]
+        columns = [ones, to_fixed_point(part, self.scale)]
         if self.squares:
-            columns.append(fixed(part**2, self.scale))
+            columns.append(to_fixed_point(part**2, self.scale))
         return np.column_stack(columns)
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from privacy.errors import BoundsError
-from privacy.metric_values.layout import Integers, Layout, MemberRows, summed
+from privacy.metric_values.layout import Integers, Layout, MemberRows, sum_by_person
 from privacy.metric_values.list_caps import Caps, Numbers, first, mixed
-from privacy.metric_values.list_extraction import Places, within
-from privacy.tables.fixed_point import fixed
+from privacy.metric_values.list_extraction import ListRows, extract_lists
+from privacy.tables.fixed_point import to_fixed_point
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ class Kernels:
     def _candidate(self) -> int:
         return self.caps.candidate or 0
 
-    def values(self, places: Places, people: int, seed: int = 0) -> Integers:
+    def values(self, places: ListRows, people: int, seed: int = 0) -> Integers:
         """A row for each person, from rows whose numbers are the score and the outcome."""
-        lists = within(places.alone, self.caps, seed)
+        lists = extract_lists(places.alone, self.caps, seed)
         score, outcome = lists.numbers[:, 0, 0], lists.numbers[:, 0, 1]
-        return summed(self.rows(score, outcome), lists.candidates[:, 0], people)
+        return sum_by_person(self.rows(score, outcome), lists.candidates[:, 0], people)
 
     @property
     def _mass(self) -> float:
@@ -83,7 +83,7 @@ class Kernels:
         weights = np.exp(-(apart**2) / 2)
         worth = np.nan_to_num(np.asarray(outcome, np.float64), nan=self.low)
         part = (np.clip(worth, self.low, self.high) - self.low) / (self.high - self.low)
-        return fixed(np.hstack([weights, weights * part[:, np.newaxis]]), self.scale)
+        return to_fixed_point(np.hstack([weights, weights * part[:, np.newaxis]]), self.scale)
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ field to its request, and plans by it.
 
 from privacy.plans.assumptions import assumptions, assumptions_before
 from privacy.plans.kind_plan import KindPlan
-from privacy.plans.part import Part, PublicAudience, Request, has_fixed_slots
+from privacy.plans.part import PlannedTable, PublicAudience, Request, has_fixed_slots
 from privacy.plans.registry import PLANS
 
 __all__ = [
     "PLANS",
     "KindPlan",
-    "Part",
+    "PlannedTable",
     "PublicAudience",
     "Request",
     "assumptions",

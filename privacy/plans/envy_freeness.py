@@ -8,7 +8,7 @@ from typing import Final
 
 from privacy.errors import BoundsError
 from privacy.plans.kind_plan import KindPlan
-from privacy.plans.part import Part, PublicAudience, Request, share_of
+from privacy.plans.part import PlannedTable, PublicAudience, Request, share_of
 from privacy.tables.bounded_table import Bounds
 from privacy.tables.sensitivity import Lots, Reach
 
@@ -19,23 +19,23 @@ _COUNTED: Final = Reach(2, 2, 1)
 _DIVISOR = 4
 
 
-def _parts(request: Request, audience: PublicAudience) -> tuple[Part, ...]:
+def _parts(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ...]:
     """Plan the two counts and, if they are bought, the sum of steps and the cost."""
     epsilon, steps = Fraction(request["epsilon"]), request["steps"]
     counts = _bounds(request, audience, (2,), _COUNTED)
     parts = (
-        Part("counts", "discrete-laplace", counts, epsilon),
+        PlannedTable("counts", "discrete-laplace", counts, epsilon),
         _sum("duration", request, audience, steps),
         _sum("cost", request, audience, 2 * COST_UNIT * steps),
     )
     return tuple(part for part in parts if part.parameter > 0)
 
 
-def _sum(name: str, request: Request, audience: PublicAudience, span: int) -> Part:
+def _sum(name: str, request: Request, audience: PublicAudience, span: int) -> PlannedTable:
     """A sum to which a lot adds a number from a range of this span."""
     share = share_of(Fraction(request["epsilon"]), request[f"{name}_epsilon"], _DIVISOR)
     bounds = _bounds(request, audience, (1,), Reach(span, span**2, span))
-    return Part(name, "discrete-laplace", bounds, share)
+    return PlannedTable(name, "discrete-laplace", bounds, share)
 
 
 def _bounds(

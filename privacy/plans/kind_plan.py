@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from privacy.plans.part import Part, PublicAudience, Request
+from privacy.plans.part import PlannedTable, PublicAudience, Request
 
-Parts = Callable[[Request, PublicAudience], tuple[Part, ...]]
+Parts = Callable[[Request, PublicAudience], tuple[PlannedTable, ...]]
 
 
 def _no(_request: Request) -> bool:
@@ -31,7 +31,7 @@ class KindPlan:
     explores: bool = False
     buys_sizes: bool = False
 
-    def __call__(self, request: Request, audience: PublicAudience) -> tuple[Part, ...]:
+    def __call__(self, request: Request, audience: PublicAudience) -> tuple[PlannedTable, ...]:
         """Return the parts of one request, by the public facts about its audience."""
         return self.parts(request, audience)
 

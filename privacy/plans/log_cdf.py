@@ -4,13 +4,13 @@ from fractions import Fraction
 
 from privacy.plans.kind_plan import KindPlan, every_request
 from privacy.plans.log_rows import ONE_CELL, row_bounds
-from privacy.plans.part import Part, PublicAudience, Request, cells_by_bin
+from privacy.plans.part import PlannedTable, PublicAudience, Request, cells_by_bin
 
 
-def _parts(request: Request, audience: PublicAudience) -> tuple[Part, ...]:
+def _parts(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ...]:
     """Plan the tree over the bins of each group."""
     leaves = row_bounds(request, audience, cells_by_bin(request, audience), ONE_CELL)
-    return (Part("cdf", "laplace-tree", leaves, Fraction(request["epsilon"])),)
+    return (PlannedTable("cdf", "laplace-tree", leaves, Fraction(request["epsilon"])),)
 
 
 PLAN = KindPlan("log-cdf", _parts, others_in_rows=every_request)

@@ -4,7 +4,7 @@ from typing import Final
 
 from privacy.plans.kind_plan import KindPlan, every_request
 from privacy.plans.log_rows import row_bounds
-from privacy.plans.part import Part, PublicAudience, Request, bins_of, noise_of
+from privacy.plans.part import PlannedTable, PublicAudience, Request, bins_of, noise_of
 from privacy.tables.bounded_table import Reach
 
 # The fineness of the sums, and the widths of the ranges of what is summed.
@@ -26,12 +26,12 @@ _MOMENT_WIDTHS: Final = {
 }
 
 
-def _parts(request: Request, audience: PublicAudience) -> tuple[Part, ...]:
+def _parts(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ...]:
     """Plan the sums of each group and bin."""
     mechanism, parameter = noise_of(request)
     shape = (audience.groups, bins_of(request["bins"]), len(MOMENT_UNITS))
     bounds = row_bounds(request, audience, shape, moments_of_a_row())
-    return (Part("moments", mechanism, bounds, parameter),)
+    return (PlannedTable("moments", mechanism, bounds, parameter),)
 
 
 def moments_of_a_row() -> Reach:

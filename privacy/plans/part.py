@@ -15,7 +15,7 @@ _FIXED_SIZE = frozenset({"sample", "hidden"})
 
 
 @dataclass(frozen=True)
-class Part:
+class PlannedTable:
     """A table that will be released, its mechanism, and its epsilon or rho under add/remove."""
 
     name: str

@@ -8,12 +8,12 @@ from fractions import Fraction
 
 from privacy.metric_values.from_request import metric_of, reads_rows
 from privacy.plans.kind_plan import KindPlan
-from privacy.plans.part import Part, PublicAudience, Request
+from privacy.plans.part import PlannedTable, PublicAudience, Request
 from privacy.tables.bounded_table import Bounds
 from privacy.tables.sensitivity import Products
 
 
-def _parts(request: Request, audience: PublicAudience) -> tuple[Part, ...]:
+def _parts(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ...]:
     """Plan the sums, by hidden group and cell of the metric."""
     layout, weights = metric_of(request["metric"]).layout, request["weight_scale"]
     rule = Products(
@@ -25,7 +25,7 @@ def _parts(request: Request, audience: PublicAudience) -> tuple[Part, ...]:
         displacing=audience.candidates is not None,
     )
     bounds = Bounds.by((request["hidden_groups"], len(layout.cells)), rule)
-    return (Part("sums", "discrete-laplace", bounds, Fraction(request["epsilon"])),)
+    return (PlannedTable("sums", "discrete-laplace", bounds, Fraction(request["epsilon"])),)
 
 
 def _others_in_rows(request: Request) -> bool:

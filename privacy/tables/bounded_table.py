@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 from privacy.canonical import LARGEST
 from privacy.errors import BoundsError
-from privacy.tables.sensitivity import Counts, Reach, Rows, Rule, Stated, Sums
+from privacy.tables.sensitivity import (
+    Counts,
+    ExplicitSensitivity,
+    Reach,
+    Rows,
+    SensitivityRule,
+    Sums,
+)
 
 __all__ = ["Bounds", "Cells", "Noisable", "Noisy", "Reach", "Table"]
 
@@ -35,19 +42,19 @@ class Bounds:
     shape: tuple[int, ...]
     added: Reach
     changed: Reach
-    declared: Rule | None = None
+    declared: SensitivityRule | None = None
 
     @property
     def cells(self) -> int:
         return prod(self.shape)
 
     @property
-    def rule(self) -> Rule:
+    def rule(self) -> SensitivityRule:
         """The declared rule; the sensitivity itself if none was declared."""
-        return self.declared or Stated.of(self.added, self.changed)
+        return self.declared or ExplicitSensitivity.of(self.added, self.changed)
 
     @classmethod
-    def by(cls, shape: tuple[int, ...], rule: Rule) -> "Bounds":
+    def by(cls, shape: tuple[int, ...], rule: SensitivityRule) -> "Bounds":
         """Return the bounds that follow from a rule."""
         follows = rule.sensitivity(shape)
         return cls(shape, follows.added, follows.changed, rule)

@@ -5,14 +5,24 @@ from dataclasses import fields
 from typing import Any
 
 from privacy.errors import BoundsError
-from privacy.tables.sensitivity import Candidates, Counts, Lots, Products, Rows, Rule, Stated, Sums
+from privacy.tables.sensitivity import (
+    Candidates,
+    Counts,
+    ExplicitSensitivity,
+    Lots,
+    Products,
+    Rows,
+    SensitivityRule,
+    Sums,
+)
 
 _RULES: dict[str, Any] = {
-    rule.name: rule for rule in (Counts, Sums, Rows, Candidates, Products, Lots, Stated)
+    rule.name: rule
+    for rule in (Counts, Sums, Rows, Candidates, Products, Lots, ExplicitSensitivity)
 }
 
 
-def declared_numbers(rule: Rule) -> dict[str, str | bool]:
+def declared_numbers(rule: SensitivityRule) -> dict[str, str | bool]:
     """Return the numbers of a rule as a charge states them: integers as decimal strings."""
     numbers = {each.name: getattr(rule, each.name) for each in fields(rule)}  # type: ignore[arg-type]
     return {
@@ -20,7 +30,7 @@ def declared_numbers(rule: Rule) -> dict[str, str | bool]:
     }
 
 
-def rule_from(name: str, numbers: Mapping[str, str | bool]) -> Rule | None:
+def rule_from(name: str, numbers: Mapping[str, str | bool]) -> SensitivityRule | None:
     """Return the rule that a charge states, or None if this version has no rule of that name.
 
     Raise `BoundsError` if the numbers are not those of the rule.
@@ -31,7 +41,9 @@ def rule_from(name: str, numbers: Mapping[str, str | bool]) -> Rule | None:
     types = {each.name: each.type for each in fields(kind)}
     if types.keys() != numbers.keys():
         raise BoundsError(f"the rule {name!r} is declared by {', '.join(sorted(types))}")
-    rule: Rule = kind(**{each: _read(types[each], value) for each, value in numbers.items()})
+    rule: SensitivityRule = kind(
+        **{each: _read(types[each], value) for each, value in numbers.items()}
+    )
     return rule
 
 

@@ -32,7 +32,7 @@ class FixedPoint:
     def encode(self, reals: ArrayLike) -> Integers:
         """⌊x · scale + ½⌋ of x cut to [low, high]; what is not a number becomes 0, cut likewise."""
         numbers = np.nan_to_num(np.asarray(reals, np.float64), posinf=self.high, neginf=self.low)
-        return fixed(np.clip(numbers, self.low, self.high), self.scale)
+        return to_fixed_point(np.clip(numbers, self.low, self.high), self.scale)
 
     @property
     def bounds(self) -> tuple[int, int]:
@@ -41,7 +41,7 @@ class FixedPoint:
         return int(least), int(largest)
 
 
-def fixed(reals: ArrayLike, scale: int) -> Integers:
+def to_fixed_point(reals: ArrayLike, scale: int) -> Integers:
     """⌊x · scale + ½⌋; what is not a finite number becomes 0."""
     numbers = np.nan_to_num(np.asarray(reals, np.float64), nan=0.0, posinf=0.0, neginf=0.0)
     # ⌊x · 10^c + 0.5⌋   [OHB26, §3.2], with any scale in place of 10^c

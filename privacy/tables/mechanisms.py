@@ -14,7 +14,7 @@ add/remove.
 from fractions import Fraction
 
 from privacy.errors import BoundsError
-from privacy.tables.price import Currency, Price
+from privacy.tables.price import Currency, ExactPrice
 from privacy.tables.sensitivity import Reach, Sensitivity, Shape
 from privacy.tables.tree_shape import best_branching, levels
 
@@ -54,17 +54,19 @@ def exact_scale(mechanism: str, shape: Shape, added: Reach, parameter: Fraction)
     raise BoundsError(f"there is no mechanism {mechanism[:40]!r}", case="unknown-mechanism")
 
 
-def exact_price(mechanism: str, sensitivity: Sensitivity, parameter: Fraction) -> Price:
+def exact_price(mechanism: str, sensitivity: Sensitivity, parameter: Fraction) -> ExactPrice:
     """Return the price of one table under both relations.
 
     Noise that is calibrated to adding one person costs more for a change, in proportion.
     """
     if currency_of(mechanism) == "rho":
-        return Price.rho(
+        return ExactPrice.rho(
             add_remove=parameter, change_one=parameter * _ratio(sensitivity, "l2_squared")
         )
     norm = "linf" if mechanism == NOISY_MAX else "l1"
-    return Price.epsilon(add_remove=parameter, change_one=parameter * _ratio(sensitivity, norm))
+    return ExactPrice.epsilon(
+        add_remove=parameter, change_one=parameter * _ratio(sensitivity, norm)
+    )
 
 
 def _ratio(sensitivity: Sensitivity, norm: str) -> Fraction:

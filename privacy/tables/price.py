@@ -34,13 +34,13 @@ Amount = Fraction | float
 
 
 @dataclass(frozen=True)
-class Price:
+class ExactPrice:
     """Amounts by currency and relation; what is absent costs nothing."""
 
     amounts: Mapping[Name, Amount]
 
     @classmethod
-    def epsilon(cls, *, add_remove: Fraction, change_one: Fraction) -> "Price":
+    def epsilon(cls, *, add_remove: Fraction, change_one: Fraction) -> "ExactPrice":
         """The price of a purely private release, in both currencies."""
         return cls(
             {
@@ -53,7 +53,7 @@ class Price:
         )
 
     @classmethod
-    def rho(cls, *, add_remove: Fraction, change_one: Fraction) -> "Price":
+    def rho(cls, *, add_remove: Fraction, change_one: Fraction) -> "ExactPrice":
         """The price of a Gaussian release."""
         return cls(
             {
@@ -65,7 +65,7 @@ class Price:
         )
 
     @classmethod
-    def exploration(cls, loss: Fraction) -> "Price":
+    def exploration(cls, loss: Fraction) -> "ExactPrice":
         """What people may lose at most, all together."""
         return cls({(EXPLORATION, BORNE): loss})
 
@@ -80,12 +80,12 @@ class Price:
         """What an account in this currency is charged: the change-one price, always."""
         return self.of(currency, CHANGE_ONE)
 
-    def __add__(self, other: "Price") -> "Price":
+    def __add__(self, other: "ExactPrice") -> "ExactPrice":
         # What two releases cost together is the sum.   [BS16]
         names = self.amounts.keys() | other.amounts.keys()
-        return Price({name: self._at(name) + other._at(name) for name in sorted(names)})
+        return ExactPrice({name: self._at(name) + other._at(name) for name in sorted(names)})
 
-    def covers(self, other: "Price") -> bool:
+    def covers(self, other: "ExactPrice") -> bool:
         """Whether this much pays for the other, in every currency."""
         return all(self._at(name) >= amount for name, amount in other.amounts.items())
 
@@ -93,7 +93,7 @@ class Price:
         return self.amounts.get(name, Fraction(0))
 
 
-FREE = Price({})
+FREE = ExactPrice({})
 
 
 def approximate_epsilon(rho: Fraction, delta: Fraction) -> float:

@@ -30,7 +30,7 @@ class Sensitivity:
     changed: Reach
 
 
-class Rule(Protocol):
+class SensitivityRule(Protocol):
     """A way in which sensitivity follows from declared numbers."""
 
     name: ClassVar[str]
@@ -197,7 +197,7 @@ class Lots:
 
 
 @dataclass(frozen=True)
-class Stated:
+class ExplicitSensitivity:
     """The sensitivity itself, stated where no other rule applies. Nothing else implies it."""
 
     name: ClassVar[str] = "stated"
@@ -209,7 +209,7 @@ class Stated:
     changed_linf: int
 
     @classmethod
-    def of(cls, added: Reach, changed: Reach) -> "Stated":
+    def of(cls, added: Reach, changed: Reach) -> "ExplicitSensitivity":
         return cls(
             added.l1,
             added.l2_squared,

@@ -18,26 +18,26 @@ if _missing := [name for name in ("rbcl", "seal") if find_spec(name) is None]:
 
 from privacy.tables.fixed_point import FixedPoint, weights_of
 from privacy.two_party.auditor_party import AuditorParty
-from privacy.two_party.joins import Candidates, Uploaded
+from privacy.two_party.joins import CandidatePeople, Uploaded
 from privacy.two_party.messages import MAX_MESSAGE
-from privacy.two_party.opening import Finding, Opening, open_transcript
+from privacy.two_party.opening import Opening, OpeningFinding, open_transcript
 from privacy.two_party.platform_party import PlatformParty
 from privacy.two_party.sealed_boxes import opening_key_of, sealing_key_of
 from privacy.two_party.sums import EncryptedTable, NoisySums
-from privacy.two_party.terms import Entries, Terms
+from privacy.two_party.terms import Entries, RunTerms
 
 __all__ = [
     "MAX_MESSAGE",
     "AuditorParty",
-    "Candidates",
+    "CandidatePeople",
     "EncryptedTable",
     "Entries",
-    "Finding",
     "FixedPoint",
     "NoisySums",
     "Opening",
+    "OpeningFinding",
     "PlatformParty",
-    "Terms",
+    "RunTerms",
     "Uploaded",
     "open_transcript",
     "opening_key_of",

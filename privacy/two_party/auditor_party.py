@@ -25,7 +25,7 @@ from privacy.two_party.errors import SpentError
 from privacy.two_party.keys import SecretKey
 from privacy.two_party.message_loop import Asking
 from privacy.two_party.message_order import NONCE, WEIGHTS_PART, script
-from privacy.two_party.messages import Kind, Setting, Slot
+from privacy.two_party.messages import MessageKind, Setting, Slot
 from privacy.two_party.private_set_intersection import (
     CHUNK,
     TOKEN,
@@ -38,7 +38,7 @@ from privacy.two_party.private_set_intersection import (
 from privacy.two_party.residues import Words, signed
 from privacy.two_party.sealed_boxes import sealed
 from privacy.two_party.sums import laid_out
-from privacy.two_party.terms import Terms
+from privacy.two_party.terms import RunTerms
 
 
 class AuditorParty(Asking):
@@ -46,7 +46,7 @@ class AuditorParty(Asking):
 
     def __init__(
         self,
-        terms: Terms,
+        terms: RunTerms,
         weights: NDArray[np.int64],
         *,
         regulator_key: bytes,
@@ -83,31 +83,31 @@ class AuditorParty(Asking):
         return np.array(self._found, object).reshape(self.terms.groups, self.terms.cells)
 
     def _take(self, slot: Slot, body: bytes) -> None:
-        if slot.kind is Kind.WELCOME:
+        if slot.kind is MessageKind.WELCOME:
             self._chain.run = run_of(self.terms.digest, self._hello, body)
-        elif slot.kind is Kind.CANDIDATES:
+        elif slot.kind is MessageKind.CANDIDATES:
             reblinded = self._blinding.of_points(body)
             self._distinct.take(body)
             self._candidates.append(body)
             self._reblinded.append(reblinded)
-        elif slot.kind is Kind.SUMS:
+        elif slot.kind is MessageKind.SUMS:
             self._found += self._decrypted(body)
             if len(self._found) == self.terms.groups * self.terms.cells:
                 self._keys.clear()
 
     def _body(self, slot: Slot) -> bytes:
-        if slot.kind is Kind.HELLO:
+        if slot.kind is MessageKind.HELLO:
             return self._hello
-        if slot.kind is Kind.KEY:
+        if slot.kind is MessageKind.KEY:
             return self._key_body()
-        if slot.kind is Kind.BLINDED:
+        if slot.kind is MessageKind.BLINDED:
             here = slice(slot.part * CHUNK * TOKEN, (slot.part + 1) * CHUNK * TOKEN)
             return self._blinding.of_tokens(self._run, self._tokens[here])
-        if slot.kind is Kind.REBLINDED:
+        if slot.kind is MessageKind.REBLINDED:
             return self._reblinded[slot.part]
-        if slot.kind is Kind.PROOF:
+        if slot.kind is MessageKind.PROOF:
             return self._proof()
-        if slot.kind is Kind.WEIGHTS:
+        if slot.kind is MessageKind.WEIGHTS:
             ciphers = range(self.terms.blocks * self.terms.groups)
             here = slice(slot.part * WEIGHTS_PART, (slot.part + 1) * WEIGHTS_PART)
             return b"".join(self._encrypted(cipher) for cipher in ciphers[here])
@@ -161,7 +161,7 @@ class AuditorParty(Asking):
         return signed(residues, [ring.modulus for ring in self.terms.rings])
 
 
-def check_weights(terms: Terms, weights: NDArray[np.int64]) -> None:
+def check_weights(terms: RunTerms, weights: NDArray[np.int64]) -> None:
     """Raise unless the weights are as declared: the platform relies on it, unseen."""
     declared = terms.weights
     if weights.shape != (terms.rows, terms.groups) or weights.dtype != np.int64:

@@ -25,7 +25,7 @@ _RAW = seal.compr_mode_type.none
 
 
 @dataclass(frozen=True)
-class Size:
+class RingSize:
     """A degree and the bits of the primes, 128-bit secure by the Homomorphic Encryption Standard.
 
     SEAL refuses a set that is not (`sec_level_type.tc128`).
@@ -36,16 +36,16 @@ class Size:
 
 
 # One multiplication of small numbers, 59-bit sums, and 53 bits and more of flooding: 178 bits.
-SUMS = Size(8_192, (60, 60, 58, 40))
+SUMS = RingSize(8_192, (60, 60, 58, 40))
 # One multiplication in every slot, which multiplies noise by 59 bits more: 240 bits.
-SLOTS = Size(16_384, (60, 60, 60, 60, 40))
+SLOTS = RingSize(16_384, (60, 60, 60, 60, 40))
 
 
 @dataclass(frozen=True)
 class Ring:
     """BFV of one size with one plaintext modulus."""
 
-    size: Size
+    size: RingSize
     modulus: int
 
     @cached_property
@@ -172,7 +172,7 @@ def _switched_frames(ring: Ring, cipher: seal.Ciphertext) -> Iterator[bytes]:
 
 
 @cache
-def ring(size: Size, modulus: int) -> Ring:
+def ring(size: RingSize, modulus: int) -> Ring:
     """The ring, made once: SEAL's tables take a while."""
     return Ring(size, modulus)
 

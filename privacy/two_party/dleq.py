@@ -36,7 +36,7 @@ from hashlib import sha512
 import rbcl
 
 from privacy.two_party.domain_separation import proof_label
-from privacy.two_party.errors import ProofError
+from privacy.two_party.errors import WrongProofError
 from privacy.two_party.private_set_intersection import (
     POINT,
     SLICE,
@@ -83,9 +83,9 @@ def verify(
     """Raise `ProofError` if the proof does not hold for these points and this commitment."""
     challenge, response = proof[:SCALAR], proof[SCALAR:]
     if len(proof) != PROOF or not (_is_canonical(challenge) and _is_canonical(response)):
-        raise ProofError("The proof is not two canonical scalars.")
+        raise WrongProofError("The proof is not two canonical scalars.")
     if not candidates or len(candidates) != len(reblinded):
-        raise ProofError("There is not one returned point for each candidate.")
+        raise WrongProofError("There is not one returned point for each candidate.")
     seed = _seed(context, commitment, candidates, reblinded)
     try:
         combined = _combination(seed, candidates, spread)
@@ -94,9 +94,9 @@ def verify(
         first = _sum([base, _times(challenge, commitment)])
         second = _sum([_times(response, combined), _times(challenge, returned)])
     except RuntimeError as error:  # a product that is the identity, or a factor that is no point
-        raise ProofError("The proof does not hold for the returned points.") from error
+        raise WrongProofError("The proof does not hold for the returned points.") from error
     if _challenge(seed, combined, returned, first, second) != challenge:
-        raise ProofError("The proof does not hold for the returned points.")
+        raise WrongProofError("The proof does not hold for the returned points.")
 
 
 def _seed(context: bytes, commitment: bytes, candidates: bytes, reblinded: bytes) -> bytes:

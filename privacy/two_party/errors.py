@@ -94,7 +94,7 @@ class CiphertextError(MessageError):
     code = "ciphertext"
 
 
-class ProofError(TwoPartyError):
+class WrongProofError(TwoPartyError):
     """A proof that the points carry the committed key does not hold: the run ends here."""
 
     code = "wrong-proof"

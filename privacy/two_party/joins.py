@@ -7,7 +7,7 @@ By intersection the platform's side has a public size. If more people would be t
 of them has places, and nobody can see that there were more (R2). Each person and each token has one
 place at most. If two people share a token, the first in the order of the lot has it: two equal
 points would show the auditor that they share it. One person more puts one other out at most: either
-the person of the same token, or the last in the order. `Terms.bounds` counts both.
+the person of the same token, or the last in the order. `RunTerms.bounds` counts both.
 
 The order of places is uniformly random, and fresh in each run. Candidates in the order of the
 directory would tell an auditor who knows a part of it which points are whose.
@@ -40,7 +40,7 @@ class Uploaded:
 
 
 @dataclass(frozen=True)
-class Candidates:
+class CandidatePeople:
     """The people of the platform who may be matched: tokens, and the person of each of them.
 
     `lot` is a secret that decides who is left out where there are too many: with the same one, the
@@ -59,7 +59,7 @@ class Candidates:
         """Return how many people have no place among `size`: for the operator alone."""
         return len(np.unique(self.persons)) - len(self._placed(size))
 
-    def shuffled(self, size: int) -> "Candidates":
+    def shuffled(self, size: int) -> "CandidatePeople":
         """Return `size` candidates in random order; places left over hold random tokens of nobody.
 
         They are tokens, not points, so that they take as long to blind as those of people.
@@ -70,7 +70,7 @@ class Candidates:
         tokens = np.concatenate([kept, _tokens(os.urandom(TOKEN * lacking))])
         persons = np.concatenate([self.persons[placed], np.full(lacking, NOBODY)])
         order = permutation(size)
-        return Candidates(tokens[order].tobytes(), persons[order], self.lot)
+        return CandidatePeople(tokens[order].tobytes(), persons[order], self.lot)
 
     def _placed(self, size: int) -> NDArray[np.intp]:
         """Return the rows that have places: the first of each person and token, by the lot."""

@@ -47,7 +47,7 @@ class Setting(IntEnum):
     LIBRARY = 2
 
 
-class Kind(IntEnum):
+class MessageKind(IntEnum):
     """What a message is."""
 
     HELLO = 1
@@ -83,7 +83,7 @@ def version_of(message: bytes) -> int | None:
 class Slot:
     """A place in the order of messages: what comes there, as which part, and how long it is."""
 
-    kind: Kind
+    kind: MessageKind
     part: int
     length: int
 

@@ -27,14 +27,14 @@ from privacy.two_party.bfv_ring import Ring
 from privacy.two_party.ciphertexts import polynomials, whole
 from privacy.two_party.dleq import verify
 from privacy.two_party.domain_separation import run_of, weights_label, zero_label
-from privacy.two_party.errors import MessageError, OpeningError, ProofError
+from privacy.two_party.errors import MessageError, OpeningError, WrongProofError
 from privacy.two_party.flooding import FRESH
 from privacy.two_party.message_order import NONCE, script
-from privacy.two_party.messages import WITHOUT_PROOF, Kind, Setting, Transcript, version_of
+from privacy.two_party.messages import WITHOUT_PROOF, MessageKind, Setting, Transcript, version_of
 from privacy.two_party.private_set_intersection import DistinctPoints, check_points
 from privacy.two_party.residues import Words, centred
 from privacy.two_party.sealed_boxes import unsealed
-from privacy.two_party.terms import Terms
+from privacy.two_party.terms import RunTerms
 
 ALTERED = "transcript-altered"
 WRONG_PROOF = "wrong-proof"
@@ -46,7 +46,7 @@ NOISE = "noise-out-of-bounds"
 
 
 @dataclass(frozen=True)
-class Finding:
+class OpeningFinding:
     """One thing that an honest auditor would not have done, or an honest platform not kept."""
 
     code: str
@@ -57,7 +57,7 @@ class Finding:
 class Opening:
     """What was found. Of the weights themselves nothing is kept."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[OpeningFinding, ...]
 
     @property
     def honest(self) -> bool:
@@ -65,7 +65,7 @@ class Opening:
 
 
 def open_transcript(
-    terms: Terms, messages: Sequence[bytes], transcript: str, secret_key: bytes
+    terms: RunTerms, messages: Sequence[bytes], transcript: str, secret_key: bytes
 ) -> Opening:
     """Look into a stored run: all its messages in order, the hash in the ledger, the X25519 key."""
     if messages and version_of(messages[0]) == WITHOUT_PROOF:
@@ -77,19 +77,21 @@ def open_transcript(
         try:
             bodies.read(message)
         except MessageError as error:
-            return Opening((Finding(ALTERED, f"message {bodies.chain.number}: {error}"),))
+            return Opening((OpeningFinding(ALTERED, f"message {bodies.chain.number}: {error}"),))
     if bodies.chain.name != transcript:
-        return Opening((Finding(ALTERED, "the messages do not make the hash in the ledger"),))
+        return Opening(
+            (OpeningFinding(ALTERED, "the messages do not make the hash in the ledger"),)
+        )
     return Opening((*_point_findings(bodies), *_findings(terms, bodies, secret_key)))
 
 
 class _Bodies:
     """What the auditor sent, by kind, as the chain of messages lets it pass."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: RunTerms) -> None:
         self.terms = terms
         self.chain = Transcript(Setting.SERVICE, terms.digest)
-        self.of: dict[Kind, list[bytes]] = {kind: [] for kind in Kind}
+        self.of: dict[MessageKind, list[bytes]] = {kind: [] for kind in MessageKind}
         self.proof_context = b""
         self._slots = [slot for both in script(terms) for slot in (both.message, both.answer)]
 
@@ -98,51 +100,57 @@ class _Bodies:
             raise MessageError("there are more messages than a run has")
         slot = self._slots[self.chain.number]
         self.of[slot.kind].append(self.chain.body(message, slot))
-        if slot.kind is Kind.PROOF:
+        if slot.kind is MessageKind.PROOF:
             self.proof_context = (self.chain.run or b"") + self.chain.hash
         self.chain.add(message)
-        if slot.kind is Kind.WELCOME:
-            [asked], [answered] = self.of[Kind.HELLO], self.of[Kind.WELCOME]
+        if slot.kind is MessageKind.WELCOME:
+            [asked], [answered] = self.of[MessageKind.HELLO], self.of[MessageKind.WELCOME]
             self.chain.run = run_of(self.terms.digest, asked, answered)
 
     @property
     def run(self) -> bytes:
-        if self.chain.run is None or not self.of[Kind.KEY]:
+        if self.chain.run is None or not self.of[MessageKind.KEY]:
             raise OpeningError(
                 "the run broke off before there was a key: nothing to open", case="no-key-yet"
             )
         return self.chain.run
 
 
-def _point_findings(bodies: _Bodies) -> Iterator[Finding]:
+def _point_findings(bodies: _Bodies) -> Iterator[OpeningFinding]:
     """Check private set intersection again, as an honest platform did before it matched anybody."""
-    if not bodies.of[Kind.PROOF]:
+    if not bodies.of[MessageKind.PROOF]:
         return
-    [hello], [proof] = bodies.of[Kind.HELLO], bodies.of[Kind.PROOF]
-    candidates, returned = (b"".join(bodies.of[kind]) for kind in (Kind.CANDIDATES, Kind.REBLINDED))
+    [hello], [proof] = bodies.of[MessageKind.HELLO], bodies.of[MessageKind.PROOF]
+    candidates, returned = (
+        b"".join(bodies.of[kind]) for kind in (MessageKind.CANDIDATES, MessageKind.REBLINDED)
+    )
     try:
-        check_points(hello[NONCE:] + b"".join(bodies.of[Kind.BLINDED]) + returned)
-        for points in (b"".join(bodies.of[Kind.BLINDED]), returned):
+        check_points(hello[NONCE:] + b"".join(bodies.of[MessageKind.BLINDED]) + returned)
+        for points in (b"".join(bodies.of[MessageKind.BLINDED]), returned):
             DistinctPoints().take(points)
         verify(hello[NONCE:], bodies.proof_context, candidates, returned, proof)
-    except (MessageError, ProofError) as error:
-        yield Finding(WRONG_PROOF, f"the platform's candidates came back altered: {error}")
+    except (MessageError, WrongProofError) as error:
+        yield OpeningFinding(WRONG_PROOF, f"the platform's candidates came back altered: {error}")
 
 
-def _findings(terms: Terms, bodies: _Bodies, secret_key: bytes) -> Iterator[Finding]:
-    run, [key_body] = bodies.run, bodies.of[Kind.KEY]
+def _findings(terms: RunTerms, bodies: _Bodies, secret_key: bytes) -> Iterator[OpeningFinding]:
+    run, [key_body] = bodies.run, bodies.of[MessageKind.KEY]
     length = sum(ring.length for ring in terms.rings)
     try:
         readers = _readers(terms, unsealed(key_body[length:], secret_key))
     except OpeningError as error:
-        yield Finding(FOREIGN_KEY, str(error))
+        yield OpeningFinding(FOREIGN_KEY, str(error))
         return
     [zeros] = polynomials(terms.rings, key_body[:length])
     for number, reader in enumerate(readers):
         if np.any(reader.read(zeros[number], zero_label(run, number))) or reader.noisy:
-            yield Finding(FOREIGN_KEY, "the sealed key does not decrypt the encryption of zero")
+            yield OpeningFinding(
+                FOREIGN_KEY, "the sealed key does not decrypt the encryption of zero"
+            )
             return
-    ciphers = (half for body in bodies.of[Kind.WEIGHTS] for half in polynomials(terms.rings, body))
+    ciphers = (
+        half for body in bodies.of[MessageKind.WEIGHTS] for half in polynomials(terms.rings, body)
+    )
     totals = np.zeros(terms.block_rows, np.int64)
     for cipher, halves in enumerate(ciphers):
         where = _Where(terms, *divmod(cipher, terms.groups))
@@ -151,14 +159,16 @@ def _findings(terms: Terms, bodies: _Bodies, secret_key: bytes) -> Iterator[Find
             for number, (reader, half) in enumerate(zip(readers, halves, strict=True))
         ]
         if any(reader.noisy for reader in readers):
-            yield Finding(NOISE, f"{where} are encrypted with more noise than encryption makes")
+            yield OpeningFinding(
+                NOISE, f"{where} are encrypted with more noise than encryption makes"
+            )
         yield from where.findings(read)
         totals = where.magnitudes(read[0]) + (totals if where.group else 0)
         if where.group == terms.groups - 1:
             yield from where.total_findings(totals)
 
 
-class _Reader:
+class _RingReader:
     """Decrypts in one ring, and says of the last ciphertext whether it was too noisy."""
 
     def __init__(self, ring: Ring, numbers: bytes) -> None:
@@ -184,10 +194,10 @@ class _Reader:
         return whole_bits - (self.ring.modulus * FRESH // 2).bit_length() - 1
 
 
-def _readers(terms: Terms, secret: bytes) -> list[_Reader]:
-    readers, start = list[_Reader](), 0
+def _readers(terms: RunTerms, secret: bytes) -> list[_RingReader]:
+    readers, start = list[_RingReader](), 0
     for ring in terms.rings:
-        readers.append(_Reader(ring, secret[start : start + ring.secret_length]))
+        readers.append(_RingReader(ring, secret[start : start + ring.secret_length]))
         start += ring.secret_length
     return readers
 
@@ -196,7 +206,7 @@ def _readers(terms: Terms, secret: bytes) -> list[_Reader]:
 class _Where:
     """One group in one block of rows."""
 
-    terms: Terms
+    terms: RunTerms
     block: int
     group: int
 
@@ -218,26 +228,28 @@ class _Where:
         """Of each row, but no larger than it takes to be too large."""
         return np.minimum(np.abs(self.of_rows(weights)), self.terms.weights.total + 1)
 
-    def findings(self, read: list[NDArray[np.int64]]) -> Iterator[Finding]:
+    def findings(self, read: list[NDArray[np.int64]]) -> Iterator[OpeningFinding]:
         """`read`: the same weights as each ring has them."""
         declared, weights, rows = self.terms.weights, read[0], self.of_rows(read[0])
         differ = np.any([other != weights for other in read], axis=0)[: len(rows)]
         beyond = np.flatnonzero(differ | (rows < declared.low) | (rows > declared.high))
         if len(beyond):
             first = int(beyond[0])
-            yield Finding(
+            yield OpeningFinding(
                 WEIGHT,
                 f"row {self._first + first}, group {self.group}: weight {rows[first]}"
                 f"{' (another by another modulus)' if differ[first] else ''} is not within"
                 f" [{declared.low}, {declared.high}]; {len(beyond) - 1} more in {self}",
             )
         if any(np.any(each[: len(rows)] != self.of_rows(each)) or each[-1] for each in read):
-            yield Finding(PADDING, f"{self} are followed by numbers where zeros belong")
+            yield OpeningFinding(PADDING, f"{self} are followed by numbers where zeros belong")
 
-    def total_findings(self, totals: NDArray[np.int64]) -> Iterator[Finding]:
+    def total_findings(self, totals: NDArray[np.int64]) -> Iterator[OpeningFinding]:
         most = self.terms.weights.total
         beyond = np.flatnonzero(totals > most)
         if len(beyond):
             row = self._first + int(beyond[0])
             more = f"{len(beyond) - 1} more rows of this block"
-            yield Finding(TOTAL, f"row {row}: its weights add up to more than {most}; {more}")
+            yield OpeningFinding(
+                TOTAL, f"row {row}: its weights add up to more than {most}; {more}"
+            )

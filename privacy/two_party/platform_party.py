@@ -25,11 +25,11 @@ from privacy.errors import BoundsError
 from privacy.two_party.ciphertexts import polynomials, whole
 from privacy.two_party.dleq import verify
 from privacy.two_party.domain_separation import run_of, weights_label, zero_label
-from privacy.two_party.errors import ProofError, SpentError
-from privacy.two_party.joins import Candidates, Persons, Uploaded, once
+from privacy.two_party.errors import SpentError, WrongProofError
+from privacy.two_party.joins import CandidatePeople, Persons, Uploaded, once
 from privacy.two_party.message_loop import Answering
 from privacy.two_party.message_order import NONCE, SUMS_PART, script, sum_length
-from privacy.two_party.messages import Kind, Setting, Slot
+from privacy.two_party.messages import MessageKind, Setting, Slot
 from privacy.two_party.private_set_intersection import (
     CHUNK,
     TOKEN,
@@ -41,7 +41,7 @@ from privacy.two_party.private_set_intersection import (
 )
 from privacy.two_party.residues import Words
 from privacy.two_party.sums import Block, EncryptedTable, NoisySums, encrypted_table
-from privacy.two_party.terms import Terms
+from privacy.two_party.terms import RunTerms
 
 Values = Callable[[Persons], NDArray[np.int64]]
 Release = Callable[[EncryptedTable], NoisySums]
@@ -52,8 +52,8 @@ class PlatformParty(Answering):
 
     def __init__(
         self,
-        terms: Terms,
-        join: Uploaded | Candidates,
+        terms: RunTerms,
+        join: Uploaded | CandidatePeople,
         values: Values,
         release: Release,
         *,
@@ -85,7 +85,7 @@ class PlatformParty(Answering):
     @property
     def wants_values(self) -> bool:
         """Whether the next message makes it read values and release."""
-        return not self.ended and self._exchange.message.kind is Kind.ASK and not self._spent
+        return not self.ended and self._exchange.message.kind is MessageKind.ASK and not self._spent
 
     @property
     def answered(self) -> bool:
@@ -103,44 +103,44 @@ class PlatformParty(Answering):
     def _take(self, slot: Slot, body: bytes) -> None:
         if self._spent:
             raise SpentError("this run failed half-way, and takes no more messages")
-        if slot.kind is Kind.HELLO:
+        if slot.kind is MessageKind.HELLO:
             check_points(body[NONCE:])
             self._committed = body[NONCE:]
             self._chain.run = run_of(self.terms.digest, body, self._nonce)
-        elif slot.kind is Kind.KEY:
+        elif slot.kind is MessageKind.KEY:
             length = sum(ring.length for ring in self.terms.rings)
             self._zeros.extend(polynomials(self.terms.rings, body[:length])[0])
-        elif slot.kind is Kind.BLINDED:
+        elif slot.kind is MessageKind.BLINDED:
             rows = self._blinding.of_points(body)
             self._distinct_rows.take(rows)
             self._rows.append(rows)
-        elif slot.kind is Kind.REBLINDED:
-            check_points(body)
+        elif slot.kind is MessageKind.REBLINDED:
+            check_points(body, self._spread)
             self._distinct_returned.take(body)
             self._blinding.drop()
             self._reblinded.append(body)
-        elif slot.kind is Kind.PROOF:
+        elif slot.kind is MessageKind.PROOF:
             self._check_proof(body)
-        elif slot.kind is Kind.WEIGHTS:
+        elif slot.kind is MessageKind.WEIGHTS:
             self._weights.extend(polynomials(self.terms.rings, body))
-        elif slot.kind is Kind.ASK:
+        elif slot.kind is MessageKind.ASK:
             self._settle()
 
     def _body(self, slot: Slot) -> bytes:
-        if slot.kind is Kind.WELCOME:
+        if slot.kind is MessageKind.WELCOME:
             return self._nonce
-        if slot.kind is Kind.CANDIDATES:
+        if slot.kind is MessageKind.CANDIDATES:
             here = slice(slot.part * CHUNK * TOKEN, (slot.part + 1) * CHUNK * TOKEN)
-            tokens = self._join.tokens if isinstance(self._join, Candidates) else b""
+            tokens = self._join.tokens if isinstance(self._join, CandidatePeople) else b""
             self._candidates.append(self._blinding.of_tokens(self._run, tokens[here]))
             return self._candidates[-1]
-        if slot.kind is Kind.SUMS and self._sums is not None:
+        if slot.kind is MessageKind.SUMS and self._sums is not None:
             start = slot.part * SUMS_PART * sum_length(self.terms)
             return self._sums[start : start + slot.length]
         return b""
 
     def _foreseen(self, slot: Slot) -> bool:
-        return slot.kind is Kind.ASK and slot.part > 0
+        return slot.kind is MessageKind.ASK and slot.part > 0
 
     def _check_proof(self, proof: bytes) -> None:
         """Go on if every candidate came back under the committed key; else never."""
@@ -148,7 +148,7 @@ class PlatformParty(Answering):
         self._spent = True
         try:
             verify(self._committed, self._proof_context, candidates, reblinded, proof, self._spread)
-        except ProofError:
+        except WrongProofError:
             self.refuted = True
             raise
         self._spent = False
@@ -188,9 +188,9 @@ class PlatformParty(Answering):
             ]
 
 
-def _checked(terms: Terms, join: Uploaded | Candidates) -> Uploaded | Candidates:
+def _checked(terms: RunTerms, join: Uploaded | CandidatePeople) -> Uploaded | CandidatePeople:
     """The join that the terms speak of; candidates shuffled and padded."""
-    if isinstance(join, Candidates) and terms.candidates is not None:
+    if isinstance(join, CandidatePeople) and terms.candidates is not None:
         return join.shuffled(terms.candidates)
     if isinstance(join, Uploaded) and terms.candidates is None and len(join.persons) == terms.rows:
         return join

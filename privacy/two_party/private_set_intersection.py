@@ -88,16 +88,13 @@ class Blinding:
         return self._scalar
 
     def _each(self, work: Callable[[bytes], bytes], data: bytes) -> bytes:
-        step = SLICE * POINT
-        slices = (data[start : start + step] for start in range(0, len(data), step))
-        return b"".join(self._spread(work, slices))
+        return b"".join(self._spread(work, _slices(data)))
 
 
-def check_points(points: bytes) -> None:
+def check_points(points: bytes, spread: Spread = map) -> None:
     """Raise `PointError` if an encoding is not canonical, or is the identity."""
-    for point in each(points):
-        if not rbcl.crypto_core_ristretto255_is_valid_point(point) or not any(point):
-            raise PointError(_NO_POINT)
+    if any(spread(_no_points, _slices(points))):
+        raise PointError(_NO_POINT)
 
 
 class DistinctPoints:
@@ -130,6 +127,17 @@ def distinct_tokens(tokens: bytes) -> bytes:
 def each(data: bytes) -> Sequence[bytes]:
     """Tokens or points, one by one."""
     return [data[start : start + POINT] for start in range(0, len(data), POINT)]
+
+
+def _slices(data: bytes) -> Iterator[bytes]:
+    step = SLICE * POINT
+    return (data[start : start + step] for start in range(0, len(data), step))
+
+
+def _no_points(points: bytes) -> bytes:
+    """Return the encodings among these that are no points, or the identity."""
+    valid = rbcl.crypto_core_ristretto255_is_valid_point
+    return b"".join(point for point in each(points) if not valid(point) or not any(point))
 
 
 def _hashed(run: bytes, scalar: bytes, tokens: bytes) -> bytes:

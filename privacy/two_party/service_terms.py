@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import ceil
 
 from privacy.metric_values import Layout
-from privacy.two_party.terms import Entries, Terms
+from privacy.two_party.terms import Entries, RunTerms
 
 # |noise| is within so many times its scale but for a probability of 2·e⁻⁶⁴, which is below 2⁻⁹¹.
 ROOM = 64
@@ -20,9 +20,9 @@ def service_terms(
     weight_scale: int,
     epsilon: Fraction,
     candidates: int | None = None,
-) -> Terms:
+) -> RunTerms:
     """Weights are shares of `weight_scale`; noise is discrete Laplace of scale reach / epsilon."""
-    bare = Terms(
+    bare = RunTerms(
         audit=audit,
         rows=rows,
         groups=groups,

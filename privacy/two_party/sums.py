@@ -34,7 +34,7 @@ from privacy.two_party import randomness
 from privacy.two_party.bfv_ring import Ring, added, spread
 from privacy.two_party.flooding import Flooding
 from privacy.two_party.residues import Words
-from privacy.two_party.terms import Terms
+from privacy.two_party.terms import RunTerms
 
 # The encryptions of one block's weights in a ring, one for each group, in evaluation form.
 Block = list[seal.Ciphertext]
@@ -52,7 +52,7 @@ class EncryptedTable:
     """Sums under encryption, within bounds. The waist puts noise on them, and then they go out."""
 
     bounds: Bounds
-    sums: tuple["Sums", ...]
+    sums: tuple["EncryptedSums", ...]
 
     def plus(self, noise: Cells) -> NoisySums:
         """The sums with noise on them, and with flooding: fit to be sent to the holder of the key.
@@ -70,7 +70,7 @@ class EncryptedTable:
 
 
 @dataclass(frozen=True)
-class Sums:
+class EncryptedSums:
     """The sums of all cells in one ring, in the order of groups and then of cells."""
 
     flooding: Flooding
@@ -109,7 +109,7 @@ def hidden(ring: Ring, cipher: seal.Ciphertext, zero: seal.Ciphertext) -> Words:
 
 
 def encrypted_table(
-    terms: Terms,
+    terms: RunTerms,
     zeros: list[seal.Ciphertext],
     blocks: Callable[[int], Iterator[Block]],
     values: NDArray[np.int64],
@@ -117,13 +117,15 @@ def encrypted_table(
     """The table of Σ weights · values, of rows in the order of the weights (rows × cells)."""
     _check(terms, values)
     sums = tuple(
-        Sums(flooding, zeros[number], _products(terms, flooding.ring, blocks(number), values))
+        EncryptedSums(
+            flooding, zeros[number], _products(terms, flooding.ring, blocks(number), values)
+        )
         for number, flooding in enumerate(terms.floodings)
     )
     return EncryptedTable(terms.bounds, sums)
 
 
-def _check(terms: Terms, values: NDArray[np.int64]) -> None:
+def _check(terms: RunTerms, values: NDArray[np.int64]) -> None:
     declared = terms.values
     if values.shape != (terms.rows, terms.cells) or values.dtype != np.int64:
         raise BoundsError("there is not one row of 64-bit values for each row of weights")
@@ -137,7 +139,7 @@ def _check(terms: Terms, values: NDArray[np.int64]) -> None:
 
 
 def _products(
-    terms: Terms, ring: Ring, blocks: Iterator[Block], values: NDArray[np.int64]
+    terms: RunTerms, ring: Ring, blocks: Iterator[Block], values: NDArray[np.int64]
 ) -> list[seal.Ciphertext]:
     evaluator, sums = ring.evaluator, list[seal.Ciphertext]()
     for number, block in enumerate(blocks):

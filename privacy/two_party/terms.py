@@ -60,7 +60,7 @@ class Entries:
 
 
 @dataclass(frozen=True)
-class Terms:
+class RunTerms:
     """What is computed, of how much, and within which bounds.
 
     `audit` names what the run is for. `candidates` is the public size of the platform's side if

@@ -1,6 +1,6 @@
 """The waist: the only door through which private data become public (R1).
 
-A question says, before any data are read, which tables will be released and with which mechanism;
+A plan says, before any data are read, which tables will be released and with which mechanism;
 its price follows from that alone. `release` takes the tables and proof of payment, and refuses to
 let out anything that was not priced, or that costs more than was paid.
 """
@@ -10,9 +10,9 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from privacy.errors import BoundsError, UnderpaidError
-from privacy.plans import Part
+from privacy.plans import PlannedTable
 from privacy.tables.bounded_table import Bounds
-from privacy.tables.price import FREE, Price
+from privacy.tables.price import FREE, ExactPrice
 from privacy.waist.gaussian import DiscreteGaussian
 from privacy.waist.laplace import DiscreteLaplace
 from privacy.waist.overflow import Overflow, find_overflow
@@ -26,7 +26,7 @@ __all__ = [
     "Mechanism",
     "NoisyMax",
     "Overflow",
-    "Question",
+    "ReleasePlan",
     "find_overflow",
     "planned",
     "price",
@@ -52,7 +52,7 @@ class Mechanism(Protocol):
     def parameter(self) -> Fraction: ...
 
     @property
-    def price(self) -> Price: ...
+    def price(self) -> ExactPrice: ...
 
     @property
     def scale(self) -> float: ...
@@ -65,7 +65,7 @@ class Mechanism(Protocol):
     def release(self, table: Any) -> Any: ...
 
 
-Question = Mapping[str, Mechanism]
+ReleasePlan = Mapping[str, Mechanism]
 
 _MECHANISMS = {
     mechanism.name: mechanism
@@ -73,25 +73,25 @@ _MECHANISMS = {
 }
 
 
-def planned(parts: Iterable[Part]) -> Question:
+def planned(parts: Iterable[PlannedTable]) -> ReleasePlan:
     """Return the mechanism of each part of a plan, by the part's name."""
     return {part.name: _MECHANISMS[part.mechanism](part.bounds, part.parameter) for part in parts}
 
 
-def price(question: Question) -> Price:
+def price(plan: ReleasePlan) -> ExactPrice:
     """What the tables cost together, by composition. Groups inside one table are in parallel."""
-    return sum((mechanism.price for mechanism in question.values()), FREE)
+    return sum((mechanism.price for mechanism in plan.values()), FREE)
 
 
-def release(question: Question, tables: Mapping[str, Any], paid: Price) -> dict[str, Any]:
-    """Return what comes out of every table of the question, once it is paid for.
+def release(plan: ReleasePlan, tables: Mapping[str, Any], paid: ExactPrice) -> dict[str, Any]:
+    """Return what comes out of every table of the plan, once it is paid for.
 
     Noise is drawn here. Every number is clipped to ±(2⁵³ − 1), so that any draw can be encoded.
     """
-    if not paid.covers(price(question)):
+    if not paid.covers(price(plan)):
         raise UnderpaidError("the release costs more than was charged for it")
     if {name: table.bounds for name, table in tables.items()} != {
-        name: mechanism.bounds for name, mechanism in question.items()
+        name: mechanism.bounds for name, mechanism in plan.items()
     }:
         raise BoundsError("the tables are not the ones that were priced")
-    return {name: mechanism.release(tables[name]) for name, mechanism in question.items()}
+    return {name: mechanism.release(tables[name]) for name, mechanism in plan.items()}

@@ -19,7 +19,7 @@ from opendp.measurements import make_gaussian
 from opendp.metrics import l2_distance
 
 from privacy.tables.bounded_table import Bounds, Cells, Noisable, Noisy
-from privacy.tables.price import Price
+from privacy.tables.price import ExactPrice
 from privacy.waist.calibration import integers, made, root_at_least, scale_of
 
 
@@ -36,10 +36,12 @@ class DiscreteGaussian:
         return self.rho
 
     @property
-    def price(self) -> Price:
+    def price(self) -> ExactPrice:
         # rho = Δ² / 2σ², with σ² = added² / 2 rho   [CKS20]
         per_unit = self.rho / self.bounds.added.l2_squared
-        return Price.rho(add_remove=self.rho, change_one=per_unit * self.bounds.changed.l2_squared)
+        return ExactPrice.rho(
+            add_remove=self.rho, change_one=per_unit * self.bounds.changed.l2_squared
+        )
 
     @property
     def scale(self) -> float:
@@ -73,4 +75,4 @@ class DiscreteGaussian:
     def within_price(self, mechanism: Any) -> bool:
         added = Fraction(mechanism.map(root_at_least(Fraction(self.bounds.added.l2_squared))))
         changed = Fraction(mechanism.map(root_at_least(Fraction(self.bounds.changed.l2_squared))))
-        return self.price.covers(Price.rho(add_remove=added, change_one=changed))
+        return self.price.covers(ExactPrice.rho(add_remove=added, change_one=changed))

@@ -20,7 +20,7 @@ from opendp.measurements import make_laplace
 from opendp.metrics import l1_distance
 
 from privacy.tables.bounded_table import Bounds, Cells, Noisable, Noisy
-from privacy.tables.price import Price
+from privacy.tables.price import ExactPrice
 from privacy.waist.calibration import at_least, integers, made, scale_of
 
 
@@ -37,10 +37,12 @@ class DiscreteLaplace:
         return self.epsilon
 
     @property
-    def price(self) -> Price:
+    def price(self) -> ExactPrice:
         # epsilon = Δ / scale, with scale = added / epsilon   [IKH23, §4.3.3, with Δ = added]
         per_unit = self.epsilon / self.bounds.added.l1
-        return Price.epsilon(add_remove=self.epsilon, change_one=per_unit * self.bounds.changed.l1)
+        return ExactPrice.epsilon(
+            add_remove=self.epsilon, change_one=per_unit * self.bounds.changed.l1
+        )
 
     @property
     def scale(self) -> float:
@@ -79,4 +81,4 @@ class DiscreteLaplace:
     def within_price(self, mechanism: Any) -> bool:
         added = Fraction(mechanism.map(self.bounds.added.l1))
         changed = Fraction(mechanism.map(self.bounds.changed.l1))
-        return self.price.covers(Price.epsilon(add_remove=added, change_one=changed))
+        return self.price.covers(ExactPrice.epsilon(add_remove=added, change_one=changed))

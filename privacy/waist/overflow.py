@@ -2,11 +2,11 @@
 
 A release is canonical JSON, whose integers lie within ±(2⁵³ − 1). `Table.plus` clips every noisy
 number to that range, so that any draw can be encoded. Clipping is post-processing and costs no
-privacy, but a clipped number is wrong by an unknown amount. A question is therefore refused, before
+privacy, but a clipped number is wrong by an unknown amount. A plan is therefore refused, before
 anything is charged, if any number of its release would be clipped with probability above 2⁻⁴⁰.
 
 The bound. Let L = 2⁵³ − 1, let M be the largest magnitude of a true value (the number of people
-times `bounds.added.linf`), and let n be the number of noisy cells of all tables of the question.
+times `bounds.added.linf`), and let n be the number of noisy cells of all tables of the plan.
 By the union bound it is enough that P(|noise on one cell| > L − M) ≤ 2⁻⁴⁰ / n.
 
     Laplace, scale b      P(|X| > t) ≤ 2 exp(−t/b)          needs   t / b ≥ ln(2n · 2⁴⁰)
@@ -64,14 +64,14 @@ class Overflow:
 # Prices are asked far more often than they differ.
 @lru_cache(maxsize=1_024)
 def find_overflow(
-    question: tuple[tuple[str, object], ...], people: int, *, encrypted: bool = False
+    plan: tuple[tuple[str, object], ...], people: int, *, encrypted: bool = False
 ) -> Overflow | None:
     """Return the first table that may overflow with at most this number of people, if any does.
 
     `encrypted`: the tables are ciphertexts, to which Laplace noise is added.
     Raises `TypeError` for a mechanism whose tail is not known here.
     """
-    mechanisms = [(table, _known(mechanism)) for table, mechanism in question]
+    mechanisms = [(table, _known(mechanism)) for table, mechanism in plan]
     exponent = _exponent(sum(_noisy_cells(mechanism) for _, mechanism in mechanisms))
     for table, mechanism in mechanisms:
         if encrypted:

@@ -18,7 +18,7 @@ from opendp.measures import max_divergence
 from opendp.metrics import linf_distance
 
 from privacy.tables.bounded_table import Bounds, Table
-from privacy.tables.price import Price
+from privacy.tables.price import ExactPrice
 from privacy.waist.calibration import at_least, integers, made, scale_of
 
 
@@ -35,10 +35,10 @@ class NoisyMax:
         return self.epsilon
 
     @property
-    def price(self) -> Price:
+    def price(self) -> ExactPrice:
         # epsilon = 2Δ / scale   [MS20], for values that are not monotone
         per_unit = self.epsilon / self.bounds.added.linf
-        return Price.epsilon(
+        return ExactPrice.epsilon(
             add_remove=self.epsilon, change_one=per_unit * self.bounds.changed.linf
         )
 
@@ -72,4 +72,4 @@ class NoisyMax:
     def within_price(self, mechanism: Any) -> bool:
         added = Fraction(mechanism.map(self.bounds.added.linf))
         changed = Fraction(mechanism.map(self.bounds.changed.linf))
-        return self.price.covers(Price.epsilon(add_remove=added, change_one=changed))
+        return self.price.covers(ExactPrice.epsilon(add_remove=added, change_one=changed))

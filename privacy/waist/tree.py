@@ -25,7 +25,7 @@ from opendp.metrics import l1_distance
 from opendp.transformations import make_b_ary_tree, make_consistent_b_ary_tree
 
 from privacy.tables.bounded_table import Bounds, Reach, Table
-from privacy.tables.price import Price
+from privacy.tables.price import ExactPrice
 from privacy.tables.tree_shape import best_branching, levels, nodes_of_prefix
 from privacy.waist.calibration import integers
 from privacy.waist.laplace import DiscreteLaplace
@@ -48,7 +48,7 @@ class LaplaceTree:
         return self.epsilon
 
     @property
-    def price(self) -> Price:
+    def price(self) -> ExactPrice:
         return self.nodes.price
 
     @property

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import altair as alt
 import numpy as np
 
-from api.kinds.envy_freeness.algorithms import Outcomes, Terms, fleet_of, run
+from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms, fleet_of, run
 from api.kinds.envy_freeness.algorithms.reference import OnePerson
 from api.kinds.envy_freeness.algorithms.terms import Bounds, Verdict
 from auditor_client.charts.chart import COLOURS, chart_of, finish, svg
@@ -33,7 +33,7 @@ ALPHAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 BOTH: tuple[Bounds, ...] = ("printed", "tight")
 
 
-def play(problem: int, terms: Terms, trials: int) -> Outcomes:
+def play(problem: int, terms: Terms, trials: int) -> BatchOutcomes:
     """The same problem for so many targets at once."""
     rng, means = np.random.default_rng(problem), PROBLEMS[problem]
     return run(fleet_of(terms, len(means) - 1, trials), alike(means, rng), rng, ahead=True)

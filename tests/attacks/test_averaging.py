@@ -25,7 +25,7 @@ ROUNDS = 64
 ASKED = {"kind": HISTOGRAM, "epsilon": "2", "size_epsilon": "0"}
 
 
-def question(me: Raw, world: World) -> dict[str, Any]:
+def plan(me: Raw, world: World) -> dict[str, Any]:
     audience = me.audience({"g0": usernames(world, 30)})
     return request_for(me.content(), audience, **ASKED)
 
@@ -51,7 +51,7 @@ def test_without_charges_the_mean_of_many_is_the_exact_answer(
     everybody = [[None]]  # of the one group of the one audience that is charged
     monkeypatch.setattr(lifetime_caps, "charge", lambda *_, **__: everybody)
     me = raw(target, target.auditor(epsilon="1"))
-    body = question(me, world)
+    body = plan(me, world)
     mean = np.mean([cells(release_of(target, me, body)) for _ in range(ROUNDS)], axis=0)
     assert [round(cell) for cell in mean] == exact(world, watched)
 
@@ -59,7 +59,7 @@ def test_without_charges_the_mean_of_many_is_the_exact_answer(
 def test_with_charges_the_mandate_runs_out(target: Deployment, world: World) -> None:
     auditor = target.auditor(epsilon="8")
     me = raw(target, auditor)
-    body = question(me, world)
+    body = plan(me, world)
     for _ in range(2):
         release_of(target, me, body)
     for _ in range(3):
@@ -71,7 +71,7 @@ def test_with_charges_the_mandate_runs_out(target: Deployment, world: World) -> 
 def test_a_retry_gets_the_same_bytes_and_costs_nothing(target: Deployment, world: World) -> None:
     auditor = target.auditor(epsilon="100")
     me = raw(target, auditor)
-    body = question(me, world)
+    body = plan(me, world)
     assert len(retried(target, me, body)) == 1
     assert auditor.budget().mandates[0].spent == 4
 
@@ -88,7 +88,7 @@ def test_without_idempotency_each_retry_has_fresh_noise(
     me = raw(target, target.auditor(epsilon="100"))
     # False failure: at scale 4 five cells come out the same twice with a probability below 1e-5,
     # and ten times below 1e-40.
-    retries = retried(target, me, question(me, world) | {"epsilon": "0.25"})
+    retries = retried(target, me, plan(me, world) | {"epsilon": "0.25"})
     assert len({str(cells(json.loads(release))) for release in retries}) > 1
 
 

@@ -8,7 +8,7 @@ import pytest
 from api.kinds.building_blocks.exploration import explore
 from api.kinds.envy_freeness import EnvyFreeness, tallied
 from api.kinds.envy_freeness.algorithms import Terms
-from api.kinds.envy_freeness.participants import Drawn, draw_lots
+from api.kinds.envy_freeness.participants import DrawnLots, draw_lots
 from api.kinds.registry import AudienceFacts
 from privacy.tables.bounded_table import Table
 from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, Relation
@@ -24,7 +24,7 @@ RUNS, PEOPLE, SECRET = 2_000, 12, 5
 Tables = dict[str, Any]
 
 
-def lots(people: Any, each: int) -> Drawn:
+def lots(people: Any, each: int) -> DrawnLots:
     return draw_lots(people, 3, 2, each, SECRET)
 
 
@@ -64,8 +64,8 @@ CASES = [
 
 def statistics(made: tuple[Tables, Tables], each: int) -> tuple[DiscreteLaplace, tuple[Any, Any]]:
     """Noisy counts along the way from the one to the other."""
-    question = KIND.question(asked(epsilon="1", steps=250, arms_per_person=each), FACTS)
-    mechanism: Any = question["counts"]
+    plan = KIND.plan(asked(epsilon="1", steps=250, arms_per_person=each), FACTS)
+    mechanism: Any = plan["counts"]
     towards = np.sign(made[1]["counts"] - made[0]["counts"])
     tabled = [Table(mechanism.bounds, each["counts"]) for each in made]
     one, other = (

@@ -16,7 +16,7 @@ from api.kernel import failpoints
 from api.kernel.errors import UnavailableError
 from api.kernel.failpoints import Failpoint
 from api.platforms.interfaces import Platform
-from api.two_party.runs import Runs
+from api.two_party.runs import LiveRuns
 from auditor_client import Auditor
 from auditor_client.errors import ProblemError
 from auditor_client.ledger import verify_file
@@ -24,7 +24,7 @@ from auditor_client.transport.http_client import refusal
 from openapi.resources import Audience, HiddenDraft, TwoPartyRequest
 from platform_sim import SimulatedPlatform, World
 from privacy.two_party import AuditorParty, dleq, platform_party
-from privacy.two_party.messages import Kind
+from privacy.two_party.messages import MessageKind
 from privacy.two_party.private_set_intersection import POINT
 from tests.privacy.two_party.malleable import BendingAuditor, ManyOfOne
 from tests.refusals import refuses
@@ -119,9 +119,9 @@ def test_nothing_is_taken_out_of_turn_or_of_another_run(
     assert talk.charges() == talk.entries("answer") == 1
 
 
-@pytest.mark.parametrize("kind", [Kind.BLINDED, Kind.REBLINDED])
+@pytest.mark.parametrize("kind", [MessageKind.BLINDED, MessageKind.REBLINDED])
 def test_points_that_are_none_are_refused_and_the_run_goes_on(
-    service: Deployment, auditor: Auditor, world: World, kind: Kind
+    service: Deployment, auditor: Auditor, world: World, kind: MessageKind
 ) -> None:
     talk, wire = begun(service, auditor, world)
     party = talk.party()
@@ -158,7 +158,7 @@ def test_candidates_under_many_keys_cost_the_charge_and_tell_nothing(
     party = talk.party(ManyOfOne)
     before, people = auditor.budget().mandates[0], person_balances(service)
     message: bytes | None = party.start()
-    while message is not None and message[9] != Kind.PROOF:
+    while message is not None and message[9] != MessageKind.PROOF:
         message = party.receive(wire.post(message))
     assert message is not None
     assert talk.state == "charged"
@@ -192,7 +192,7 @@ def test_a_wrong_proof_costs_the_charge_although_the_database_was_down(
     talk, wire = begun(service, auditor, world)
     party = talk.party(ManyOfOne)
     message: bytes | None = party.start()
-    while message is not None and message[9] != Kind.PROOF:
+    while message is not None and message[9] != MessageKind.PROOF:
         message = party.receive(wire.post(message))
     assert message is not None
 
@@ -215,7 +215,7 @@ def test_a_run_that_begins_while_a_wrong_proof_is_verified_does_not_save_the_cha
     talk, wire = begun(service, auditor, world)
     party, honest = talk.party(ManyOfOne), talk.party()
     message: bytes | None = party.start()
-    while message is not None and message[9] != Kind.PROOF:
+    while message is not None and message[9] != MessageKind.PROOF:
         message = party.receive(wire.post(message))
     assert message is not None
 
@@ -286,7 +286,7 @@ def test_a_wrong_proof_looks_the_same_whoever_is_there(
         talk.service = service.service
         wire, party, lengths = Wire(auditor, talk.audit.id), talk.party(Swapping), list[int]()
         message: bytes | None = party.start()
-        while message is not None and message[9] != Kind.PROOF:
+        while message is not None and message[9] != MessageKind.PROOF:
             reply = wire.post(message)
             lengths += [len(message), len(reply)]
             message = party.receive(reply)
@@ -317,10 +317,10 @@ def test_runs_under_way_take_no_more_memory_than_one_audit_may(
 ) -> None:
     talk, _ = begun(service, auditor, world)
     other, _ = begun(service, auditor, world)
-    one = replace(service.service, runs=Runs())
+    one = replace(service.service, runs=LiveRuns())
     talk.service = other.service = one
     talk.talk(talk.party(), 1)
-    live = one.runs.of(talk.audit.id)
+    live = one.runs.find(talk.audit.id)
     assert live is not None
     assert 0 < live.size < 2**26
     live.size = service.service.settings.audit_memory_bytes

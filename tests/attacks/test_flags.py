@@ -65,7 +65,7 @@ def test_a_sketch_of_those_who_were_found_would_tell(
     people, bind = target.service.platform.people, matching.bind
 
     def of_those_found(members: Members, settings: Settings) -> Binding:
-        sketch, found = new_sketch(settings), matching.match_or_cut(people, members)
+        sketch, found = new_sketch(settings), matching.match_isolating_failures(people, members)
         for person in found[found >= 0].tolist():
             sketch.add(person.to_bytes(32, "little"))
         return bind(members, settings)._replace(sketch=sketch.smallest)

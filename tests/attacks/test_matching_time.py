@@ -22,7 +22,7 @@ from api.audiences.matcher import Matcher
 from api.audiences.matching import work_of
 from api.audiences.parsing import Members
 from api.audiences.places import Ticket
-from api.audiences.uploads import Claimed
+from api.audiences.uploads import ClaimedPart
 from api.platforms.interfaces import NOBODY, People, Persons
 from api.platforms.public_pace import STEP, Pace
 from platform_sim import World
@@ -94,8 +94,8 @@ class Bench:
     target: Deployment
     pace: Pace
     time: VirtualTime
-    see_to: Callable[[Matcher, Claimed], None] = Matcher.see_to
-    accepted: list[Claimed] = field(default_factory=list)
+    see_to: Callable[[Matcher, ClaimedPart], None] = Matcher.see_to
+    accepted: list[ClaimedPart] = field(default_factory=list)
 
     def ready_after(self, names: list[str], victim: str | None = None) -> float:
         """When a part of these names can be sealed, in seconds after it was answered for."""
@@ -119,7 +119,7 @@ def bench(target: Deployment, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench
     clock = VirtualTime()
     made = Bench(target, Pace(SLOWEST, 1_000_000, clock), clock)
 
-    def begin(self: Matcher, part: Claimed, ticket: Ticket) -> None:
+    def begin(self: Matcher, part: ClaimedPart, ticket: Ticket) -> None:
         made.accepted.append(part)
         self.places.leave(ticket)
 
@@ -146,11 +146,11 @@ def test_when_a_part_can_be_sealed_does_not_tell_who_matched(bench: Bench, world
 def test_without_a_pace_who_matched_is_told(bench: Bench, world: World) -> None:
     """The twin: a part is written down as soon as it is matched."""
 
-    def at_once(matcher: Matcher, part: Claimed) -> None:
+    def at_once(matcher: Matcher, part: ClaimedPart) -> None:
         result = matcher._start(part)
         while not result.done():
             matcher.sleep(0.0001)
-        uploads.deliver(matcher.store, part, result.result())
+        uploads.store_matches(matcher.store, part, result.result())
 
     bench.see_to = at_once
     members, strangers, mixed, *failing = (bench.ready_after(*each) for each in audiences(world))

@@ -92,9 +92,9 @@ def unguarded(table: type[Any]) -> Callable[..., Any]:
 def test_without_the_owner_in_the_query_an_id_opens_everything(
     target: Deployment, victim: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(uploads, "owned", unguarded(AudienceRow))
+    monkeypatch.setattr(uploads, "get_owned", unguarded(AudienceRow))
     monkeypatch.setattr(queries, "get_owned", unguarded(AuditRow))
-    monkeypatch.setattr(contents, "owned", unguarded(ContentRow))
+    monkeypatch.setattr(contents, "get_owned", unguarded(ContentRow))
     digests = select(ContentRow.id, ContentRow.digest).where(contents._THESE)
     monkeypatch.setattr(contents, "_DIGESTS", digests)
     grouped = (

@@ -58,13 +58,14 @@ def test_nor_does_a_release_without_sizes(target: Deployment, world: World) -> N
 
 
 def matched(session: Any, audience: Any) -> int:
-    return int(sum(len(group.people or b"") for group in uploads.groups_of(session, audience.id)))
+    return int(sum(len(group.people or b"") for group in uploads.load_groups(session, audience.id)))
 
 
+@pytest.mark.long
 def test_a_count_of_matches_in_the_audience_would_tell(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = uploads.view
+    original = uploads.to_wire
 
     def counting(session: Any, row: Any) -> Any:
         shown = original(session, row)
@@ -72,10 +73,11 @@ def test_a_count_of_matches_in_the_audience_would_tell(
         groups = [group.model_copy(update={"members": found}) for group in shown.groups]
         return shown.model_copy(update={"groups": groups})
 
-    monkeypatch.setattr(uploads, "view", counting)
+    monkeypatch.setattr(uploads, "to_wire", counting)
     assert told_apart(target, world) >= {"seal", "audience", "audiences"}
 
 
+@pytest.mark.long
 def test_an_error_about_an_empty_match_would_tell(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,6 +92,7 @@ def test_an_error_about_an_empty_match_would_tell(
     assert told_apart(target, world) >= {"number of answers"}
 
 
+@pytest.mark.long
 def test_a_status_that_depends_on_people_would_tell(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,6 +107,7 @@ def test_a_status_that_depends_on_people_would_tell(
     assert told_apart(target, world) & {"audit", "number of answers"}
 
 
+@pytest.mark.long
 def test_a_figure_of_progress_would_tell(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,7 +115,7 @@ def test_a_figure_of_progress_would_tell(
 
     def chatty(row: Any, *known: Any) -> Any:
         with target.service.store.read() as session:
-            groups = uploads.groups_of(session, row.audience_id)
+            groups = uploads.load_groups(session, row.audience_id)
             scored = sum(len(group.people or b"") // 8 for group in groups)
         return original(row, *known).model_copy(update={"failure": f"{scored} people scored"})
 
@@ -119,6 +123,7 @@ def test_a_figure_of_progress_would_tell(
     assert told_apart(target, world) >= {"queued", "audit", "audits"}
 
 
+@pytest.mark.long
 def test_a_price_that_looks_at_the_data_would_tell(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,6 +155,7 @@ def test_a_content_that_breaks_the_model_does_not_tell(down: Deployment, world: 
     assert told_apart(down, world, title="down") == set()
 
 
+@pytest.mark.long
 def test_a_model_that_is_asked_only_where_somebody_matched_would_tell(
     down: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,11 +164,12 @@ def test_a_model_that_is_asked_only_where_somebody_matched_would_tell(
     def of_somebody(membership: Membership) -> Iterator[tuple[int, Any]]:
         return (batch for batch in batches(membership) if len(batch[1]))
 
-    monkeypatch.setattr(score_bins, "refuse_when_not_scoring", lambda *_: None)
+    monkeypatch.setattr(score_bins, "require_scoring", lambda *_: None)
     monkeypatch.setattr(Membership, "batches", of_somebody)
     assert told_apart(down, world, title="down") != set()
 
 
+@pytest.mark.long
 def test_a_release_without_a_fixed_number_of_cells_would_tell(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,9 +177,9 @@ def test_a_release_without_a_fixed_number_of_cells_would_tell(
     reduce, present = ScoreHistogram.reduce, ScoreHistogram.present
     sizes = list[int]()
 
-    def counted(self: Any, request: Any, question: Any, about: Any, who: Any, where: Any) -> Any:
+    def counted(self: Any, request: Any, plan: Any, about: Any, who: Any, where: Any) -> Any:
         sizes[:] = [len(group) for group in who.groups]
-        return reduce(self, request, question, about, who, where)
+        return reduce(self, request, plan, about, who, where)
 
     def sparse(self: Any, request: Any, audience: Any, digests: Any, released: Any) -> Any:
         fields = present(self, request, audience, digests, released)

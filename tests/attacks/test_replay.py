@@ -8,7 +8,7 @@ import pytest
 
 from api.identity.access_tokens import OwnTokens
 from api.identity.assertions import SignedAssertion
-from api.identity.caller import Caller, caller_by_id
+from api.identity.caller import Caller, load_caller
 from api.kernel.clock import now
 from auditor_client.transport.access_tokens import Tokens
 from tests.system.raw import raw, refused
@@ -78,7 +78,7 @@ def test_without_memory_of_revocations_it_lives_on(
 ) -> None:
     def authenticate(self: OwnTokens, bearer: str) -> Caller:
         with self._store.read() as session:
-            caller = caller_by_id(session, self.read(bearer)["sub"])
+            caller = load_caller(session, self.read(bearer)["sub"])
         assert caller is not None
         return caller
 

@@ -92,9 +92,9 @@ class Trusting(ScoreHistogramRequest):
 
 def test_a_negative_epsilon_would_fill_the_budget() -> None:
     request = Trusting.model_validate(ONE_BIN | {"epsilon": "-1", "size_epsilon": "0"})
-    question = KINDS[HISTOGRAM].question(request, AudienceFacts(("g0",), 1, None))
+    plan = KINDS[HISTOGRAM].plan(request, AudienceFacts(("g0",), 1, None))
     with mandate_of(Fraction(2)) as (session, mandate):
-        debit = Fraction(waist.price(question).debit("epsilon"))
+        debit = Fraction(waist.price(plan).debit("epsilon"))
         budgets.debit(session, [Debit(mandate, debit)], now())
         assert mandate.limit - mandate.spent == 4
 

@@ -269,7 +269,7 @@ def test_an_audit_that_is_refused_reads_nobody(
 def test_reading_people_before_they_are_paid_for_is_caught(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = request_pricing.about
+    original = request_pricing.load_subject
 
     def early(session: Any, *rest: Any) -> Any:
         found = original(session, *rest)
@@ -277,5 +277,5 @@ def test_reading_people_before_they_are_paid_for_is_caught(
         return found
 
     assert reads_people(target, world, "100")
-    monkeypatch.setattr(request_pricing, "about", early)
+    monkeypatch.setattr(request_pricing, "load_subject", early)
     assert reads_people(target, world, "0.5")

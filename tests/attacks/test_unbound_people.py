@@ -22,7 +22,7 @@ from sqlmodel import select
 from api.accounting.balance_blocks import Blocks
 from api.accounting.people_digest import BEFORE_0015
 from api.app.compose import simulated
-from api.audiences.uploads import groups_of
+from api.audiences.uploads import load_groups
 from api.db import AuditRow, ChargeRow, EntryRow, ExclusionRow, GroupRow, MessageRow, ReleaseRow
 from api.db.types import PICO
 from api.kinds.registry import KINDS
@@ -159,7 +159,7 @@ def test_people_who_changed_after_the_charge_are_not_read(
     waiting, regretted = (scene.raw.submit(body).json()["id"] for _ in range(2))
     store, settings = scene.deployment.service.store, scene.deployment.service.settings
     with store.write() as session:
-        groups = groups_of(session, audience["id"])
+        groups = load_groups(session, audience["id"])
         change(groups)
         session.add_all(groups)
     before = scene.balances()

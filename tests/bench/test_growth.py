@@ -49,7 +49,7 @@ def test_a_ledger_filled_in_bulk_goes_on(tmp_path: Path, size: int) -> None:
             row = session.get_one(MandateRow, mandate)
             charge = session.exec(select(ChargeRow)).first()
             assert charge is not None
-            spent = row.limit - budgets.remaining(session, row, now())
+            spent = row.limit - budgets.load_remaining(session, row, now())
             # The service's own, and those of one day.
             assert charge.debit * A_DAY <= spent <= charge.debit * (A_DAY + 2)
 

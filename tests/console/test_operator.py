@@ -11,17 +11,17 @@ import pytest
 from playwright.sync_api import Browser, expect
 from sqlmodel import col, select
 
-from api.audits.queue.heartbeats import SILENCE, Presence, processes
+from api.audits.queue.heartbeats import SILENCE, Heartbeat, list_processes
 from api.db import AuditRow, EntryRow, ProcessRow, Store
-from api.db.schema import revisions
-from api.health.privacy_settings import MEANINGS, rules
-from api.health.probes import health
-from api.health.queue_status import queue
+from api.db.schema import list_revisions
+from api.health.privacy_settings import MEANINGS, list_privacy_settings
+from api.health.probes import check_health
+from api.health.queue_status import read_queue_status
 from api.kernel.clock import now
 from api.ledger.platform_changes import AFFECT_PRIVACY
 from api.platforms.interfaces import Platform
 from api.telemetry.metrics import ENDS
-from api.telemetry.process_counters import Figures, Traffic
+from api.telemetry.process_counters import Figures, RequestCounts
 from auditor_client.vetting.client import Operator
 from openapi.resources import KeyPurpose
 from tests.console.browsing import Watched, watching
@@ -161,7 +161,7 @@ def test_pages_hold_no_person_score_or_group(on_duty: Watched, running: Deployme
 def test_what_another_process_tells_is_shown_as_text(on_duty: Watched, running: Deployment) -> None:
     """A second process: lost, of another version, and with a host that means harm."""
     seen = now() - SILENCE - timedelta(minutes=5)
-    traffic = Traffic(requests=70, failed=7, timed=(*[0] * (len(ENDS) - 1), 70))
+    traffic = RequestCounts(requests=70, failed=7, timed=(*[0] * (len(ENDS) - 1), 70))
     row = ProcessRow(
         id="process_2", host=HOSTILE, pid=7, version="0.0", serves=True, works=True,
         started_at=seen, seen_at=seen, figures=Figures(total=traffic).model_dump(mode="json"),
@@ -183,29 +183,29 @@ def test_what_another_process_tells_is_shown_as_text(on_duty: Watched, running: 
 def test_processes_tell_of_themselves_and_leave(running: Deployment, tmp_path: Path) -> None:
     store = store_of(running)
     httpx2.get(f"{running.url}/nowhere")
-    second = Presence(store, serves=False, works=True)
-    second.tell()
+    second = Heartbeat(store, serves=False, works=True)
+    second.write_row()
     with store.read() as session:
-        found = processes(session)
-        fit = health(session, running.service.store, running.service.settings)
+        found = list_processes(session)
+        fit = check_health(session, running.service.store, running.service.settings)
     assert [(each.row.serves, each.row.works) for each in found] == [(True, False), (False, True)]
     assert found[1].figures.total.requests > 0
     assert next(check for check in fit.checks if check.name == "Workers").state == "well"
-    second.leave()
+    second.delete_row()
     with store.read() as session:
-        assert len(processes(session)) == 1
+        assert len(list_processes(session)) == 1
 
 
 def test_figures_of_processes_add_up() -> None:
-    one = Traffic(requests=3, refused=1, timed=(1, 3, *[3] * (len(ENDS) - 2)))
-    other = Traffic(requests=1, failed=1, timed=(0, 0, *[1] * (len(ENDS) - 2)))
+    one = RequestCounts(requests=3, refused=1, timed=(1, 3, *[3] * (len(ENDS) - 2)))
+    other = RequestCounts(requests=1, failed=1, timed=(0, 0, *[1] * (len(ENDS) - 2)))
     both = one + other
     assert (both.requests, both.refused, both.failed) == (4, 1, 1)
     assert both.within(0.25) == ENDS[0]
     assert both.within(0.75) == ENDS[1]
     assert both.within(0.76) == ENDS[2]
     assert both - other == one
-    assert Traffic().within(0.5) is None
+    assert RequestCounts().within(0.5) is None
 
 
 def test_a_lease_that_ran_out_and_a_suspended_mandate_are_told_apart(running: Deployment) -> None:
@@ -222,11 +222,11 @@ def test_a_lease_that_ran_out_and_a_suspended_mandate_are_told_apart(running: De
             row.state, row.claim, row.lease_until = state, claim, now() + lease
             session.add(row)
         with store.read() as session:
-            assert [each.place for each in queue(session).shown] == [place]
+            assert [each.place for each in read_queue_status(session).shown] == [place]
     mandate = row.mandate_id
     running.regulator.mandates.suspend(mandate, "to be looked into")
     with store.read() as session:
-        assert queue(session).places["held"] == 1
+        assert read_queue_status(session).places["held"] == 1
     running.regulator.mandates.resume(mandate, "it was nothing")
 
 
@@ -234,10 +234,10 @@ def test_the_rules_are_those_of_the_ledger(running: Deployment) -> None:
     assert set(AFFECT_PRIVACY) < set(MEANINGS)
     service = running.service
     with store_of(running).read() as session:
-        found = {rule.name: rule for rule in rules(session, service.settings)}
+        found = {rule.name: rule for rule in list_privacy_settings(session, service.settings)}
         written = session.exec(select(EntryRow.at).where(col(EntryRow.kind) == "settings")).first()
         stricter = service.settings.model_copy(update={"members_kept_days": 3})
-        other = {rule.name: rule for rule in rules(session, stricter)}
+        other = {rule.name: rule for rule in list_privacy_settings(session, stricter)}
     assert found["members_kept_days"].value == "30"
     assert all(found[name].since == written for name in AFFECT_PRIVACY)
     assert found["console"].since is None
@@ -249,8 +249,8 @@ def test_the_rules_are_those_of_the_ledger(running: Deployment) -> None:
 def test_health_names_what_is_wrong(running: Deployment) -> None:
     submit(running)
     with store_of(running).read() as session:
-        found = health(session, running.service.store, running.service.settings)
-    assert found.database.revision == found.database.newest == revisions()[-1]
+        found = check_health(session, running.service.store, running.service.settings)
+    assert found.database.revision == found.database.newest == list_revisions()[-1]
     assert found.database.size > 100_000
     assert found.database.disk is not None
     states = {check.name: check.state for check in found.checks}

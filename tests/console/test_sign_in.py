@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from api.console.security.cookies import Cookies
 from api.identity import sessions
-from api.identity.caller import caller_by_id
+from api.identity.caller import load_caller
 from api.platforms.interfaces import Platform
 from auditor_client import Auditor
 from auditor_client.cli.app import app
@@ -114,7 +114,7 @@ def test_a_cookie_that_we_did_not_sign_is_nobodys(
 ) -> None:
     store = sqlite_deployment.service.store
     with store.write() as session:
-        caller = caller_by_id(session, ada.researcher_id)
+        caller = load_caller(session, ada.researcher_id)
         assert caller is not None
         secret = sessions.open_session(session, caller)
     cookies = Cookies.of(sqlite_deployment.service.settings)

@@ -168,7 +168,9 @@ def test_canonical_json_is_the_same(scripts: Watched) -> None:
 
 def test_a_statement_is_signed_as_the_sdk_signs_it(scripts: Watched) -> None:
     key = OKPKey.generate_key("Ed25519")
-    stated = statements.payload("a/v1/ledger", "charge", "r_1", "k", statements.condensed(REQUEST))
+    stated = statements.payload(
+        "a/v1/ledger", "charge", "r_1", "k", statements.condense_request(REQUEST)
+    )
     body = """
       const stated = m.payload("a/v1/ledger", "charge", "r_1", "k", await m.condensed(x.request));
       return m.sign(stated, x.jwk, 1_790_000_000);"""
@@ -188,7 +190,7 @@ def test_personal_text_is_committed_to_as_the_sdk_does(scripts: Watched) -> None
         "version": 3,
     }
     made = call(scripts, "statements.js", "return m.stated(x);", body)
-    assert made == statements.stated(body)
+    assert made == statements.state_request(body)
 
 
 def test_trees_are_verified_as_the_service_verifies_them(scripts: Watched) -> None:

@@ -21,7 +21,7 @@ from api.health.listener import listen
 from api.kernel.settings import load_settings
 from api.operations.cli import app
 from api.operations.doctor import CHECKS, DoctorSubject
-from api.platforms.http.client import LineOptions
+from api.platforms.http.client import AdapterClientOptions
 from api.telemetry.readiness import WriteRecord
 from tests.world import free_port
 
@@ -97,8 +97,8 @@ def handlers(node: Any, name: str) -> Iterator[dict[str, Any]]:
         yield node
 
 
-def test_limits_of_the_proxy_are_those_of_the_service(patient: DoctorSubject) -> None:
-    settings, server = patient.settings, adapted_proxy()
+def test_limits_of_the_proxy_are_those_of_the_service(subject: DoctorSubject) -> None:
+    settings, server = subject.settings, adapted_proxy()
     assert server["read_header_timeout"] == settings.header_seconds * SECOND
     slowest = settings.body_seconds + settings.max_part_bytes / settings.body_bytes_per_second
     slowest = min(slowest, settings.whole_body_seconds)
@@ -113,19 +113,19 @@ def test_limits_of_the_proxy_are_those_of_the_service(patient: DoctorSubject) ->
         assert transport["max_conns_per_host"] < settings.client_connections
 
 
-def test_the_proxy_is_trusted_and_nobody_else(patient: DoctorSubject) -> None:
+def test_the_proxy_is_trusted_and_nobody_else(subject: DoctorSubject) -> None:
     asked = {
         upstream["dial"].rpartition(":")[0]
         for each in handlers(adapted_proxy()["routes"], "reverse_proxy")
         for upstream in each["upstreams"]
     }
     # It reaches the service on the loopback address, and comes from there.
-    assert set(patient.settings.trusted_proxies) == asked == {"127.0.0.1"}
+    assert set(subject.settings.trusted_proxies) == asked == {"127.0.0.1"}
 
 
-def test_as_many_files_may_be_open_as_connections_are_taken(patient: DoctorSubject) -> None:
+def test_as_many_files_may_be_open_as_connections_are_taken(subject: DoctorSubject) -> None:
     [files] = unit_values("platform-auditor.service", "LimitNOFILE")
-    settings = patient.settings
+    settings = subject.settings
     # Each of them may have a spooled body too.
     assert client_connections(settings, int(files) // 2) == settings.client_connections
     [few] = unit_values("platform-auditor-worker@.service", "LimitNOFILE")
@@ -211,22 +211,22 @@ def _names(parameter: Any) -> list[str]:
 
 
 @pytest.fixture
-def patient() -> Iterator[DoctorSubject]:
+def subject() -> Iterator[DoctorSubject]:
     settings = load_settings(DEPLOY / "platform-auditor.toml")
     store = Store("sqlite://")
     yield DoctorSubject(settings, store)
     store.close()
 
 
-def test_the_settings_are_good_but_for_their_key(patient: DoctorSubject) -> None:
-    assert LineOptions(**patient.settings.platform_options).token_file is not None
-    assert BY_NAME["sealing-key-is-random"](patient).outcome == "failed"
+def test_the_settings_are_good_but_for_their_key(subject: DoctorSubject) -> None:
+    assert AdapterClientOptions(**subject.settings.platform_options).token_file is not None
+    assert BY_NAME["sealing-key-is-random"](subject).outcome == "failed"
 
 
 @pytest.mark.parametrize("name", UNITS)
 def test_an_audit_that_is_taken_fits_into_the_memory_of_the_unit(
-    patient: DoctorSubject, name: str
+    subject: DoctorSubject, name: str
 ) -> None:
     [gib] = re.findall(r"^MemoryMax=(\d+)G$", (DEPLOY / name).read_text(), re.MULTILINE)
-    allowed = replace(patient, memory=lambda: int(gib) << 30)
+    allowed = replace(subject, memory=lambda: int(gib) << 30)
     assert BY_NAME["memory-is-enough"](allowed).outcome == "ok"

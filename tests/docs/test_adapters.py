@@ -17,7 +17,7 @@ from api.platforms.conformance.subject import array_of
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.files.onnx_platform import OnnxOptions
 from api.platforms.http import HttpPlatform
-from api.platforms.http.client import LineOptions
+from api.platforms.http.client import AdapterClientOptions
 from api.platforms.http.public_facts import Facts
 from api.platforms.http.server import CALLS
 from tests.world import free_port
@@ -30,7 +30,7 @@ def blocks(language: str) -> list[str]:
 
 
 @pytest.fixture
-def line(tmp_path: Path) -> Iterator[LineOptions]:
+def line(tmp_path: Path) -> Iterator[AdapterClientOptions]:
     """The guide's adapter, in a process of its own that has nothing of ours."""
     [code] = blocks("python")
     (tmp_path / "adapter.py").write_text(code)
@@ -40,13 +40,13 @@ def line(tmp_path: Path) -> Iterator[LineOptions]:
         [sys.executable, "-I", str(tmp_path / "adapter.py")], env=environment, cwd=tmp_path
     )
     try:
-        yield LineOptions(url=f"http://127.0.0.1:{port}", token="correct horse")
+        yield AdapterClientOptions(url=f"http://127.0.0.1:{port}", token="correct horse")
     finally:
         process.terminate()
         process.wait()
 
 
-def reached(line: LineOptions) -> HttpPlatform:
+def reached(line: AdapterClientOptions) -> HttpPlatform:
     until = time.monotonic() + 60
     while True:
         try:
@@ -56,7 +56,7 @@ def reached(line: LineOptions) -> HttpPlatform:
             time.sleep(0.1)
 
 
-def test_the_adapter_of_the_guide_gets_nothing_wrong(line: LineOptions) -> None:
+def test_the_adapter_of_the_guide_gets_nothing_wrong(line: AdapterClientOptions) -> None:
     names = array_of("username", [f"user{i}" for i in range(0, 900, 30)])
     with closing(reached(line)) as platform:
         subject = subject_of(platform, {"username": names}, line=line)
@@ -78,7 +78,7 @@ def test_the_facts_of_the_guide_are_facts() -> None:
 def test_the_settings_of_the_guide_are_settings() -> None:
     by_http, as_files = (tomllib.loads(block) for block in blocks("toml"))
     assert by_http["platform"] == "http"
-    assert LineOptions(**by_http["platform_options"])
+    assert AdapterClientOptions(**by_http["platform_options"])
     assert as_files["platform"] == "onnx"
     assert OnnxOptions(**as_files["platform_options"])
 

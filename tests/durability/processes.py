@@ -20,7 +20,7 @@ from sqlmodel import col, select
 
 from api.app.container import Container, build_container
 from api.db import AuditRow, ChargeRow, EntryRow, MandateRow, ReleaseRow, ResearcherRow, Store
-from api.identity.caller import Caller, caller_by_id
+from api.identity.caller import Caller, load_caller
 from api.kernel.settings import load_settings
 from api.operations.setup import register_first, toml, write_settings
 from api.platforms.interfaces import Platform
@@ -179,7 +179,7 @@ def caller_of(store: Store, auditor: Auditor) -> Caller:
     [mandate] = auditor.budget().mandates
     with store.read() as session:
         query = select(ResearcherRow).where(ResearcherRow.auditor_id == mandate.auditor_id)
-        caller = caller_by_id(session, session.exec(query).one().id)
+        caller = load_caller(session, session.exec(query).one().id)
     assert caller is not None
     return caller
 

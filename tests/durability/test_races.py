@@ -207,7 +207,7 @@ def test_an_audience_erased_meanwhile_is_refused_and_not_charged(served: Host) -
     with ThreadPoolExecutor(1) as client:
         with served.store.write() as session:
             lock(session)
-            erase(session, uploads.owned(session, caller, asked.audience_id, lock="skip"))
+            erase(session, uploads.get_owned(session, caller, asked.audience_id, lock="skip"))
             session.flush()
             attempt = client.submit(auditor.audits.submit, asked)
             time.sleep(0.5)  # The submission finds the audience sealed, or waits.

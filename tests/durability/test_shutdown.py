@@ -129,10 +129,10 @@ def test_what_can_be_finished_in_time_is_finished(patient: Host) -> None:
         host.hold()
         worker = service.worker()
         worker.settings = worker.settings.model_copy(update={"shutdown_seconds": PATIENCE})
-        shift = WorkerThread(worker)
-        shift.begin()
+        worker_thread = WorkerThread(worker)
+        worker_thread.start()
         until(host.began, "the worker to score")
         host.let_go()
-        shift.end()
-        shift.end()  # over is over
+        worker_thread.stop()
+        worker_thread.stop()  # over is over
     released_once(host, audit.id)

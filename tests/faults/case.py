@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx2
 
-from api.audits.queue.heartbeats import Presence
+from api.audits.queue.heartbeats import Heartbeat
 from api.db import Store
 from api.kernel.failpoints import Failpoint
 from openapi.resources import REQUEST
@@ -188,7 +188,7 @@ class Case:
         audits = [self.submit(name, key) for name, key in WAITING]
         self.stop()
         for _ in range(5):
-            Presence(self.store, serves=False, works=True).tell()
+            Heartbeat(self.store, serves=False, works=True).write_row()
         self.embedded_worker = True
         self.start()
         for audit_id in audits:

@@ -29,7 +29,7 @@ from auditor_client.kinds.two_party.exchange import converse
 from auditor_client.transport.http_client import Transport
 from openapi.resources import TwoPartyRun
 from privacy.commitment import username_tokens
-from privacy.two_party import AuditorParty, Terms, sealing_key_of
+from privacy.two_party import AuditorParty, RunTerms, sealing_key_of
 from privacy.two_party.private_set_intersection import Blinding
 from tests.faults.told import Told, live_in
 
@@ -92,7 +92,7 @@ class TinyDirectory:
 def party_of(transport: Transport, audit_id: str, told: Told) -> AuditorParty:
     """With fresh keys."""
     stated = transport.get(f"/v1/audits/{audit_id}/exchange", TwoPartyRun)
-    terms = Terms.from_json(stated.terms.encode())
+    terms = RunTerms.from_json(stated.terms.encode())
     key = sealing_key_of(urlsafe_b64decode(stated.regulator_jwk["x"] + "=="))
     weights = np.tile(np.array([SCALE, 0], np.int64), (terms.rows, 1))
     tokens = username_tokens(ROWS)

@@ -17,13 +17,13 @@ from api.accounting import lifetime_caps, memberships, platform_budget
 from api.accounting.charge import ChargeOrder
 from api.audits import job, publication
 from api.audits.job import AuditJob
-from api.audits.pricing import facts_of
+from api.audits.pricing import load_audience_facts
 from api.audits.publication import FinishedRun
 from api.audits.queue import leases
 from api.audits.queue.background_batcher import BackgroundBatcher
 from api.audits.queue.exploration_journal import AuditJournal
 from api.audits.queue.worker import Worker
-from api.contents.service import shown
+from api.contents.service import load_contents
 from api.db import AudienceRow, AuditRow, EntryRow, MandateRow, Store, insert
 from api.kernel.clock import now
 from api.kernel.settings import Settings
@@ -88,9 +88,12 @@ def charge_after_the_answer(settings: dict[str, Any]) -> None:
         request = REQUEST.validate_json(audit.request)
         price = Price.model_validate_json(audit.price)
         audience = session.get_one(AudienceRow, audit.audience_id)
-        contents, facts = shown(session, request.content_ids), facts_of(session, audience)
+        contents, facts = (
+            load_contents(session, request.content_ids),
+            load_audience_facts(session, audience),
+        )
         made = AuditJob(audit, request, price, contents, audience, facts)
-        return made, memberships.charged_members(session, audit.id, audience)[0]
+        return made, memberships.load_charged_members(session, audit.id, audience)[0]
 
     put(charging, "charge", later)
     put(job, "load_job", without_a_charge)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from api.app.container import build_container
-from api.identity.caller import caller_by_id
+from api.identity.caller import load_caller
 from api.kernel.errors import RefusalError
 from api.kernel.settings import Settings
 from openapi.resources import REQUEST
@@ -34,7 +34,7 @@ def submit_all(attempts: Attempts, number: int) -> None:
     """Wait for the file `go`, submit, and leave the outcomes by key."""
     service = build_container(Settings(**attempts.settings), make(str(attempts.folder)))
     with service.store.read() as session:
-        caller = caller_by_id(session, attempts.researcher_id)
+        caller = load_caller(session, attempts.researcher_id)
     assert caller
 
     def attempt(key: str) -> str:

@@ -23,7 +23,7 @@ from api.audiences import hidden, sampling
 from api.contents import service as contents
 from api.db import Store
 from api.identity.access_tokens import OwnTokens
-from api.identity.caller import Caller, caller_by_id
+from api.identity.caller import Caller, load_caller
 from api.identity.signing_keys import SigningKeys
 from api.kernel.clock import now
 from api.kernel.settings import Settings
@@ -136,7 +136,7 @@ def _people(store: Store, key: OKPKey, limits: Sequence[Mapping[str, Any]]) -> C
         for limit in limits:
             mandate = MandateDraft.model_validate({**window, **limit})
             mandates.grant(session, mandate, regulator.states("mandate", mandate))
-        caller = caller_by_id(session, researcher.id)
+        caller = load_caller(session, researcher.id)
         assert caller
     return caller
 

@@ -20,7 +20,7 @@ from api.audiences import uploads
 from api.audiences.erasure import erase
 from api.audits import cancellation
 from api.db import Store
-from api.identity.caller import caller_by_id
+from api.identity.caller import load_caller
 from api.kernel.errors import AudienceNotSealedError, ConflictError
 from api.kernel.settings import Settings
 from api.ledger import lock
@@ -146,7 +146,7 @@ def test_erasing_an_audience_and_charging_it_do_not_wait_for_each_other(
     service = build_container(Settings(**scene.settings), make(str(tmp_path)))
     request = REQUEST.validate_python(scene.requests["first"])
     with service.store.read() as session:
-        caller = caller_by_id(session, scene.researcher_id)
+        caller = load_caller(session, scene.researcher_id)
     assert caller
     begun = threading.Barrier(3)
 
@@ -166,7 +166,7 @@ def test_erasing_an_audience_and_charging_it_do_not_wait_for_each_other(
         for _ in range(40):
             with suppress(ConflictError), service.store.write() as session:
                 lock(session)
-                erase(session, uploads.owned(session, caller, request.audience_id, lock="skip"))
+                erase(session, uploads.get_owned(session, caller, request.audience_id, lock="skip"))
 
     with ThreadPoolExecutor(3) as threads:
         jobs = [threads.submit(charge, "one"), threads.submit(charge, "two")]

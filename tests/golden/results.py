@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from auditor_client.cli import app
 from openapi.resources import RELEASE
-from privacy.receipts import receipted, sign
+from privacy.receipts import add_receipt, sign
 from tests.golden import FOLDER
 from tests.ledgers import ed25519
 
@@ -44,7 +44,7 @@ def _receipt(path: Path) -> str:
     release = RELEASE.validate_python({**stated, "receipt": ""})
     statement = release.model_dump(mode="json", exclude={"receipt"})
     receipt = sign(statement, KEY)
-    assert json.loads(receipted(statement, KEY))["receipt"] == receipt
+    assert json.loads(add_receipt(statement, KEY))["receipt"] == receipt
     document = {
         "format": "platform-auditor/receipt/v1",
         "url": "https://audits.example",

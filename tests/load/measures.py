@@ -12,6 +12,7 @@ from tests.load.goals import Goal, Measure, quantile
 from tests.load.http import Answer
 from tests.load.main_path import PATIENCE
 from tests.load.probe import Probes, health_goal, probing
+from tests.load.processor_time import ProcessorTime, processor_time
 from tests.load.routes import Route
 from tests.load.scene import Scene
 
@@ -50,16 +51,18 @@ class Run:
     def main_path(self) -> list[Goal]:
         """Find the capacity, offer multiples of it, and see that an audit still gets through."""
         url, people = self.scene.url, self.scene.researchers
-        found = closed_loop(url, people, _VISITORS, _CALIBRATION, _WARM_UP)
+        with processor_time(self.scene.server.pid) as spent:
+            found = closed_loop(url, people, _VISITORS, _CALIBRATION, _WARM_UP)
         # A repetition must not pass because the machine was slow when the capacity was measured.
         self.capacity = capacity = max(self.capacity, found.rate)
-        print(f"{self.scene.name}: capacity {found.rate:.1f} audits/s, {found.cpu_share}")
+        cost = spent.per_audit(found.count("released"))
+        print(f"{self.scene.name}: capacity {found.rate:.1f} audits/s; {found.cpu_share}; {cost}")
         goals, rates = self._answers(f"{_VISITORS} visitors", found), [found.rate]
         for times in self.loads:
-            with probing(url) as probes:
+            with probing(url) as probes, processor_time(self.scene.server.pid) as spent:
                 load = open_loop(url, people, times * capacity, _LOAD, _LOAD_WARM_UP)
             rates.append(load.rate)
-            self._tell(times, times * capacity, load, probes)
+            self._tell(times, times * capacity, load, probes, spent)
             goals += self._answers(f"{times:g} times", load)
             goals.append(health_goal(self._name(f"{times:g} times"), probes, self.scene.idle))
         kept = rates[-1] / max(rates)
@@ -70,9 +73,13 @@ class Run:
     def sdk_clients(self) -> list[Goal]:
         """Run 40 SDK clients, then 200."""
         url, people = self.scene.url, self.scene.researchers
-        few = sdk.run(url, people, FEW_CLIENTS, _CLIENT_SECONDS)
-        with probing(url) as probes:
+        with processor_time(self.scene.server.pid) as cost_of_few:
+            few = sdk.run(url, people, FEW_CLIENTS, _CLIENT_SECONDS)
+        with probing(url) as probes, processor_time(self.scene.server.pid) as cost_of_many:
             many = sdk.run(url, people, MANY_CLIENTS, _CLIENT_SECONDS)
+        for clients, cost in ((few, cost_of_few), (many, cost_of_many)):
+            told = f"{clients.started} SDK clients: {cost.per_audit(len(clients.finished))}"
+            print(f"{self.scene.name}, {told}", flush=True)
         health = health_goal(self._name(f"{MANY_CLIENTS} SDK clients"), probes, self.scene.idle)
         goals = [self._finished(few), self._finished(many), health]
         ratio = many.rate / few.rate if few.rate else 0.0
@@ -149,7 +156,9 @@ class Run:
         took = max(one.finished, default=float("inf"))
         return Goal(self._name("one audit after the load"), took, PATIENCE, "s")
 
-    def _tell(self, times: float, offered: float, load: Load, probes: Probes) -> None:
+    def _tell(
+        self, times: float, offered: float, load: Load, probes: Probes, spent: ProcessorTime
+    ) -> None:
         took = [each.ended - each.began for each in load.arrivals if each.outcome == "released"]
         row = (
             f"| {self.scene.name} | {times:g} | {offered:.1f} | {load.rate:.1f} |"
@@ -162,7 +171,8 @@ class Run:
         counts = ", ".join(
             f"{load.count(each)} {each}" for each in ("shed", "gave up", "unanswered", "unexpected")
         )
-        print(f"{self.scene.name}, {times:g} times: {told}; {counts}; {load.cpu_share}", flush=True)
+        cost = f"{load.cpu_share}; {spent.per_audit(load.count('released'))}"
+        print(f"{self.scene.name}, {times:g} times: {told}; {counts}; {cost}", flush=True)
 
     def _name(self, what: str) -> str:
         return f"{self.scene.name}: {what}"

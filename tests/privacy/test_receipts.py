@@ -10,7 +10,7 @@ from joserfc import jws
 from joserfc.jwk import KeySet, OctKey, OKPKey
 from joserfc.util import urlsafe_b64decode, urlsafe_b64encode
 
-from privacy.receipts import ReceiptError, canonical, digest, receipted, sign, verify
+from privacy.receipts import InvalidReceiptError, add_receipt, canonical, digest, sign, verify
 from tests.refusals import refuses
 
 STATEMENT = {"b": [1, -2], "a": {"ε": "1.25", "n": 10}, "c": None}
@@ -55,7 +55,7 @@ def test_a_receipt_verifies_with_the_public_keys_alone_and_among_others() -> Non
 @pytest.mark.parametrize("more", [{}, {"z": 0.5, "": "", "\U0001f600": 1, "\ufb33": 2, '"': [{}]}])
 def test_a_statement_with_its_receipt_has_the_bytes_of_both_together(more: dict[str, Any]) -> None:
     stated = STATEMENT | more
-    assert receipted(stated, KEY) == canonical(stated | {"receipt": sign(stated, KEY)})
+    assert add_receipt(stated, KEY) == canonical(stated | {"receipt": sign(stated, KEY)})
 
 
 def test_the_same_statement_has_the_same_bytes_in_any_order() -> None:
@@ -79,13 +79,13 @@ def test_a_receipt_that_was_changed_anywhere_is_refused(part: int) -> None:
         changed = raw.copy()
         changed[position] ^= 1
         parts[part] = encoded(bytes(changed))
-        with pytest.raises(ReceiptError):
+        with pytest.raises(InvalidReceiptError):
             verify(".".join(parts), KEYS)
 
 
 def test_another_payload_under_the_old_signature_is_refused() -> None:
     head, _, signature = RECEIPT.split(".")
-    with pytest.raises(ReceiptError):
+    with pytest.raises(InvalidReceiptError):
         verify(f"{head}.{encoded(canonical({**STATEMENT, 'b': [1, -3]}))}.{signature}", KEYS)
 
 
@@ -93,7 +93,7 @@ def test_another_payload_under_the_old_signature_is_refused() -> None:
 def test_another_algorithm_is_refused(alg: Any) -> None:
     _, payload, signature = RECEIPT.split(".")
     for signed in (signature, ""):
-        with pytest.raises(ReceiptError):
+        with pytest.raises(InvalidReceiptError):
             verify(f"{encoded(header() | {'alg': alg})}.{payload}.{signed}", KEYS)
 
 
@@ -103,7 +103,7 @@ def test_a_public_key_used_as_a_shared_secret_is_refused() -> None:
     forged = jws.serialize_compact(
         header() | {"alg": "HS256"}, canonical(STATEMENT), secret, algorithms=["HS256"]
     )
-    with pytest.raises(ReceiptError):
+    with pytest.raises(InvalidReceiptError):
         verify(forged, KEYS)
 
 
@@ -111,20 +111,20 @@ def test_a_public_key_used_as_a_shared_secret_is_refused() -> None:
 def test_a_signature_of_something_else_is_not_a_receipt(typ: str | None) -> None:
     fields = {"alg": "Ed25519", "kid": KEY.kid} | ({} if typ is None else {"typ": typ})
     token = jws.serialize_compact(fields, canonical(STATEMENT), KEY, algorithms=["Ed25519"])
-    with refuses(ReceiptError, "not-a-receipt"):
+    with refuses(InvalidReceiptError, "not-a-receipt"):
         verify(token, KEYS)
 
 
 def test_a_key_that_is_not_the_platforms_is_refused() -> None:
     stranger = new_key()
-    with pytest.raises(ReceiptError):
+    with pytest.raises(InvalidReceiptError):
         verify(sign(STATEMENT, stranger), KEYS)
     # Also when the stranger claims to be the platform.
     fields = header()
     forged = jws.serialize_compact(fields, canonical(STATEMENT), stranger, algorithms=["Ed25519"])
-    with pytest.raises(ReceiptError):
+    with pytest.raises(InvalidReceiptError):
         verify(forged, KEYS)
-    with pytest.raises(ReceiptError):
+    with pytest.raises(InvalidReceiptError):
         verify(RECEIPT, KeySet([stranger]))
 
 
@@ -148,13 +148,13 @@ odd_headers: st.SearchStrategy[Any] = st.sampled_from(
 
 @given(odd_headers, st.binary(max_size=20), st.binary(max_size=80))
 def test_no_odd_header_is_a_crash(fields: Any, payload: bytes, signature: bytes) -> None:
-    with pytest.raises(ReceiptError):
+    with pytest.raises(InvalidReceiptError):
         verify(f"{encoded(fields)}.{encoded(payload)}.{encoded(signature)}", KEYS)
 
 
 @given(short_texts | receipts_like)
 def test_no_text_is_a_crash(text: str) -> None:
-    with pytest.raises(ReceiptError):
+    with pytest.raises(InvalidReceiptError):
         verify(text, KEYS)
 
 

@@ -22,11 +22,11 @@ from openapi.resources import REQUEST, TwoPartyRequest
 from privacy import waist
 from privacy.two_party import (
     AuditorParty,
-    Candidates,
+    CandidatePeople,
     EncryptedTable,
     NoisySums,
     PlatformParty,
-    Terms,
+    RunTerms,
     Uploaded,
 )
 from privacy.two_party.keys import SecretKey
@@ -59,18 +59,18 @@ class Exchange:
         return np.array(found, np.int64).reshape(shape), np.array(noise).reshape(shape)
 
 
-def question_of(request: Mapping[str, Any]) -> waist.Question:
-    return KINDS[KIND].question(REQUEST.validate_python(request), FACTS)
+def plan_of(request: Mapping[str, Any]) -> waist.ReleasePlan:
+    return KINDS[KIND].plan(REQUEST.validate_python(request), FACTS)
 
 
 def statistics(request: Mapping[str, Any], runs: int) -> dict[str, tuple[Samples, Samples]]:
     """All are there, or nobody is: samples of what the auditor sees, by what was looked at."""
-    question, both = question_of(request), [exchanged(request, there) for there in (True, False)]
-    price, scale = waist.price(question), question[SUMS].scale
+    plan, both = plan_of(request), [exchanged(request, there) for there in (True, False)]
+    price, scale = waist.price(plan), plan[SUMS].scale
     looks: list[dict[str, list[Samples]]] = [{"": [], ", ciphertexts": []} for _ in both]
     for side, look in zip(both, looks, strict=True):
         for _ in range(-(-runs // REPLICAS)):
-            noisy = waist.release(question, {SUMS: side.table}, paid=price)[SUMS]
+            noisy = waist.release(plan, {SUMS: side.table}, paid=price)[SUMS]
             sums, noise = side.read(noisy)
             far = [np.abs(sums - other.sums).sum(axis=1) for other in both]
             look[""].append((far[1] - far[0]) / scale)
@@ -90,9 +90,9 @@ def exchanged(request: Mapping[str, Any], there: bool) -> Exchange:
 
 def run(
     asked: TwoPartyRequest,
-    terms: Terms,
+    terms: RunTerms,
     weights: NDArray[np.int64],
-    join: Uploaded | Candidates,
+    join: Uploaded | CandidatePeople,
     tokens: bytes | None = None,
 ) -> Exchange:
     """Exchange all messages between both parties, and keep the encrypted table."""

@@ -14,8 +14,8 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 
-from api.kinds.context import AuditContext, in_process
-from api.kinds.envy_freeness.participants import Drawn, draw_lots
+from api.kinds.context import AuditContext, in_process_context
+from api.kinds.envy_freeness.participants import DrawnLots, draw_lots
 from api.platforms.interfaces import Platform
 from openapi.resources import EnvyFreenessRequest
 from privacy.tables.price import ADD_REMOVE, Relation
@@ -37,7 +37,7 @@ class ExploringWorld(World):
 
     @property
     def context(self) -> AuditContext:
-        return in_process(self.platform, journal=Notebook())
+        return in_process_context(self.platform, journal=Notebook())
 
     @contextmanager
     def fixed(self) -> Iterator[None]:
@@ -63,7 +63,7 @@ def in_exploring(fields: Mapping[str, Any], relation: Relation) -> Neighbours:
     return _neighbours(utilities, before, after)
 
 
-def _drawn(people: Any, request: EnvyFreenessRequest) -> Drawn:
+def _drawn(people: Any, request: EnvyFreenessRequest) -> DrawnLots:
     each = request.arms_per_person or 1
     return draw_lots(people, request.targets, request.arms, each, SECRET)
 
@@ -81,7 +81,7 @@ def _arms(people: Any, request: EnvyFreenessRequest) -> list[int]:
     return found[:2]
 
 
-def _opposed(people: int, before: Drawn, after: Drawn) -> Any:
+def _opposed(people: int, before: DrawnLots, after: DrawnLots) -> Any:
     """Nobody likes anything but the recommendations of arms whom they have before and not after."""
     utilities = np.zeros((people, people))
     rows = dict(zip(after.lots.tolist(), after.policies, strict=True))

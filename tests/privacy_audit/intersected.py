@@ -15,7 +15,7 @@ from api.kinds.registry import KINDS, AudienceFacts
 from api.kinds.two_party import SUMS, terms_of
 from openapi.resources import REQUEST, TwoPartyRequest
 from privacy import waist
-from privacy.two_party import Candidates
+from privacy.two_party import CandidatePeople
 from tests.privacy_audit import exchanged
 from tests.privacy_audit.estimate import Samples
 
@@ -26,19 +26,19 @@ FACTS = AudienceFacts(
 _TOKENS = [sha256(f"person{number}".encode()).digest() for number in range(2 * REPLICAS)]
 
 
-def question_of(request: Mapping[str, Any]) -> waist.Question:
-    return KINDS[exchanged.KIND].question(REQUEST.validate_python(request), FACTS)
+def plan_of(request: Mapping[str, Any]) -> waist.ReleasePlan:
+    return KINDS[exchanged.KIND].plan(REQUEST.validate_python(request), FACTS)
 
 
 def statistics(request: Mapping[str, Any], runs: int) -> dict[str, tuple[Samples, Samples]]:
     """Samples of what the auditor decrypts: the first of every two people is there, or is not."""
-    question = question_of(request)
-    price, scale = waist.price(question), question[SUMS].scale
+    plan = plan_of(request)
+    price, scale = waist.price(plan), plan[SUMS].scale
     both = [_exchanged(request, first) for first in (True, False)]
     sides: list[list[Samples]] = [[], []]
     for side, samples in zip(both, sides, strict=True):
         for _ in range(-(-runs // REPLICAS)):
-            sums, _ = side.read(waist.release(question, {SUMS: side.table}, paid=price)[SUMS])
+            sums, _ = side.read(waist.release(plan, {SUMS: side.table}, paid=price)[SUMS])
             far = [np.abs(sums - other.sums).sum(axis=1) for other in both]
             pairs = (far[1] - far[0]).reshape(2, REPLICAS).sum(axis=0)
             samples.append(pairs / scale)
@@ -57,6 +57,6 @@ def _exchanged(request: Mapping[str, Any], first: bool) -> exchanged.Exchange:
         asked,
         terms_of(asked, FACTS, "audit"),
         weights,
-        Candidates(tokens, persons),
+        CandidatePeople(tokens, persons),
         b"".join(_TOKENS),
     )

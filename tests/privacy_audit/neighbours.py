@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from api.audiences.matching import match_or_cut
+from api.audiences.matching import match_isolating_failures
 from api.audiences.parsing import Members
-from api.kinds.context import AuditContext, in_process
+from api.kinds.context import AuditContext, in_process_context
 from api.platforms.interfaces import NOBODY, Log, Persons, Platform, Traffic
 from privacy.tables.membership import Membership
 from privacy.tables.price import ADD_REMOVE, Relation
@@ -101,12 +101,13 @@ class World:
 
     @property
     def context(self) -> AuditContext:
-        return in_process(self.platform, balances=self.people)
+        return in_process_context(self.platform, balances=self.people)
 
     def membership(self, groups_per_person: int) -> Membership:
         """Matched part by part, and cut as in sealing."""
         groups = [
-            [match_or_cut(self.people, Members(*part)) for part in parts] for parts in self.upload
+            [match_isolating_failures(self.people, Members(*part)) for part in parts]
+            for parts in self.upload
         ]
         matched = [np.concatenate(found) for found in groups]
         return Membership.cut(matched, groups_per_person)

@@ -66,13 +66,13 @@ class Case:
         return moved(self.relation, self.groups_per_person, replicas)
 
 
-def question_of(case: Case, groups: int) -> waist.Question:
+def plan_of(case: Case, groups: int) -> waist.ReleasePlan:
     if case.request["kind"] == exchanged.KIND:
-        return exchanged.question_of(case.request)
+        return exchanged.plan_of(case.request)
     sizes = (1,) * groups if case.known_sizes else None
     labels = tuple(f"g{number}" for number in range(groups))
     facts = AudienceFacts(labels, case.groups_per_person, sizes)
-    return KINDS[case.request["kind"]].question(REQUEST.validate_python(case.request), facts)
+    return KINDS[case.request["kind"]].plan(REQUEST.validate_python(case.request), facts)
 
 
 def claimed(case: Case) -> float:
@@ -80,10 +80,10 @@ def claimed(case: Case) -> float:
     if case.searched:
         return Worst(case.searched).claimed(case.currency, case.relation)
     if case.intersected:
-        price = waist.price(intersected.question_of(case.request))
+        price = waist.price(intersected.plan_of(case.request))
         return float(price.of(case.currency, case.relation))
-    question = question_of(case, len(case.neighbours().one.upload))
-    return float(waist.price(question).of(case.currency, case.relation))
+    plan = plan_of(case, len(case.neighbours().one.upload))
+    return float(waist.price(plan).of(case.currency, case.relation))
 
 
 def statistics(case: Case, runs: int) -> dict[str, tuple[Samples, Samples]]:
@@ -95,13 +95,13 @@ def statistics(case: Case, runs: int) -> dict[str, tuple[Samples, Samples]]:
     if case.request["kind"] == exchanged.KIND:
         return exchanged.statistics(case.request, runs)
     neighbours = case.neighbours()
-    question = question_of(case, len(neighbours.one.upload))
-    tables = [_tables(case, question, world) for world in (neighbours.one, neighbours.other)]
-    sides = [_releases(question, own, tables, neighbours.replicas, runs) for own in tables]
+    plan = plan_of(case, len(neighbours.one.upload))
+    tables = [_tables(case, plan, world) for world in (neighbours.one, neighbours.other)]
+    sides = [_releases(plan, own, tables, neighbours.replicas, runs) for own in tables]
     return {name: (sides[0][name], sides[1][name]) for name in sides[0]}
 
 
-def _tables(case: Case, question: waist.Question, world: World) -> Mapping[str, Table]:
+def _tables(case: Case, plan: waist.ReleasePlan, world: World) -> Mapping[str, Table]:
     """Matching, cutting and reduction, as in a worker."""
     membership = world.membership(case.groups_per_person)
     request = REQUEST.validate_python(case.request)
@@ -109,27 +109,27 @@ def _tables(case: Case, question: waist.Question, world: World) -> Mapping[str, 
     contents = [{"title": title} for title in titles]
     kind = KINDS[request.kind]
     with world.fixed():
-        return kind.reduce(request, question, contents, membership, world.context)
+        return kind.reduce(request, plan, contents, membership, world.context)
 
 
 def _releases(
-    question: waist.Question,
+    plan: waist.ReleasePlan,
     own: Mapping[str, Table],
     both: Sequence[Mapping[str, Table]],
     replicas: int,
     runs: int,
 ) -> dict[str, Samples]:
-    price, found = waist.price(question), list[dict[str, Samples]]()
+    price, found = waist.price(plan), list[dict[str, Samples]]()
     with _nodes_kept() as nodes:
         for _ in range(-(-runs // replicas)):
             nodes.clear()
-            released = waist.release(question, own, paid=price)
-            found.append(_judged(question, released, both, np.array(nodes), replicas))
+            released = waist.release(plan, own, paid=price)
+            found.append(_judged(plan, released, both, np.array(nodes), replicas))
     return {name: np.concatenate([each[name] for each in found])[:runs] for name in found[0]}
 
 
 def _judged(
-    question: waist.Question,
+    plan: waist.ReleasePlan,
     released: Mapping[str, Any],
     both: Sequence[Mapping[str, Table]],
     nodes: NDArray[np.int64],
@@ -138,7 +138,7 @@ def _judged(
     """The statistic of each replica, by what it is a statistic of."""
     total = np.zeros(replicas)
     seen = {"": total}
-    for name, mechanism in question.items():
+    for name, mechanism in plan.items():
         cells = [tables[name].cells for tables in both]
         if isinstance(mechanism, waist.NoisyMax):
             total += released[name]

@@ -1,5 +1,6 @@
 """The statistical audit: claimed and measured loss per mechanism and relation."""
 
+import gc
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -54,7 +55,7 @@ def run(*, long: bool) -> Iterator[str | Outcome]:
     """Audit all cases; yield a row for each finding, then the outcome."""
     yield f"{'mechanism':44} {'relation':11} {'currency':8}  claimed  at least  verdict"
     findings: list[Finding] = []
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
+    with ProcessPoolExecutor(os.cpu_count(), initializer=gc.freeze) as pool:
         for found in pool.map(audit, cases(), repeat(LONG_RUNS if long else RUNS)):
             findings += found
             yield from map(_row, found)

@@ -7,7 +7,7 @@ import pytest
 
 from api.kinds import envy_freeness
 from api.kinds.building_blocks.exploration import Course
-from api.kinds.envy_freeness.participants import Drawn, draw_lots
+from api.kinds.envy_freeness.participants import DrawnLots, draw_lots
 from privacy.plans import envy_freeness as envy
 from privacy.tables.price import ADD_REMOVE, CHANGE_ONE
 from privacy.tables.sensitivity import Lots
@@ -50,10 +50,10 @@ def test_a_verdict_that_ends_it_for_all_is_caught(monkeypatch: pytest.MonkeyPatc
 def test_an_arm_of_every_lot_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """One person decides about all lots, and one is paid for."""
 
-    def shared(people: Any, targets: int, arms: int, each: int, secret: int) -> Drawn:
+    def shared(people: Any, targets: int, arms: int, each: int, secret: int) -> DrawnLots:
         drawn = draw_lots(people, targets, arms, each, secret)
         same = np.tile(drawn.policies[0, 1:], (len(drawn.targets), 1))
-        return Drawn(np.column_stack([drawn.targets, same]), drawn.lots)
+        return DrawnLots(np.column_stack([drawn.targets, same]), drawn.lots)
 
     monkeypatch.setattr(envy_freeness, "draw_lots", shared)
     assert caught(CASES["envy, counts", ADD_REMOVE])

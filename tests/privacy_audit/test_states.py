@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from api.accounting import lifetime_caps
 from api.accounting.charge import record_people
-from api.audiences.uploads import groups_of
+from api.audiences.uploads import load_groups
 from api.audits import cancellation, job
 from api.audits.queue.worker import Worker
 from api.db import AuditRow
@@ -77,7 +77,7 @@ def test_a_run_that_reads_after_its_cancellation_is_found(monkeypatch: pytest.Mo
         found: AuditRow = session.get_one(AuditRow, audit_id)
         return found
 
-    monkeypatch.setattr(platform_half, "locked", unlocked)
+    monkeypatch.setattr(platform_half, "lock_audit", unlocked)
     live = "begin 0 at 0, the upload", "go on 0 at 0"
     found = wrong(1, *UPLOADED, *live, fine=True)
     assert any("audit 0 (two-party" in each for each in found)
@@ -92,7 +92,7 @@ def test_people_whom_another_audit_found_are_read_without_a_debit(
         record_people(session, charge, audience, found, settings)
         # The database would refuse it too.
         session.execute(text("DROP TRIGGER IF EXISTS hidden_people_belong_to_charges"))
-        [group] = groups_of(session, audience.id)
+        [group] = load_groups(session, audience.id)
         group.people = np.sort(found).astype("<i8").tobytes()
         session.add(group)
 

@@ -38,7 +38,7 @@ class Worst:
         return [option_of(*each) for each in self.searched]
 
     def claimed(self, currency: Currency, relation: Relation) -> float:
-        prices = [waist.price(option.question) for option in self.options]
+        prices = [waist.price(option.plan) for option in self.options]
         return float(sum(price.of(currency, relation) for price in prices))
 
     def statistics(self, relation: Relation, runs: int) -> dict[str, tuple[Samples, Samples]]:
@@ -47,7 +47,7 @@ class Worst:
         for option in self.options:
             both = [option.tables(world) for world in pair]
             for side, own in zip(sides, both, strict=True):
-                side += _ratios(option.question, own, both, runs)
+                side += _ratios(option.plan, own, both, runs)
         return {"": (sides[0], sides[1])}
 
 
@@ -71,7 +71,7 @@ def _loss(option: Option, family: Family, pair: tuple[World, World], relation: R
     stacks = [option.tables(world) for world in (one, other)]
     return sum(
         _moved(mechanism, stacks[0][name], stacks[1][name])
-        for name, mechanism in option.question.items()
+        for name, mechanism in option.plan.items()
     )
 
 
@@ -85,19 +85,19 @@ def _moved(mechanism: waist.Mechanism, one: Cells, other: Cells) -> float:
 
 
 def _ratios(
-    question: waist.Question,
+    plan: waist.ReleasePlan,
     own: Mapping[str, Cells],
     both: Sequence[Mapping[str, Cells]],
     runs: int,
 ) -> Samples:
     """The log-likelihood ratio of one release of all tables, again and again."""
-    tables = {name: Table(question[name].bounds, cells) for name, cells in own.items()}
-    price, found = waist.price(question), np.zeros(runs)
+    tables = {name: Table(plan[name].bounds, cells) for name, cells in own.items()}
+    price, found = waist.price(plan), np.zeros(runs)
     for run in range(runs):
-        released = waist.release(question, tables, paid=price)
+        released = waist.release(plan, tables, paid=price)
         found[run] = sum(
             _ratio(mechanism, released[name], both[0][name], both[1][name])
-            for name, mechanism in question.items()
+            for name, mechanism in plan.items()
         )
     return found
 

@@ -17,6 +17,8 @@ from openapi.resources import RELEASE
 from tests.system.raw import SALT, SIGNED, Raw, raw, refused, request_for, unchanged
 from tests.system.scene import Scene
 
+pytestmark = pytest.mark.long_on_postgresql
+
 METHODS = ("get", "post", "put", "delete")
 NOWHERE = "0" * 30
 

@@ -13,6 +13,8 @@ from tests.system.raw import JOB, SIGNED, Raw, raw, refused, request_for, unchan
 from tests.system.scene import Scene, wait
 from tests.world import Deployment
 
+pytestmark = pytest.mark.long_on_postgresql
+
 NOWHERE = "0" * 30
 JSON = {"content-type": "application/json"}
 

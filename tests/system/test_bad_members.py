@@ -9,6 +9,8 @@ import pytest
 from tests.system.raw import ARROW, CSV, JSON_LINES, SALT, refused, unchanged
 from tests.system.scene import Scene
 
+pytestmark = pytest.mark.long_on_postgresql
+
 HASH = "0" * 64
 
 

@@ -30,6 +30,8 @@ from tests.system.test_ledger import trust_of
 from tests.vetting import operator
 from tests.world import Deployment, deployed, sqlite_url
 
+pytestmark = pytest.mark.long_on_postgresql
+
 # Rewards that differ so much decide soon.
 SIZES = {"targets": 24, "arms": 19, "steps": 500, "tolerance": "0.5"}
 FEW = SMALL | {"steps": 500}

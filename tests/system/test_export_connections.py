@@ -9,7 +9,7 @@ from sqlalchemy import QueuePool
 from api.db import Store
 from api.ledger import export as ledger_export
 from api.oversight import exports
-from api.oversight.time_range import Period
+from api.oversight.time_range import TimeRange
 from openapi.resources import ExportName
 from tests.durability.processes import until
 from tests.system.scene import Scene
@@ -46,6 +46,6 @@ def test_an_export_of_the_ledger(
 @pytest.mark.parametrize("written_as", ["csv", "parquet"])
 def test_a_table(scene: Scene, store: Store, name: ExportName, written_as: str) -> None:
     settings = scene.deployment.service.settings
-    asked = exports.Asked(settings, Period.of(None, None), None)
+    asked = exports.ExportQuery(settings, TimeRange.of(None, None), None)
     pieces = exports.export(store, name, "csv" if written_as == "csv" else "parquet", asked)
     assert read_all(pieces, store)

@@ -61,6 +61,9 @@ def test_sessions_of_a_service_have_limits_and_those_of_commands_none(postgresql
     database = new_postgresql(postgresql)
     found = []
     for limits in (SERVING_LIMITS, {}):
-        with closing(Store(database, limits=limits)) as store, store.look() as connection:
+        with (
+            closing(Store(database, limits=limits)) as store,
+            store.autocommit_connection() as connection,
+        ):
             found.append([connection.execute(text(f"SHOW {name}")).scalar() for name in names])
     assert found == [["20s", "5min", "5min"], ["0", "0", "0"]]

@@ -25,6 +25,8 @@ from tests.system.raw import Raw, raw, refused, request_for
 from tests.system.scene import Scene, run
 from tests.world import Deployment
 
+pytestmark = pytest.mark.long_on_postgresql
+
 PATH = "/v1/regulator"
 
 

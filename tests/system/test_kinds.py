@@ -28,6 +28,8 @@ from platform_sim import SOFTWARE_JOB, SimulatedPlatform, recruit
 from tests.refusals import refuses
 from tests.world import Deployment, deployed, sqlite_url
 
+pytestmark = pytest.mark.long_on_postgresql
+
 KINDS: list[AuditKind] = ["score-histogram", "score-cdf", "match-count", "most-skewed"]
 
 

@@ -38,6 +38,8 @@ from tests.system.raw import raw, refused, usernames
 from tests.system.scene import wait
 from tests.world import Deployment, deployed, sqlite_url
 
+pytestmark = pytest.mark.long_on_postgresql
+
 KINDS: list[AuditKind] = ["outcome-test", "log-cdf", "bias-size"]
 BETTER = 0.2
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from api.app.connections import limited
+from api.app.connections import MOST_UNREAD, limited_protocol
 from api.platforms.interfaces import Platform
 from tests.durability.processes import until
 from tests.load.hostile import leave_unread
@@ -59,6 +59,7 @@ def callers(deployment: Deployment, scene: Scene) -> list[Raw]:
     return [*people, raw(deployment, deployment.regulator)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", ["/v1/audits/{audit}", "/v1/ledger/entries", "/v1/me"])
 def test_parallel_reads_are_answered_or_shed(scene: Scene, callers: list[Raw], path: str) -> None:
     """With connections that were kept until the answer was sent, this took a minute."""
@@ -198,9 +199,16 @@ class TestConnections:
         await send({"type": "http.response.start", "status": status, "headers": size})
         await send({"type": "http.response.body", "body": bytes(LARGE) if large else b""})
 
-    def serve(self, *, headers: float = 30, answers: float = 30, **most: int) -> Any:
+    def serve(
+        self,
+        *,
+        headers: float = 30,
+        answers: float = 30,
+        most: int = 100,
+        unread: int = MOST_UNREAD,
+    ) -> Any:
         port = free_port()
-        protocol = limited(headers, answers, **({"most": 100} | most))
+        protocol = limited_protocol(headers, answers, most, unread)
         running = listening(self.app, port, http=protocol, timeout_keep_alive=1, lifespan="off")
         return running, port
 
@@ -293,6 +301,7 @@ def all_or_reset(connection: socket.socket) -> int:
     return read
 
 
+@pytest.mark.long
 def test_more_connections_than_files_do_not_stop_the_server_from_accepting(
     tmp_path: Path,
 ) -> None:

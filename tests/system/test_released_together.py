@@ -21,7 +21,7 @@ from api.audits.queue.leases import Leases
 from api.audits.queue.worker import Worker
 from api.db import AudienceRow, AuditRow, CourseRow, EntryRow, ReleaseRow, Store
 from api.kernel.clock import now
-from api.kinds.context import in_process
+from api.kinds.context import in_process_context
 from api.platforms.interfaces import Platform
 from auditor_client import Auditor
 from openapi.resources import Audit
@@ -63,7 +63,7 @@ def made(at_work: Worker, count: int) -> list[FinishedRun]:
     for _ in range(count):
         audit = at_work._claim()
         assert audit is not None
-        at_work.leases.keep(audit)
+        at_work.leases.track(audit)
         found.append(at_work._execute(audit))
     return found
 
@@ -130,7 +130,7 @@ def test_what_was_made_is_released_in_one_transaction(place: Deployment, at_work
             session.get_one(AudienceRow, audience).expires_at = now()
         session.add(CourseRow(audit_id=audits[1], begun_at=now(), state=b"so far"))
     at_work._release(found)
-    assert at_work.leases.kept == []
+    assert at_work.leases.tracked == []
     assert states(at_work.store, audits) == ["released"] * 3
     # The SDK checks the receipt of each, and that it is of the audit that was asked for.
     for number, (auditor, audit) in enumerate(zip(auditors, audits, strict=True), start=1):
@@ -160,7 +160,7 @@ def test_one_that_is_stopped_or_taken_over_keeps_none_of_the_others(
     ended = rows(at_work.store, audits)
     assert [row.state for row in ended] == ["released", "failed", "running", "released"]
     assert (ended[1].failure, ended[2].claim) == ("stopped", "of another")
-    assert at_work.leases.kept == []
+    assert at_work.leases.tracked == []
     set_row(at_work.store, audits[2], claim=None, lease_until=now())
 
 
@@ -191,7 +191,7 @@ def test_without_a_database_nothing_is_lost(
         patch.setattr(worker, "publish", gone)
         with pytest.raises(OperationalError):
             at_work._release(found)
-    assert at_work.leases.kept == []
+    assert at_work.leases.tracked == []
     for row in rows(at_work.store, audits):
         assert (row.state, row.attempts) == ("running", 0)
         set_row(at_work.store, row.id, lease_until=now())
@@ -203,7 +203,7 @@ def test_without_a_database_nothing_is_lost(
 def test_a_slow_audit_keeps_no_release(place: Deployment, at_work: Worker) -> None:
     audits = several(place, "Engineer", "held")
     scoring = Scoring()
-    on = in_process(replace(at_work.platform, scores=scoring))
+    on = in_process_context(replace(at_work.platform, scores=scoring))
     slow = replace(at_work, platform=on.platform, engine=on.engine)
     with working(slow):
         assert scoring.began.wait(PATIENCE)
@@ -234,7 +234,7 @@ def test_told_to_stop_it_releases_what_was_made(
 
     monkeypatch.setattr(Worker, "_commit", late)
     with working(at_work):
-        until(lambda: len(at_work.leases.kept) == 3)
+        until(lambda: len(at_work.leases.tracked) == 3)
         threading.Timer(0.2, go.set).start()
     assert states(at_work.store, audits) == ["released"] * 3
 
@@ -254,7 +254,7 @@ def test_leases_are_renewed_for_all_that_is_under_way(place: Deployment, at_work
     claimed = [row for _ in audits if (row := at_work._claim()) is not None]
     leases = Leases(at_work.store, at_work.settings.model_copy(update={"lease_seconds": 0.3}))
     for row in claimed[:2]:
-        leases.keep(row)
+        leases.track(row)
 
     def left() -> list[timedelta]:
         return [row.lease_until - now() for row in rows(at_work.store, audits) if row.lease_until]
@@ -263,6 +263,6 @@ def test_leases_are_renewed_for_all_that_is_under_way(place: Deployment, at_work
     assert left()[2] > timedelta(minutes=9)
     time.sleep(0.5)
     assert min(left()[:2]) > timedelta(seconds=-0.3)
-    leases.drop(*claimed)
+    leases.untrack(*claimed)
     until(lambda: not leases._alive)
     claims.release_lease(at_work.store, claimed, now())

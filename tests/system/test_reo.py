@@ -23,6 +23,8 @@ from tests.refusals import refuses
 from tests.system.raw import raw, refused, usernames
 from tests.world import Deployment, deployed
 
+pytestmark = pytest.mark.long_on_postgresql
+
 KINDS: list[AuditKind] = ["reo"]
 SIGNALS = ("like_video", "share", "follow", "finish", "download", "long_view")
 

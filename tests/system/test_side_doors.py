@@ -19,6 +19,8 @@ from tests.system.raw import CSV, Raw, csv, raw, request_for, usernames
 from tests.system.scene import wait
 from tests.world import Deployment, deployed, sqlite_url
 
+pytestmark = pytest.mark.long_on_postgresql
+
 VARYING = re.compile(r"[a-z]+_[0-9a-f]{30}|sha256:[0-9a-f]{64}|\d{4}-\d\d-\d\dT[0-9:.]+(Z|\+00:00)")
 
 

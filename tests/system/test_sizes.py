@@ -18,6 +18,8 @@ from tests.system.raw import JOB, raw, request_for, usernames
 from tests.system.scene import wait
 from tests.world import Deployment, deployed, sqlite_url
 
+pytestmark = pytest.mark.long_on_postgresql
+
 
 def job(auditor: Auditor) -> Content:
     return auditor.contents.upload(**JOB)

@@ -17,13 +17,15 @@ from api.console.security.cookies import Cookies
 from api.db import ConsoleSessionRow, ResearcherRow, RevokedTokenRow
 from api.identity import sessions
 from api.identity.caller import Caller
-from api.identity.credentials import still_valid
+from api.identity.credentials import check_still_valid
 from api.kernel.clock import now
 from api.platforms.interfaces import Platform
 from auditor_client import Auditor
 from platform_sim import World
 from tests.system.raw import Raw, raw, refused, request_for, usernames
 from tests.world import Deployment, deployed
+
+pytestmark = pytest.mark.long_on_postgresql
 
 PER_RESEARCHER, PER_PROCESS = 3, 5
 PATIENCE = 60.0
@@ -176,7 +178,7 @@ def test_one_batch_of_queries_serves_all_streams(
     monkeypatch.setattr("api.audits.events._SOON", 10 * PATIENCE)
     monkeypatch.setattr("api.audits.events._LATE", 10 * PATIENCE)
     batches: list[int] = []
-    checked = still_valid
+    checked = check_still_valid
 
     def counted(store: object, callers: list[Caller]) -> list[bool]:
         statements: list[str] = []
@@ -196,7 +198,7 @@ def test_one_batch_of_queries_serves_all_streams(
 
     me = raw(host, host.auditor())
     audit = charged(me, world)
-    monkeypatch.setattr(event_streams, "still_valid", counted)
+    monkeypatch.setattr(event_streams, "check_still_valid", counted)
     held: list[Iterator[str]] = []  # an iterator that is dropped closes its stream
     with ExitStack() as open_streams:
         for _ in range(PER_RESEARCHER):

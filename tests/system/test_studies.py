@@ -11,6 +11,8 @@ from auditor_client.vetting.study_registration import Studies
 from tests.system.raw import raw, refused
 from tests.world import Deployment
 
+pytestmark = pytest.mark.long_on_postgresql
+
 
 def new_digest() -> str:
     return f"sha256:{secrets.token_hex(32)}"

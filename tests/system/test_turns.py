@@ -94,12 +94,12 @@ def test_nobody_has_all_workers(line: Deployment, comes: Callable[[], Someone]) 
     assert [row.id if row else None for row in claimed] == [mine, theirs, None]
     for worker, row in zip(workers, claimed[:2], strict=False):
         assert row is not None
-        worker.leases.keep(row)
+        worker.leases.track(row)
     workers[0].hand_over()  # and what was left is taken up by whoever comes next
     again = workers[2]._claim()
     assert again is not None
     assert again.id == mine
-    workers[2].leases.keep(again)
+    workers[2].leases.track(again)
     for worker in workers[1:]:
         worker.hand_over()
 
@@ -110,7 +110,7 @@ def test_with_few_workers_one_is_left_to_others(
     """As the settings come: huge audits that run do not keep the small one of somebody else."""
     with deployed(new_database(), platform, embedded_worker=False, lease_seconds=600.0) as running:
         for _ in range(2):
-            running.service.presence(serves=False).tell()
+            running.service.heartbeat(serves=False).write_row()
         greedy, modest = arrived(running, world, 40), arrived(running, world, 4)
         [first, *_] = greedy.submit(3)
         workers = [running.service.worker() for _ in range(2)]
@@ -125,14 +125,14 @@ def test_processes_that_died_are_not_workers(
     new_database: Callable[[], str], platform: Platform, world: World
 ) -> None:
     with deployed(new_database(), platform, embedded_worker=False, lease_seconds=600.0) as running:
-        beside = [running.service.presence(serves=False) for _ in range(5)]
-        for each in beside:
-            each.tell()
+        heartbeats = [running.service.heartbeat(serves=False) for _ in range(5)]
+        for each in heartbeats:
+            each.write_row()
         with running.service.store.write() as session:
-            silent = session.get_one(ProcessRow, beside[0].id)
+            silent = session.get_one(ProcessRow, heartbeats[0].id)
             silent.seen_at -= 2 * SILENCE
             session.add(silent)
-        beside[1].leave()
+        heartbeats[1].delete_row()
         arrived(running, world).submit(4)
         claimed = [running.service.worker()._claim() for _ in range(3)]
         # Three are left, and one of them is for others.

@@ -19,6 +19,8 @@ from tests.system.raw import SIGNED, Raw, raw, refused, request_for, unchanged
 from tests.system.scene import Scene, wait
 from tests.world import Deployment
 
+pytestmark = pytest.mark.long_on_postgresql
+
 PATHS = sorted(SIGNED)
 OTHER_ACTION = {
     "charge": "mandate",

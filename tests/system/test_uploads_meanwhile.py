@@ -161,7 +161,7 @@ def test_an_audience_that_is_being_written_to_is_deleted_later_or_not_at_all(
     path = f"/v1/audiences/{opened['id']}"
     deleting = threading.Thread(target=lambda: answers.append(me.call("DELETE", path)))
     with service.store.write() as session:
-        uploads.owned_open(session, caller_of(auditor), opened["id"])
+        uploads.get_owned_open(session, caller_of(auditor), opened["id"])
         deleting.start()
         deleting.join(0.5 if on_sqlite(service.store) else None)
     deleting.join()
@@ -345,7 +345,7 @@ def dying(service: Container, patch: pytest.MonkeyPatch, parts: int) -> Iterator
     """The next parts are accepted by a process that ends before it has matched them."""
     left, begin = [None] * parts, Matcher.begin
 
-    def begun(self: Matcher, part: uploads.Claimed, ticket: Ticket) -> None:
+    def begun(self: Matcher, part: uploads.ClaimedPart, ticket: Ticket) -> None:
         if not left:
             return begin(self, part, ticket)
         left.pop()
@@ -446,7 +446,7 @@ def test_tidying_leaves_an_audience_that_is_being_sealed_for_the_next_time(
         opened = me.audience({"g0": usernames(world, 3)}, seal=False)["id"]
         move_expiry(store, opened, now() - timedelta(seconds=1))
         with store.write() as session:
-            assert uploads.locked(session, opened)
+            assert uploads.lock_unless_charging(session, opened)
             purge_expired(store)
             assert me.get(f"/v1/audiences/{opened}").json()["state"] == "open"
         purge_expired(store)

@@ -29,6 +29,8 @@ from tests.system.test_ledger import trust_of
 from tests.vetting import agreed_by, applying, draft_of, new_key, operator, person
 from tests.world import Deployment, deployed
 
+pytestmark = pytest.mark.long_on_postgresql
+
 
 @pytest.fixture(scope="module")
 def place(new_database: Callable[[], str], platform: Platform) -> Iterator[Deployment]:

@@ -46,7 +46,7 @@ class BackgroundBatcher(Generic[Item]):
             self._waiting.append(item)
             self._changed.notify_all()
 
-    def wait(self) -> bool:
+    def drain(self) -> bool:
         """Until everything is done; whether anything was to be."""
         with self._changed:
             if self._idle():

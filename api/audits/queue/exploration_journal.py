@@ -92,6 +92,6 @@ class AuditJournal:
         return row
 
 
-def forget(session: Session, *audit_ids: str) -> None:
+def purge_journals(session: Session, *audit_ids: str) -> None:
     """Drop the journals of audits that have ended."""
     session.connection().execute(_FORGET, {"audits": list(audit_ids)})

@@ -45,7 +45,7 @@ RETRY_AFTER_SECONDS = 10
 LONGEST_LEASE = timedelta(seconds=600)
 
 
-def waiting() -> ColumnElement[bool]:
+def waiting_audits() -> ColumnElement[bool]:
     """Audits that a worker may begin: what is suspended waits elsewhere."""
     halted = select(col(MandateRow.id)).where(col(MandateRow.state) != "active")
     return and_(
@@ -55,7 +55,7 @@ def waiting() -> ColumnElement[bool]:
     )
 
 
-def running() -> ColumnElement[bool]:
+def running_audits() -> ColumnElement[bool]:
     """Audits that a worker has."""
     return and_(col(AuditRow.state) == "running", col(AuditRow.claim).is_not(None))
 
@@ -74,14 +74,14 @@ def below_worker_quota() -> ColumnElement[bool]:
     workers = select(func.count()).select_from(ProcessRow).where(live).scalar_subquery()
     taken = (
         select(col(AuditRow.auditor_id))
-        .where(running())
+        .where(running_audits())
         .group_by(col(AuditRow.auditor_id))
         .having(at_worker_quota(func.count(), bindparam("share"), workers))
     )
     return col(AuditRow.auditor_id).not_in(taken)
 
 
-def abandoned() -> ColumnElement[bool]:
+def abandoned_audits() -> ColumnElement[bool]:
     """Audits whose lease ran out.
 
     A lease longer than any that is given is of a clock that was turned back since. To take over
@@ -108,7 +108,9 @@ def _first(*those: ColumnElement[bool]) -> Select[int, datetime, str]:
 
 # The two questions of every audit are put together once: that takes longer than to answer them.
 # What was begun is finished; what was not waits for a suspended mandate to be resumed.
-_EITHER = union_all(_first(abandoned()), _first(waiting(), below_worker_quota())).subquery()
+_EITHER = union_all(
+    _first(abandoned_audits()), _first(waiting_audits(), below_worker_quota())
+).subquery()
 _NEXT = select(_EITHER.c.id).order_by(_EITHER.c.turn, _EITHER.c.submitted_at, _EITHER.c.id).limit(1)
 _AUDITS = cast("Table", inspect(AuditRow).local_table)
 _TAKE = (
@@ -124,7 +126,7 @@ _TAKE = (
 )
 _WAITS, _RUNS = col(AuditRow.state) == "charged", col(AuditRow.state) == "running"
 # Of each auditor: how many wait, and the last place that is served, the first and the last of all.
-_LINE = (
+_QUEUE = (
     select(
         col(AuditRow.auditor_id),
         func.count().filter(_WAITS).label("waiting"),
@@ -132,7 +134,7 @@ _LINE = (
         func.min(_POSITION).filter(_WAITS).label("first"),
         func.max(_POSITION).label("last"),
     )
-    .where(or_(waiting(), running()))
+    .where(or_(waiting_audits(), running_audits()))
     .group_by(col(AuditRow.auditor_id))
 )
 
@@ -165,8 +167,8 @@ class QueueSnapshot:
     first: int | None
 
     @classmethod
-    def found(cls, session: Session, settings: Settings) -> "QueueSnapshot":
-        rows = session.connection().execute(_LINE).all()
+    def load(cls, session: Session, settings: Settings) -> "QueueSnapshot":
+        rows = session.connection().execute(_QUEUE).all()
         return cls(
             settings,
             {row.auditor_id: row.waiting for row in rows},
@@ -175,7 +177,7 @@ class QueueSnapshot:
             min((row.first for row in rows if row.first is not None), default=None),
         )
 
-    def join(self, auditor_id: str, facts: AudienceFacts) -> int:
+    def enqueue(self, auditor_id: str, facts: AudienceFacts) -> int:
         """The place of one more audit; a line that is full takes none."""
         own = self.waiting.get(auditor_id, 0)
         if own >= self.settings.waiting_per_auditor:
@@ -184,10 +186,10 @@ class QueueSnapshot:
             raise _full("too many audits wait already, most of them of others")
         # F = max(v, F of the auditor's last) + length, with v the furthest place that is served.
         furthest = self.served if self.served is not None else self.first or 0
-        place = max(furthest, self.last.get(auditor_id, 0)) + 1 + facts.members // BATCH
-        self.waiting[auditor_id], self.last[auditor_id] = own + 1, place
-        self.first = place if self.first is None else min(self.first, place)
-        return place
+        position = max(furthest, self.last.get(auditor_id, 0)) + 1 + facts.members // BATCH
+        self.waiting[auditor_id], self.last[auditor_id] = own + 1, position
+        self.first = position if self.first is None else min(self.first, position)
+        return position
 
 
 def _full(why: str) -> QueueFullError:

@@ -21,7 +21,7 @@ from api.kernel.clock import now
 from api.kernel.ids import new_id
 from api.ledger.entries import await_lock
 from api.telemetry.metrics import BACKGROUND_WRITES
-from api.telemetry.process_counters import Figures, Traffic, figures, routes
+from api.telemetry.process_counters import Figures, RequestCounts, figures, routes
 from api.telemetry.readiness import WriteRecord
 
 # A process that was silent for longer counts as lost.
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass
-class Presence:
+class Heartbeat:
     """The heartbeat of this process, on a thread of its own.
 
     After each successful write `refresh` is called, which may read the database.
@@ -47,23 +47,23 @@ class Presence:
     refresh: Callable[[], None] = lambda: None
     id: str = field(default_factory=lambda: new_id("process"))
     started_at: datetime = field(default_factory=now)
-    _past: deque[tuple[datetime, dict[str, Traffic]]] = field(default_factory=deque)
+    _past: deque[tuple[datetime, dict[str, RequestCounts]]] = field(default_factory=deque)
 
     def run(self, stop: threading.Event) -> None:
         """Beat until `stop` is set, then delete the row of this process."""
         while not stop.wait(self.writes.seconds):
             self.beat()
-        self._safely(self.leave)
+        self._safely(self.delete_row)
 
     def beat(self) -> None:
         """Write the row of this process, and record whether that succeeded."""
-        succeeded = self._safely(self.tell)
+        succeeded = self._safely(self.write_row)
         self.writes.record(succeeded=succeeded)
         BACKGROUND_WRITES.labels("ok" if succeeded else "failed").inc()
         if succeeded:
             self._safely(self.refresh)
 
-    def tell(self) -> None:
+    def write_row(self) -> None:
         """Write down that this process runs, and its figures."""
         at, found = now(), routes()
         self._past.append((at, found))
@@ -87,7 +87,7 @@ class Presence:
             # Last, so that nobody waits for long: a process that cannot charge is not ready.
             await_lock(session)
 
-    def leave(self) -> None:
+    def delete_row(self) -> None:
         with self.store.write() as session:
             session.exec(delete(ProcessRow).where(col(ProcessRow.id) == self.id))
 
@@ -115,7 +115,7 @@ class Process:
         return " and ".join(words for words, true in does.items() if true)
 
 
-def processes(session: Session) -> list[Process]:
+def list_processes(session: Session) -> list[Process]:
     """All that were heard of within a day, the oldest first."""
     rows = session.exec(select(ProcessRow).order_by(col(ProcessRow.started_at)))
     return [

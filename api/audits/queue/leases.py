@@ -89,18 +89,18 @@ class Leases:
         self._alive = False
 
     @property
-    def kept(self) -> list[AuditRow]:
+    def tracked(self) -> list[AuditRow]:
         with self._guard:
             return list(self._kept.values())
 
-    def keep(self, audit: AuditRow) -> None:
+    def track(self, audit: AuditRow) -> None:
         with self._guard:
             self._kept[audit.id] = audit
             if not self._alive:
                 threading.Thread(target=self._run, name="leases", daemon=True).start()
                 self._alive = True
 
-    def drop(self, *audits: AuditRow) -> None:
+    def untrack(self, *audits: AuditRow) -> None:
         """Let these claims be; another of the same audit is kept."""
         with self._guard:
             for audit in audits:

@@ -37,7 +37,7 @@ from api.audits.queue.exploration_journal import (
     LeaseLostError,
     PausedError,
     StoppedError,
-    forget,
+    purge_journals,
 )
 from api.audits.queue.leases import Leases
 from api.audits.release import Reduced, draw, reduce, sign_release
@@ -79,7 +79,7 @@ class Worker:
     settings: Settings
     engine: Engine
     # Told which audit is in which state, once that is committed.
-    moved: Callable[[str, str], None] = lambda _audit, _state: None
+    on_state_change: Callable[[str, str], None] = lambda _audit, _state: None
     # Done once a minute between two audits.
     tasks: Sequence[Callable[[], None]] = ()
 
@@ -100,8 +100,8 @@ class Worker:
                         tidied = time.monotonic()
                     # When a release is committed, its auditor may have one more, also where that
                     # was while nothing could be claimed.
-                    under_way = bool(self.leases.kept)
-                    busy = self._run_next(releases.submit) or releases.wait() or under_way
+                    under_way = bool(self.leases.tracked)
+                    busy = self._run_next(releases.submit) or releases.drain() or under_way
                 except Exception:  # one bad moment must not end the worker
                     log.exception("worker.error")
                     busy = False
@@ -115,7 +115,7 @@ class Worker:
 
     def hand_over(self) -> None:
         """Leave what it is at to another worker, at once: this one cannot release it any more."""
-        if audits := self.leases.kept:
+        if audits := self.leases.tracked:
             leases.release_lease(self.store, audits, now())
             for audit in audits:
                 log.warning("audit.parked", extra={"audit": audit.id})
@@ -128,14 +128,14 @@ class Worker:
             return False
         made = None
         try:
-            self.leases.keep(audit)
-            self.moved(audit.id, "running")
+            self.leases.track(audit)
+            self.on_state_change(audit.id, "running")
             failpoints.hit(Failpoint.CLAIMED)
             log.info("audit.running", extra={"audit": audit.id})
             made = self._run(audit)
         finally:
             if made is None:
-                self.leases.drop(audit)
+                self.leases.untrack(audit)
         if made is not None:
             release(made)
         return True
@@ -174,13 +174,13 @@ class Worker:
             raise DrawnError from error
 
     def _reduce(self, audit: AuditRow) -> Reduced:
-        with self.store.ask() as session:
-            asked, membership = job.load_job(session, audit, self.settings)
+        with self.store.autocommit_session() as session:
+            work, membership = job.load_job(session, audit, self.settings)
         cap = Fraction(self.settings.person_lifetime_rho)
-        borne = SpentBalances.as_of_charge(self.store, asked.price, asked.audience, cap)
+        spent = SpentBalances.as_of_charge(self.store, work.price, work.audience, cap)
         journal = AuditJournal(self.store, audit)
-        context = AuditContext(self.platform, self.engine, borne, journal)
-        return reduce(asked, membership, context)
+        context = AuditContext(self.platform, self.engine, spent, journal)
+        return reduce(work, membership, context)
 
     def _release(self, some: Sequence[FinishedRun]) -> None:
         """Commit these releases in one transaction or, where that fails, each in its own."""
@@ -197,7 +197,7 @@ class Worker:
             else:
                 self._fail_drawn(some[0].audit, error)
         finally:
-            self.leases.drop(*(made.audit for made in some))
+            self.leases.untrack(*(made.audit for made in some))
 
     def _release_each(self, some: Sequence[FinishedRun], error: Exception) -> None:
         """Release each of those that could not be committed together because of this error.
@@ -225,12 +225,12 @@ class Worker:
             if any(row.stopped for row in rows):
                 raise StoppedError
             publish(session, some, self.settings, written)
-            forget(session, *(audit.id for audit in audits))
+            purge_journals(session, *(audit.id for audit in audits))
             failpoints.hit(Failpoint.RELEASE_WRITTEN)
         failpoints.hit(Failpoint.RELEASE_COMMITTED)
         AUDITS.labels(state="released").inc(len(audits))
         for audit in audits:
-            self.moved(audit.id, "released")
+            self.on_state_change(audit.id, "released")
             log.info("audit.released", extra={"audit": audit.id})
 
     def _failed(self, audit: AuditRow, error: Exception) -> None:
@@ -292,14 +292,14 @@ class Worker:
         self._told(row, reason)
 
     def _told(self, row: AuditRow, reason: str) -> None:
-        self.moved(row.id, row.state)
+        self.on_state_change(row.id, row.state)
         log.warning("audit.given_back", extra={"audit": row.id, "reason": reason})
 
 
 def _end(session: Session, row: AuditRow, reason: str, written: datetime) -> None:
     """Fail an audit for good, in one transaction with the entry in the ledger."""
     row.state, row.finished_at, row.failure = "failed", whole_second(now()), reason
-    forget(session, row.id)
+    purge_journals(session, row.id)
     facts = {"audit_id": row.id, "reason": reason}
     ledger.append(session, "failure", facts, row.auditor_id, at=written)
     session.add(row)

@@ -38,21 +38,21 @@ class WorkerThread:
             target=self.worker.run, args=(self._stop, self.wake), name="worker", daemon=True
         )
 
-    def begin(self) -> None:
+    def start(self) -> None:
         self._thread.start()
 
-    def tell(self) -> None:
+    def request_stop(self) -> None:
         """Take up nothing more: the time to finish is counted from now."""
         if not self._stop.is_set():
             self._until = time.monotonic() + self.worker.settings.shutdown_seconds
             self._stop.set()
             self.wake.set()
 
-    def end(self) -> None:
+    def stop(self) -> None:
         """Finish what is begun, or leave it."""
         if not self._thread.is_alive():
             return
-        self.tell()
+        self.request_stop()
         self._thread.join(max(0.0, self._until - time.monotonic()))
         if self._thread.is_alive():
             self.worker.hand_over()

@@ -85,7 +85,7 @@ class Choices:
         return {"": "the one in force that ends first", **chosen}
 
 
-def choices(visit: PageRequest, session: Session, kind: str, log: str | None) -> Choices:
+def load_choices(visit: PageRequest, session: Session, kind: str, log: str | None) -> Choices:
     """What there is for this kind, on this log or the first that suits."""
     caller = visit.caller
     parts = visit.console.parts

@@ -37,7 +37,7 @@ def show_running(visit: RegulatorVisit, session: ReadDep) -> Response:
     """Both lists; neither says how far anything got, which is private."""
     return visit.page(
         "regulator/running.html",
-        exploring=exploring(session),
+        exploring=list_exploring(session),
         runs=_waiting(session),
     )
 
@@ -47,10 +47,10 @@ def _waiting(session: Session) -> list[StoredRun]:
         from api.two_party import openings
     except ImportError:  # without the extra `two-party` there are none
         return []
-    return openings.waiting(session)
+    return openings.list_waiting_runs(session)
 
 
-def exploring(session: Session) -> list[Exploring]:
+def list_exploring(session: Session) -> list[Exploring]:
     """The oldest first."""
     query = (
         select(AuditRow, ChargeRow, AuditorRow)

@@ -11,7 +11,7 @@ from api.console.security.current_user import RegulatorVisit
 from api.db import ApplicationRow
 from api.vetting import queries
 from api.vetting.state_machine import CHANGES, PERIODS
-from api.vetting.views import view
+from api.vetting.views import to_wire
 from api.web.dependencies import ReadDep
 from api.web.parameters import CursorQuery
 from openapi.resources import Application, ApplicationState
@@ -33,7 +33,7 @@ def list_applications(
     """What waits, the most urgent first; then all, newest first."""
     return visit.page(
         "regulator/applications.html",
-        waiting=waiting(session),
+        waiting=list_waiting(session),
         found=queries.list_applications(session, visit.caller, state, cursor, _SHOWN),
         state=state,
         states=get_args(ApplicationState),
@@ -58,8 +58,8 @@ def events(application: Application) -> list[str]:
     ]
 
 
-def waiting(session: Session) -> list[Application]:
+def list_waiting(session: Session) -> list[Application]:
     """The most urgent of what waits, first."""
     query = select(ApplicationRow).where(col(ApplicationRow.state).in_(WAITING))
     rows = session.exec(query.order_by(col(ApplicationRow.due)).limit(_SHOWN))
-    return [view(session, row) for row in rows]
+    return [to_wire(session, row) for row in rows]

@@ -12,7 +12,7 @@ from api.console.security.current_user import RegulatorVisit
 from api.db import AuditorRow, EntryRow, ResearcherRow
 from api.kernel.clock import now
 from api.kernel.errors import NotFoundError
-from api.ledger import view
+from api.ledger import to_wire
 from api.mandates.queries import get_mandate
 from api.oversight.overview import overview
 from api.web.dependencies import ReadDep
@@ -87,4 +87,4 @@ def _named(entry: Entry) -> str | None:
 
 def _entries(session: Session, auditor_id: str, kinds: tuple[str, ...]) -> list[Entry]:
     query = select(EntryRow).where(EntryRow.auditor_id == auditor_id, col(EntryRow.kind).in_(kinds))
-    return [view(row) for row in session.exec(query.order_by(col(EntryRow.number)))]
+    return [to_wire(row) for row in session.exec(query.order_by(col(EntryRow.number)))]

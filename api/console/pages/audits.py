@@ -15,7 +15,7 @@ from sqlmodel import Session
 
 from api.audits import queries, quotes, service
 from api.console.forms.fields import form_of
-from api.console.forms.options import Choices, choices, elsewhere, suitable
+from api.console.forms.options import Choices, elsewhere, load_choices, suitable
 from api.console.forms.parsing import request_of
 from api.console.forms.signed_forms import signed_by
 from api.console.rendering import pages
@@ -63,7 +63,7 @@ def prepare_audit(
     log: Annotated[str | None, Query(max_length=100)] = None,
 ) -> Response:
     """Choose; then see the price. Nothing is spent."""
-    offer = choices(visit, session, kind, log)
+    offer = load_choices(visit, session, kind, log)
     given = _given(visit)
     asked, quote, complaint = _priced(visit, session, kind, offer, given)
     return visit.page(
@@ -113,9 +113,9 @@ def show_audit(
     audit = queries.get_audit(session, visit.caller, audit_id)
     if audit.state != "released":
         return visit.page("audit.html", audit=audit, title=TITLES[audit.kind])
-    from api.console.results.page_data import found_in  # SciPy takes seconds to import
+    from api.console.results.page_data import load_result_page  # SciPy takes seconds to import
 
-    found = found_in(visit, session, audit, alpha, delta)
+    found = load_result_page(visit, session, audit, alpha, delta)
     return visit.page(
         "result.html", audit=audit, title=TITLES[audit.kind], delta=delta, found=found
     )
@@ -146,10 +146,12 @@ def get_release(audit_id: str, visit: AuditorVisit) -> Response:
 @router.get("/audits/{audit_id}/receipt.json")
 def get_receipt(audit_id: str, visit: AuditorVisit, session: ReadDep) -> Response:
     """What `auditor analyse`, `report` and `receipt verify` read; names of groups stay out."""
-    from api.console.results.page_data import receipt_of
+    from api.console.results.page_data import build_receipt_file
 
     audit = queries.get_audit(session, visit.caller, audit_id)
-    return _file(receipt_of(visit, session, audit), "application/json", f"{audit_id}-receipt.json")
+    return _file(
+        build_receipt_file(visit, session, audit), "application/json", f"{audit_id}-receipt.json"
+    )
 
 
 @router.get("/audits/{audit_id}/report.html")
@@ -161,20 +163,20 @@ def get_report(
     delta: Delta = 0.05,
 ) -> Response:
     """The SDK's report, with labels in place of names."""
-    from api.console.results.page_data import report_of
+    from api.console.results.page_data import build_report
 
     audit = queries.get_audit(session, visit.caller, audit_id)
-    text = report_of(visit, session, audit, alpha, delta)
+    text = build_report(visit, session, audit, alpha, delta)
     return _file(text, "text/html; charset=utf-8", f"{audit_id}-report.html")
 
 
 @router.get("/audits/{audit_id}/data.csv")
 def get_data(audit_id: str, visit: AuditorVisit, session: ReadDep) -> Response:
     """The noisy numbers, one row each."""
-    from api.console.results.page_data import table_of
+    from api.console.results.page_data import build_table
 
     audit = queries.get_audit(session, visit.caller, audit_id)
-    return _file(table_of(visit, session, audit), "text/csv; charset=utf-8", f"{audit_id}.csv")
+    return _file(build_table(visit, session, audit), "text/csv; charset=utf-8", f"{audit_id}.csv")
 
 
 def _given(visit: PageRequest) -> dict[str, list[str]]:

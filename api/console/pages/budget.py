@@ -8,7 +8,7 @@ from api.console.security.current_user import AuditorVisit
 from api.db import EntryRow
 from api.identity.caller import Caller
 from api.kernel.clock import now
-from api.ledger import view
+from api.ledger import to_wire
 from api.ledger.visibility import visible
 from api.mandates.queries import get_budget
 from api.web.dependencies import ReadDep
@@ -24,7 +24,7 @@ def show_budget(visit: AuditorVisit, session: ReadDep) -> Response:
     from auditor_client.budget.charts import burn_down_chart, words  # Altair takes a second
 
     mandates = get_budget(session, visit.caller).mandates
-    entries = spending(session, visit.caller)
+    entries = list_spending(session, visit.caller)
     found = [burn_down(mandate, entries, now()) for mandate in mandates]
     return visit.page(
         "budget.html",
@@ -33,7 +33,7 @@ def show_budget(visit: AuditorVisit, session: ReadDep) -> Response:
     )
 
 
-def spending(session: Session, caller: Caller) -> list[Entry]:
+def list_spending(session: Session, caller: Caller) -> list[Entry]:
     """The charges and refunds that the caller may see, as the ledger's API shows them."""
     query = visible(caller).where(col(EntryRow.kind).in_(("charge", "refund")))
-    return [view(row) for row in session.exec(query)]
+    return [to_wire(row) for row in session.exec(query)]

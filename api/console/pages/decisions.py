@@ -11,14 +11,14 @@ from sqlmodel import Session
 from api.console.forms.signed_forms import signed_by
 from api.console.rendering import pages
 from api.console.security import confirm_and_sign
-from api.console.security.confirm_and_sign import Act, Words, drafted
+from api.console.security.confirm_and_sign import SignedAct, Words, parse_draft
 from api.console.security.current_user import FormDep, PageRequest, RegulatorVisit
 from api.kernel.errors import InvalidRequestError, NotFoundError
 from api.vetting import queries, service
 from api.web.dependencies import ReadDep
 from openapi.resources import Application, DecisionDraft, MandateLimits, MediationDraft, Personal
 from openapi.resources.vetting import MediationOutcome
-from privacy.ledger.statements import stated
+from privacy.ledger.statements import state_request
 from privacy.plans import PLANS
 from privacy.receipts import canonical, digest
 
@@ -47,17 +47,22 @@ def prepare_decision(
         raise NotFoundError(f"there is no decision {event}")
     application = queries.get_application(session, visit.caller, application_id)
     if event in get_args(MediationOutcome):
-        return confirm_and_sign.show(visit, _mediation(application, event, form))
+        return confirm_and_sign.show_confirmation(visit, _mediation(application, event, form))
     if event == "approve":
-        return confirm_and_sign.show(visit, _approval(visit, session, application, form))
-    return confirm_and_sign.show(visit, _decision(application, event, form))
+        return confirm_and_sign.show_confirmation(
+            visit, _approval(visit, session, application, form)
+        )
+    return confirm_and_sign.show_confirmation(visit, _decision(application, event, form))
 
 
 @router.post("/regulator/decisions")
 def decide(visit: RegulatorVisit, form: FormDep) -> Response:
     """Decide as it was signed."""
     parts = visit.console.parts
-    draft, signed = confirm_and_sign.sent(DecisionDraft, form), signed_by(form, parts.origin)
+    draft, signed = (
+        confirm_and_sign.parse_signed(DecisionDraft, form),
+        signed_by(form, parts.origin),
+    )
     made = service.decide_application(parts.store, visit.caller, draft, signed, parts.calendar)
     return visit.go(f"/regulator/applications/{made.id}")
 
@@ -66,7 +71,10 @@ def decide(visit: RegulatorVisit, form: FormDep) -> Response:
 def mediate(visit: RegulatorVisit, form: FormDep) -> Response:
     """The step of the mediation that was signed."""
     parts = visit.console.parts
-    draft, signed = confirm_and_sign.sent(MediationDraft, form), signed_by(form, parts.origin)
+    draft, signed = (
+        confirm_and_sign.parse_signed(MediationDraft, form),
+        signed_by(form, parts.origin),
+    )
     made = service.mediate(parts.store, visit.caller, draft, signed, parts.calendar)
     return visit.go(f"/regulator/applications/{made.id}")
 
@@ -76,12 +84,12 @@ def words_of(form: dict[str, str], name: str = "reasons") -> Personal:
     text = "\n".join(form.get(name, "").strip().splitlines())
     if not text:
         raise InvalidRequestError(f"write your {name}; nothing was done")
-    return drafted(Personal, text=text, salt=Personal.fresh("…").salt)
+    return parse_draft(Personal, text=text, salt=Personal.fresh("…").salt)
 
 
-def _decision(application: Application, event: str, form: dict[str, str]) -> Act:
+def _decision(application: Application, event: str, form: dict[str, str]) -> SignedAct:
     reasons, until = words_of(form), form.get("until") or None
-    draft = drafted(
+    draft = parse_draft(
         DecisionDraft,
         application_id=application.id,
         version=application.version,
@@ -94,9 +102,9 @@ def _decision(application: Application, event: str, form: dict[str, str]) -> Act
     return _act(application, draft, event, (*more, ("Reasons", reasons.text)), options)
 
 
-def _mediation(application: Application, event: str, form: dict[str, str]) -> Act:
+def _mediation(application: Application, event: str, form: dict[str, str]) -> SignedAct:
     text, days = words_of(form), form.get("days") or None
-    draft = drafted(
+    draft = parse_draft(
         MediationDraft, application_id=application.id, outcome=event, text=text, days=days
     )
     more = (("Time limit", f"{days} working days"),) if days else ()
@@ -106,22 +114,22 @@ def _mediation(application: Application, event: str, form: dict[str, str]) -> Ac
 
 def _approval(
     visit: PageRequest, session: Session, application: Application, form: dict[str, str]
-) -> Act:
+) -> SignedAct:
     """The mandate of the form, and the digest of the application as it was submitted."""
     submitted = queries.get_application_draft(session, visit.caller, application.id)
     limits, reasons = _limits(application, form), words_of(form)
-    draft = drafted(
+    draft = parse_draft(
         DecisionDraft,
         application_id=application.id,
         version=application.version,
         decision="approve",
         reasons=reasons,
-        application_digest=digest(canonical(stated(submitted.model_dump(mode="json")))),
+        application_digest=digest(canonical(state_request(submitted.model_dump(mode="json")))),
         mandate=limits,
     )
     rows = (*_granted(application, limits), ("Reasons", reasons.text))
     act = _act(application, draft, "approve", rows, _options(limits))
-    return Act(**{**vars(act), "read": submitted})
+    return SignedAct(**{**vars(act), "read": submitted})
 
 
 def _limits(application: Application, form: dict[str, str]) -> MandateLimits:
@@ -130,7 +138,7 @@ def _limits(application: Application, form: dict[str, str]) -> MandateLimits:
     day = form.get("valid_until", "")
     unchanged = day == f"{application.valid_until.astimezone(UTC):%Y-%m-%d}"
     people = [each.researcher_id for each in application.individuals]
-    return drafted(
+    return parse_draft(
         MandateLimits,
         purpose=application.purpose,
         kinds=[kind for kind in application.kinds if f"kind-{kind}" in form],
@@ -206,12 +214,12 @@ def _act(
     event: str,
     rows: Words,
     options: list[str],
-) -> Act:
+) -> SignedAct:
     mediating = isinstance(draft, MediationDraft)
     verb, text = ("mediation", "--text") if mediating else ("decide", "--reasons")
     said = draft.text if isinstance(draft, MediationDraft) else draft.reasons
     command = ["auditor", "regulator", verb, application.id, event, *options, text, said.text]
-    return Act(
+    return SignedAct(
         title=TITLES[event],
         action="mediation" if mediating else "decision",
         address="/regulator/mediations" if mediating else "/regulator/decisions",

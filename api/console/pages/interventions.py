@@ -9,7 +9,7 @@ from api.console.forms.signed_forms import signed_by
 from api.console.pages.decisions import words_of
 from api.console.rendering import pages
 from api.console.security import confirm_and_sign
-from api.console.security.confirm_and_sign import Act, drafted
+from api.console.security.confirm_and_sign import SignedAct, parse_draft
 from api.console.security.current_user import FormDep, PageRequest, RegulatorVisit
 from api.identity.caller import Caller
 from api.kernel.errors import NotFoundError
@@ -53,16 +53,16 @@ def prepare_turn(mandate_id: str, turn: str, visit: RegulatorVisit, form: FormDe
     title, follows, action, address = TURNS[turn]
     reason = words_of(form, "reason")
     command = ["auditor", "regulator", turn, mandate_id, "--reason", reason.text]
-    act = Act(
+    act = SignedAct(
         title=title,
         action=action,
         address=address,
-        draft=drafted(MandateStateDraft, mandate_id=mandate_id, reason=reason),
+        draft=parse_draft(MandateStateDraft, mandate_id=mandate_id, reason=reason),
         words=(("Mandate", mandate_id), ("What follows", follows), ("Reason", reason.text)),
         button=f"Sign: {title.lower()}",
         command=shlex.join(command),
     )
-    return confirm_and_sign.show(visit, act)
+    return confirm_and_sign.show_confirmation(visit, act)
 
 
 @router.post("/regulator/suspensions")
@@ -85,11 +85,11 @@ def prepare_stop(audit_id: str, visit: RegulatorVisit, form: FormDep) -> Respons
     """The order to stop as it would be stated. Nothing is stopped yet."""
     reason = words_of(form, "reason")
     command = ["auditor", "regulator", "stop", audit_id, "--reason", reason.text]
-    act = Act(
+    act = SignedAct(
         title="Stop the audit",
         action="stop",
         address="/regulator/stops",
-        draft=drafted(StopDraft, audit_id=audit_id, reason=reason),
+        draft=parse_draft(StopDraft, audit_id=audit_id, reason=reason),
         words=(
             ("Audit", audit_id),
             (
@@ -102,19 +102,22 @@ def prepare_stop(audit_id: str, visit: RegulatorVisit, form: FormDep) -> Respons
         button="Sign: stop the audit",
         command=shlex.join(command),
     )
-    return confirm_and_sign.show(visit, act)
+    return confirm_and_sign.show_confirmation(visit, act)
 
 
 @router.post("/regulator/stops")
 def stop(visit: RegulatorVisit, form: FormDep) -> Response:
     parts = visit.console.parts
-    draft, signed = confirm_and_sign.sent(StopDraft, form), signed_by(form, parts.origin)
+    draft, signed = confirm_and_sign.parse_signed(StopDraft, form), signed_by(form, parts.origin)
     service.stop_audit(parts.interventions, visit.caller, draft, signed)
     return visit.go("/regulator/running")
 
 
 def _intervene(visit: PageRequest, form: dict[str, str], intervene: Intervention) -> Response:
     parts = visit.console.parts
-    draft, signed = confirm_and_sign.sent(MandateStateDraft, form), signed_by(form, parts.origin)
+    draft, signed = (
+        confirm_and_sign.parse_signed(MandateStateDraft, form),
+        signed_by(form, parts.origin),
+    )
     made = intervene(parts.interventions, visit.caller, draft, signed)
     return visit.go(f"/regulator/mandates/{made.id}")

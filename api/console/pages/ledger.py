@@ -18,7 +18,7 @@ from api.console.rendering import pages
 from api.console.security.current_user import PageRequest, RegulatorVisit
 from api.db import EntryRow
 from api.kernel.errors import InvalidRequestError
-from api.ledger import queries, view
+from api.ledger import queries, to_wire
 from api.ledger.visibility import visible
 from api.web.dependencies import ReadDep
 from api.web.pagination import page
@@ -88,7 +88,7 @@ _DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True)
-class Wanted:
+class LedgerFilter:
     """What the reader looks for."""
 
     q: str
@@ -131,8 +131,8 @@ def explore(
     cursor: NumberCursor = None,
 ) -> Response:
     """The entries that are looked for, newest first."""
-    wanted = Wanted(q.strip(), kind, auditor, _day(since), _day(until))
-    found = page(session, wanted.query(visit), EntryRow.number, view, cursor, _SHOWN)
+    wanted = LedgerFilter(q.strip(), kind, auditor, _day(since), _day(until))
+    found = page(session, wanted.query(visit), EntryRow.number, to_wire, cursor, _SHOWN)
     auditors = list_auditors(session, limit=_AUDITORS).items
     return visit.page(
         "regulator/ledger.html",

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from fastapi.responses import Response
 
-from api.audits.queue.heartbeats import RECENT, processes
+from api.audits.queue.heartbeats import RECENT, list_processes
 from api.console.rendering import pages
 from api.console.security.current_user import FormDep, OperatorVisit
-from api.health.model_history import models
-from api.health.privacy_settings import rules
-from api.health.probes import health
-from api.health.queue_status import MEANINGS, queue
+from api.health.model_history import list_models
+from api.health.privacy_settings import list_privacy_settings
+from api.health.probes import check_health
+from api.health.queue_status import MEANINGS, read_queue_status
 from api.kernel.clock import now
 from api.kernel.errors import InvalidRequestError
 from api.ledger import key_rotation
-from api.telemetry.process_counters import Traffic, added
+from api.telemetry.process_counters import RequestCounts, added
 from api.web.dependencies import ReadDep
 from openapi.resources import SigningKey
 
@@ -43,20 +43,20 @@ class Key:
 def show_health(visit: OperatorVisit, session: ReadDep) -> Response:
     """Everything at a glance; the page looks again by itself."""
     parts = visit.console.parts
-    found = health(session, parts.store, parts.settings)
+    found = check_health(session, parts.store, parts.settings)
     return visit.page("operator/health.html", found=found, meanings=MEANINGS, minutes=_minutes())
 
 
 @router.get("/operator/queue")
 def show_queue(visit: OperatorVisit, session: ReadDep) -> Response:
     """Audits that wait or run."""
-    return visit.page("operator/queue.html", queue=queue(session), meanings=MEANINGS)
+    return visit.page("operator/queue.html", queue=read_queue_status(session), meanings=MEANINGS)
 
 
 @router.get("/operator/traffic")
 def show_traffic(visit: OperatorVisit, session: ReadDep) -> Response:
     """Requests by route, of all processes together, and each process by itself."""
-    found = processes(session)
+    found = list_processes(session)
     return visit.page(
         "operator/traffic.html",
         routes=_by_route([each.figures.routes for each in found if not each.lost]),
@@ -87,17 +87,19 @@ def rotate_keys(visit: OperatorVisit, form: FormDep) -> Response:
 @router.get("/operator/privacy")
 def show_rules(visit: OperatorVisit, session: ReadDep) -> Response:
     """Settings that affect privacy, as this process has them."""
-    found = rules(session, visit.console.parts.settings)
+    found = list_privacy_settings(session, visit.console.parts.settings)
     return visit.page("operator/privacy.html", rules=found)
 
 
 @router.get("/operator/models")
 def show_models(visit: OperatorVisit, session: ReadDep) -> Response:
     """Which models scored, and since when."""
-    return visit.page("operator/models.html", models=models(session, visit.console.parts.platform))
+    return visit.page(
+        "operator/models.html", models=list_models(session, visit.console.parts.platform)
+    )
 
 
-def _by_route(found: list[dict[str, Traffic]]) -> list[tuple[str, Traffic]]:
+def _by_route(found: list[dict[str, RequestCounts]]) -> list[tuple[str, RequestCounts]]:
     """Processes added up, the busiest route first."""
     names = {name for routes in found for name in routes}
     total = {name: added(routes[name] for routes in found if name in routes) for name in names}

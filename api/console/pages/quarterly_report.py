@@ -9,11 +9,11 @@ from fastapi.responses import Response, StreamingResponse
 
 from api.accounts.queries import list_auditors
 from api.console.rendering import pages
-from api.console.results.quarter_data import dossier_of, names_of, quarter_of, recent_quarters
+from api.console.results.quarter_data import load_dossier, load_names, quarter_of, recent_quarters
 from api.console.security.current_user import RegulatorVisit
 from api.oversight import exports
-from api.oversight.flags import flags
-from api.oversight.time_range import Period
+from api.oversight.flags import load_flags
+from api.oversight.time_range import TimeRange
 from api.web.dependencies import ReadDep
 from openapi.problems import TABLE
 from openapi.resources import Charge, ExportName
@@ -34,7 +34,7 @@ def show_spending(
     """What was charged per week, and how much of each mandate is spent: the SDK's own charts."""
     from auditor_client.oversight import charts  # Altair takes a second
 
-    found = dossier_of(visit, session, quarter_of(quarter), auditor or None)
+    found = load_dossier(visit, session, quarter_of(quarter), auditor or None)
     spent = spent_of(found.charges)
     pictures = [
         (charts.spending_chart(found, each).to_dict(), f"Charged per week, in {each}.")
@@ -51,13 +51,13 @@ def show_spending(
 @router.get("/regulator/flags")
 def show_flags(visit: RegulatorVisit, session: ReadDep, auditor: AuditorQuery = "") -> Response:
     """What is unusual in the last ninety days, each with what raised it."""
-    period = Period.of(None, None)
-    found = flags(session, period, auditor or None)
+    period = TimeRange.of(None, None)
+    found = load_flags(session, period, auditor or None)
     auditors = list_auditors(session, limit=_AUDITORS).items
     return visit.page(
         "regulator/flags.html",
         found=found,
-        names=names_of(session),
+        names=load_names(session),
         auditors=auditors,
         chosen=auditor,
     )
@@ -71,7 +71,7 @@ def show_report(
     from auditor_client.oversight import charts
     from auditor_client.oversight.report import RESTS_ON, limit_words
 
-    found = dossier_of(visit, session, quarter_of(quarter), auditor or None)
+    found = load_dossier(visit, session, quarter_of(quarter), auditor or None)
     spent = spent_of(found.charges)
     reasons = Counter(refusal.code for refusal in found.refusals).most_common()
     return visit.page(
@@ -96,7 +96,7 @@ def get_report(
     """The SDK's report: one file to keep."""
     from auditor_client.oversight.report import render
 
-    found = dossier_of(visit, session, quarter_of(quarter), auditor or None)
+    found = load_dossier(visit, session, quarter_of(quarter), auditor or None)
     headers = {"Content-Disposition": f'attachment; filename="oversight-{found.quarter}.html"'}
     return Response(render(found), media_type="text/html; charset=utf-8", headers=headers)
 
@@ -107,8 +107,8 @@ def get_table(
 ) -> Response:
     """All rows of a quarter, as CSV."""
     asked = quarter_of(quarter)
-    period, parts = Period(asked.since, asked.until), visit.console.parts
-    wanted = exports.Asked(parts.settings, period, auditor or None)
+    period, parts = TimeRange(asked.since, asked.until), visit.console.parts
+    wanted = exports.ExportQuery(parts.settings, period, auditor or None)
     pieces = exports.export(parts.store, name, "csv", wanted)
     headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
     return StreamingResponse(pieces, media_type=exports.MEDIA_TYPES["csv"], headers=headers)

@@ -7,7 +7,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from api.console.rendering import pages
 from api.console.security.current_user import FormDep, PageRequest, VisitDep
-from api.console.security.oidc_sign_in import Asked, OutsideSignIn
+from api.console.security.oidc_sign_in import OutsideSignIn, SignInAttempt
 from api.console.state import Console
 from api.identity import sessions
 from api.kernel.errors import NotFoundError, UnauthenticatedError
@@ -22,7 +22,7 @@ _ASKED_SECONDS = 600
 @router.get("/sign-in")
 def show_sign_in(visit: VisitDep, session: ReadDep, code: CodeQuery = None) -> Response:
     """Whom the code would sign in, and a button: a look at the link does not use it up."""
-    holder = sessions.holder_of(session, code) if code else None
+    holder = sessions.load_holder(session, code) if code else None
     outside = visit.console.outside
     return visit.page(
         "sign_in.html",
@@ -53,7 +53,7 @@ def sign_out(visit: VisitDep) -> Response:
 @router.get("/sign-in/outside/begin")
 def begin_outside(visit: VisitDep) -> Response:
     """Go to the identity provider."""
-    asked = Asked.fresh()
+    asked = SignInAttempt.fresh()
     response = RedirectResponse(_provider(visit.console).begin(asked), 303)
     visit.console.cookies.write(response, "outside", asked.pack(), _ASKED_SECONDS)
     return response
@@ -67,7 +67,7 @@ def finish_outside(visit: VisitDep) -> Response:
     if packed is None:
         raise UnauthenticatedError("This browser did not ask to sign in, or too long ago.")
     store = console.parts.store
-    caller = _provider(console).finish(visit.request.url.query, Asked.unpack(packed), store)
+    caller = _provider(console).finish(visit.request.url.query, SignInAttempt.unpack(packed), store)
     with store.write() as session:
         secret = sessions.open_session(session, caller)
     response = _welcome(visit, secret)

@@ -9,8 +9,8 @@ from api.console.rendering import pages
 from api.console.security.current_user import PageRequest, RegulatorVisit
 from api.db import CheckpointRow, EntryRow, ResearcherRow
 from api.ledger import key_rotation, proofs, queries
-from api.ledger.proofs import encoded
-from api.ledger.tree import tree
+from api.ledger.proofs import encode_path
+from api.ledger.tree import load_tree
 from api.web.dependencies import ReadDep
 from api.web.parameters import EntryNumberPath, HeadSizeQuery
 from openapi.resources import ConsistencyProof, InclusionProof
@@ -47,7 +47,7 @@ def get_consistency(
     _: RegulatorVisit, session: ReadDep, old: HeadSizeQuery, new: HeadSizeQuery
 ) -> ConsistencyProof:
     """That one head continues another."""
-    return proofs.consistency(session, old, new)
+    return proofs.prove_consistency(session, old, new)
 
 
 @router.get("/regulator/ledger/{number}/proof.json")
@@ -65,14 +65,14 @@ def _evidence(
     return Evidence(
         origin=published.origin,
         keys=published.ledger,
-        witnesses=witnesses(session),
-        handovers=handovers(session),
+        witnesses=load_witnesses(session),
+        handovers=load_handovers(session),
         checkpoint=note,
         proof=proof,
     )
 
 
-def witnesses(session: Session) -> list[str]:
+def load_witnesses(session: Session) -> list[str]:
     """The keys that regulators cosign with, as C2SP writes them."""
     rows = session.exec(select(ResearcherRow).where(ResearcherRow.role == "regulator"))
     found = (_witness(row) for row in rows if row.jwk)
@@ -87,7 +87,7 @@ def _witness(row: ResearcherRow) -> VerifierKey | None:
         return None  # a key of another kind signs, and does not witness
 
 
-def handovers(session: Session) -> list[InclusionProof]:
+def load_handovers(session: Session) -> list[InclusionProof]:
     """Each ledger key that followed another: its entry under the head that both signed."""
     query = select(EntryRow).where(EntryRow.kind == "signing-key").order_by(col(EntryRow.number))
     named = [row for row in session.exec(query) if _of_ledger(row)]
@@ -103,7 +103,7 @@ def _under_next_head(session: Session, row: EntryRow) -> InclusionProof | None:
     head = session.exec(heads.order_by(col(CheckpointRow.size)).limit(1)).first()
     if head is None:
         return None
-    path = merkle.inclusion_path(row.number, head.size, tree(session).subtree)
+    path = merkle.inclusion_path(row.number, head.size, load_tree(session).subtree)
     return InclusionProof(
-        entry=row.text, number=row.number, path=encoded(path), checkpoint=head.note
+        entry=row.text, number=row.number, path=encode_path(path), checkpoint=head.note
     )

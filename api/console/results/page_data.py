@@ -51,7 +51,7 @@ class ResultPage:
     buys: int | None
 
 
-def found_in(
+def load_result_page(
     visit: PageRequest, session: Session, audit: Audit, alpha: float | None, delta: float
 ) -> ResultPage:
     """All of it; without an alpha, judged by what is usual for the kind."""
@@ -72,7 +72,7 @@ def found_in(
     )
 
 
-def report_of(
+def build_report(
     visit: PageRequest, session: Session, audit: Audit, alpha: float | None, delta: float
 ) -> str:
     """Return the SDK's report."""
@@ -84,7 +84,7 @@ def result_of(visit: PageRequest, session: Session, audit: Audit) -> Result[Any]
     return _result(visit, session, audit)
 
 
-def receipt_of(visit: PageRequest, session: Session, audit: Audit) -> str:
+def build_receipt_file(visit: PageRequest, session: Session, audit: Audit) -> str:
     """A receipt file as the SDK saves it, without names."""
     result = _result(visit, session, audit)
     proof = _proof(visit, session, audit)
@@ -100,7 +100,7 @@ def receipt_of(visit: PageRequest, session: Session, audit: Audit) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def table_of(visit: PageRequest, session: Session, audit: Audit) -> bytes:
+def build_table(visit: PageRequest, session: Session, audit: Audit) -> bytes:
     """The noisy numbers as CSV."""
     result = _result(visit, session, audit)
     if "data" not in _files(result):

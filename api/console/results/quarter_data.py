@@ -11,9 +11,9 @@ from api.db import AuditorRow, ChargeRow, EntryRow, ResearcherRow
 from api.kernel.clock import now
 from api.kernel.errors import InvalidRequestError, NotFoundError
 from api.oversight import refusals
-from api.oversight.flags import flags
+from api.oversight.flags import load_flags
 from api.oversight.overview import overview
-from api.oversight.time_range import Period
+from api.oversight.time_range import TimeRange
 from openapi.resources import Charge, Refusal
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ def recent_quarters() -> list[str]:
     return [str(Quarter(each // 4, each % 4 + 1)) for each in counted]
 
 
-def dossier_of(
+def load_dossier(
     visit: PageRequest, session: Session, quarter: "Quarter", auditor_id: str | None
 ) -> "Dossier":
     from auditor_client.oversight.client import Dossier
 
-    parts, period = visit.console.parts, Period(quarter.since, quarter.until)
+    parts, period = visit.console.parts, TimeRange(quarter.since, quarter.until)
     found = overview(session, parts.settings, auditor_id)
     if auditor_id and not found.auditors:
         raise NotFoundError(f"no auditor {auditor_id}")
@@ -57,14 +57,14 @@ def dossier_of(
         overview=found,
         charges=_charges(session, period, auditor_id),
         refusals=_refusals(session, period, auditor_id),
-        flags=flags(session, period, auditor_id),
-        names=names_of(session),
+        flags=load_flags(session, period, auditor_id),
+        names=load_names(session),
         url=parts.settings.issuer,
         auditor=found.auditors[0] if auditor_id else None,
     )
 
 
-def names_of(session: Session) -> dict[str, str]:
+def load_names(session: Session) -> dict[str, str]:
     """What everybody is called: researchers and auditors, by their ids."""
     people = session.exec(select(ResearcherRow.id, ResearcherRow.name)).all()
     return dict([*people, *session.exec(select(AuditorRow.id, AuditorRow.name)).all()])
@@ -76,14 +76,14 @@ def _at(instant: datetime) -> "Quarter":
     return Quarter(instant.year, (instant.month + 2) // 3)
 
 
-def _charges(session: Session, period: Period, auditor_id: str | None) -> list[Charge]:
+def _charges(session: Session, period: TimeRange, auditor_id: str | None) -> list[Charge]:
     query = select(ChargeRow).where(*period.holds(ChargeRow.charged_at))
     if auditor_id is not None:
         query = query.where(ChargeRow.auditor_id == auditor_id)
     rows = session.exec(query.order_by(col(ChargeRow.charged_at).desc()))
-    return [charges.view(row) for row in rows]
+    return [charges.to_wire(row) for row in rows]
 
 
-def _refusals(session: Session, period: Period, auditor_id: str | None) -> list[Refusal]:
+def _refusals(session: Session, period: TimeRange, auditor_id: str | None) -> list[Refusal]:
     query = refusals.refused(period, auditor_id).order_by(col(EntryRow.number).desc())
     return [refusals.view(row) for row in session.exec(query)]

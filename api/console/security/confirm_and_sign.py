@@ -21,7 +21,7 @@ Words = tuple[tuple[str, str | datetime], ...]
 
 
 @dataclass(frozen=True)
-class Act:
+class SignedAct:
     """A request that waits for its maker's signature. `read` is the application it approves."""
 
     title: str
@@ -34,7 +34,7 @@ class Act:
     read: BaseModel | None = None
 
 
-def show(visit: PageRequest, act: Act) -> Response:
+def show_confirmation(visit: PageRequest, act: SignedAct) -> Response:
     """The page on which it is signed. Nothing was done yet."""
     return visit.page(
         "sign.html",
@@ -46,7 +46,7 @@ def show(visit: PageRequest, act: Act) -> Response:
     )
 
 
-def drafted(model: type[Draft], **fields: object) -> Draft:
+def parse_draft(model: type[Draft], **fields: object) -> Draft:
     """The request that a form asks for; what is wrong with it is told."""
     try:
         return model.model_validate(fields)
@@ -54,7 +54,7 @@ def drafted(model: type[Draft], **fields: object) -> Draft:
         raise _told(error) from error
 
 
-def sent(model: type[Draft], form: dict[str, str]) -> Draft:
+def parse_signed(model: type[Draft], form: dict[str, str]) -> Draft:
     """The request that was signed, as it comes back."""
     try:
         return model.model_validate_json(form.get("request", ""))

@@ -40,7 +40,7 @@ class PageRequest:
 
 
 @dataclass(frozen=True)
-class Sessions:
+class ConsoleSessions:
     """Sessions of a console, for whoever must know them before a page is looked for."""
 
     console: Console
@@ -56,7 +56,7 @@ class Sessions:
 
 def _caller_of(console: Console, secret: str) -> Caller | None:
     with console.parts.store.read() as session:
-        return sessions.caller_of(session, secret)
+        return sessions.load_session_caller(session, secret)
 
 
 async def _visit(request: Request, console: ConsoleDep) -> PageRequest:

@@ -18,7 +18,7 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 
 from api.db import Store
-from api.identity.caller import Caller, caller_by_outside_subject
+from api.identity.caller import Caller, load_caller_of_subject
 from api.identity.external_issuer.jwks import OutsideKeys
 from api.identity.jwt_parsing import CompactError, parse
 from api.identity.metadata import require_https
@@ -31,7 +31,7 @@ _TIMEOUT = 10.0
 
 
 @dataclass(frozen=True)
-class Asked:
+class SignInAttempt:
     """What was asked of the provider: kept in a cookie until it answers."""
 
     state: str
@@ -39,14 +39,14 @@ class Asked:
     verifier: str
 
     @classmethod
-    def fresh(cls) -> "Asked":
+    def fresh(cls) -> "SignInAttempt":
         return cls(secrets.token_urlsafe(24), secrets.token_urlsafe(24), secrets.token_urlsafe(48))
 
     def pack(self) -> str:
         return urlsafe_b64encode(json.dumps(asdict(self)).encode()).rstrip(b"=").decode()
 
     @classmethod
-    def unpack(cls, text: str) -> "Asked":
+    def unpack(cls, text: str) -> "SignInAttempt":
         return cls(**json.loads(urlsafe_b64decode(text + "==")))
 
 
@@ -65,7 +65,7 @@ class OutsideSignIn:
     def name(self) -> str:
         return urlsplit(self._issuer.issuer).netloc
 
-    def begin(self, asked: Asked) -> str:
+    def begin(self, asked: SignInAttempt) -> str:
         """Where to send the browser."""
         with self._session() as client:
             url, _ = client.create_authorization_url(
@@ -76,7 +76,7 @@ class OutsideSignIn:
             )
         return str(url)
 
-    def finish(self, answer: str, asked: Asked, store: Store) -> Caller:
+    def finish(self, answer: str, asked: SignInAttempt, store: Store) -> Caller:
         """Who came back with this query, if the provider vouches for them and we know them."""
         fields = {name: values[-1] for name, values in parse_qs(answer).items()}
         if not secrets.compare_digest(fields.get("state", "").encode(), asked.state.encode()):
@@ -87,7 +87,7 @@ class OutsideSignIn:
             raise UnauthenticatedError("The identity provider did not sign you in.")
         subject = self._subject(self._exchange(fields["code"], asked), asked.nonce)
         with store.read() as session:
-            caller = caller_by_outside_subject(session, subject)
+            caller = load_caller_of_subject(session, subject)
         if caller is None:
             raise UnauthenticatedError(
                 "The identity provider knows you, but you are not registered here: ask the "
@@ -108,7 +108,7 @@ class OutsideSignIn:
             timeout=_TIMEOUT,
         )
 
-    def _exchange(self, code: str, asked: Asked) -> str:
+    def _exchange(self, code: str, asked: SignInAttempt) -> str:
         """The ID token for a code."""
         try:
             with self._session() as client:

@@ -29,7 +29,7 @@ from api.execution.ray.tasks import Adapter, model_of
 from api.kernel.settings import RayCluster
 from api.platforms import partitions
 from api.platforms.fault_isolation import PlatformDownError
-from api.platforms.interfaces import Columns, Platform, Wanted
+from api.platforms.interfaces import Columns, LogColumns, Platform
 from privacy.tables.bounded_table import Table
 from privacy.tables.membership import Membership
 
@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class OnRay:
+class RayEngine:
     """`make` makes the platform's adapter in a process of the cluster."""
 
     platform: Platform
@@ -50,24 +50,24 @@ class OnRay:
     cluster: RayCluster
     given_up: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
 
-    def total(
+    def sum_tables(
         self,
         membership: Membership,
         reduce: Callable[[Platform, Membership], Table],
-        wanted: Wanted | None = None,
+        wanted: LogColumns | None = None,
     ) -> Table:
         with self._connected() as begun:
             work, task = ray.put(reduce), self._task(_REDUCED, begun)
             people = self._people(membership, wanted, begun)
             return self._added([task(work, *each) for each in people])
 
-    def compared(
+    def total_by_key(
         self,
         membership: Membership,
         read: Callable[[Platform, Membership], Columns],
         key: str,
         reduce: Callable[[Columns], Table],
-        wanted: Wanted | None = None,
+        wanted: LogColumns | None = None,
     ) -> Table:
         with self._connected() as begun:
             count, work = self.cluster.partitions, ray.put(read)
@@ -78,7 +78,7 @@ class OnRay:
             return self._added([task(last, *same) for same in zip(*rows, strict=True)])
 
     def _people(
-        self, membership: Membership, wanted: Wanted | None, begun: list[Any]
+        self, membership: Membership, wanted: LogColumns | None, begun: list[Any]
     ) -> Iterator[tuple[Any, ...]]:
         """For each partition how to make the adapter, its people, and what was gathered of them."""
         pieces = self.platform.pieces if wanted is not None else None
@@ -161,7 +161,7 @@ def _connect(cluster: RayCluster) -> None:
             raise PlatformDownError("the cluster cannot be reached") from error
 
 
-_REDUCED: Any = ray.remote(in_cluster.reduced)
-_APART: Any = ray.remote(in_cluster.apart)
-_COMPARED: Any = ray.remote(in_cluster.compared)
-_SCATTERED: Any = ray.remote(in_cluster.scattered)
+_REDUCED: Any = ray.remote(in_cluster.reduce_partition)
+_APART: Any = ray.remote(in_cluster.split_by_key)
+_COMPARED: Any = ray.remote(in_cluster.compute_by_key)
+_SCATTERED: Any = ray.remote(in_cluster.scatter_rows)

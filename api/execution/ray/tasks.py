@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from api.platforms import partitions, row_exchange
 from api.platforms.fault_isolation import PlatformDownError
-from api.platforms.interfaces import Columns, Persons, Platform, Wanted
+from api.platforms.interfaces import Columns, LogColumns, Persons, Platform
 from privacy.tables.bounded_table import Table
 from privacy.tables.membership import Membership
 
@@ -25,7 +25,7 @@ def _made(adapter: bytes) -> Platform:
     return make()
 
 
-def model_of(platform: Platform, wanted: Wanted | None) -> str | None:
+def model_of(platform: Platform, wanted: LogColumns | None) -> str | None:
     """The digest of the model whose work is read: that of a log, or the one that scores."""
     if wanted is not None:
         return platform.logs.logs()[wanted.log].model_digest if platform.logs else None
@@ -38,7 +38,7 @@ class Adapter:
 
     make: bytes
     model: str | None
-    wanted: Wanted | None
+    wanted: LogColumns | None
     gathers: bool
 
     @contextmanager
@@ -65,7 +65,7 @@ class Adapter:
             )
 
 
-def reduced(
+def reduce_partition(
     work: Callable[[Platform, Membership], Table],
     adapter: Adapter,
     people: Membership,
@@ -75,7 +75,7 @@ def reduced(
         return work(platform, people)
 
 
-def apart(
+def split_by_key(
     work: Callable[[Platform, Membership], Columns],
     key: str,
     count: int,
@@ -89,13 +89,13 @@ def apart(
     return partitions.columns_apart(rows, partitions.of_keys(rows[key], count), count)
 
 
-def compared(work: Callable[[Columns], Table], *shares: Columns) -> Table:
+def compute_by_key(work: Callable[[Columns], Table], *shares: Columns) -> Table:
     names = shares[0].keys()
     return work({name: np.concatenate([share[name] for share in shares]) for name in names})
 
 
-def scattered(
-    adapter: Adapter, wanted: Wanted, piece: str, everyone: Persons, count: int
+def scatter_rows(
+    adapter: Adapter, wanted: LogColumns, piece: str, everyone: Persons, count: int
 ) -> list[pa.Table | None]:
     """For each partition its rows; None where somebody's make that the piece cannot be scanned."""
     with adapter.platform() as platform:

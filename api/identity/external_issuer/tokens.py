@@ -19,7 +19,7 @@ from joserfc import jwt
 from joserfc.errors import ExpiredTokenError, JoseError
 
 from api.db import Store
-from api.identity.caller import Caller, Credential, caller_by_outside_subject
+from api.identity.caller import Caller, Credential, load_caller_of_subject
 from api.identity.external_issuer.jwks import OutsideKeys
 from api.identity.jwt_parsing import CompactError, parse
 from api.identity.key_policy import ALGORITHMS
@@ -54,7 +54,7 @@ class OutsideTokens:
         claims = self._read(bearer)
         subject = self._subject(claims)
         with self._store.read() as session:
-            caller = caller_by_outside_subject(session, subject)
+            caller = load_caller_of_subject(session, subject)
         if caller is None:
             raise UnauthenticatedError(
                 "The token is valid, but its subject is not registered here: ask the operator."

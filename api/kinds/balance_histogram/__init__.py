@@ -27,13 +27,13 @@ from api.kernel.errors import UnsupportedAuditError
 from api.kernel.failpoints import Failpoint
 from api.kinds.building_blocks import score_bins
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, planned_question
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Platform
 from openapi.kinds import balance_histogram as contract
 from openapi.resources import BalanceHistogramRequest, Edges, GroupBalances
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
-from privacy.waist import Question
+from privacy.waist import ReleasePlan
 
 BALANCES = "balances"
 RULES = (
@@ -56,20 +56,20 @@ class BalanceHistogram:
     ) -> None:
         score_bins.check_increasing(request.bins.edges)
 
-    def question(self, request: BalanceHistogramRequest, audience: AudienceFacts) -> Question:
-        return planned_question(request, audience)
+    def plan(self, request: BalanceHistogramRequest, audience: AudienceFacts) -> ReleasePlan:
+        return plan_release(request, audience)
 
     def reduce(
         self,
         request: BalanceHistogramRequest,
-        question: Question,
+        plan: ReleasePlan,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
         context: AuditContext,
     ) -> Mapping[str, Table]:
         if context.balances is None:
             raise UnsupportedAuditError("balances are read by the worker alone")
-        bounds = question[BALANCES].bounds
+        bounds = plan[BALANCES].bounds
         # All at once, so that everybody's balance is of one moment.
         shares = context.balances.shares(np.concatenate(membership.groups))
         failpoints.hit(Failpoint.RUNNING)

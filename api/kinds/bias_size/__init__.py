@@ -47,9 +47,15 @@ from numpy.typing import NDArray
 
 from api.kernel.errors import UnsupportedAuditError
 from api.kinds.building_blocks import log_checks, score_bins
-from api.kinds.building_blocks.log_rows import HELD_BYTES, Rows, Selection, drawn, new_secret
+from api.kinds.building_blocks.log_rows import (
+    HELD_BYTES,
+    SelectedRows,
+    Selection,
+    draw_rows,
+    new_secret,
+)
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, planned_question
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Columns, Platform
 from api.platforms.row_sampling import runs_of
 from openapi.kinds import bias_size as contract
@@ -57,7 +63,7 @@ from openapi.resources import BiasSizeRequest, GroupMoved
 from privacy.plans.bias_size import BIAS_UNIT
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
-from privacy.waist import Question
+from privacy.waist import ReleasePlan
 
 SUMS = "sums"
 # A row: its columns, read and gathered, and its places in two orders.
@@ -93,13 +99,13 @@ class BiasSize:
                 case="corrections",
             )
 
-    def question(self, request: BiasSizeRequest, audience: AudienceFacts) -> Question:
-        return planned_question(request, audience)
+    def plan(self, request: BiasSizeRequest, audience: AudienceFacts) -> ReleasePlan:
+        return plan_release(request, audience)
 
     def reduce(
         self,
         request: BiasSizeRequest,
-        question: Question,
+        plan: ReleasePlan,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
         context: AuditContext,
@@ -111,15 +117,15 @@ class BiasSize:
             request.rows_per_person,
             optional=(request.outcome,),
         )
-        secret, bounds, groups = new_secret(), question[SUMS].bounds, len(membership.groups)
+        secret, bounds, groups = new_secret(), plan[SUMS].bounds, len(membership.groups)
 
         def read(platform: Platform, some: Membership) -> Columns:
-            return _gathered(drawn(log_checks.logs_of(platform), asked, some, secret), request)
+            return _gathered(draw_rows(log_checks.logs_of(platform), asked, some, secret), request)
 
         def reduce(rows: Columns) -> Table:
             return Table(bounds, moved(request, Scored(**rows), groups))
 
-        return {SUMS: context.engine.compared(membership, read, "query", reduce, asked.wanted)}
+        return {SUMS: context.engine.total_by_key(membership, read, "query", reduce, asked.wanted)}
 
     def held_bytes(self, request: BiasSizeRequest, audience: AudienceFacts) -> int:
         """All rows, which are compared before any is counted."""
@@ -167,7 +173,7 @@ class Scored:
         return ~np.isnan(self.outcome)
 
 
-def _gathered(drawn: Iterable[tuple[int, Rows]], request: BiasSizeRequest) -> Columns:
+def _gathered(drawn: Iterable[tuple[int, SelectedRows]], request: BiasSizeRequest) -> Columns:
     """The columns of `Scored`, of all batches."""
     names = (request.query, request.score, request.outcome)
     pieces = [

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from api.kernel import failpoints
 from api.kernel.failpoints import Failpoint
 from api.kinds.context import Journal
-from api.kinds.envy_freeness.algorithms import Fleet, Outcomes, Terms, fleet_of
+from api.kinds.envy_freeness.algorithms import BatchOutcomes, Fleet, Terms, fleet_of
 from api.kinds.envy_freeness.algorithms.checkpoint import arrays_of, packed, take_up, unpacked
 from api.kinds.envy_freeness.algorithms.terms import VERDICTS
-from api.kinds.envy_freeness.participants import Drawn
+from api.kinds.envy_freeness.participants import DrawnLots
 from api.platforms.fault_isolation import PlatformDownError, call_isolating_failures
 from api.platforms.interfaces import Persons, Policies
 from api.telemetry.metrics import MENDED_REWARDS, STEPS, adapter_call
@@ -31,7 +31,7 @@ from api.telemetry.metrics import MENDED_REWARDS, STEPS, adapter_call
 BATCH_STEPS = 1_000
 BATCH_SECONDS = 1.0
 
-Draw = Callable[[Persons, int], Drawn]
+Draw = Callable[[Persons, int], DrawnLots]
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Course:
     """
 
     fleet: Fleet[Any]
-    drawn: Drawn
+    drawn: DrawnLots
     secret: int
     digest: str
     gone: NDArray[np.bool_]
@@ -51,7 +51,7 @@ class Course:
     done: int = 0
 
     @classmethod
-    def begin(cls, terms: Terms, drawn: Drawn, secret: int, digest: str) -> "Course":
+    def begin(cls, terms: Terms, drawn: DrawnLots, secret: int, digest: str) -> "Course":
         fleet = fleet_of(terms, drawn.arms, len(drawn.targets))
         gone, missed = np.zeros((2, len(drawn.targets), drawn.arms), bool)
         return cls(fleet, drawn, secret, digest, gone, missed)
@@ -63,7 +63,7 @@ class Course:
         policies = arrays["policies"]
         # Courses that began before lots were numbered have a row for each.
         lots = arrays.get("lots", np.arange(len(policies)))
-        drawn = Drawn(policies, lots, int(arrays["spare"]))
+        drawn = DrawnLots(policies, lots, int(arrays["spare"]))
         course = cls.begin(terms, drawn, int(arrays["secret"]), str(arrays["digest"]))
         take_up(course.fleet, arrays)
         course.gone, course.missed = arrays["gone"], arrays["missed"]
@@ -89,7 +89,7 @@ class Course:
     def plan(self, policies: Policies) -> None:
         """Drop people who no longer consent, as targets and as arms."""
         fleet, everybody = self.fleet, np.unique(self.drawn.policies)
-        agreed = consenting(policies, everybody)
+        agreed = find_consenting(policies, everybody)
         agreed = agreed[np.searchsorted(everybody, self.drawn.policies)]
         fleet.drop(np.flatnonzero(~agreed[:, 0]))
         self.gone |= ~agreed[:, 1:]
@@ -109,7 +109,7 @@ class Course:
             self.fleet.tell(rewards)
 
     @property
-    def outcomes(self) -> Outcomes:
+    def outcomes(self) -> BatchOutcomes:
         """The outcomes; a target that lost too many arms is undecided: docs/explanation/envy.md."""
         found, spare = self.fleet.outcomes, self.drawn.spare
         lost = self.gone if spare else self.missed
@@ -138,7 +138,7 @@ class Course:
 
 def explore(
     policies: Policies, journal: Journal, terms: Terms, people: Persons, draw: Draw, secret: int
-) -> Outcomes:
+) -> BatchOutcomes:
     """Take all steps up to the ceiling, from where the journal is."""
     ceiling, pace = terms.ceiling or 0, policies.step_seconds
     course, planned = _taken_up(policies, journal, terms, people, draw, secret)
@@ -164,7 +164,7 @@ def explore(
     return outcomes
 
 
-def consenting(policies: Policies, persons: Persons) -> NDArray[np.bool_]:
+def find_consenting(policies: Policies, persons: Persons) -> NDArray[np.bool_]:
     """Say who consents; a person for whom the adapter fails does not."""
 
     def call(start: int, stop: int) -> NDArray[np.bool_]:
@@ -180,7 +180,7 @@ def _taken_up(
     state = journal.read()
     if state is not None:
         return Course.read(terms, state)
-    drawn = draw(people[consenting(policies, people)], secret)
+    drawn = draw(people[find_consenting(policies, people)], secret)
     return Course.begin(terms, drawn, secret, policies.policies_digest), False
 
 

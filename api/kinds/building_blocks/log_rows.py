@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from api.kernel import failpoints
 from api.kernel.failpoints import Failpoint
 from api.kinds.building_blocks.log_checks import logs_of
-from api.kinds.building_blocks.table_sum import added
+from api.kinds.building_blocks.table_sum import sum_tables
 from api.kinds.context import AuditContext
 from api.platforms.fault_isolation import iter_isolating_failures, require_platform_up
-from api.platforms.interfaces import Log, Logs, Persons, Platform, Wanted
+from api.platforms.interfaces import Log, LogColumns, Logs, Persons, Platform
 from api.platforms.row_exchange import PERSON, nothing, persons_of
 from api.platforms.row_sampling import Places, drawn_rows, runs_of
 from api.telemetry.metrics import adapter_call
@@ -58,12 +58,12 @@ class Selection:
     optional: tuple[str, ...] = ()
 
     @property
-    def wanted(self) -> Wanted:
-        return Wanted(self.log, tuple(dict.fromkeys([*self.numbers, *self.words])))
+    def wanted(self) -> LogColumns:
+        return LogColumns(self.log, tuple(dict.fromkeys([*self.numbers, *self.words])))
 
 
 @dataclass(frozen=True)
-class Rows:
+class SelectedRows:
     """Columns of rows: numbers, and the places of words in the selection's list of them."""
 
     person: Persons
@@ -71,7 +71,7 @@ class Rows:
     words: Mapping[str, NDArray[np.int32]]
 
     @classmethod
-    def joined(cls, parts: Sequence["Rows"]) -> "Rows":
+    def joined(cls, parts: Sequence["SelectedRows"]) -> "SelectedRows":
         """Those of all parts, which have the same columns, in one."""
         first, *others = parts
         if not others:
@@ -85,18 +85,18 @@ class Rows:
             {name: np.concatenate([part.words[name] for part in parts]) for name in first.words},
         )
 
-    def take(self, which: NDArray[np.intp] | NDArray[np.bool_]) -> "Rows":
+    def take(self, which: NDArray[np.intp] | NDArray[np.bool_]) -> "SelectedRows":
         if which.dtype == np.bool_:
             which = np.flatnonzero(which)  # once for all columns
-        return Rows(
+        return SelectedRows(
             self.person[which],
             {name: column[which] for name, column in self.numbers.items()},
             {name: column[which] for name, column in self.words.items()},
         )
 
-    def part(self, which: slice) -> "Rows":
+    def part(self, which: slice) -> "SelectedRows":
         """Some that lie together, without a copy."""
-        return Rows(
+        return SelectedRows(
             self.person[which],
             {name: column[which] for name, column in self.numbers.items()},
             {name: column[which] for name, column in self.words.items()},
@@ -107,7 +107,7 @@ class Rows:
         """Where each person's rows begin, and how many they are, of rows ordered by person."""
         return runs_of(self.person)
 
-    def of(self, persons: Persons) -> "Rows":
+    def of(self, persons: Persons) -> "SelectedRows":
         """The rows of these people, who are sorted, of rows that are ordered by person."""
         first, rows = self.runs
         who = self.person[first]
@@ -122,9 +122,9 @@ def new_secret() -> int:
     return secrets.randbits(64)
 
 
-def drawn(
+def draw_rows(
     logs: Logs, selection: Selection, membership: Membership, secret: int
-) -> Iterator[tuple[int, Rows]]:
+) -> Iterator[tuple[int, SelectedRows]]:
     """The rows of an audience, a batch of people at a time, by the number of their group."""
     for persons, rows in _of_everybody(logs, selection, membership, secret):
         for group, members in enumerate(membership.groups):
@@ -133,7 +133,7 @@ def drawn(
 
 def _of_everybody(
     logs: Logs, selection: Selection, membership: Membership, secret: int
-) -> Iterator[tuple[Persons, Rows]]:
+) -> Iterator[tuple[Persons, SelectedRows]]:
     """People, a batch at a time, and their rows.
 
     Everybody is read once, in however many groups they are. Nobody is one empty batch: that nobody
@@ -150,12 +150,12 @@ def _of_everybody(
             yield persons, few
 
 
-def tabulated(
+def tabulate_rows(
     audit: AuditContext,
     selection: Selection,
     membership: Membership,
     bounds: Bounds,
-    reduce: Callable[[Groups, Rows], Table],
+    reduce: Callable[[Groups, SelectedRows], Table],
 ) -> Table:
     """The tables of all people together, wherever they are read.
 
@@ -170,13 +170,16 @@ def tabulated(
             for persons, few in batches
             for group, rows in _grouped(some, persons, few)
         )
-        return added(bounds, some, tables)
+        return sum_tables(bounds, some, tables)
 
-    return audit.engine.total(membership, of_some, selection.wanted)
+    return audit.engine.sum_tables(membership, of_some, selection.wanted)
 
 
 def _reduced(
-    bounds: Bounds, reduce: Callable[[Groups, Rows], Table], group: Groups, rows: Rows
+    bounds: Bounds,
+    reduce: Callable[[Groups, SelectedRows], Table],
+    group: Groups,
+    rows: SelectedRows,
 ) -> Table:
     """The table of some rows at a time: what is made of them on the way is larger than they are."""
     table = Table.zeros(bounds)
@@ -186,7 +189,9 @@ def _reduced(
     return table
 
 
-def _grouped(membership: Membership, persons: Persons, rows: Rows) -> Iterator[tuple[Groups, Rows]]:
+def _grouped(
+    membership: Membership, persons: Persons, rows: SelectedRows
+) -> Iterator[tuple[Groups, SelectedRows]]:
     """The rows at once where nobody is in two groups, else group by group."""
     if len(membership.groups) == 1 or membership.groups_per_person > 1:
         for group, members in enumerate(membership.groups):
@@ -199,7 +204,7 @@ def _grouped(membership: Membership, persons: Persons, rows: Rows) -> Iterator[t
     yield np.repeat(group_of[np.searchsorted(persons, rows.person[first])], each), rows
 
 
-def _drawn(rows: Rows, most: int, secret: int) -> Rows:
+def _drawn(rows: SelectedRows, most: int, secret: int) -> SelectedRows:
     first, each = rows.runs
     if not len(each) or each.max() <= most:
         return rows
@@ -213,25 +218,27 @@ def _within(members: Persons, persons: Persons) -> Persons:
     return members[first:last]
 
 
-def _read_or_cut(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Iterator[Rows]:
-    def read(start: int, stop: int) -> Rows | None:
+def _read_or_cut(
+    logs: Logs, log: Log, selection: Selection, persons: Persons
+) -> Iterator[SelectedRows]:
+    def read(start: int, stop: int) -> SelectedRows | None:
         return _read(logs, log, selection, persons[start:stop])
 
     for _, _, rows in iter_isolating_failures(read, len(persons)):
         yield rows
 
 
-def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Rows | None:
+def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> SelectedRows | None:
     """The usable rows of these people, ordered by person; None if they are too many to hold."""
     columns = selection.wanted.columns
-    parts, size = list[Rows](), 0
+    parts, size = list[SelectedRows](), 0
     with adapter_call("read"):
         for part in _parts(logs.read(selection.log, persons, columns)):
             size += _size(part)
             if size > _MOST_BYTES:
                 return None
             parts.append(_as_rows(part, selection, log))
-    rows = Rows.joined(parts or [_as_rows(nothing(columns), selection, log)])
+    rows = SelectedRows.joined(parts or [_as_rows(nothing(columns), selection, log)])
     del parts  # before everything is copied once more
     if not _is_ordered(rows.person):
         rows = rows.take(np.argsort(rows.person, kind="stable"))
@@ -261,19 +268,19 @@ def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(waiting)
 
 
-def _as_rows(table: pa.Table, selection: Selection, log: Log) -> Rows:
+def _as_rows(table: pa.Table, selection: Selection, log: Log) -> SelectedRows:
     """The usable rows, with numbers cut to their ranges."""
     person = persons_of(table[PERSON])
     numbers = {name: _numbers(table[name]) for name in selection.numbers}
     words = {name: _places(table[name], values) for name, values in selection.words.items()}
     clipped = {name: _clipped(each, *log.numbers[name]) for name, each in numbers.items()}
-    rows = Rows(person, clipped, words)
+    rows = SelectedRows(person, clipped, words)
     usable = _usable(rows, numbers, selection.optional)
     return rows if usable.all() else rows.take(usable)
 
 
 def _usable(
-    rows: Rows, numbers: Mapping[str, NDArray[np.float64]], optional: Sequence[str]
+    rows: SelectedRows, numbers: Mapping[str, NDArray[np.float64]], optional: Sequence[str]
 ) -> NDArray[np.bool_]:
     """Which rows have all that is needed."""
     # Flags are whole numbers, and finite.

@@ -29,7 +29,7 @@ from api.platforms.row_exchange import PERSON, nothing
 from api.telemetry.metrics import adapter_call
 from openapi.resources import RankedRows, SoftLot, SoftNdcg, SoftPot
 from openapi.resources.catalogue import RankingOffer
-from privacy.metric_values import Places
+from privacy.metric_values import ListRows
 from privacy.metric_values.from_request import OfLists
 from privacy.tables.membership import BATCH
 
@@ -94,14 +94,14 @@ def values_of(
     order = np.argsort(persons)
     source = log_checks.logs_of(platform)
     described = source.logs()[request.log]
-    places = _Reader(source, request, described, persons[order]).everything()
+    places = _ListReader(source, request, described, persons[order]).everything()
     found = np.empty((len(persons), len(metric.layout.cells)), np.int64)
     found[order] = metric.values(places, len(persons), secrets.randbits(63))
     return found
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _ListReader:
     """Reads the rows of lists of the people of an audit, who are sorted."""
 
     source: Logs
@@ -109,20 +109,20 @@ class _Reader:
     log: Log
     everyone: Persons
 
-    def everything(self) -> Places:
-        parts: list[Places] = []
+    def everything(self) -> ListRows:
+        parts: list[ListRows] = []
         require_platform_up(lambda: parts.append(self._of(self.everyone[:0])))
         for start in range(0, max(1, len(self.everyone)), BATCH):
             batch = self.everyone[start : start + BATCH]
             parts += self._or_cut(batch)
             failpoints.hit(Failpoint.RUNNING)
-        return Places.together(parts)
+        return ListRows.together(parts)
 
-    def _or_cut(self, batch: Persons) -> Iterator[Places]:
+    def _or_cut(self, batch: Persons) -> Iterator[ListRows]:
         found = iter_isolating_failures(lambda first, last: self._of(batch[first:last]), len(batch))
         return (places for _, _, places in found)
 
-    def _of(self, some: Persons) -> Places:
+    def _of(self, some: Persons) -> ListRows:
         ranking, numbers = self._ranking, columns_of(self.request)
         others = [ranking.candidate] if ranking.candidate else []
         wanted = list(dict.fromkeys([ranking.query, ranking.place, *numbers, *others]))
@@ -135,7 +135,7 @@ class _Reader:
         owner = _whole(table[PERSON])
         listed = _whole(table[ranking.candidate]) if ranking.candidate else None
         of_viewers = self.log.person == VIEWER
-        return Places.of(
+        return ListRows.of(
             self.everyone,
             viewer=owner if of_viewers else None,
             query=_whole(table[ranking.query]),

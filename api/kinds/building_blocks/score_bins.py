@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from api.kernel import failpoints
 from api.kernel.errors import InvalidBinsError, UnsupportedAuditError
 from api.kernel.failpoints import Failpoint
-from api.kinds.building_blocks.scoring import refuse_when_not_scoring, score_or_cut
-from api.kinds.building_blocks.table_sum import added
+from api.kinds.building_blocks.scoring import require_scoring, score_isolating_failures
+from api.kinds.building_blocks.table_sum import sum_tables
 from api.kinds.context import AuditContext
 from api.platforms.interfaces import Platform, Scores
 from openapi.resources import Edges, GroupCdf, Levels
@@ -41,17 +41,17 @@ def tally(
     def of_some(platform: Platform, some: Membership) -> Table:
         scores = scores_of(platform)
         context = {name: values[0] for name, values in scores.context.items()} | dict(asked)
-        refuse_when_not_scoring(scores, content, context)
+        require_scoring(scores, content, context)
 
         def tables() -> Iterator[Callable[[], Table]]:
             for group, persons in some.batches():
-                values = score_or_cut(scores, content, persons, context)
+                values = score_isolating_failures(scores, content, persons, context)
                 failpoints.hit(Failpoint.RUNNING)
                 yield partial(_tallied, bounds, bins, group, values)
 
-        return added(bounds, some, tables())
+        return sum_tables(bounds, some, tables())
 
-    return audit.engine.total(membership, of_some)
+    return audit.engine.sum_tables(membership, of_some)
 
 
 def _tallied(

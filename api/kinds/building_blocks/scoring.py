@@ -14,7 +14,7 @@ from api.platforms.interfaces import Persons, Scores
 from api.telemetry.metrics import adapter_call
 
 
-def score_or_cut(
+def score_isolating_failures(
     scores: Scores,
     content: Mapping[str, Any],
     persons: Persons,
@@ -30,7 +30,7 @@ def score_or_cut(
     return call_isolating_failures(score, len(persons), np.float64(np.nan))
 
 
-def refuse_when_not_scoring(
+def require_scoring(
     scores: Scores, content: Mapping[str, Any], context: Mapping[str, str | float]
 ) -> None:
     """Ask for nobody's score, so that an audience that matched nobody fails like any other."""

@@ -9,7 +9,9 @@ from privacy.tables.membership import Membership
 _FEW = 10_000
 
 
-def added(bounds: Bounds, membership: Membership, tables: Iterable[Callable[[], Table]]) -> Table:
+def sum_tables(
+    bounds: Bounds, membership: Membership, tables: Iterable[Callable[[], Table]]
+) -> Table:
     """All of these together: each is made while what the next one is made of is read.
 
     Of a few people it is made at once: another thread would take longer to begin.

@@ -25,18 +25,18 @@ import numpy as np
 from api.kernel.errors import NoConsentError, UnsupportedAuditError
 from api.kinds.building_blocks.exploration import explore
 from api.kinds.context import AuditContext
-from api.kinds.envy_freeness.algorithms import Outcomes, Terms, TermsError, audit_size
+from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms, TermsError, audit_size
 from api.kinds.envy_freeness.algorithms.criteria import arms_needed
 from api.kinds.envy_freeness.algorithms.minimum_steps import require_enough_steps
-from api.kinds.envy_freeness.participants import Drawn, draw_lots, spare_arms
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, planned_question
+from api.kinds.envy_freeness.participants import DrawnLots, draw_lots, spare_arms
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Persons, Platform, Policies
 from openapi.kinds import envy_freeness as contract
 from openapi.resources import EnvyFreenessRequest
 from privacy.plans.envy_freeness import COST_UNIT
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
-from privacy.waist import Question
+from privacy.waist import ReleasePlan
 
 COUNTS, DURATION, COST = "counts", "duration", "cost"
 # Bytes known about one arm of a target, under the bounds that need more of it.
@@ -82,14 +82,14 @@ class EnvyFreeness:
         _check_size(request, audience.members)
         _check_steps(request, policies.step_seconds)
 
-    def question(self, request: EnvyFreenessRequest, audience: AudienceFacts) -> Question:
+    def plan(self, request: EnvyFreenessRequest, audience: AudienceFacts) -> ReleasePlan:
         arms_per_person_of(request)
-        return planned_question(request, audience)
+        return plan_release(request, audience)
 
     def reduce(
         self,
         request: EnvyFreenessRequest,
-        question: Question,
+        plan: ReleasePlan,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
         context: AuditContext,
@@ -105,7 +105,7 @@ class EnvyFreeness:
             secrets.randbits(63),
         )
         cells = tallied(outcomes, request.steps)
-        return {name: Table(each.bounds, cells[name]) for name, each in question.items()}
+        return {name: Table(each.bounds, cells[name]) for name, each in plan.items()}
 
     def held_bytes(self, request: EnvyFreenessRequest, audience: AudienceFacts) -> int:
         """Return what is known about each arm of every target, and the places in all lots."""
@@ -165,7 +165,7 @@ def arms_per_person_of(request: EnvyFreenessRequest) -> int:
     return request.arms_per_person
 
 
-def drawn_from(people: Persons, request: EnvyFreenessRequest, secret: int) -> Drawn:
+def drawn_from(people: Persons, request: EnvyFreenessRequest, secret: int) -> DrawnLots:
     """Draw targets and arms from the people who agree; say how many arms may withdraw."""
     each = arms_per_person_of(request)
     drawn = draw_lots(people, request.targets, request.arms, each, secret)
@@ -174,7 +174,7 @@ def drawn_from(people: Persons, request: EnvyFreenessRequest, secret: int) -> Dr
     return replace(drawn, spare=spare)
 
 
-def tallied(outcomes: Outcomes, steps: int) -> dict[str, Cells]:
+def tallied(outcomes: BatchOutcomes, steps: int) -> dict[str, Cells]:
     """Return each table's cells: a target who withdrew adds steps and cost, and to no count."""
     cost = np.clip(np.rint(COST_UNIT * outcomes.cost), -COST_UNIT * steps, COST_UNIT * steps)
     counts = [outcomes.are("envy").sum(), outcomes.are("no-envy").sum()]

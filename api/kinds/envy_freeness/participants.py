@@ -31,7 +31,7 @@ _PLACES = 2**52
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnLots:
     """The lots that run: `policies[t, k]` is whose recommendations target t is shown as arm k.
 
     Arm 0 is their own. `lots` has each row's number, which no other lot changes; `spare` is the
@@ -51,7 +51,9 @@ class Drawn:
         return int(self.policies.shape[1]) - 1
 
 
-def draw_lots(people: Persons, targets: int, arms: int, arms_per_person: int, secret: int) -> Drawn:
+def draw_lots(
+    people: Persons, targets: int, arms: int, arms_per_person: int, secret: int
+) -> DrawnLots:
     """Return a target and `arms` arms of each lot that runs; `people` are distinct."""
     lots, places = _entries(people, targets, arms_per_person, secret)
     leads = np.zeros(lots.shape, bool)
@@ -61,7 +63,7 @@ def draw_lots(people: Persons, targets: int, arms: int, arms_per_person: int, se
     start, size = runs_of(lot[order])
     runs = start[(size > arms) & lead[order][start]]
     members = order[runs[:, None] + np.arange(arms + 1)]
-    return Drawn(person[members], lot[order][runs])
+    return DrawnLots(person[members], lot[order][runs])
 
 
 def _entries(people: Persons, lots: int, each: int, secret: int) -> tuple[Places, Places]:

@@ -12,15 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.kinds.building_blocks import log_checks, score_bins
-from api.kinds.building_blocks.log_rows import HELD_BYTES, Groups, Rows, Selection, tabulated
+from api.kinds.building_blocks.log_rows import (
+    HELD_BYTES,
+    Groups,
+    SelectedRows,
+    Selection,
+    tabulate_rows,
+)
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, planned_question
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Platform
 from openapi.kinds import log_cdf as contract
 from openapi.resources import LogCdfRequest
 from privacy.tables.bounded_table import Table
 from privacy.tables.membership import Membership
-from privacy.waist import Question
+from privacy.waist import ReleasePlan
 
 TREE = "cdf"
 
@@ -35,25 +41,25 @@ class LogCdf:
         score_bins.check_increasing(request.bins.edges)
         log_checks.check(request, [request.column], platform)
 
-    def question(self, request: LogCdfRequest, audience: AudienceFacts) -> Question:
-        return planned_question(request, audience)
+    def plan(self, request: LogCdfRequest, audience: AudienceFacts) -> ReleasePlan:
+        return plan_release(request, audience)
 
     def reduce(
         self,
         request: LogCdfRequest,
-        question: Question,
+        plan: ReleasePlan,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
         context: AuditContext,
     ) -> Mapping[str, Table]:
-        bounds = question[TREE].bounds
+        bounds = plan[TREE].bounds
         asked = Selection(request.log, (request.column,), request.where, request.rows_per_person)
 
-        def reduce(group: Groups, rows: Rows) -> Table:
+        def reduce(group: Groups, rows: SelectedRows) -> Table:
             place = score_bins.bin_of(rows.numbers[request.column], request.bins)
             return Table.tally(bounds, place + group * bounds.shape[1])
 
-        return {TREE: tabulated(context, asked, membership, bounds, reduce)}
+        return {TREE: tabulate_rows(context, asked, membership, bounds, reduce)}
 
     def held_bytes(self, request: LogCdfRequest, audience: AudienceFacts) -> int:
         return HELD_BYTES

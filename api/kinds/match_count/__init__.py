@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, planned_question
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Platform
 from openapi.kinds import match_count as contract
 from openapi.resources import GroupCount, MatchCountRequest
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
-from privacy.waist import Question
+from privacy.waist import ReleasePlan
 
 MATCHED = "matched"
 
@@ -33,19 +33,19 @@ class MatchCount:
     ) -> None:
         """There is nothing to refuse."""
 
-    def question(self, request: MatchCountRequest, audience: AudienceFacts) -> Question:
-        return planned_question(request, audience)
+    def plan(self, request: MatchCountRequest, audience: AudienceFacts) -> ReleasePlan:
+        return plan_release(request, audience)
 
     def reduce(
         self,
         request: MatchCountRequest,
-        question: Question,
+        plan: ReleasePlan,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
         context: AuditContext,
     ) -> Mapping[str, Table]:
         counts = np.array([len(group) for group in membership.groups], np.int64)
-        return {MATCHED: Table(question[MATCHED].bounds, counts)}
+        return {MATCHED: Table(plan[MATCHED].bounds, counts)}
 
     def held_bytes(self, request: MatchCountRequest, audience: AudienceFacts) -> int:
         return 0

@@ -19,13 +19,13 @@ import numpy as np
 from api.kernel.errors import UnsupportedAuditError
 from api.kinds.building_blocks import score_bins
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, planned_question
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Platform
 from openapi.kinds import most_skewed as contract
 from openapi.resources import MostSkewedRequest
 from privacy.tables.bounded_table import Bounds, Table
 from privacy.tables.membership import Membership
-from privacy.waist import Question
+from privacy.waist import ReleasePlan
 
 SKEW = "skew"
 
@@ -46,13 +46,13 @@ class MostSkewed:
                 case="not-two-groups",
             )
 
-    def question(self, request: MostSkewedRequest, audience: AudienceFacts) -> Question:
-        return planned_question(request, audience)
+    def plan(self, request: MostSkewedRequest, audience: AudienceFacts) -> ReleasePlan:
+        return plan_release(request, audience)
 
     def reduce(
         self,
         request: MostSkewedRequest,
-        question: Question,
+        plan: ReleasePlan,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
         context: AuditContext,
@@ -66,7 +66,7 @@ class MostSkewed:
                 for content in contents
             )
         ]
-        return {SKEW: Table(question[SKEW].bounds, np.array(skews, np.int64))}
+        return {SKEW: Table(plan[SKEW].bounds, np.array(skews, np.int64))}
 
     def held_bytes(self, request: MostSkewedRequest, audience: AudienceFacts) -> int:
         return 0

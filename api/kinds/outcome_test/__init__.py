@@ -30,16 +30,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.kinds.building_blocks import log_checks, score_bins
-from api.kinds.building_blocks.log_rows import HELD_BYTES, Groups, Rows, Selection, tabulated
+from api.kinds.building_blocks.log_rows import (
+    HELD_BYTES,
+    Groups,
+    SelectedRows,
+    Selection,
+    tabulate_rows,
+)
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, planned_question
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Platform
 from openapi.kinds import outcome_test as contract
 from openapi.resources import GroupMoments, MomentUnits, OutcomeTestRequest
 from privacy.plans.outcome_test import MOMENT_UNITS
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
-from privacy.waist import Question
+from privacy.waist import ReleasePlan
 
 MOMENTS = "moments"
 RULES = (
@@ -61,24 +67,24 @@ class OutcomeTest:
         log = log_checks.check(request, [request.score, request.outcome], platform)
         log_checks.check_range(request.outcome_range, *log.numbers[request.outcome])
 
-    def question(self, request: OutcomeTestRequest, audience: AudienceFacts) -> Question:
-        return planned_question(request, audience)
+    def plan(self, request: OutcomeTestRequest, audience: AudienceFacts) -> ReleasePlan:
+        return plan_release(request, audience)
 
     def reduce(
         self,
         request: OutcomeTestRequest,
-        question: Question,
+        plan: ReleasePlan,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
         context: AuditContext,
     ) -> Mapping[str, Table]:
-        bounds, numbers = question[MOMENTS].bounds, (request.score, request.outcome)
+        bounds, numbers = plan[MOMENTS].bounds, (request.score, request.outcome)
         asked = Selection(request.log, numbers, request.where, request.rows_per_person)
 
-        def reduce(group: Groups, rows: Rows) -> Table:
+        def reduce(group: Groups, rows: SelectedRows) -> Table:
             return Table(bounds, moments(request, rows, group, bounds.shape[0]))
 
-        return {MOMENTS: tabulated(context, asked, membership, bounds, reduce)}
+        return {MOMENTS: tabulate_rows(context, asked, membership, bounds, reduce)}
 
     def held_bytes(self, request: OutcomeTestRequest, audience: AudienceFacts) -> int:
         return HELD_BYTES
@@ -104,7 +110,7 @@ class OutcomeTest:
         return log_checks.log_of(request, platform).model_digest
 
 
-def moments(request: OutcomeTestRequest, rows: Rows, group: Groups, groups: int) -> Cells:
+def moments(request: OutcomeTestRequest, rows: SelectedRows, group: Groups, groups: int) -> Cells:
     """The sums of one batch of rows, by group, bin and moment."""
     scores, outcomes = rows.numbers[request.score], rows.numbers[request.outcome]
     edges = np.asarray(request.bins.edges)

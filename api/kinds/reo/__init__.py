@@ -25,15 +25,21 @@ from numpy.typing import NDArray
 
 from api.kernel.errors import UnsupportedAuditError
 from api.kinds.building_blocks import log_checks
-from api.kinds.building_blocks.log_rows import HELD_BYTES, Groups, Rows, Selection, tabulated
+from api.kinds.building_blocks.log_rows import (
+    HELD_BYTES,
+    Groups,
+    SelectedRows,
+    Selection,
+    tabulate_rows,
+)
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, planned_question
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Log, Platform, Traffic
 from openapi.kinds import reo as contract
 from openapi.resources import GroupTraffics, ReoRequest, TrafficCounts
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
-from privacy.waist import Question
+from privacy.waist import ReleasePlan
 
 COUNTS = "counts"
 MAX_CELLS = 20_000
@@ -69,13 +75,13 @@ class Reo:
         if len(request.groups) * (_slots(request) + 1) > MAX_CELLS:
             raise _refused(f"this asks for more than {MAX_CELLS} counts: ask for fewer days")
 
-    def question(self, request: ReoRequest, audience: AudienceFacts) -> Question:
-        return planned_question(request, audience)
+    def plan(self, request: ReoRequest, audience: AudienceFacts) -> ReleasePlan:
+        return plan_release(request, audience)
 
     def reduce(
         self,
         request: ReoRequest,
-        question: Question,
+        plan: ReleasePlan,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
         context: AuditContext,
@@ -89,13 +95,13 @@ class Reo:
         if request.days and traffic.day:
             words[traffic.day] = request.days
         asked = Selection(request.log, tuple(request.signals), words, request.rows_per_person)
-        bounds = question[COUNTS].bounds
+        bounds = plan[COUNTS].bounds
         size = int(np.prod(bounds.shape[1:]))
 
-        def reduce(group: Groups, rows: Rows) -> Table:
+        def reduce(group: Groups, rows: SelectedRows) -> Table:
             return Table.tally(bounds, cells(request, traffic, rows) + group * size)
 
-        return {COUNTS: tabulated(context, asked, membership, bounds, reduce)}
+        return {COUNTS: tabulate_rows(context, asked, membership, bounds, reduce)}
 
     def held_bytes(self, request: ReoRequest, audience: AudienceFacts) -> int:
         return HELD_BYTES
@@ -128,7 +134,7 @@ class Reo:
         return log_checks.log_of(request, platform).model_digest
 
 
-def cells(request: ReoRequest, traffic: Traffic, rows: Rows) -> NDArray[np.intp]:
+def cells(request: ReoRequest, traffic: Traffic, rows: SelectedRows) -> NDArray[np.intp]:
     """The flat cell of each row within its group of the audience."""
     strategy = slot = rows.words[traffic.strategy]
     if request.days and traffic.day:

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from api.kinds.building_blocks import score_bins
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, planned_question
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Platform
 from openapi.kinds import score_cdf as contract
 from openapi.resources import ScoreCdfRequest
 from privacy.tables.bounded_table import Table
 from privacy.tables.membership import Membership
-from privacy.waist import Question
+from privacy.waist import ReleasePlan
 
 TREE = "cdf"
 
@@ -35,19 +35,19 @@ class ScoreCdf:
     def check(self, request: ScoreCdfRequest, audience: AudienceFacts, platform: Platform) -> None:
         score_bins.check(request.bins, request.context, platform)
 
-    def question(self, request: ScoreCdfRequest, audience: AudienceFacts) -> Question:
-        return planned_question(request, audience)
+    def plan(self, request: ScoreCdfRequest, audience: AudienceFacts) -> ReleasePlan:
+        return plan_release(request, audience)
 
     def reduce(
         self,
         request: ScoreCdfRequest,
-        question: Question,
+        plan: ReleasePlan,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
         context: AuditContext,
     ) -> Mapping[str, Table]:
         [content] = contents
-        bounds = question[TREE].bounds
+        bounds = plan[TREE].bounds
         table = score_bins.tally(
             content, request.bins, request.context, membership, context, bounds
         )

@@ -14,13 +14,13 @@ from typing import Any
 
 from api.kinds.building_blocks import score_bins
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, planned_question
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Platform
 from openapi.kinds import score_histogram as contract
 from openapi.resources import GroupHistogram, GroupSize, ScoreHistogramRequest
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
-from privacy.waist import Question
+from privacy.waist import ReleasePlan
 
 BINS = "bins"
 SIZES = "sizes"
@@ -37,26 +37,26 @@ class ScoreHistogram:
     ) -> None:
         score_bins.check(request.bins, request.context, platform)
 
-    def question(self, request: ScoreHistogramRequest, audience: AudienceFacts) -> Question:
-        return planned_question(request, audience)
+    def plan(self, request: ScoreHistogramRequest, audience: AudienceFacts) -> ReleasePlan:
+        return plan_release(request, audience)
 
     def reduce(
         self,
         request: ScoreHistogramRequest,
-        question: Question,
+        plan: ReleasePlan,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
         context: AuditContext,
     ) -> Mapping[str, Table]:
         [content] = contents
-        bounds = question[BINS].bounds
+        bounds = plan[BINS].bounds
         table = score_bins.tally(
             content, request.bins, request.context, membership, context, bounds
         )
         tables = {BINS: table}
-        if SIZES in question:
+        if SIZES in plan:
             # Everybody is in exactly one cell of each of their groups: sizes are row sums.
-            tables[SIZES] = Table(question[SIZES].bounds, table.cells.sum(axis=1))
+            tables[SIZES] = Table(plan[SIZES].bounds, table.cells.sum(axis=1))
         return tables
 
     def held_bytes(self, request: ScoreHistogramRequest, audience: AudienceFacts) -> int:

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from api.kernel.errors import InvalidBinsError, UnsupportedAuditError
 from api.kinds.building_blocks import log_checks, ranked_lists, score_bins
-from api.kinds.building_blocks.log_rows import Rows, Selection, drawn, new_secret
-from api.kinds.building_blocks.scoring import refuse_when_not_scoring, score_or_cut
+from api.kinds.building_blocks.log_rows import SelectedRows, Selection, draw_rows, new_secret
+from api.kinds.building_blocks.scoring import require_scoring, score_isolating_failures
 from api.kinds.context import AuditContext
-from api.kinds.protocol import AudienceFacts, PlatformKind, Source, planned_question
+from api.kinds.protocol import AudienceFacts, PlatformKind, Source, plan_release
 from api.platforms.interfaces import Persons, Platform
 from openapi.kinds import two_party as contract
 from openapi.resources import (
@@ -37,11 +37,11 @@ from openapi.resources import (
     TwoPartyRequest,
 )
 from privacy.errors import BoundsError
-from privacy.metric_values import FalsePositives, Outcomes, ScoreBins, summed
+from privacy.metric_values import FalsePositives, Outcomes, ScoreBins, sum_by_person
 from privacy.metric_values.from_request import metric_of
 from privacy.tables.bounded_table import Table
 from privacy.tables.membership import BATCH, Membership
-from privacy.waist import Question
+from privacy.waist import ReleasePlan
 
 NAME = contract.KIND.name
 SUMS = "sums"
@@ -88,13 +88,13 @@ class TwoParty:
         except BoundsError as error:
             raise _refused(str(error)) from error
 
-    def question(self, request: TwoPartyRequest, audience: AudienceFacts) -> Question:
-        return planned_question(request, audience)
+    def plan(self, request: TwoPartyRequest, audience: AudienceFacts) -> ReleasePlan:
+        return plan_release(request, audience)
 
     def reduce(
         self,
         request: TwoPartyRequest,
-        question: Question,
+        plan: ReleasePlan,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
         context: AuditContext,
@@ -139,7 +139,7 @@ class TwoParty:
 
 
 def terms_of(request: TwoPartyRequest, audience: AudienceFacts, audit_id: str) -> Any:
-    """The `privacy.two_party.Terms` of the audit: public, and the same on both sides."""
+    """The `privacy.two_party.RunTerms` of the audit: public, and the same on both sides."""
     from privacy.two_party.service_terms import service_terms  # an extra
 
     return service_terms(
@@ -182,9 +182,11 @@ def _scored(
 ) -> Integers:
     [content], scores = contents, score_bins.scores_of(platform)
     context = {name: values[0] for name, values in scores.context.items()} | dict(metric.context)
-    refuse_when_not_scoring(scores, content, context)
+    require_scoring(scores, content, context)
     parts = [
-        made.rows(score_or_cut(scores, content, persons[start : start + BATCH], context))
+        made.rows(
+            score_isolating_failures(scores, content, persons[start : start + BATCH], context)
+        )
         for start in range(0, max(1, len(persons)), BATCH)
     ]
     return np.concatenate(parts)
@@ -197,9 +199,9 @@ def _logged(metric: OfLog, made: Any, persons: Persons, platform: Platform) -> I
     asked = Selection(metric.log, _columns(metric), words, metric.rows_per_person)
     found = np.zeros((len(persons), len(made.layout.cells)), np.int64)
     people = Membership((everyone,), 1)
-    for _, rows in drawn(log_checks.logs_of(platform), asked, people, new_secret()):
+    for _, rows in draw_rows(log_checks.logs_of(platform), asked, people, new_secret()):
         place = np.searchsorted(everyone, rows.person)
-        found += summed(_rows(metric, made, rows), place, len(everyone))
+        found += sum_by_person(_rows(metric, made, rows), place, len(everyone))
     back = np.empty_like(order)
     back[order] = np.arange(len(order))
     return found[back]
@@ -213,7 +215,7 @@ def _columns(metric: OfLog) -> tuple[str, ...]:
     return (metric.score, metric.actual)
 
 
-def _rows(metric: OfLog, made: Any, rows: Rows) -> Integers:
+def _rows(metric: OfLog, made: Any, rows: SelectedRows) -> Integers:
     """What each row adds to its person."""
     columns = [rows.numbers[name] for name in _columns(metric)]
     match made:

@@ -14,10 +14,10 @@ from api.operations.doctor.switches import SETTINGS
 CHECKS: tuple[Check[DoctorSubject], ...] = (*DATABASE, *FILES, *KEYS, *SETTINGS, *MACHINE)
 
 
-def diagnose(patient: DoctorSubject) -> Iterator[Finding]:
+def diagnose(subject: DoctorSubject) -> Iterator[Finding]:
     """Run every check; only the first one where there is no database."""
     for check in CHECKS:
-        found = check(patient)
+        found = check(subject)
         yield found
         if check is CHECKS[0] and found.outcome == "failed":
             return

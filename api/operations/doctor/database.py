@@ -8,12 +8,12 @@ from sqlmodel import Session, col, func, select
 from api.app.capacity import Capacity
 from api.audits.queue.heartbeats import SILENCE
 from api.db import EntryRow, HeadRow, ProcessRow, SigningKeyRow
-from api.db.schema import revisions
+from api.db.schema import list_revisions
 from api.kernel.checks import Checks, NotApplicableError, WarnedError
 from api.kernel.clock import now
 from api.kernel.settings import ledger_origin
-from api.ledger.checkpoints import latest
-from api.ledger.tree import tree
+from api.ledger.checkpoints import load_latest
+from api.ledger.tree import load_tree
 from api.operations.doctor.subject import DoctorSubject
 from privacy.errors import NoteError
 from privacy.ledger.merkle import Frontier
@@ -27,18 +27,18 @@ _PRAGMAS = {"journal_mode": ("wal",), "synchronous": ("2", "3")}
 
 
 @DATABASE.check("start it, or mend database_url")
-def database_answers(patient: DoctorSubject) -> str | None:
-    if patient.is_sqlite and not patient.file.exists():
+def database_answers(subject: DoctorSubject) -> str | None:
+    if subject.is_sqlite and not subject.file.exists():
         return "there is no such file"
-    with patient.store.read() as session:
+    with subject.store.read() as session:
         return None if session.execute(text("SELECT 1")).scalar_one() == 1 else "it does not count"
 
 
 @DATABASE.check("take back what makes it faster and forgetful: a charge must survive any crash")
-def commits_are_durable(patient: DoctorSubject) -> str | None:
-    if patient.is_sqlite:
-        return _weak_pragmas(patient)
-    with patient.store.read() as session:
+def commits_are_durable(subject: DoctorSubject) -> str | None:
+    if subject.is_sqlite:
+        return _weak_pragmas(subject)
+    with subject.store.read() as session:
         found = {name: session.execute(text(f"SHOW {name}")).scalar_one() for name in _DURABLE}
     # More than `on`, such as remote_apply, waits for more.
     weak = [f"{name} is {value}" for name, value in found.items() if value in ("off", "local")]
@@ -49,12 +49,12 @@ def commits_are_durable(patient: DoctorSubject) -> str | None:
     "raise max_connections of PostgreSQL, or start fewer processes: those without a connection"
     " answer 503"
 )
-def connections_are_enough(patient: DoctorSubject) -> str | None:
+def connections_are_enough(subject: DoctorSubject) -> str | None:
     """What the processes that run now may open, against what PostgreSQL accepts."""
-    if patient.is_sqlite:
+    if subject.is_sqlite:
         raise NotApplicableError("SQLite does not count connections")
-    each = Capacity.of(patient.settings).connections
-    with patient.store.read() as session:
+    each = Capacity.of(subject.settings).connections
+    with subject.store.read() as session:
         accepted = _accepted_connections(session)
         running = max(1, _running_processes(session))
     if each > accepted:
@@ -67,9 +67,9 @@ def connections_are_enough(patient: DoctorSubject) -> str | None:
 
 
 @DATABASE.check("connect to the primary: a copy cannot be written to")
-def database_can_be_written(patient: DoctorSubject) -> str | None:
-    with patient.store.write() as session:
-        if not patient.is_sqlite and session.execute(text("SELECT pg_is_in_recovery()")).scalar():
+def database_can_be_written(subject: DoctorSubject) -> str | None:
+    with subject.store.write() as session:
+        if not subject.is_sqlite and session.execute(text("SELECT pg_is_in_recovery()")).scalar():
             return "it is a copy of another one"
         session.execute(text("UPDATE ledger_head SET size = size"))
         session.rollback()
@@ -77,45 +77,47 @@ def database_can_be_written(patient: DoctorSubject) -> str | None:
 
 
 @DATABASE.check("restore a back-up: the file is damaged")
-def database_is_whole(patient: DoctorSubject) -> str | None:
-    if not patient.is_sqlite:
+def database_is_whole(subject: DoctorSubject) -> str | None:
+    if not subject.is_sqlite:
         raise NotApplicableError("PostgreSQL has pg_amcheck for it")
-    with patient.store.read() as session:
+    with subject.store.read() as session:
         found = session.execute(text("PRAGMA quick_check(1)")).scalar_one()
     return None if found == "ok" else "SQLite finds errors in it"
 
 
 @DATABASE.check("start a version that knows it, or restore a back-up that this one knows")
-def schema_is_known(patient: DoctorSubject) -> str | None:
-    found = _revision(patient)
+def schema_is_known(subject: DoctorSubject) -> str | None:
+    found = _revision(subject)
     return (
-        None if found in revisions() else f"it is at {found or 'none'}: not one of this version's"
+        None
+        if found in list_revisions()
+        else f"it is at {found or 'none'}: not one of this version's"
     )
 
 
 @DATABASE.check("start a process of this version: it migrates", warns=True)
-def schema_is_the_newest(patient: DoctorSubject) -> str | None:
-    found, newest = _revision(patient), revisions()[-1]
+def schema_is_the_newest(subject: DoctorSubject) -> str | None:
+    found, newest = _revision(subject), list_revisions()[-1]
     return None if found == newest else f"it is at {found or 'none'}, this version needs {newest}"
 
 
 @DATABASE.check("restore all tables of one back-up, of one moment")
-def ledger_is_whole(patient: DoctorSubject) -> str | None:
+def ledger_is_whole(subject: DoctorSubject) -> str | None:
     """Compare the number of entries, and hash all that the newest signed head covers."""
-    with patient.store.snapshot() as session:
+    with subject.store.snapshot() as session:
         size = session.exec(select(HeadRow)).one().size
         entries = session.exec(select(func.count()).select_from(EntryRow)).one()
-        signed = latest(session)
+        signed = load_latest(session)
         if entries != size:
             return f"it says that it has {size} entries, and has {entries}"
         if signed is None:
             raise WarnedError("no head is signed yet: only the number of entries was compared")
-        head = _opened(patient, signed.note)
+        head = _opened(subject, signed.note)
         if head is None:
             return "no key of this ledger signed its newest head"
         if head.size > size or _root(session, head.size) != head.root:
             return "its newest signed head is not of these entries"
-        if tree(session).root(head.size) != head.root:
+        if load_tree(session).root(head.size) != head.root:
             return "the hashes that are kept with the entries are not theirs"
     return None
 
@@ -124,26 +126,26 @@ def ledger_is_whole(patient: DoctorSubject) -> str | None:
     "do not serve from it: budget that was spent would come back. Recover what is newer, or stop"
     " every mandate and tell the regulator (docs/how-to/platforms/run-the-service.md)"
 )
-def ledger_continues_the_head(patient: DoctorSubject) -> str | None:
-    if patient.head is None:
+def ledger_continues_the_head(subject: DoctorSubject) -> str | None:
+    if subject.head is None:
         raise NotApplicableError(
             "bring a signed head from outside with --head, after a restore above all"
         )
-    head = _opened(patient, patient.head)
+    head = _opened(subject, subject.head)
     if head is None:
         return "no key of this ledger signed that head"
-    with patient.store.snapshot() as session:
+    with subject.store.snapshot() as session:
         size = session.exec(select(HeadRow)).one().size
         if size < head.size:
             return f"the database is old: a head of {head.size} entries was signed, it has {size}"
-        if tree(session).root(head.size) != head.root:
+        if load_tree(session).root(head.size) != head.root:
             return "other entries were signed at that size: this is another ledger's history"
     return None
 
 
-def _weak_pragmas(patient: DoctorSubject) -> str | None:
+def _weak_pragmas(subject: DoctorSubject) -> str | None:
     """Ask a connection of SQLite what it does with a commit."""
-    with patient.store.read() as session:
+    with subject.store.read() as session:
         found = {
             name: str(session.execute(text(f"PRAGMA {name}")).scalar_one()) for name in _PRAGMAS
         }
@@ -169,10 +171,10 @@ def _running_processes(session: Session) -> int:
     return session.exec(select(func.count()).select_from(ProcessRow).where(lately)).one()
 
 
-def _opened(patient: DoctorSubject, note: str) -> Checkpoint | None:
+def _opened(subject: DoctorSubject, note: str) -> Checkpoint | None:
     """Return the checkpoint if a ledger key of this deployment signed it."""
-    origin = ledger_origin(patient.settings)
-    with patient.store.read() as session:
+    origin = ledger_origin(subject.settings)
+    with subject.store.read() as session:
         ledger = select(SigningKeyRow).where(SigningKeyRow.purpose == "ledger")
         jwks = [row.public_jwk for row in session.exec(ledger)]
     keys = [VerifierKey.of(origin, OKPKey.import_key(jwk)) for jwk in jwks]
@@ -193,6 +195,6 @@ def _root(session: Session, size: int) -> bytes:
     return frontier.root()
 
 
-def _revision(patient: DoctorSubject) -> str | None:
-    with patient.store.engine.connect() as connection:
+def _revision(subject: DoctorSubject) -> str | None:
+    with subject.store.engine.connect() as connection:
         return MigrationContext.configure(connection).get_current_revision()

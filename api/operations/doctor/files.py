@@ -20,16 +20,16 @@ _TO_DO = "let only the service's own account read it: chmod 600 on files, chmod 
 
 
 @FILES.check(_TO_DO)
-def settings_are_private(patient: DoctorSubject) -> str | None:
-    if patient.config is None:
+def settings_are_private(subject: DoctorSubject) -> str | None:
+    if subject.config is None:
         raise NotApplicableError("the settings come from the environment")
-    return _exposure([patient.config])
+    return _exposure([subject.config])
 
 
 @FILES.check(_TO_DO)
-def key_files_are_private(patient: DoctorSubject) -> str | None:
+def key_files_are_private(subject: DoctorSubject) -> str | None:
     """The adapter's token and the key of the client certificate."""
-    options = patient.settings.platform_options
+    options = subject.settings.platform_options
     files = [Path(options[name]) for name in _KEY_OPTIONS if options.get(name) is not None]
     if not files:
         raise NotApplicableError("no token_file and no certificate_key is set")
@@ -37,11 +37,11 @@ def key_files_are_private(patient: DoctorSubject) -> str | None:
 
 
 @FILES.check(_TO_DO)
-def database_is_private(patient: DoctorSubject) -> str | None:
+def database_is_private(subject: DoctorSubject) -> str | None:
     """The database of SQLite, its write-ahead log and its shared memory."""
-    if not patient.is_sqlite:
+    if not subject.is_sqlite:
         raise NotApplicableError("the files of PostgreSQL are not visible from here")
-    files = (patient.file.with_name(patient.file.name + end) for end in ("", "-wal", "-shm"))
+    files = (subject.file.with_name(subject.file.name + end) for end in ("", "-wal", "-shm"))
     return _exposure([path for path in files if path.exists()])
 
 

@@ -20,39 +20,39 @@ _DRAWN = 4096
 
 
 @MACHINE.check("let a time service correct the clock slowly (chrony, systemd-timesyncd)")
-def clock_runs_evenly(patient: DoctorSubject) -> str | None:
-    began, ticked = patient.now(), patient.monotonic()
+def clock_runs_evenly(subject: DoctorSubject) -> str | None:
+    began, ticked = subject.now(), subject.monotonic()
     time.sleep(_PAUSE)
-    drift = (patient.now() - began).total_seconds() - (patient.monotonic() - ticked)
+    drift = (subject.now() - began).total_seconds() - (subject.monotonic() - ticked)
     return f"it jumped by {drift:.1f} s within {_PAUSE} s" if abs(drift) > 0.5 else None
 
 
 @MACHINE.check("set the clock: entries are dated, and tokens expire, by it")
-def clock_agrees_with_the_database(patient: DoctorSubject) -> str | None:
-    if patient.is_sqlite:
+def clock_agrees_with_the_database(subject: DoctorSubject) -> str | None:
+    if subject.is_sqlite:
         raise NotApplicableError("SQLite has no clock of its own")
-    with patient.store.read() as session:
+    with subject.store.read() as session:
         told = session.execute(text("SELECT clock_timestamp()")).scalar_one()
-    apart = (patient.now() - told).total_seconds()
+    apart = (subject.now() - told).total_seconds()
     return f"they are {apart:.1f} s apart" if abs(apart) > _SKEW_SECONDS else None
 
 
 @MACHINE.check("set the clock; the ledger waits for no clock, and dates on from its newest entry")
-def clock_is_not_behind_the_ledger(patient: DoctorSubject) -> str | None:
-    with patient.store.read() as session:
+def clock_is_not_behind_the_ledger(subject: DoctorSubject) -> str | None:
+    with subject.store.read() as session:
         latest = session.exec(select(HeadRow)).one().latest
-    behind = (latest - patient.now()).total_seconds()
+    behind = (latest - subject.now()).total_seconds()
     return f"the ledger is {behind:.0f} s ahead of it" if behind > _SKEW_SECONDS else None
 
 
 @MACHINE.check("give the machine a source of randomness; run no audit without")
-def chance_is_random(patient: DoctorSubject) -> str | None:
+def chance_is_random(subject: DoctorSubject) -> str | None:
     if hasattr(os, "getrandom"):
         try:
             os.getrandom(1, os.GRND_NONBLOCK)
         except BlockingIOError:
             return "the system has not gathered enough of it yet"
-    first, second = patient.draw(_DRAWN), patient.draw(_DRAWN)
+    first, second = subject.draw(_DRAWN), subject.draw(_DRAWN)
     ones = sum(byte.bit_count() for byte in first)
     # Ones of n = 32,768 fair bits: mean n/2, standard deviation √n/2 = 90.5; 8 of them, 1e-15.
     if first == second or abs(ones - 4 * _DRAWN) > 8 * 90.5:
@@ -61,20 +61,20 @@ def chance_is_random(patient: DoctorSubject) -> str | None:
 
 
 @MACHINE.check("make room: a database that cannot write answers nobody")
-def disk_has_room(patient: DoctorSubject) -> str | None:
-    if not patient.is_sqlite:
+def disk_has_room(subject: DoctorSubject) -> str | None:
+    if not subject.is_sqlite:
         raise NotApplicableError("the disk of PostgreSQL is not visible from here: watch it there")
-    return _little_room(patient, patient.file.parent)
+    return _little_room(subject, subject.file.parent)
 
 
 @MACHINE.check("make room for uploads that are being read")
-def temporary_files_have_room(patient: DoctorSubject) -> str | None:
-    return _little_room(patient, Path(tempfile.gettempdir()))
+def temporary_files_have_room(subject: DoctorSubject) -> str | None:
+    return _little_room(subject, Path(tempfile.gettempdir()))
 
 
-def _little_room(patient: DoctorSubject, folder: Path) -> str | None:
+def _little_room(subject: DoctorSubject, folder: Path) -> str | None:
     free = shutil.disk_usage(folder).free
-    return f"{free / GIB:.1f} GiB are free" if free < patient.free_bytes else None
+    return f"{free / GIB:.1f} GiB are free" if free < subject.free_bytes else None
 
 
 @MACHINE.check(
@@ -82,9 +82,9 @@ def _little_room(patient: DoctorSubject, folder: Path) -> str | None:
     " killed with its worker, again and again",
     warns=True,
 )
-def memory_is_enough(patient: DoctorSubject) -> str | None:
+def memory_is_enough(subject: DoctorSubject) -> str | None:
     """The other half is for the program, requests and two-party runs."""
-    allowed, one = patient.memory(), patient.settings.audit_memory_bytes
+    allowed, one = subject.memory(), subject.settings.audit_memory_bytes
     if 2 * one <= allowed:
         return None
     return f"one audit may take {one / GIB:.1f} GiB, this process {allowed / GIB:.1f} GiB in all"

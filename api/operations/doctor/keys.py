@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from sqlmodel import select
 
 from api.db import EntryRow, SigningKeyRow
-from api.identity.key_encryption import Seal, decode
+from api.identity.key_encryption import KeyCipher, decode
 from api.kernel.checks import Checks, NotApplicableError, WarnedError
 from api.kernel.errors import UnavailableError
 from api.operations.doctor.subject import DoctorSubject
@@ -20,14 +20,14 @@ _DIFFERENT = 16
 
 
 @KEYS.check("make a new one by `platform-auditor init`, for a new deployment")
-def sealing_key_is_random(patient: DoctorSubject) -> str | None:
-    key = decode(patient.settings.key_encryption_key)
+def sealing_key_is_random(subject: DoctorSubject) -> str | None:
+    key = decode(subject.settings.key_encryption_key)
     return "it is not random" if len(set(key)) < _DIFFERENT else None
 
 
 @KEYS.check("restore the settings and the database of the same moment, together")
-def signing_keys_open(patient: DoctorSubject) -> str | None:
-    seal, rows = Seal(patient.settings.key_encryption_key), _rows(patient)
+def signing_keys_open(subject: DoctorSubject) -> str | None:
+    seal, rows = KeyCipher(subject.settings.key_encryption_key), _rows(subject)
     if not rows:
         raise NotApplicableError("none was made yet: the service makes them when it starts")
     for row in rows:
@@ -39,31 +39,31 @@ def signing_keys_open(patient: DoctorSubject) -> str | None:
 
 
 @KEYS.check("restore all tables of one back-up: receipts are checked by every key that ever was")
-def signing_keys_are_there(patient: DoctorSubject) -> str | None:
-    with patient.store.read() as session:
+def signing_keys_are_there(subject: DoctorSubject) -> str | None:
+    with subject.store.read() as session:
         made = session.exec(select(EntryRow.text).where(EntryRow.kind == "signing-key"))
         named = {json.loads(each)["facts"]["kid"] for each in made}
     if not named:
         raise NotApplicableError("the ledger names none yet: the service makes them when it starts")
-    missing = named - {row.kid for row in _rows(patient)}
+    missing = named - {row.kid for row in _rows(subject)}
     return f"{len(missing)} that the ledger names are missing" if missing else None
 
 
 @KEYS.check("rotate it: POST /v1/operator/keys/rotate, as an operator", warns=True)
-def signing_keys_are_young(patient: DoctorSubject) -> str | None:
-    rows = [row for row in _rows(patient) if row.retired_at is None]
+def signing_keys_are_young(subject: DoctorSubject) -> str | None:
+    rows = [row for row in _rows(subject) if row.retired_at is None]
     if not rows:
         raise NotApplicableError("none is in use yet: the service makes them when it starts")
     for row in rows:
-        age = patient.now() - row.created_at
+        age = subject.now() - row.created_at
         if age > _OLD:
             return f"the key for {row.purpose} is {age.days} days old"
     return None
 
 
 @KEYS.check("serve the public address by https, and set it as issuer in a new deployment")
-def issuer_is_https(patient: DoctorSubject) -> str | None:
-    address = urlsplit(patient.settings.issuer)
+def issuer_is_https(subject: DoctorSubject) -> str | None:
+    address = urlsplit(subject.settings.issuer)
     if address.scheme == "https":
         return None
     if address.hostname in LOOPBACK:
@@ -71,6 +71,6 @@ def issuer_is_https(patient: DoctorSubject) -> str | None:
     return "anybody on the way reads tokens and uploads"
 
 
-def _rows(patient: DoctorSubject) -> list[SigningKeyRow]:
-    with patient.store.read() as session:
+def _rows(subject: DoctorSubject) -> list[SigningKeyRow]:
+    with subject.store.read() as session:
         return list(session.exec(select(SigningKeyRow)))

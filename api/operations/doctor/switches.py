@@ -10,17 +10,17 @@ LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
 @SETTINGS.check("remove webhook_private_hosts: it is for tests alone", warns=True)
-def webhooks_go_outside_by_https(patient: DoctorSubject) -> str | None:
-    if not patient.settings.webhook_private_hosts:
+def webhooks_go_outside_by_https(subject: DoctorSubject) -> str | None:
+    if not subject.settings.webhook_private_hosts:
         return None
     return "webhooks may go to private addresses, and without TLS"
 
 
 @SETTINGS.check("send traces to this machine, or by https", warns=True)
-def traces_are_sent_privately(patient: DoctorSubject) -> str | None:
-    if patient.settings.traces_endpoint is None:
+def traces_are_sent_privately(subject: DoctorSubject) -> str | None:
+    if subject.settings.traces_endpoint is None:
         raise NotApplicableError("no traces_endpoint is set")
-    address = urlsplit(patient.settings.traces_endpoint)
+    address = urlsplit(subject.settings.traces_endpoint)
     if address.scheme == "https" or address.hostname in LOOPBACK:
         return None
     return "anybody on the way reads how long audits take"
@@ -29,8 +29,8 @@ def traces_are_sent_privately(patient: DoctorSubject) -> str | None:
 @SETTINGS.check(
     "serve metrics on the loopback address, or where only you can reach them", warns=True
 )
-def metrics_are_for_the_operator(patient: DoctorSubject) -> str | None:
-    settings = patient.settings
+def metrics_are_for_the_operator(subject: DoctorSubject) -> str | None:
+    settings = subject.settings
     if settings.metrics_port is None:
         raise NotApplicableError("no metrics_port is set; a command may have its own")
     if settings.metrics_host in LOOPBACK:

@@ -17,7 +17,7 @@ from sqlalchemy import Engine
 from sqlmodel import Session, SQLModel, create_engine
 
 from api.audiences import sampling, sealing
-from api.audiences.matching import match_or_cut
+from api.audiences.matching import match_isolating_failures
 from api.audiences.parsing import Members, tokens
 from api.audits.pricing import audience_facts
 from api.db import AudienceRow
@@ -83,7 +83,7 @@ class Audience:
             found = self.rows(world)
             return Membership.cut([found], 1)
         matched = [
-            match_or_cut(world, Members(USERNAME, pa.array(self._names(group))))
+            match_isolating_failures(world, Members(USERNAME, pa.array(self._names(group))))
             for group in range(self.groups)
         ]
         kept = sealing._confirmed(world, self._code_row, matched)
@@ -91,16 +91,16 @@ class Audience:
 
     def rows(self, world: World) -> Persons:
         """Return the person of each row of an ordered or hidden audience."""
-        from api.two_party.candidates import candidates
+        from api.two_party.candidates import load_candidates
         from privacy.two_party.joins import once
 
         named = pa.array([name for group in range(self.groups) for name in self._names(group)])
         if self.source == "hidden":
             audit = f"audit_{world.seed}"
-            found = candidates(platform_of(world), USERNAME, self.size, audit, _settings())
+            found = load_candidates(platform_of(world), USERNAME, self.size, audit, _settings())
             drawn = found.shuffled(self.size)
             return once(drawn.found(drawn.tokens, tokens(USERNAME, named)))
-        matched = match_or_cut(world, Members(USERNAME, named))
+        matched = match_isolating_failures(world, Members(USERNAME, named))
         [kept] = sealing._confirmed(world, self._code_row, [matched])
         return once(np.where(np.isin(matched, kept), matched, NOBODY))
 

@@ -19,7 +19,7 @@ from privacy.waist import tree
 
 RELATIONS: tuple[Relation, ...] = (ADD_REMOVE, CHANGE_ONE)
 Cells = NDArray[np.int64]
-# A table of the question, with a row of cells for each world of a family.
+# A table of the plan, with a row of cells for each world of a family.
 Stacks = Mapping[str, Cells]
 
 
@@ -39,10 +39,10 @@ class Largest:
         self.worlds += other.worlds
 
 
-def claims(question: waist.Question) -> dict[tuple[str, Relation], Reach]:
+def claims(plan: waist.ReleasePlan) -> dict[tuple[str, Relation], Reach]:
     """What the price assumes of each table, and of the nodes that a tree makes of one."""
     found: dict[tuple[str, Relation], Reach] = {}
-    for name, mechanism in question.items():
+    for name, mechanism in plan.items():
         parts = {name: mechanism.bounds}
         if isinstance(mechanism, waist.LaplaceTree):
             parts[_nodes(name)] = mechanism.nodes.bounds
@@ -51,14 +51,14 @@ def claims(question: waist.Question) -> dict[tuple[str, Relation], Reach]:
     return found
 
 
-def prices(question: waist.Question, currency: Currency) -> dict[Relation, Fraction]:
-    price = waist.price(question)
+def prices(plan: waist.ReleasePlan, currency: Currency) -> dict[Relation, Fraction]:
+    price = waist.price(plan)
     return {relation: Fraction(price.of(currency, relation)) for relation in RELATIONS}
 
 
-def compare(question: waist.Question, stacks: Stacks) -> Largest:
+def compare(plan: waist.ReleasePlan, stacks: Stacks) -> Largest:
     """Compare the worlds of one family: the person is absent from the first one alone."""
-    stacks = _with_nodes(question, stacks)
+    stacks = _with_nodes(plan, stacks)
     count = len(next(iter(stacks.values())))
     found = Largest(worlds=count)
     for relation in RELATIONS:
@@ -67,10 +67,10 @@ def compare(question: waist.Question, stacks: Stacks) -> Largest:
             norms = _norms(cells, len(gains))
             reach = Reach(*(int(each.max()) for each in norms[:3]))
             found.norms[name, relation] = reach
-            if (mechanism := _priced(question, name)) is not None:
+            if (mechanism := _priced(plan, name)) is not None:
                 gains += _gain(mechanism, norms[0], norms[1], norms[3])
         one, other = np.unravel_index(int(gains.argmax()), gains.shape)
-        found.losses[relation] = _loss(question, stacks, int(one), int(other))
+        found.losses[relation] = _loss(plan, stacks, int(one), int(other))
     return found
 
 
@@ -96,23 +96,23 @@ def _gain(mechanism: waist.Mechanism, l1: Any, l2: Any, width: Any) -> Any:
     return l1 / scale
 
 
-def _loss(question: waist.Question, stacks: Stacks, one: int, other: int) -> Fraction:
+def _loss(plan: waist.ReleasePlan, stacks: Stacks, one: int, other: int) -> Fraction:
     """The loss of one pair, exactly."""
     total = Fraction(0)
     for name, cells in stacks.items():
-        if (mechanism := _priced(question, name)) is not None:
+        if (mechanism := _priced(plan, name)) is not None:
             norms = _norms(np.stack([cells[one], cells[other]]), 1)
             total += _gain(mechanism, *(Fraction(int(norms[each][0, 1])) for each in (0, 1, 3)))
     return total
 
 
-def _priced(question: waist.Question, name: str) -> waist.Mechanism | None:
+def _priced(plan: waist.ReleasePlan, name: str) -> waist.Mechanism | None:
     """The mechanism whose noise is on these cells; that of a tree is on its nodes."""
-    mechanism = question.get(name)
+    mechanism = plan.get(name)
     if isinstance(mechanism, waist.LaplaceTree):
         return None
     if mechanism is None:
-        grown = question[name.removesuffix(_NODES)]
+        grown = plan[name.removesuffix(_NODES)]
         return grown.nodes if isinstance(grown, waist.LaplaceTree) else None
     return mechanism
 
@@ -124,12 +124,12 @@ def _nodes(name: str) -> str:
     return name + _NODES
 
 
-def _with_nodes(question: waist.Question, stacks: Stacks) -> dict[str, Cells]:
+def _with_nodes(plan: waist.ReleasePlan, stacks: Stacks) -> dict[str, Cells]:
     found: dict[str, Cells] = {}
     for name, cells in stacks.items():
         flat = cells.reshape(len(cells), -1)
         found[name] = flat
-        mechanism = question[name]
+        mechanism = plan[name]
         if isinstance(mechanism, waist.LaplaceTree):
             found[_nodes(name)] = _grown(mechanism, flat)
     return found

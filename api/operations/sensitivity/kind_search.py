@@ -85,12 +85,12 @@ class _Search:
             self.kind.half.check(request, facts, platform_of(World({})))
         except RefusalError as error:
             return Searched(self.number, self.name, refused=str(error))
-        question = self.kind.half.question(request, facts)
+        plan = self.kind.half.plan(request, facts)
         found = Largest()
         rng = np.random.default_rng([seed, self.number])
         for family in (*self._enumerated(), *self._drawn(rng, worlds)):
-            found.take(self._look(request, question, family))
-        return Searched(self.number, self.name, claims(question), found)
+            found.take(self._look(request, plan, family))
+        return Searched(self.number, self.name, claims(plan), found)
 
     def _request(self) -> Any:
         model = self.kind.contract.request
@@ -100,18 +100,16 @@ class _Search:
         given.pop("mandate_id", None)
         return model.model_validate(given | ids)
 
-    def _look(self, request: Any, question: waist.Question, family: Family) -> Largest:
-        tables = [self._tables(request, question, world) for world in family.worlds()]
-        stacks = {name: np.stack([each[name] for each in tables]) for name in question}
-        return compare(question, stacks)
+    def _look(self, request: Any, plan: waist.ReleasePlan, family: Family) -> Largest:
+        tables = [self._tables(request, plan, world) for world in family.worlds()]
+        stacks = {name: np.stack([each[name] for each in tables]) for name in plan}
+        return compare(plan, stacks)
 
-    def _tables(self, request: Any, question: waist.Question, world: World) -> Mapping[str, Any]:
+    def _tables(self, request: Any, plan: waist.ReleasePlan, world: World) -> Mapping[str, Any]:
         contents = CONTENTS[: len(request.content_ids)]
         with coupled(world.seed):
             membership = self.audience.membership(world)
-            reduced = self.kind.half.reduce(
-                request, question, contents, membership, context_of(world)
-            )
+            reduced = self.kind.half.reduce(request, plan, contents, membership, context_of(world))
         return {name: np.asarray(table.cells) for name, table in reduced.items()}
 
     def _enumerated(self) -> Iterator[Family]:

@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from api.kinds.context import AuditContext, in_process
+from api.kinds.context import AuditContext, in_process_context
 from api.operations.sensitivity.people import World
 from api.platforms.interfaces import Platform
 
@@ -19,7 +19,7 @@ def platform_of(world: World) -> Platform:
 
 def context_of(world: World) -> AuditContext:
     """Return the context of an audit of a world, with the balances of its people."""
-    return in_process(platform_of(world), balances=world)
+    return in_process_context(platform_of(world), balances=world)
 
 
 @contextmanager

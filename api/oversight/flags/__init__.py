@@ -2,19 +2,19 @@
 
 from sqlmodel import Session
 
-from api.oversight.flags.similar_audiences import near_identical
+from api.oversight.flags.similar_audiences import find_near_identical
 from api.oversight.flags.spending_spikes import spending_bursts
 from api.oversight.flags.tiny_groups import tiny_audiences
 from api.oversight.thresholds import THRESHOLDS
-from api.oversight.time_range import Period
+from api.oversight.time_range import TimeRange
 from openapi.resources import Flag, Flags
 
 
-def flags(session: Session, period: Period, auditor_id: str | None = None) -> Flags:
+def load_flags(session: Session, period: TimeRange, auditor_id: str | None = None) -> Flags:
     """Newest first; of one auditor, those that name it."""
     found = [
         flag
-        for pattern in (tiny_audiences, near_identical, spending_bursts)
+        for pattern in (tiny_audiences, find_near_identical, spending_bursts)
         for flag in pattern(session, period)
         if auditor_id is None or auditor_id in flag.auditor_ids
     ]

@@ -17,7 +17,7 @@ from sqlmodel import Session, col, select
 from api.audiences.similarity_sketches import from_bytes
 from api.db import AudienceRow, SketchRow
 from api.oversight.thresholds import THRESHOLDS
-from api.oversight.time_range import Period
+from api.oversight.time_range import TimeRange
 from openapi.resources import Figure, Flag
 from privacy.sketch import Hashes, Similarity, similarity
 
@@ -35,7 +35,7 @@ class Upload:
     hashes: Hashes = field(repr=False, compare=False)
 
 
-def near_identical(session: Session, period: Period) -> Iterator[Flag]:
+def find_near_identical(session: Session, period: TimeRange) -> Iterator[Flag]:
     """For each audience of the period, the earlier one it is most like, if it is like any."""
     for upload, earlier, found in pairs(_uploads(session)):
         if upload.at in period:

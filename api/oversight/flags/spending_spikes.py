@@ -11,7 +11,7 @@ from sqlmodel import Session, col, select
 
 from api.db import ChargeRow, MandateRow
 from api.oversight.thresholds import THRESHOLDS
-from api.oversight.time_range import Period
+from api.oversight.time_range import TimeRange
 from openapi.resources import Figure, Flag
 
 # How far back of the period a day is compared.
@@ -28,7 +28,7 @@ class Burst(NamedTuple):
     earlier_days: int
 
 
-def spending_bursts(session: Session, period: Period) -> Iterator[Flag]:
+def spending_bursts(session: Session, period: TimeRange) -> Iterator[Flag]:
     by_mandate = _days(session, period)
     query = select(MandateRow).where(col(MandateRow.id).in_(by_mandate))
     for mandate in session.exec(query):
@@ -57,9 +57,9 @@ def even_pace(mandate: MandateRow) -> Fraction:
     return mandate.limit / max(1, days)
 
 
-def _days(session: Session, period: Period) -> dict[str, Days]:
+def _days(session: Session, period: TimeRange) -> dict[str, Days]:
     """What each mandate was charged on each day."""
-    wide = Period(period.since - _MEMORY, period.until)
+    wide = TimeRange(period.since - _MEMORY, period.until)
     query = select(ChargeRow.mandate_id, ChargeRow.charged_at, col(ChargeRow.debit)).where(
         *wide.holds(ChargeRow.charged_at), col(ChargeRow.refunded_at).is_(None)
     )

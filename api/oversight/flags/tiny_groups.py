@@ -9,7 +9,7 @@ from sqlmodel import Session, col, func, select
 
 from api.db import AudienceRow, GroupRow
 from api.oversight.thresholds import THRESHOLDS
-from api.oversight.time_range import Period
+from api.oversight.time_range import TimeRange
 from openapi.resources import Figure, Flag
 
 _DAYS = timedelta(days=THRESHOLDS.tiny_days)
@@ -23,7 +23,7 @@ class Tiny(NamedTuple):
     members: int
 
 
-def tiny_audiences(session: Session, period: Period) -> Iterator[Flag]:
+def tiny_audiences(session: Session, period: TimeRange) -> Iterator[Flag]:
     """For each auditor who had too many, the stretch of days that has the most."""
     by_auditor: dict[str, list[Tiny]] = {}
     fewest = func.min(GroupRow.members)
@@ -31,7 +31,7 @@ def tiny_audiences(session: Session, period: Period) -> Iterator[Flag]:
         select(AudienceRow.auditor_id, AudienceRow.sealed_at, AudienceRow.id, fewest)
         .join(GroupRow, col(GroupRow.audience_id) == AudienceRow.id)
         .where(AudienceRow.source == "upload")
-        .where(*Period(period.since - _DAYS, period.until).holds(AudienceRow.sealed_at))
+        .where(*TimeRange(period.since - _DAYS, period.until).holds(AudienceRow.sealed_at))
         .group_by(col(AudienceRow.auditor_id), col(AudienceRow.sealed_at), col(AudienceRow.id))
         .having(fewest < THRESHOLDS.tiny_group)
         .order_by(col(AudienceRow.sealed_at), col(AudienceRow.id))
@@ -45,7 +45,7 @@ def tiny_audiences(session: Session, period: Period) -> Iterator[Flag]:
             yield _flag(auditor_id, most)
 
 
-def densest(found: list[Tiny], period: Period) -> list[Tiny]:
+def densest(found: list[Tiny], period: TimeRange) -> list[Tiny]:
     """The most of them within so many days, the last of them in the period."""
     best: list[Tiny] = []
     first = 0

@@ -8,7 +8,7 @@ import pyarrow as pa
 from api.kernel.checks import Checks, NotApplicableError
 from api.platforms.conformance.subject import TRIAL, Subject
 from api.platforms.http import messages
-from api.platforms.http.client import LineOptions
+from api.platforms.http.client import AdapterClientOptions
 from api.platforms.http.content_json import packed_content
 from api.platforms.http.public_facts import DIGEST
 
@@ -63,12 +63,12 @@ def scores_say_their_model(subject: Subject) -> str | None:
     return None
 
 
-def _line(subject: Subject) -> LineOptions:
+def _line(subject: Subject) -> AdapterClientOptions:
     if subject.line is None:
         raise NotApplicableError("it is not reached by HTTP")
     return subject.line
 
 
-def _client(line: LineOptions) -> httpx2.Client:
+def _client(line: AdapterClientOptions) -> httpx2.Client:
     timeout = httpx2.Timeout(line.call_seconds, connect=line.connect_seconds)
     return httpx2.Client(base_url=line.url, verify=line.tls(), timeout=timeout, trust_env=False)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from api.kernel.checks import NotApplicableError
-from api.platforms.http.client import LineOptions
+from api.platforms.http.client import AdapterClientOptions
 from api.platforms.http.platform import HttpDirectory
 from api.platforms.interfaces import Persons, Platform
 
@@ -41,7 +41,7 @@ class Subject:
     call_seconds: float = 10.0
     person_seconds: float = 0.001
     # Where it is reached by HTTP.
-    line: LineOptions | None = None
+    line: AdapterClientOptions | None = None
 
     def people(self, most: int = _PEOPLE) -> Persons:
         """Some who are known, sorted."""

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, m
 
 from api.platforms.http import messages
 from api.platforms.http.circuit_breaker import Breaker
-from api.platforms.http.messages import Message, TooLargeError, WireError
+from api.platforms.http.messages import Message, MessageTooLargeError, WireError
 from api.platforms.http.public_facts import Facts
 from api.telemetry import tracing
 
@@ -46,7 +46,7 @@ class AnswerTooLargeError(CallFailedError):
         super().__init__(call, "the answer is larger than it may be about so many people")
 
 
-class LineOptions(BaseModel):
+class AdapterClientOptions(BaseModel):
     """`[platform_options]` of a platform that is reached by HTTP."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -110,8 +110,8 @@ class LineOptions(BaseModel):
         return context
 
 
-class Line:
-    def __init__(self, options: LineOptions) -> None:
+class AdapterClient:
+    def __init__(self, options: AdapterClientOptions) -> None:
         self.options = options
         self._breaker = Breaker(options.attempts, options.first_pause, options.rest_seconds)
         self._http = httpx2.Client(
@@ -173,7 +173,7 @@ class Line:
         with self._answered("POST", path, people, body) as answer:
             try:
                 found = messages.read(io.BufferedReader(answer), limit, rows)
-            except TooLargeError:
+            except MessageTooLargeError:
                 raise AnswerTooLargeError(path) from None
             except WireError as error:
                 raise CallFailedError(path, str(error)) from None
@@ -184,7 +184,7 @@ class Line:
     @contextmanager
     def _answered(
         self, method: str, path: str, people: int | None, body: bytes | None = None
-    ) -> "Iterator[Answer]":
+    ) -> "Iterator[AnswerStream]":
         """An answer of status 200 to be read; whatever goes wrong is `CallFailedError`."""
         seconds = self.options.call_seconds + (people or 0) * self.options.person_seconds
         timeout = httpx2.Timeout(seconds, connect=self.options.connect_seconds)
@@ -201,13 +201,13 @@ class Line:
                 if response.status_code != httpx2.codes.OK:
                     raise CallFailedError(path, f"status {response.status_code}")
                 limit, until = self.options.answer_bytes(people), time.monotonic() + seconds
-                yield Answer(path, response.iter_bytes(), limit, until)
+                yield AnswerStream(path, response.iter_bytes(), limit, until)
         except httpx2.HTTPError as error:
             # What a library says may quote what was sent.
             raise CallFailedError(path, type(error).__name__) from None
 
 
-class Answer(io.RawIOBase):
+class AnswerStream(io.RawIOBase):
     """The bytes of an answer as a file: no more of them, and no longer, than allowed."""
 
     def __init__(self, path: str, chunks: Iterator[bytes], limit: int, until: float) -> None:

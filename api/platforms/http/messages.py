@@ -31,7 +31,7 @@ class WireError(ValueError):
     """Bytes that are not what they should be; the message names no value."""
 
 
-class TooLargeError(WireError):
+class MessageTooLargeError(WireError):
     """There are more of them than there should be."""
 
 
@@ -86,7 +86,7 @@ def _bounded(
     for batch in reader:
         size, seen = size + max(batch.nbytes, 8 * len(batch)), seen + len(batch)
         if limit is not None and size > limit:
-            raise TooLargeError("more than may be held")
+            raise MessageTooLargeError("more than may be held")
         batch.validate(full=True)
         yield batch
         if rows is not None and seen >= rows:

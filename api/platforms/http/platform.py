@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from api.platforms.directory import usable
 from api.platforms.fault_isolation import PlatformDownError
-from api.platforms.http.client import CallFailedError, Line, LineOptions
+from api.platforms.http.client import AdapterClient, AdapterClientOptions, CallFailedError
 from api.platforms.http.content_json import packed_content
 from api.platforms.http.messages import Message
 from api.platforms.http.model_version import AnsweringModel
@@ -34,7 +34,7 @@ class HttpPlatform(Platform):
     @classmethod
     def at(cls, url: str, **options: Any) -> "HttpPlatform":
         """Connect; `options` are those of `LineOptions`."""
-        line = Line(LineOptions(url=url, **options))
+        line = AdapterClient(AdapterClientOptions(url=url, **options))
         try:
             facts = line.facts()
         except PlatformDownError:
@@ -54,7 +54,7 @@ class HttpPlatform(Platform):
 
 
 class HttpPeople:
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: AdapterClient) -> None:
         self._line = line
 
     def close(self) -> None:
@@ -84,7 +84,7 @@ class HttpPeople:
 
 
 class HttpScores:
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: AdapterClient) -> None:
         self._line = line
         self._model = AnsweringModel(self._facts.model_digest)
 
@@ -121,7 +121,7 @@ class HttpScores:
 
 
 class HttpLogs:
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: AdapterClient) -> None:
         self._line = line
 
     def logs(self) -> Mapping[str, Log]:
@@ -136,7 +136,7 @@ class HttpLogs:
 
 
 class HttpPolicies:
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: AdapterClient) -> None:
         self._line = line
 
     @property
@@ -165,7 +165,7 @@ class HttpPolicies:
 
 
 class HttpDirectory:
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: AdapterClient) -> None:
         self._line = line
 
     def held(self, kind: str, most: int | None = None) -> tuple[Persons, pa.Array]:
@@ -176,14 +176,24 @@ class HttpDirectory:
 
 
 def _asked(
-    line: Line, call: str, columns: pa.Table, ask: Mapping[str, Any], *, one_each: bool = True
+    line: AdapterClient,
+    call: str,
+    columns: pa.Table,
+    ask: Mapping[str, Any],
+    *,
+    one_each: bool = True,
 ) -> Iterator[pa.Table]:
     for answer in _answers(line, call, columns, ask, one_each=one_each):
         yield answer.columns
 
 
 def _answers(
-    line: Line, call: str, columns: pa.Table, ask: Mapping[str, Any], *, one_each: bool = True
+    line: AdapterClient,
+    call: str,
+    columns: pa.Table,
+    ask: Mapping[str, Any],
+    *,
+    one_each: bool = True,
 ) -> Iterator[Message]:
     """The answers about all rows, some rows a call; about none there is one call too.
 

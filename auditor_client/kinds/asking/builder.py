@@ -15,7 +15,7 @@ from auditor_client.kinds.options import parse_bins
 from openapi.complaints import complaints
 from openapi.kinds.contract import KindContract
 from openapi.kinds.parameters import Parameter, parameters_of
-from openapi.kinds.request_fields import Asked, EitherNoise
+from openapi.kinds.request_fields import EitherNoise, RequestFields
 from openapi.resources import Edges, LogOffer, ScoreRange
 
 ALL = "all"
@@ -23,7 +23,7 @@ ALL = "all"
 
 def build_request(
     contract: KindContract, asking: Asking, given: Mapping[str, Any], facts: Facts
-) -> Asked:
+) -> RequestFields:
     """Return the request of this kind; values that are None count as not given."""
     said = {name: value for name, value in given.items() if value is not None}
     _refuse_strangers(contract, asking, said)

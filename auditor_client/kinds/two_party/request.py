@@ -25,7 +25,7 @@ from openapi.resources import Audit, AuditRequest, SoftMetric, TwoPartyRequest, 
 from privacy.metric_values.from_request import metric_of
 
 if TYPE_CHECKING:
-    from privacy.two_party import AuditorParty, Terms
+    from privacy.two_party import AuditorParty, RunTerms
 
 Kind = TypeVar("Kind", bound=Result[Any])
 RegulatorKey = Mapping[str, Any] | str | Path
@@ -159,7 +159,7 @@ class TwoPartyAudits(ABC):
 
 def terms_of(
     audit_id: str, request: TwoPartyRequest, rows: int, candidates: int | None = None
-) -> "Terms":
+) -> "RunTerms":
     """What both parties compute by, as it follows from the request."""
     try:
         from privacy.two_party.service_terms import service_terms

@@ -12,7 +12,7 @@ from privacy.two_party.errors import SpentError
 from privacy.two_party.keys import SecretKey
 from privacy.two_party.message_loop import Answering
 from privacy.two_party.message_order import NONCE
-from privacy.two_party.messages import Kind, Setting, Slot
+from privacy.two_party.messages import MessageKind, Setting, Slot
 from privacy.two_party.private_set_intersection import (
     CHUNK,
     POINT,
@@ -60,37 +60,37 @@ class ClientParty(Answering):
         return self._sums
 
     def _take(self, slot: Slot, body: bytes) -> None:
-        if slot.kind is Kind.HELLO:
+        if slot.kind is MessageKind.HELLO:
             self._chain.run = run_of(self.terms.digest, body, self._nonce)
-        elif slot.kind is Kind.MEMBERS:
+        elif slot.kind is MessageKind.MEMBERS:
             self._members += self._doubly_blinded(body)
-        elif slot.kind is Kind.MASKED:
+        elif slot.kind is MessageKind.MASKED:
             self._take_masked(slot.part, body)
-        elif slot.kind is Kind.SHARE:
+        elif slot.kind is MessageKind.SHARE:
             share = np.frombuffer(body, "<u8").reshape(-1, *self.terms.shape)
             self._sums = together(self.terms, self._share(), share)
 
     def _body(self, slot: Slot) -> bytes:
-        if slot.kind is Kind.WELCOME:
+        if slot.kind is MessageKind.WELCOME:
             return self._nonce
-        if slot.kind is Kind.KEY:
+        if slot.kind is MessageKind.KEY:
             return b"".join(
                 key.zero(zero_label(self._run, number)).tobytes()
                 for number, key in enumerate(self._keys)
             )
-        if slot.kind is Kind.SHUFFLED:
+        if slot.kind is MessageKind.SHUFFLED:
             return self._shuffled_body(slot.part)
-        if slot.kind is Kind.CANDIDATES:
+        if slot.kind is MessageKind.CANDIDATES:
             here = slice(slot.part * CHUNK * TOKEN, (slot.part + 1) * CHUNK * TOKEN)
             return self._blinding.of_tokens(self._run, self._tokens[here])
-        if slot.kind is Kind.ROWS:
+        if slot.kind is MessageKind.ROWS:
             return self._rows.places.part(slot.part, ROWS_PART).to_bytes()
-        if slot.kind is Kind.VALUES:
+        if slot.kind is MessageKind.VALUES:
             self._blinding.drop()
             ciphers = range(self.terms.blocks * self.terms.columns)
             here = slice(slot.part * PART, (slot.part + 1) * PART)
             return b"".join(self._encrypted(cipher) for cipher in ciphers[here])
-        if slot.kind is Kind.SHARE:
+        if slot.kind is MessageKind.SHARE:
             return self._share().tobytes()
         return b""
 

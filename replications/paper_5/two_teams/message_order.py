@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from privacy.two_party.message_loop import Exchange
 from privacy.two_party.message_order import NONCE, part_sizes
-from privacy.two_party.messages import Kind, Slot
+from privacy.two_party.messages import MessageKind, Slot
 from privacy.two_party.private_set_intersection import CHUNK, POINT
 from replications.paper_5.two_teams.rows import vector_length
 from replications.paper_5.two_teams.terms import LibraryTerms
@@ -35,28 +35,28 @@ def script(terms: LibraryTerms) -> tuple[Exchange, ...]:
     fresh = sum(ring.length for ring in terms.rings)
     reduced = sum(2 * 8 * f.ring.degree * len(f.kept) for f in terms.floodings)
     vector = POINT + vector_length(terms)
-    share = Slot(Kind.SHARE, 0, terms.share_length)
+    share = Slot(MessageKind.SHARE, 0, terms.share_length)
     ciphers = terms.blocks * terms.columns
     return (
-        Exchange(Slot(Kind.HELLO, 0, NONCE), Slot(Kind.WELCOME, 0, NONCE)),
-        Exchange(Slot(Kind.ASK, 0, 0), Slot(Kind.KEY, 0, fresh)),
-        *_told(Kind.MEMBERS, terms.members, CHUNK, vector),
-        *_asked(Kind.SHUFFLED, terms.members, CHUNK, vector),
-        *_asked(Kind.CANDIDATES, terms.people, CHUNK, POINT),
-        *_asked(Kind.ROWS, terms.rows, ROWS_PART, 4 * (terms.arity + 1)),
-        *_asked(Kind.VALUES, ciphers, PART, fresh),
-        *_told(Kind.MASKED, ciphers * len(terms.tuples), PART, reduced),
-        Exchange(share, Slot(Kind.NEXT, 0, 0))
+        Exchange(Slot(MessageKind.HELLO, 0, NONCE), Slot(MessageKind.WELCOME, 0, NONCE)),
+        Exchange(Slot(MessageKind.ASK, 0, 0), Slot(MessageKind.KEY, 0, fresh)),
+        *_told(MessageKind.MEMBERS, terms.members, CHUNK, vector),
+        *_asked(MessageKind.SHUFFLED, terms.members, CHUNK, vector),
+        *_asked(MessageKind.CANDIDATES, terms.people, CHUNK, POINT),
+        *_asked(MessageKind.ROWS, terms.rows, ROWS_PART, 4 * (terms.arity + 1)),
+        *_asked(MessageKind.VALUES, ciphers, PART, fresh),
+        *_told(MessageKind.MASKED, ciphers * len(terms.tuples), PART, reduced),
+        Exchange(share, Slot(MessageKind.NEXT, 0, 0))
         if terms.learner == "client"
-        else Exchange(Slot(Kind.ASK, 0, 0), share),
+        else Exchange(Slot(MessageKind.ASK, 0, 0), share),
     )
 
 
-def _told(kind: Kind, total: int, size: int, length: int) -> Iterator[Exchange]:
+def _told(kind: MessageKind, total: int, size: int, length: int) -> Iterator[Exchange]:
     for part, count in enumerate(part_sizes(total, size)):
-        yield Exchange(Slot(kind, part, count * length), Slot(Kind.NEXT, part, 0))
+        yield Exchange(Slot(kind, part, count * length), Slot(MessageKind.NEXT, part, 0))
 
 
-def _asked(kind: Kind, total: int, size: int, length: int) -> Iterator[Exchange]:
+def _asked(kind: MessageKind, total: int, size: int, length: int) -> Iterator[Exchange]:
     for part, count in enumerate(part_sizes(total, size)):
-        yield Exchange(Slot(Kind.ASK, part, 0), Slot(kind, part, count * length))
+        yield Exchange(Slot(MessageKind.ASK, part, 0), Slot(kind, part, count * length))

@@ -18,7 +18,7 @@ from privacy.two_party.domain_separation import run_of, values_label, zero_label
 from privacy.two_party.errors import SpentError
 from privacy.two_party.message_loop import Asking
 from privacy.two_party.message_order import NONCE
-from privacy.two_party.messages import Kind, Setting, Slot
+from privacy.two_party.messages import MessageKind, Setting, Slot
 from privacy.two_party.private_set_intersection import (
     CHUNK,
     POINT,
@@ -80,37 +80,37 @@ class TesterParty(Asking):
         return self._sums
 
     def _take(self, slot: Slot, body: bytes) -> None:
-        if slot.kind is Kind.WELCOME:
+        if slot.kind is MessageKind.WELCOME:
             self._chain.run = run_of(self.terms.digest, self._nonce, body)
-        elif slot.kind is Kind.KEY:
+        elif slot.kind is MessageKind.KEY:
             self._zeros.extend(polynomials(self.terms.rings, body)[0])
-        elif slot.kind is Kind.SHUFFLED:
+        elif slot.kind is MessageKind.SHUFFLED:
             length = POINT + vector_length(self.terms)
             rows = (body[start : start + length] for start in range(0, len(body), length))
             self._vectors_of.update({row[:POINT]: row[POINT:] for row in rows})
-        elif slot.kind is Kind.CANDIDATES:
+        elif slot.kind is MessageKind.CANDIDATES:
             self._people += each(self._blinding.of_points(body))
-        elif slot.kind is Kind.ROWS:
+        elif slot.kind is MessageKind.ROWS:
             self._parts.append(Places.from_bytes(self.terms, body))
-        elif slot.kind is Kind.VALUES:
+        elif slot.kind is MessageKind.VALUES:
             ciphers = polynomials(self.terms.rings, body)
             if len(self._ciphers) + len(ciphers) == self.terms.blocks * self.terms.columns:
                 self._join()
             self._ciphers.extend(ciphers)
-        elif slot.kind is Kind.SHARE:
+        elif slot.kind is MessageKind.SHARE:
             share = np.frombuffer(body, "<u8").reshape(-1, *self.terms.shape)
             self._sums = together(self.terms, self._share(), share)
 
     def _body(self, slot: Slot) -> bytes:
-        if slot.kind is Kind.HELLO:
+        if slot.kind is MessageKind.HELLO:
             return self._nonce
-        if slot.kind is Kind.MEMBERS:
+        if slot.kind is MessageKind.MEMBERS:
             return self._members_body(slot.part)
-        if slot.kind is Kind.MASKED:
+        if slot.kind is MessageKind.MASKED:
             tuples = len(self.terms.tuples)
             jobs = range(len(self._ciphers) * tuples)[slot.part * PART : (slot.part + 1) * PART]
             return b"".join(self._masked(*divmod(job, tuples)) for job in jobs)
-        if slot.kind is Kind.SHARE:
+        if slot.kind is MessageKind.SHARE:
             return self._share().tobytes()
         return b""
 

@@ -21,7 +21,7 @@ from sqlmodel import Session, select
 
 from api.accounting import balance_blocks
 from api.accounting import charge as charging
-from api.accounting.memberships import charged_members, load_membership
+from api.accounting.memberships import load_charged_members, load_membership
 from api.accounting.platform_budget import window_of
 from api.accounting.prices import exact_price
 from api.audiences.erasure import erase
@@ -158,7 +158,9 @@ class Books:
         price = _price(cost)
         with self.store.write() as session:
             at = entries.lock(session)
-            granted = mandates.for_auditors(session, [self.auditor_id], lock=True)[self.auditor_id]
+            granted = mandates.load_for_auditors(session, [self.auditor_id], lock=True)[
+                self.auditor_id
+            ]
             mandate = mandates.select_payer(
                 session, granted, "score-histogram", exact_price(price), mandate_id, at
             )
@@ -214,7 +216,7 @@ class Books:
         """What was spent and what remains."""
         with self.store.read() as session:
             row = session.get_one(MandateRow, name)
-            return row.spent, budgets.remaining(session, row, instant(at))
+            return row.spent, budgets.load_remaining(session, row, instant(at))
 
     def platform(self) -> tuple[int, Fraction, int]:
         """The window by its number in the model, what it has spent, and the books' time."""
@@ -240,7 +242,7 @@ class Books:
     def bearers(self, audit_id: str) -> set[int]:
         with self.store.read() as session:
             audience = session.get_one(AudienceRow, session.get_one(AuditRow, audit_id).audience_id)
-            everyone = charged_members(session, audit_id, audience)[0].everyone()
+            everyone = load_charged_members(session, audit_id, audience)[0].everyone()
         assert len(everyone) == len(set(everyone.tolist()))
         return set(everyone.tolist())
 

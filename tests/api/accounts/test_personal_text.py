@@ -26,7 +26,7 @@ def draft(text: Personal) -> MandateStateDraft:
 def test_a_text_is_kept_once_however_often_it_is_sent(session: Session) -> None:
     text = Personal.fresh("Ada was here")
     for _ in range(2):
-        personal_text.keep(session, draft(text), "application_1", "researcher_1")
+        personal_text.store_texts(session, draft(text), "application_1", "researcher_1")
     session.flush()
     [row] = session.exec(select(PersonalRow)).all()
     assert row.text == "Ada was here"
@@ -45,13 +45,13 @@ def test_commitments_are_found_in_a_body_however_deep() -> None:
 
 def test_what_is_erased_about_one_is_erased_for_all(session: Session) -> None:
     shared, own = Personal.fresh("both"), Personal.fresh("only mine")
-    personal_text.keep(session, draft(shared), "application_2", "researcher_2")
-    personal_text.keep(session, draft(own), "researcher_2")
+    personal_text.store_texts(session, draft(shared), "application_2", "researcher_2")
+    personal_text.store_texts(session, draft(own), "researcher_2")
     session.flush()
-    erased = personal_text.erase(session, "application_2")
+    erased = personal_text.erase_texts(session, "application_2")
     assert len(erased) == 1
-    assert personal_text.erase(session, "application_2") == []
-    remaining = personal_text.erase(session, "researcher_2")
+    assert personal_text.erase_texts(session, "application_2") == []
+    remaining = personal_text.erase_texts(session, "researcher_2")
     assert len(remaining) == 1
     assert remaining != erased
-    assert personal_text.texts(session, [*erased, *remaining]) == {}
+    assert personal_text.load_texts(session, [*erased, *remaining]) == {}

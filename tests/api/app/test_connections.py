@@ -9,13 +9,13 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from api.app import connections
-from api.app.connections import LimitedProtocol, limited
+from api.app.connections import LimitedProtocol, limited_protocol
 
 
 async def connected(
     answer_seconds: float, unread: int = 10, number: int = 1
 ) -> list[LimitedProtocol]:
-    protocol = limited(30, answer_seconds, 100, unread)
+    protocol = limited_protocol(30, answer_seconds, 100, unread)
     config, state = Config(Mock()), ServerState()
     config.load()
     made = [protocol(config=config, server_state=state, app_state={}) for _ in range(number)]

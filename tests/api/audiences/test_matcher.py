@@ -20,7 +20,7 @@ from api.audiences import uploads
 from api.audiences.matcher import ATTEMPTS, MOST_BYTES, PLACES_PER_UPLOAD, Matcher
 from api.audiences.matching import bind, work_of
 from api.audiences.parsing import Members
-from api.audiences.uploads import Claimed
+from api.audiences.uploads import ClaimedPart
 from api.db import AudienceRow, AuditorRow, GroupRow, PartRow, ResearcherRow, Store, insert
 from api.kernel.clock import EPOCH, now
 from api.kernel.settings import Settings
@@ -112,7 +112,7 @@ def store(settings: Settings) -> Iterator[Store]:
 
 
 @pytest.fixture
-def part(store: Store, settings: Settings) -> Claimed:
+def part(store: Store, settings: Settings) -> ClaimedPart:
     row = PartRow(
         audience_id="audience_1",
         label="g0",
@@ -126,7 +126,7 @@ def part(store: Store, settings: Settings) -> Claimed:
     )
     with store.write() as session:
         insert(session, row)
-    return Claimed("audience_1", "g0", 0, "mine", PART, bind(PART, settings), DURATION)
+    return ClaimedPart("audience_1", "g0", 0, "mine", PART, bind(PART, settings), DURATION)
 
 
 @dataclass
@@ -169,7 +169,7 @@ def waiting_for_threads() -> Iterator[Callable[[int], None]]:
 @pytest.mark.parametrize("everybody", [True, False])
 @pytest.mark.parametrize("victim", [None, "u0", "u39"])
 def test_a_part_is_written_down_at_its_public_time_whoever_was_found(
-    store: Store, settings: Settings, part: Claimed, everybody: bool, victim: str | None
+    store: Store, settings: Settings, part: ClaimedPart, everybody: bool, victim: str | None
 ) -> None:
     scene = Scene(store, settings, Uneven(everybody=everybody, victim=victim))
     with waiting_for_threads() as scene.time.meanwhile:
@@ -188,7 +188,7 @@ def test_a_part_is_written_down_at_its_public_time_whoever_was_found(
 def test_a_late_part_is_written_down_at_the_next_public_time_and_the_operator_is_told(
     store: Store,
     settings: Settings,
-    part: Claimed,
+    part: ClaimedPart,
     steps: int,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -216,17 +216,17 @@ def test_a_late_part_is_written_down_at_the_next_public_time_and_the_operator_is
 
 
 def test_a_part_that_takes_long_is_not_taken_for_lost(
-    store: Store, settings: Settings, part: Claimed, monkeypatch: pytest.MonkeyPatch
+    store: Store, settings: Settings, part: ClaimedPart, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scene, written = Scene(store, settings, Uneven()), list[float]()
     scene.people.let_go.clear()
-    postpone = uploads.postpone
+    postpone = uploads.postpone_part
 
-    def noted(store: Store, part: Claimed, seconds: float) -> None:
+    def noted(store: Store, part: ClaimedPart, seconds: float) -> None:
         written.append(scene.time.now + seconds - 100.0)
         postpone(store, part, seconds)
 
-    monkeypatch.setattr(uploads, "postpone", noted)
+    monkeypatch.setattr(uploads, "postpone_part", noted)
     with waiting_for_threads() as finish:
 
         def meanwhile(turn: int) -> None:
@@ -244,7 +244,7 @@ def test_a_part_that_takes_long_is_not_taken_for_lost(
 
 
 def test_a_part_that_was_replaced_is_not_written_down(
-    store: Store, settings: Settings, part: Claimed
+    store: Store, settings: Settings, part: ClaimedPart
 ) -> None:
     scene = Scene(store, settings, Uneven())
     with waiting_for_threads() as scene.time.meanwhile:
@@ -255,7 +255,7 @@ def test_a_part_that_was_replaced_is_not_written_down(
 
 
 def test_a_short_outage_is_waited_out_and_a_long_one_loses_the_part(
-    store: Store, settings: Settings, part: Claimed
+    store: Store, settings: Settings, part: ClaimedPart
 ) -> None:
     scene = Scene(store, settings, Uneven())
     scene.people.down = 1
@@ -279,9 +279,9 @@ def test_a_short_outage_is_waited_out_and_a_long_one_loses_the_part(
 
 
 def test_a_database_that_is_down_is_waited_for(
-    store: Store, settings: Settings, part: Claimed, monkeypatch: pytest.MonkeyPatch
+    store: Store, settings: Settings, part: ClaimedPart, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scene, failures, deliver = Scene(store, settings, Uneven()), [1, 2], uploads.deliver
+    scene, failures, deliver = Scene(store, settings, Uneven()), [1, 2], uploads.store_matches
 
     def now_and_then(*given: Any) -> None:
         if failures:
@@ -289,7 +289,7 @@ def test_a_database_that_is_down_is_waited_for(
             raise OperationalError("UPDATE", {}, Exception("gone"))
         deliver(*given)
 
-    monkeypatch.setattr(uploads, "deliver", now_and_then)
+    monkeypatch.setattr(uploads, "store_matches", now_and_then)
     with waiting_for_threads() as scene.time.meanwhile:
         scene.matcher.see_to(part)
     assert scene.time.now - 100.0 == pytest.approx(4 * DURATION)
@@ -299,7 +299,7 @@ def test_a_database_that_is_down_is_waited_for(
 
 
 def test_a_part_gives_its_place_back_when_it_is_written_down(
-    store: Store, settings: Settings, part: Claimed
+    store: Store, settings: Settings, part: ClaimedPart
 ) -> None:
     scene = Scene(store, settings, Uneven())
     places = scene.matcher.places
@@ -314,7 +314,7 @@ def test_a_part_gives_its_place_back_when_it_is_written_down(
 
 
 def test_all_accepted_parts_are_matched_at_once(
-    store: Store, settings: Settings, part: Claimed
+    store: Store, settings: Settings, part: ClaimedPart
 ) -> None:
     """A part that waited for another would be late by the time that one took."""
     scene = Scene(store, settings, Uneven())

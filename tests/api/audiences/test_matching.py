@@ -8,14 +8,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from api.audiences.matching import matched
+from api.audiences.matching import match_people
 from api.audiences.parsing import Members
 from api.audiences.similarity_sketches import new_sketch
 from api.kernel.errors import UnavailableError
 from api.kernel.settings import Settings
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import People, Persons
-from privacy.sketch import SIZE, merged
+from privacy.sketch import SIZE, merge_sketches
 from tests.refusals import refuses
 from tests.world import make_settings, sqlite_url
 
@@ -52,7 +52,7 @@ def as_people(platform: Even) -> People:
 
 
 def test_a_part_is_whom_it_found_in_order_its_digest_and_its_sketch(settings: Settings) -> None:
-    found = matched(as_people(Even()), PEOPLE, settings)
+    found = match_people(as_people(Even()), PEOPLE, settings)
     assert found.kind == "email_sha256"
     assert found.persons.tolist() == [h[0] if h[0] % 2 == 0 else -1 for h in HASHES]
     assert found.digest == sha256(b"".join(HASHES)).digest()
@@ -80,7 +80,7 @@ def test_the_platform_is_asked_about_an_identifier_once(
 ) -> None:
     """Else who sends one a million times could hear by the time whether it is there."""
     platform, sent = Even(), members.identifiers.to_pylist()
-    found = matched(as_people(platform), members, settings)
+    found = match_people(as_people(platform), members, settings)
     assert sorted(platform.asked) == sorted(set(sent))
     first = [each.encode()[0] if isinstance(each, str) else each[0] for each in sent]
     assert found.persons.tolist() == [one if one % 2 == 0 else -1 for one in first]
@@ -89,23 +89,25 @@ def test_the_platform_is_asked_about_an_identifier_once(
 def test_sketches_of_parts_make_the_sketch_of_the_whole(settings: Settings) -> None:
     members = pa.array([sha256(b"%d" % n).digest() for n in range(1_000)], pa.binary(32))
     parts = [
-        matched(as_people(Even()), Members("email_sha256", members.slice(start, 300)), settings)
+        match_people(
+            as_people(Even()), Members("email_sha256", members.slice(start, 300)), settings
+        )
         for start in range(0, 1_000, 300)
     ]
-    whole = matched(as_people(Even()), Members("email_sha256", members), settings)
+    whole = match_people(as_people(Even()), Members("email_sha256", members), settings)
     assert len(whole.sketch) == SIZE
-    assert np.array_equal(merged(part.sketch for part in parts), whole.sketch)
+    assert np.array_equal(merge_sketches(part.sketch for part in parts), whole.sketch)
 
 
 def test_whom_the_adapter_stumbles_over_is_nobody_and_everybody_else_is_found(
     settings: Settings,
 ) -> None:
     over = HASHES[0][0]
-    found = matched(as_people(Even(stumbles=bytes([over]))), PEOPLE, settings)
+    found = match_people(as_people(Even(stumbles=bytes([over]))), PEOPLE, settings)
     expected = [h[0] if h[0] % 2 == 0 and h[0] != over else -1 for h in HASHES]
     assert found.persons.tolist() == expected
 
 
 def test_a_platform_that_is_down_is_told_and_whose_fault_it_was_is_not(settings: Settings) -> None:
     with refuses(UnavailableError, "platform-silent"):
-        matched(as_people(Even(down=True)), PEOPLE, settings)
+        match_people(as_people(Even(down=True)), PEOPLE, settings)

@@ -2,17 +2,17 @@
 
 import pytest
 
-from api.audiences.places import Places, Ticket
+from api.audiences.places import MatchingPlaces, Ticket
 
 PARTS, BYTES = 8, 800
 
 
 @pytest.fixture
-def places() -> Places:
-    return Places(PARTS, BYTES)
+def places() -> MatchingPlaces:
+    return MatchingPlaces(PARTS, BYTES)
 
 
-def taken(places: Places, auditor: str, parts: int, size: int = 1) -> list[Ticket]:
+def taken(places: MatchingPlaces, auditor: str, parts: int, size: int = 1) -> list[Ticket]:
     """Ask for this number of places; return the tickets that got one, and withdraw the others."""
     asked = [places.wait_for(auditor, size) for _ in range(parts)]
     held = [ticket for ticket in asked if places.take(ticket)]
@@ -22,20 +22,20 @@ def taken(places: Places, auditor: str, parts: int, size: int = 1) -> list[Ticke
     return held
 
 
-def test_one_auditor_alone_leaves_a_place_for_another(places: Places) -> None:
+def test_one_auditor_alone_leaves_a_place_for_another(places: MatchingPlaces) -> None:
     assert len(taken(places, "a", PARTS)) == PARTS - 1
     assert len(taken(places, "b", 1)) == 1
     assert not taken(places, "b", 1)
 
 
-def test_auditors_who_wait_lower_the_share_of_the_others(places: Places) -> None:
+def test_auditors_who_wait_lower_the_share_of_the_others(places: MatchingPlaces) -> None:
     for auditor in "bcd":
         places.wait_for(auditor, 1)
     assert len(taken(places, "a", PARTS)) == 0  # the others hold fewer, or came first
-    assert len(taken(Places(PARTS, BYTES), "a", PARTS)) == PARTS - 1
+    assert len(taken(MatchingPlaces(PARTS, BYTES), "a", PARTS)) == PARTS - 1
 
 
-def test_every_auditor_gets_a_place_where_there_are_enough(places: Places) -> None:
+def test_every_auditor_gets_a_place_where_there_are_enough(places: MatchingPlaces) -> None:
     tickets = {auditor: places.wait_for(auditor, 1) for auditor in "abcdefgh"}
     assert all(places.take(ticket) for ticket in tickets.values())
     late = places.wait_for("i", 1)
@@ -46,7 +46,9 @@ def test_every_auditor_gets_a_place_where_there_are_enough(places: Places) -> No
     assert places.take(late)
 
 
-def test_auditors_who_hold_as_many_are_served_in_the_order_of_arrival(places: Places) -> None:
+def test_auditors_who_hold_as_many_are_served_in_the_order_of_arrival(
+    places: MatchingPlaces,
+) -> None:
     held = [*taken(places, "a", PARTS - 1), *taken(places, "b", 1)]
     first, second = places.wait_for("c", 1), places.wait_for("d", 1)
     assert not places.take(first)
@@ -57,7 +59,7 @@ def test_auditors_who_hold_as_many_are_served_in_the_order_of_arrival(places: Pl
     assert places.take(second)
 
 
-def test_bytes_are_shared_like_places(places: Places) -> None:
+def test_bytes_are_shared_like_places(places: MatchingPlaces) -> None:
     half = BYTES // 2
     held = taken(places, "a", 1, half)
     assert len(held) == 1
@@ -66,7 +68,7 @@ def test_bytes_are_shared_like_places(places: Places) -> None:
     assert not taken(places, "c", 1, 1)
 
 
-def test_a_part_larger_than_all_bytes_is_taken_alone(places: Places) -> None:
+def test_a_part_larger_than_all_bytes_is_taken_alone(places: MatchingPlaces) -> None:
     [large] = taken(places, "a", 1, BYTES + 1)
     assert not taken(places, "b", 1)
     places.leave(large)
@@ -74,7 +76,7 @@ def test_a_part_larger_than_all_bytes_is_taken_alone(places: Places) -> None:
 
 
 def test_one_place_is_used_in_turn() -> None:
-    places = Places(1, BYTES)
+    places = MatchingPlaces(1, BYTES)
     [held] = taken(places, "a", 3)
     waiting, again = places.wait_for("b", 1), places.wait_for("a", 1)
     places.leave(held)
@@ -82,7 +84,7 @@ def test_one_place_is_used_in_turn() -> None:
     assert places.take(waiting)
 
 
-def test_draining_waits_for_places_that_are_held_and_for_no_longer(places: Places) -> None:
+def test_draining_waits_for_places_that_are_held_and_for_no_longer(places: MatchingPlaces) -> None:
     [held] = taken(places, "a", 1)
     places.drain(0.001)
     places.wait_for("b", 1)

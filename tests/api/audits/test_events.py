@@ -62,13 +62,13 @@ def test_a_state_that_changes_is_told() -> None:
     async def test() -> None:
         books = Books({"a": "charged"})
         streams = AuditEvents(books.read)
-        stream = asyncio.create_task(streams.after("a", "charged"))
+        stream = asyncio.create_task(streams.next_state("a", "charged"))
         await until(lambda: len(books.looks) > 1)
         assert not stream.done()
         books.states["a"] = "running"
         assert await stream == "running"
         # What has changed since it was shown is told as well.
-        assert await streams.after("a", "charged") == "running"
+        assert await streams.next_state("a", "charged") == "running"
 
     run(test())
 
@@ -79,8 +79,8 @@ def test_one_look_serves_many_streams(monkeypatch: pytest.MonkeyPatch) -> None:
     async def test() -> None:
         books = Books({"a": "running", "b": "released"})
         streams = AuditEvents(books.read)
-        following_a = [asyncio.create_task(streams.after("a", "charged")) for _ in range(50)]
-        following_b = [asyncio.create_task(streams.after("b", "running")) for _ in range(50)]
+        following_a = [asyncio.create_task(streams.next_state("a", "charged")) for _ in range(50)]
+        following_b = [asyncio.create_task(streams.next_state("b", "running")) for _ in range(50)]
         assert await asyncio.gather(*following_a, *following_b) == (
             ["running"] * 50 + ["released"] * 50
         )
@@ -103,7 +103,7 @@ def test_the_more_wait_the_fewer_are_the_looks(monkeypatch: pytest.MonkeyPatch) 
         names = [f"a{number}" for number in range(streams)]
         books = Books(dict.fromkeys(names, "running"))
         shared = AuditEvents(books.read)
-        await asyncio.gather(*(shared.after(name, "charged") for name in names))
+        await asyncio.gather(*(shared.next_state(name, "charged") for name in names))
 
     for streams, pause in (
         (1, events._SOON),
@@ -119,9 +119,9 @@ def test_the_word_of_a_worker_is_believed_at_once_and_nobody_looks(no_looks: Non
     async def test() -> None:
         books = Books({"a": "charged", "b": "charged"})
         streams = AuditEvents(books.read)
-        stream, other = (asyncio.create_task(streams.after(name, "charged")) for name in "ab")
+        stream, other = (asyncio.create_task(streams.next_state(name, "charged")) for name in "ab")
         await until(lambda: len(streams._waiting) == 2)
-        threading.Thread(target=streams.moved, args=("a", "running")).start()
+        threading.Thread(target=streams.publish, args=("a", "running")).start()
         assert await stream == "running"
         assert not other.done()
         other.cancel()
@@ -133,12 +133,12 @@ def test_the_word_of_a_worker_is_believed_at_once_and_nobody_looks(no_looks: Non
 def test_a_word_between_two_states_is_not_lost(no_looks: None) -> None:
     async def test() -> None:
         streams = AuditEvents(Books({}).read)
-        first = asyncio.create_task(streams.after("a", "charged"))
+        first = asyncio.create_task(streams.next_state("a", "charged"))
         await until(lambda: streams._waiting)
         for state in ("running", "released"):  # before the stream can ask for the second
-            streams.moved("a", state)
+            streams.publish("a", state)
         assert await first in ("running", "released")
-        assert await streams.after("a", "running") == "released"
+        assert await streams.next_state("a", "running") == "released"
 
     run(test())
 
@@ -148,10 +148,10 @@ def test_few_words_are_kept(no_looks: None, monkeypatch: pytest.MonkeyPatch) -> 
 
     async def test() -> None:
         streams = AuditEvents(Books({}).read)
-        first = asyncio.create_task(streams.after("a", "charged"))
+        first = asyncio.create_task(streams.next_state("a", "charged"))
         await until(lambda: streams._waiting)
         for name in "abc":
-            streams.moved(name, "running")
+            streams.publish(name, "running")
         assert await first == "running"
         assert streams._said == {"b": "running", "c": "running"}
 
@@ -166,13 +166,13 @@ def test_a_look_that_is_older_than_a_word_tells_nobody() -> None:
             found = books.read(names)
             if len(books.looks) == 1:
                 books.states["a"] = "released"
-                streams.moved("a", "running")
+                streams.publish("a", "running")
                 assert heard.wait(PATIENCE)
             return found
 
         streams = AuditEvents(read)
-        assert await streams.after("a", "charged") == "running"
-        later = asyncio.create_task(streams.after("a", "running"))
+        assert await streams.next_state("a", "charged") == "running"
+        later = asyncio.create_task(streams.next_state("a", "running"))
         await until(lambda: streams._waiting)
         heard.set()
         assert await later == "released"
@@ -185,12 +185,12 @@ def test_looks_that_fail_end_every_stream_and_later_ones_work() -> None:
         books = Books({"a": "charged", "b": "charged"}, failing=True)
         streams = AuditEvents(books.read)
         ended = await asyncio.gather(
-            *(streams.after(name, "charged") for name in "ab"), return_exceptions=True
+            *(streams.next_state(name, "charged") for name in "ab"), return_exceptions=True
         )
         assert [type(each) for each in ended] == [GoneError, GoneError]
         books.failing = False
         books.states["a"] = "running"
-        assert await streams.after("a", "charged") == "running"
+        assert await streams.next_state("a", "charged") == "running"
 
     run(test())
 
@@ -199,7 +199,7 @@ def test_an_audit_that_is_gone_ends_no_stream() -> None:
     async def test() -> None:
         books = Books({"a": "charged"})
         streams = AuditEvents(books.read)
-        kept, gone = (asyncio.create_task(streams.after(name, "charged")) for name in "ab")
+        kept, gone = (asyncio.create_task(streams.next_state(name, "charged")) for name in "ab")
         await until(lambda: books.looks.count({"a", "b"}) > 1)
         books.states["a"] = "running"
         assert await kept == "running"
@@ -214,7 +214,7 @@ def test_a_stream_that_is_cut_off_leaves_nothing_behind() -> None:
     async def test() -> None:
         books = Books({"a": "charged", "b": "charged"})
         streams = AuditEvents(books.read)
-        cut, kept = (asyncio.create_task(streams.after(name, "charged")) for name in "ab")
+        cut, kept = (asyncio.create_task(streams.next_state(name, "charged")) for name in "ab")
         await until(lambda: {"a", "b"} in books.looks)
         cut.cancel()
         await until(lambda: books.looks[-1] == {"b"})
@@ -230,11 +230,11 @@ def test_a_stream_that_is_cut_off_leaves_nothing_behind() -> None:
 def test_a_word_when_nobody_listens_or_the_loop_is_gone_does_no_harm() -> None:
     books = Books({"a": "running"})
     streams = AuditEvents(books.read)
-    streams.moved("a", "running")
+    streams.publish("a", "running")
 
     async def listen() -> None:
-        assert await streams.after("a", "charged") == "running"
+        assert await streams.next_state("a", "charged") == "running"
 
     run(listen())
-    streams.moved("a", "running")
+    streams.publish("a", "running")
     run(listen())  # and another loop, as tests have them, begins anew

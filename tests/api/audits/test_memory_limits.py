@@ -19,7 +19,7 @@ from api.db import Store
 from api.db.schema import migrate
 from api.kinds.building_blocks import log_rows
 from api.kinds.building_blocks.log_rows import HELD_BYTES
-from api.kinds.context import in_process
+from api.kinds.context import in_process_context
 from api.kinds.envy_freeness import ARM_BYTES, PLACE_BYTES
 from api.kinds.envy_freeness.algorithms import Terms, fleet_of
 from api.kinds.envy_freeness.participants import draw_lots
@@ -59,9 +59,9 @@ def test_rows_that_are_compared_are_counted_in_full(tmp_path: Path) -> None:
     halves = Membership((np.arange(0, people, 2), np.arange(1, people, 2)), 1)
     request, kind = asked(rows_per_person=each, places=3), KINDS["bias-size"]
     facts = AudienceFacts(("g0", "g1"), 1, None, members=people)
-    question = kind.question(request, facts)
-    needed = needed_bytes(kind, request, facts, question) - BATCH_BYTES - HELD_BYTES
-    taken = peak(lambda: kind.reduce(request, question, [], halves, in_process(platform)))
+    plan = kind.plan(request, facts)
+    needed = needed_bytes(kind, request, facts, plan) - BATCH_BYTES - HELD_BYTES
+    taken = peak(lambda: kind.reduce(request, plan, [], halves, in_process_context(platform)))
     assert needed / 4 < taken < needed
 
 
@@ -98,9 +98,9 @@ def test_the_rows_of_a_batch_are_counted_in_full(
     halves = Membership((np.arange(0, 3 * people, 2), np.arange(1, 3 * people, 2)), 1)
     request, kind = outcomes(rows_per_person=drawn), KINDS["outcome-test"]
     facts = AudienceFacts(("g0", "g1"), 1, None, members=3 * people)
-    question = kind.question(request, facts)
+    plan = kind.plan(request, facts)
     assert kind.held_bytes(request, facts) == HELD_BYTES
-    taken = peak(lambda: kind.reduce(request, question, [], halves, in_process(platform)))
+    taken = peak(lambda: kind.reduce(request, plan, [], halves, in_process_context(platform)))
     assert HELD_BYTES / 4 < 16 * taken < HELD_BYTES
 
 
@@ -184,4 +184,4 @@ def test_an_ordinary_audit_of_millions_fits() -> None:
     )
     kind = KINDS["score-histogram"]
     facts = AudienceFacts(("g0", "g1"), 1, None, members=20_000_000)
-    assert needed_bytes(kind, request, facts, kind.question(request, facts)) < 4 * 2**30
+    assert needed_bytes(kind, request, facts, kind.plan(request, facts)) < 4 * 2**30

@@ -13,7 +13,7 @@ import pytest
 from joserfc.jwk import OKPKey
 
 from api.audits import noise_limits
-from api.audits.pricing import price_of
+from api.audits.pricing import price_plan
 from api.audits.release import sign_release
 from api.kernel.errors import NoiseTooLargeError
 from api.kinds.registry import KINDS, AudienceFacts
@@ -51,7 +51,7 @@ def gaussian(kind: str, rho: str) -> Any:
 
 def refuse(request: Any) -> None:
     kind = KINDS[request.kind]
-    noise_limits.refuse_overflow(kind, kind.question(request, FACTS), FACTS)
+    noise_limits.refuse_overflow(kind, kind.plan(request, FACTS), FACTS)
 
 
 def asked() -> list[Any]:
@@ -73,14 +73,14 @@ def widened(mechanism: Any) -> Any:
 def body_of(request: Any, released: Mapping[str, Any]) -> bytes:
     """Return the bytes of a release, as the worker makes them."""
     kind, digests = KINDS[request.kind], [DIGEST] * max(1, len(request.content_ids))
-    question = kind.question(request, FACTS)
+    plan = kind.plan(request, FACTS)
     fields = {
         "audit_id": "audit_" + "0" * 30,
         "kind": request.kind,
         "content_digests": digests,
         "audience_commitment": DIGEST,
         "model_digest": None,
-        "price": price_of(question, "rho", request.exploration_loss),
+        "price": price_plan(plan, "rho", request.exploration_loss),
         "rules": [],
         **kind.present(request, FACTS, digests, released),
     }
@@ -97,14 +97,14 @@ def numbers_in(value: Any) -> list[float]:
 
 @pytest.mark.parametrize("request_", asked(), ids=name_of)
 def test_whatever_is_drawn_is_encoded(request_: Any) -> None:
-    question = {
+    plan = {
         name: widened(mechanism)
-        for name, mechanism in KINDS[request_.kind].question(request_, FACTS).items()
+        for name, mechanism in KINDS[request_.kind].plan(request_, FACTS).items()
     }
-    tables = {name: Table.zeros(mechanism.bounds) for name, mechanism in question.items()}
+    tables = {name: Table.zeros(mechanism.bounds) for name, mechanism in plan.items()}
     extremes = []
     for _ in range(5):
-        released = waist.release(question, tables, paid=waist.price(question))
+        released = waist.release(plan, tables, paid=waist.price(plan))
         body = body_of(request_, released)
         assert dumps(json.loads(body)) == body
         extremes.append(max(abs(number) for number in numbers_in(json.loads(body))))

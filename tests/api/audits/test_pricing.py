@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from api.accounting.prices import exact_price
-from api.audits.pricing import facts_of, in_currency, price_of
+from api.audits.pricing import in_currency, load_audience_facts, price_plan
 from api.db import AudienceRow
 from api.kinds.registry import AudienceFacts
 from privacy.tables.bounded_table import Bounds
@@ -32,7 +32,7 @@ def books() -> Iterator[Books]:
 
 def facts(books: Books, name: str) -> AudienceFacts:
     with books.store.read() as session:
-        return facts_of(session, session.get_one(AudienceRow, name))
+        return load_audience_facts(session, session.get_one(AudienceRow, name))
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_nobody_is_in_more_groups_than_there_are(books: Books, declared: int, co
 
 
 def test_the_debit_is_the_change_one_price_of_all_tables_together() -> None:
-    shown = price_of(LAPLACE, "epsilon")
+    shown = price_plan(LAPLACE, "epsilon")
     assert shown.epsilon is not None
     assert (shown.epsilon.add_remove, shown.epsilon.change_one) == (Decimal("0.75"), Decimal("1.5"))
     assert shown.debit == Decimal("1.5")
@@ -69,7 +69,7 @@ def test_the_debit_is_the_change_one_price_of_all_tables_together() -> None:
 
 
 def test_a_gaussian_release_is_due_in_rho_alone() -> None:
-    shown = price_of(GAUSSIAN, "rho")
+    shown = price_plan(GAUSSIAN, "rho")
     assert shown.epsilon is None
     assert shown.debit == shown.rho.change_one == 1
     with pytest.raises(ValueError, match="epsilon"):

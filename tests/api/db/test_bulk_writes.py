@@ -19,7 +19,7 @@ from api.db import (
     find_all,
     insert,
 )
-from api.db.bulk_writes import by_the_driver
+from api.db.bulk_writes import execute_in_driver
 
 AT = datetime(2030, 1, 2, 3, 4, 5, 678, tzinfo=UTC)
 
@@ -117,7 +117,7 @@ def test_the_driver_takes_values_as_they_are_each_for_its_row(store: Store) -> N
         given = [
             {"by_": "driver", "key_": key, "number_": place} for place, key in enumerate("kl", 1)
         ]
-        by_the_driver(session, statement, given)
+        execute_in_driver(session, statement, given)
     with store.read() as session:
         rows = find_all(session, StatementRow, by="driver")
     assert {row.key: row.number for row in rows} == {"k": 1, "l": 2, "m": 0}

@@ -46,7 +46,7 @@ def test_what_a_transaction_writes_is_put_into_the_log_by_its_commit(tmp_path: P
 
 def written_before_the_commit(store: Store, size: int) -> int:
     """By how many bytes the log grows for a blob that is not committed yet."""
-    store.cut_log()
+    store.truncate_wal()
     log = Path(f"{store.engine.url.database}-wal")
     with store.write() as session:
         before = log.stat().st_size
@@ -61,7 +61,7 @@ def test_a_look_begins_nothing(store: Store) -> None:
     """Each question sees what was committed before it, and the connection is as it was."""
     size = select(HeadRow.size)
     for expected in (5, 6):
-        with store.look() as connection:
+        with store.autocommit_connection() as connection:
             connection.execute(size).scalar_one()
             with store.write() as session:
                 head = find(session, HeadRow, lock=True)
@@ -77,7 +77,7 @@ def test_a_look_begins_nothing(store: Store) -> None:
 
 
 def test_what_only_reads_writes_nothing(store: Store) -> None:
-    for begin in (store.read, store.snapshot, store.ask):
+    for begin in (store.read, store.snapshot, store.autocommit_session):
         with begin() as session:
             session.exec(select(HeadRow)).one().size = 99
             with pytest.raises(RuntimeError, match="reads"):
@@ -86,12 +86,12 @@ def test_what_only_reads_writes_nothing(store: Store) -> None:
     for begin in (store.read, store.snapshot):
         with suppress(InternalError), begin() as session:
             session.connection().execute(update(HeadRow).values(size=99))
-    with store.look() as connection:
+    with store.autocommit_connection() as connection:
         assert connection.execute(select(HeadRow.size)).scalar_one() != 99
 
 
 def test_questions_see_what_was_committed_between_them(store: Store) -> None:
-    with store.ask() as session:
+    with store.autocommit_session() as session:
         for expected in (11, 12):
             with store.write() as other:
                 head = find(other, HeadRow, lock=True)
@@ -103,13 +103,17 @@ def test_questions_see_what_was_committed_between_them(store: Store) -> None:
 def test_reading_forgets_no_prepared_statement(postgresql_store: Store) -> None:
     """psycopg prepares what was asked some times, and forgets it all when anything is undone."""
     query = text("SELECT name FROM pg_prepared_statements ORDER BY name")
-    for begin in (postgresql_store.read, postgresql_store.ask, postgresql_store.snapshot):
+    for begin in (
+        postgresql_store.read,
+        postgresql_store.autocommit_session,
+        postgresql_store.snapshot,
+    ):
         for _ in range(20):
-            with postgresql_store.look() as connection:
+            with postgresql_store.autocommit_connection() as connection:
                 before = connection.execute(query).scalars().all()
             with begin() as session:
                 session.exec(select(HeadRow.size)).one()
-            with postgresql_store.look() as connection:
+            with postgresql_store.autocommit_connection() as connection:
                 assert set(before) <= set(connection.execute(query).scalars().all())
         assert before
 
@@ -122,34 +126,34 @@ def test_a_connection_that_was_lost_while_idle_is_replaced(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
         )
         another = Store(postgresql_store.url)
-        with another.look() as connection:
+        with another.autocommit_connection() as connection:
             connection.execute(text(f"{query} AND datname = current_database()")).all()
         another.close()
 
-    with postgresql_store.look() as connection:
+    with postgresql_store.autocommit_connection() as connection:
         connection.execute(select(HeadRow.size)).scalar_one()
     lose()
     monkeypatch.setattr(engine, "_FRESH", 600)
     # It was just used, and is believed: what fails is known for what it is, and the next one works.
-    with pytest.raises(OperationalError), postgresql_store.look() as connection:
+    with pytest.raises(OperationalError), postgresql_store.autocommit_connection() as connection:
         connection.execute(select(HeadRow.size)).scalar_one()
-    with postgresql_store.look() as connection:
+    with postgresql_store.autocommit_connection() as connection:
         connection.execute(select(HeadRow.size)).scalar_one()
     lose()
     monkeypatch.setattr(engine, "_FRESH", 0)
-    with postgresql_store.look() as connection:
+    with postgresql_store.autocommit_connection() as connection:
         connection.execute(select(HeadRow.size)).scalar_one()
 
 
 def test_what_follows_a_look_is_a_transaction_again(store: Store) -> None:
-    with store.look() as connection:
+    with store.autocommit_connection() as connection:
         connection.execute(select(HeadRow.size)).scalar_one()
     with store.write() as session:
         head = find(session, HeadRow, lock=True)
         assert head is not None
         change(session, head, size=7)
         session.rollback()
-    with store.look() as connection:
+    with store.autocommit_connection() as connection:
         assert connection.execute(select(HeadRow.size)).scalar_one() != 7
 
 

@@ -16,7 +16,7 @@ from sqlmodel import select
 
 from api import ledger
 from api.accounting.balance_blocks import Blocks
-from api.accounting.charge import bound_people
+from api.accounting.charge import load_charged_people
 from api.accounting.people_digest import BEFORE_0015, UnboundPeopleError
 from api.app.compose import simulated
 from api.audiences.erasure import erase
@@ -32,6 +32,8 @@ from tests.system.adapters import Watched, on
 from tests.system.raw import usernames
 from tests.two_parties import Conversation, auditor_at, weighted
 from tests.world import Deployment, deployed
+
+pytestmark = pytest.mark.long
 
 ROWS = 20
 # rho = (2 · epsilon)² / 2 under change-one, in units of 1e-12.
@@ -89,7 +91,7 @@ def die(talk: Conversation, monkeypatch: pytest.MonkeyPatch, where: str) -> None
 
     with monkeypatch.context() as dying:
         dying.setattr(
-            where if "." in where else f"api.two_party.platform_half.Half.{where}", killed
+            where if "." in where else f"api.two_party.platform_half.PlatformHalf.{where}", killed
         )
         with pytest.raises(KilledError):
             talk.talk(talk.party())
@@ -169,7 +171,7 @@ def test_a_charge_of_the_version_before_on_a_hidden_audience_reads_and_refunds_n
         row = session.exec(select(ChargeRow)).one()
         audience = session.get_one(AudienceRow, row.audience_id)
         with pytest.raises(UnboundPeopleError):
-            bound_people(session, row, audience, settings)
+            load_charged_people(session, row, audience, settings)
     die(talk, monkeypatch, "_begin")
     assert len(spent(store)) == ROWS
     cancel(service, talk)

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from sqlmodel import Session, select
 
 from api.db import AuditorRow, HeadRow, Store
-from api.db.schema import differences, migrate, revisions
+from api.db.schema import list_differences, list_revisions, migrate
 from api.kernel.clock import now
 from tests.conftest import new_postgresql
 
@@ -30,19 +30,20 @@ def head_rows(store: Store) -> list[int]:
 
 
 def test_from_nothing(empty: Store) -> None:
-    assert differences(empty)
+    assert list_differences(empty)
     migrate(empty)
-    assert differences(empty) == []
+    assert list_differences(empty) == []
     assert head_rows(empty) == [0]
 
 
-@pytest.mark.parametrize("revision", revisions())
+@pytest.mark.long_on_postgresql
+@pytest.mark.parametrize("revision", list_revisions())
 def test_from_every_revision_with_data_in_it(empty: Store, revision: str) -> None:
     migrate(empty, revision)
     with empty.write() as session:
         session.add(AuditorRow(id="auditor_1", name="Lab", created_at=now()))
     migrate(empty)
-    assert differences(empty) == []
+    assert list_differences(empty) == []
     assert head_rows(empty) == [0]
     with empty.read() as session:
         assert session.get_one(AuditorRow, "auditor_1").name == "Lab"
@@ -58,7 +59,7 @@ def test_postgresql_does_not_compress_person_numbers(postgresql: str) -> None:
         "audience_orders.persons",
         "charged_people.people",
     )
-    with store.look() as connection:
+    with store.autocommit_connection() as connection:
         how = text(
             "SELECT attstorage FROM pg_attribute WHERE attrelid = CAST(:table AS regclass)"
             " AND attname = :column"
@@ -73,10 +74,11 @@ def test_postgresql_does_not_compress_person_numbers(postgresql: str) -> None:
 def test_migrating_again_changes_nothing(empty: Store) -> None:
     migrate(empty)
     migrate(empty)
-    assert differences(empty) == []
+    assert list_differences(empty) == []
     assert head_rows(empty) == [0]
 
 
+@pytest.mark.long
 def test_processes_that_start_together_migrate_once(new_database: NewDatabase) -> None:
     url = new_database()
     program = (
@@ -106,6 +108,6 @@ def test_processes_that_start_together_migrate_once(new_database: NewDatabase) -
         complaints = [process.communicate()[1] for process in processes]
     assert complaints == ["", "", ""]
     store = Store(url)
-    assert differences(store) == []
+    assert list_differences(store) == []
     assert head_rows(store) == [0]
     store.close()

@@ -19,7 +19,7 @@ from sqlmodel import select
 
 from api.app.compose import simulated
 from api.db import ReleaseRow, Store
-from api.db.schema import NewerSchemaError, migrate, revisions
+from api.db.schema import NewerSchemaError, list_revisions, migrate
 from bench.hosted import hosted_on
 from tests.conftest import new_postgresql
 from tests.durability.processes import until
@@ -65,9 +65,9 @@ def breaks(before: Schema, after: Schema) -> list[str]:
 
 def test_old_processes_live_through_every_migration(tmp_path: Path) -> None:
     store = Store(sqlite_url(tmp_path))
-    later = [revision for revision in revisions() if revision > FIRST]
+    later = [revision for revision in list_revisions() if revision > FIRST]
     assert later
-    migrate(store, next(each for each in revisions() if each.startswith(FIRST)))
+    migrate(store, next(each for each in list_revisions() if each.startswith(FIRST)))
     before = schema_of(store)
     for revision in later:
         migrate(store, revision)
@@ -181,5 +181,5 @@ def test_who_uploads_and_the_migration_of_uploads_do_not_wait_for_each_other(
 
 
 def waiting(store: Store) -> bool:
-    with store.look() as connection:
+    with store.autocommit_connection() as connection:
         return bool(connection.execute(text("SELECT 1 FROM pg_locks WHERE NOT granted")).first())

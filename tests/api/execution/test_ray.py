@@ -19,10 +19,10 @@ import ray
 from ray._private import services
 
 from api.app.compose import load_engine, load_platform
-from api.execution.in_process import InProcess
-from api.execution.ray.driver import OnRay
+from api.execution.in_process import InProcessEngine
+from api.execution.ray.driver import RayEngine
 from api.kernel.settings import RayCluster, load_settings
-from api.kinds.context import AuditContext, in_process
+from api.kinds.context import AuditContext, in_process_context
 from api.kinds.registry import KINDS, AudienceFacts
 from api.operations.setup import write_settings
 from api.platforms.fault_isolation import PlatformDownError
@@ -124,7 +124,7 @@ def here(folder: Path) -> Platform:
 
 @pytest.fixture(scope="module")
 def there(here: Platform, folder: Path, cluster: RayCluster) -> AuditContext:
-    return AuditContext(here, OnRay(here, partial(make, str(folder)), cluster))
+    return AuditContext(here, RayEngine(here, partial(make, str(folder)), cluster))
 
 
 @pytest.fixture
@@ -134,12 +134,12 @@ def same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def reduced(kind: str, on: Platform | AuditContext, people: Membership, **changes: Any) -> Table:
-    context = on if isinstance(on, AuditContext) else in_process(on)
+    context = on if isinstance(on, AuditContext) else in_process_context(on)
     request: Any = REQUEST.validate_python({"kind": kind, **ASKED[kind], **changes})
     labels = tuple(f"g{number}" for number in range(len(people.groups)))
-    question = KINDS[kind].question(request, AudienceFacts(labels, people.groups_per_person, None))
+    plan = KINDS[kind].plan(request, AudienceFacts(labels, people.groups_per_person, None))
     contents = [CONTENT] * len(request.content_ids)
-    tables = KINDS[kind].reduce(request, question, contents, people, context)
+    tables = KINDS[kind].reduce(request, plan, contents, people, context)
     return next(iter(tables.values()))
 
 
@@ -223,7 +223,7 @@ def test_an_outage_is_one_there_too(there: AuditContext, folder: Path) -> None:
         reduced(
             "log-cdf",
             AuditContext(
-                there.platform, OnRay(there.platform, partial(make, "/nowhere"), RayCluster())
+                there.platform, RayEngine(there.platform, partial(make, "/nowhere"), RayCluster())
             ),
             BOTH,
         )
@@ -241,7 +241,7 @@ def test_another_model_in_the_cluster_than_in_the_worker_scores_nobody(
     here: Platform, cluster: RayCluster, elsewhere: Path, kind: str
 ) -> None:
     (elsewhere / "model").write_text("b")
-    engine = OnRay(here, partial(make, str(elsewhere)), cluster)
+    engine = RayEngine(here, partial(make, str(elsewhere)), cluster)
     with refuses(PlatformDownError, "another-model"):
         reduced(kind, AuditContext(here, engine), HALVES)
 
@@ -249,7 +249,7 @@ def test_another_model_in_the_cluster_than_in_the_worker_scores_nobody(
 def test_a_model_that_changes_in_the_cluster_while_it_scores_is_noticed(
     here: Platform, cluster: RayCluster, elsewhere: Path
 ) -> None:
-    engine = OnRay(here, partial(make, str(elsewhere)), cluster)
+    engine = RayEngine(here, partial(make, str(elsewhere)), cluster)
     (elsewhere / "hold").touch()
 
     def change() -> None:
@@ -283,7 +283,7 @@ def test_a_resource_that_no_machine_has_is_an_outage(
     here: Platform, there: AuditContext, folder: Path, cluster: RayCluster
 ) -> None:
     told = {"resource": "nobody_has_it", "patience_seconds": 1.0}
-    engine = OnRay(here, partial(make, str(folder)), cluster.model_copy(update=told))
+    engine = RayEngine(here, partial(make, str(folder)), cluster.model_copy(update=told))
     for kind in ("score-histogram", "log-cdf"):
         with refuses(PlatformDownError, "cluster-stalled"):
             reduced(kind, AuditContext(here, engine), BOTH)
@@ -295,7 +295,7 @@ def test_nothing_is_begun_before_what_was_given_up_has_ended(
 ) -> None:
     """Or it is stuck, and left: one that hangs for somebody's sake does not stop all others."""
     brisk = cluster.model_copy(update={"patience_seconds": 3.0})
-    engine = OnRay(here, partial(make, str(elsewhere)), brisk)
+    engine = RayEngine(here, partial(make, str(elsewhere)), brisk)
     there = AuditContext(here, engine)
     (elsewhere / "hold").touch()
     for _ in range(2):
@@ -313,14 +313,14 @@ def test_settings_name_the_engine_and_only_the_adapter_goes_to_the_cluster(tmp_p
     write_settings(file, "postgresql://auditor:hunter2@db/x", "http://x", key, options, adapter)
     settings = load_settings(file, ray=RayCluster(partitions=5))
     engine = load_engine(settings, load_platform(settings))
-    assert isinstance(engine, OnRay)
+    assert isinstance(engine, RayEngine)
     assert engine.cluster.partitions == 5
     sent = ray.cloudpickle.dumps(engine.make)  # type: ignore[no-untyped-call]
     assert str(tmp_path).encode() in sent
     assert key not in sent
     assert b"hunter2" not in sent
     plain = load_settings(file)
-    assert isinstance(load_engine(plain, load_platform(plain)), InProcess)
+    assert isinstance(load_engine(plain, load_platform(plain)), InProcessEngine)
 
 
 def test_an_audit_runs_from_end_to_end(there: AuditContext, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from api import ledger
 from api.db import Store
-from api.health.model_history import Seen, models
+from api.health.model_history import Seen, list_models
 from api.kernel.clock import next_second, now
 from api.platforms.interfaces import Platform
 from tests.databases import prepare
@@ -35,11 +35,11 @@ def test_every_model_is_counted_with_its_first_and_last_release(
             ledger.append(session, "release", facts, at=began + timedelta(seconds=seconds))
         ledger.append(session, "failure", {"model_digest": NEW}, at=began + timedelta(hours=1))
     with store.read() as session:
-        found = models(session, platform).released
+        found = list_models(session, platform).released
     after = [began + timedelta(seconds=seconds) for seconds in range(len(released))]
     assert found == [Seen(NEW, 2, after[3], after[5]), Seen(OLD, 3, after[0], after[4])]
 
 
 def test_without_a_release_there_is_none(store: Store, platform: Platform) -> None:
     with store.read() as session:
-        assert models(session, platform).released == []
+        assert list_models(session, platform).released == []

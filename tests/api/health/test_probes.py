@@ -9,7 +9,7 @@ from api.db import ProcessRow
 from api.health.probes import _adapter, _overload, _pace
 from api.kernel.clock import now
 from api.telemetry.metrics import IN_PROGRESS, LATE_AUDITS, LATE_PARTS, SHED, adapter_call
-from api.telemetry.process_counters import Figures, Traffic, figures
+from api.telemetry.process_counters import Figures, RequestCounts, figures
 
 
 def process(late: int = 0, **figures: Any) -> Process:
@@ -29,7 +29,7 @@ def process(late: int = 0, **figures: Any) -> Process:
 
 @pytest.mark.parametrize(("shed", "state"), [(0, "well"), (1, "well"), (2, "watch")])
 def test_requests_that_were_shed_are_to_be_looked_at(shed: int, state: str) -> None:
-    found = _overload([process(total=Traffic(requests=100), shed=shed)])
+    found = _overload([process(total=RequestCounts(requests=100), shed=shed)])
     assert found.state == state
     assert f"{shed} of 100 requests" in found.words
 

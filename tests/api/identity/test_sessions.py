@@ -9,7 +9,7 @@ from sqlmodel import select
 
 from api.db import ConsoleSessionRow, SignInCodeRow
 from api.identity import forget_expired, sessions
-from api.identity.caller import caller_by_id
+from api.identity.caller import load_caller
 from api.kernel.clock import now
 from api.kernel.errors import UnauthenticatedError
 from auditor_client import Auditor
@@ -27,16 +27,16 @@ def test_a_code_or_session_past_its_time_lets_nobody_in(
 ) -> None:
     store = deployment.service.store
     with store.read() as session:
-        caller = caller_by_id(session, ada.researcher_id)
+        caller = load_caller(session, ada.researcher_id)
     assert caller is not None
     code, until = sessions.make_code(store, caller)
     assert until <= now() + timedelta(minutes=10)
     secret = sessions.use_code(store, sessions.make_code(store, caller)[0])
     later = now() + timedelta(hours=11)
     with monkeypatch.context() as patched, store.read() as session:
-        assert sessions.caller_of(session, secret) == caller
+        assert sessions.load_session_caller(session, secret) == caller
         patched.setattr(sessions, "now", lambda: later)
-        assert sessions.caller_of(session, secret) is None
+        assert sessions.load_session_caller(session, secret) is None
         with refuses(UnauthenticatedError, "used-or-old-link"):
             sessions.use_code(store, code)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from api.kernel.errors import UnsupportedAuditError
 from api.kinds.bias_size import BiasSize, Scored, moved
-from api.kinds.context import in_process
+from api.kinds.context import in_process_context
 from api.kinds.registry import AudienceFacts
 from api.platforms.interfaces import Log, Platform
 from openapi.resources import BiasSizeRequest
@@ -99,7 +99,7 @@ def test_one_row_more_moves_the_table_no_further_than_its_bounds(
     request = asked(places=places)
     of = [each for each in of if each[1:3] != new[1:3]]
     before, after = (moved(request, columns(each), 2) for each in (of, [*of, new]))
-    [mechanism] = KIND.question(request, FACTS).values()
+    [mechanism] = KIND.plan(request, FACTS).values()
     bound, apart = mechanism.bounds.added, np.abs(after - before)
     assert apart.sum() <= bound.l1
     assert apart.max() <= bound.linf
@@ -115,7 +115,7 @@ def test_a_row_that_becomes_another_moves_it_no_further_than_a_change(
     request = asked(places=places)
     of = [each for each in of if each[1:3] not in (one[1:3], other[1:3])]
     before, after = (moved(request, columns([*of, new]), 2) for new in (one, other))
-    [mechanism] = KIND.question(request, FACTS).values()
+    [mechanism] = KIND.plan(request, FACTS).values()
     bound, apart = mechanism.bounds.changed, np.abs(after - before)
     assert apart.sum() <= bound.l1
     assert apart.max() <= bound.linf
@@ -158,11 +158,11 @@ def test_the_bounds_are_nearly_met() -> None:
 def test_the_price_is_what_was_asked_and_twice_that_for_a_change() -> None:
     for slots in (False, True):
         facts = AudienceFacts(("g0", "g1"), 1, None, fixed_slots=slots)
-        question = KIND.question(asked(epsilon="0.3", rows_per_person=3, places=5), facts)
-        price = waist.price(question)
+        plan = KIND.plan(asked(epsilon="0.3", rows_per_person=3, places=5), facts)
+        price = waist.price(plan)
         assert price.of("epsilon", "add-remove") * 10 == 3
         assert price.of("epsilon", "change-one") * 10 == 6
-        assert question["sums"].scale == pytest.approx((60 if slots else 30) / 0.3 * BIAS_UNIT)
+        assert plan["sums"].scale == pytest.approx((60 if slots else 30) / 0.3 * BIAS_UNIT)
 
 
 def test_gaussian_noise_is_priced_by_how_far_a_change_goes() -> None:
@@ -170,9 +170,9 @@ def test_gaussian_noise_is_priced_by_how_far_a_change_goes() -> None:
     for places, f in ((None, 4), (5, 10)):
         for slots, most in ((False, 4 * f), (True, 16 * f)):
             facts = AudienceFacts(("g0", "g1"), 1, None, fixed_slots=slots)
-            question = KIND.question(asked(**gaussian, rows_per_person=3, places=places), facts)
-            assert question["sums"].bounds.changed.l2_squared == most * (3 * BIAS_UNIT) ** 2
-            price = waist.price(question)
+            plan = KIND.plan(asked(**gaussian, rows_per_person=3, places=places), facts)
+            assert plan["sums"].bounds.changed.l2_squared == most * (3 * BIAS_UNIT) ** 2
+            price = waist.price(plan)
             assert price.of("rho", "add-remove") * 2 == price.of("rho", "change-one") == 1
 
 
@@ -187,8 +187,8 @@ def test_rows_without_an_outcome_had_no_opportunity(tmp_path: Path) -> None:
     platform = Platform("logs", people=None, logs=logs)  # type: ignore[arg-type]
     KIND.check(asked(), FACTS, platform)
     membership = Membership((np.array([1, 2]), np.array([3, 4])), 1)
-    question = KIND.question(asked(), FACTS)
-    table = KIND.reduce(asked(), question, [], membership, in_process(platform))["sums"]
+    plan = KIND.plan(asked(), FACTS)
+    table = KIND.reduce(asked(), plan, [], membership, in_process_context(platform))["sums"]
     # Corrected scores: 0.7, 0.5, 0.6, 0.7: of the two of highest score one is of each group.
     given, corrected = table.cells[:4].reshape(2, 2).T // BIAS_UNIT
     assert (given.tolist(), corrected.tolist()) == ([2, 0], [1, 1])
@@ -236,7 +236,7 @@ def read(folder: Path, request: BiasSizeRequest, outcomes: list[float], log: Log
     platform = Platform("logs", people, logs=ParquetLogs(folder, {"jobs": log}))
     membership = Membership((np.array([1]), np.array([2])), 1)
     [sums] = KIND.reduce(
-        request, KIND.question(request, FACTS), [], membership, in_process(platform)
+        request, KIND.plan(request, FACTS), [], membership, in_process_context(platform)
     ).values()
     return sums.cells
 

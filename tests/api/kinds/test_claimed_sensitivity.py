@@ -29,8 +29,8 @@ MOMENTS_L2 = (4 * 2**40 + 4 * 2**38 + 6 * 2**36) // 2
 
 def bounds_of(table: str, request: dict[str, Any], **facts: Any) -> Any:
     audience = AudienceFacts(**{"labels": ("g0", "g1"), "known_sizes": (5, 5), **facts})
-    question = KINDS[request["kind"]].question(REQUEST.validate_python(IDS | request), audience)
-    return question[table].bounds
+    plan = KINDS[request["kind"]].plan(REQUEST.validate_python(IDS | request), audience)
+    return plan[table].bounds
 
 
 @pytest.mark.parametrize("slots", [False, True])
@@ -155,7 +155,7 @@ def test_the_noise_of_a_cdf_is_that_of_all_levels(groups: int, slots: bool, leav
         LOG_CDF | {"rows_per_person": 1},
     ):
         asked = REQUEST.validate_python(IDS | request)
-        tree = KINDS[asked.kind].question(asked, audience)["cdf"]
+        tree = KINDS[asked.kind].plan(asked, audience)["cdf"]
         assert isinstance(tree, LaplaceTree)
         levels = {2: 3, 3: 2}[tree.branching]
         assert tree.scale == pytest.approx(levels * leaves)
@@ -197,9 +197,9 @@ def test_a_table_costs_what_was_asked_and_twice_that_for_a_change(
 ) -> None:
     audience = AudienceFacts(("g0", "g1"), 1, (5, 5), fixed_slots=slots)
     asked = REQUEST.validate_python(IDS | request_)
-    question = KINDS[asked.kind].question(asked, audience)
-    assert list(question) == [table]
+    plan = KINDS[asked.kind].plan(asked, audience)
+    assert list(plan) == [table]
     currency: Currency = "rho" if request_.get("rho") else "epsilon"
-    price = waist.price(question)
+    price = waist.price(plan)
     assert price.of(currency, ADD_REMOVE) == Fraction("0.3")
     assert price.debit(currency) == times * Fraction("0.3")

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from api.kernel.errors import UnsupportedAuditError
-from api.kinds.context import in_process
+from api.kinds.context import in_process_context
 from api.kinds.log_cdf import TREE, LogCdf
 from api.kinds.registry import AudienceFacts
 from api.platforms.interfaces import Log, Platform
@@ -53,8 +53,8 @@ def leaves(request: LogCdfRequest, folder: Path, frame: pl.DataFrame, k: int = 1
     platform = Platform("logs", people, logs=ParquetLogs(folder, {"jobs": LOG}))
     facts = AudienceFacts(("g0", "g1"), k, None)
     KIND.check(request, facts, platform)
-    question = KIND.question(request, facts)
-    return KIND.reduce(request, question, [], Membership(GROUPS, k), in_process(platform))[
+    plan = KIND.plan(request, facts)
+    return KIND.reduce(request, plan, [], Membership(GROUPS, k), in_process_context(platform))[
         TREE
     ].cells
 

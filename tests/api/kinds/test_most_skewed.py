@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from api.kernel.errors import UnsupportedAuditError
-from api.kinds.context import in_process
+from api.kinds.context import in_process_context
 from api.kinds.most_skewed import SKEW, MostSkewed
 from api.kinds.registry import AudienceFacts
 from api.platforms.interfaces import Persons, Platform
@@ -53,8 +53,8 @@ def asked(weights: list[int], **changes: Any) -> MostSkewedRequest:
 def skews(weights: list[int], first: list[int], second: list[int]) -> list[int]:
     request = asked(weights)
     membership = Membership((np.array(first, np.int64), np.array(second, np.int64)), 1)
-    question = KIND.question(request, FACTS)
-    made = KIND.reduce(request, question, CONTENTS, membership, in_process(PLATFORM))
+    plan = KIND.plan(request, FACTS)
+    made = KIND.reduce(request, plan, CONTENTS, membership, in_process_context(PLATFORM))
     found: list[int] = made[SKEW].cells.tolist()
     return found
 
@@ -79,7 +79,7 @@ def test_skews_are_the_obvious_ones(weights: list[int]) -> None:
 
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_the_reach_is_the_largest_weight_and_twice_that(weights: list[int]) -> None:
-    bounds = KIND.question(asked(weights), FACTS)[SKEW].bounds
+    bounds = KIND.plan(asked(weights), FACTS)[SKEW].bounds
     far, contents = max(weights), len(CONTENTS)
     assert bounds.added == Reach(contents * far, contents * far**2, far)
     assert bounds.changed == Reach(2 * contents * far, 4 * contents * far**2, 2 * far)
@@ -89,7 +89,7 @@ def test_the_reach_is_the_largest_weight_and_twice_that(weights: list[int]) -> N
 def test_some_person_moves_a_skew_by_all_that_is_priced_and_nobody_by_more(
     weights: list[int],
 ) -> None:
-    bounds = KIND.question(asked(weights), FACTS)[SKEW].bounds
+    bounds = KIND.plan(asked(weights), FACTS)[SKEW].bounds
     alone = np.array(skews(weights, [8], [9]))
     moved = [
         np.abs(np.array(skews(weights, *groups)) - alone).max()
@@ -107,8 +107,8 @@ def test_some_person_moves_a_skew_by_all_that_is_priced_and_nobody_by_more(
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_the_noise_is_twice_the_reach(weights: list[int]) -> None:
     """Values are not monotone: [MS20] asks for a scale of 2Δ / ε."""
-    question = KIND.question(asked(weights, epsilon="0.5"), FACTS)
-    assert question[SKEW].scale == pytest.approx(2 * max(weights) / 0.5)
+    plan = KIND.plan(asked(weights, epsilon="0.5"), FACTS)
+    assert plan[SKEW].scale == pytest.approx(2 * max(weights) / 0.5)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.kernel.errors import InvalidBinsError, UnsupportedAuditError
-from api.kinds.building_blocks.log_rows import Rows
-from api.kinds.context import in_process
+from api.kinds.building_blocks.log_rows import SelectedRows
+from api.kinds.context import in_process_context
 from api.kinds.outcome_test import OutcomeTest
 from api.kinds.outcome_test import moments as moments_by_group
 from api.kinds.registry import KINDS, AudienceFacts, offered
@@ -44,12 +44,12 @@ def asked(**changes: Any) -> OutcomeTestRequest:
     return OutcomeTestRequest.model_validate(fields | changes)
 
 
-def rows(of: list[tuple[float, float]]) -> Rows:
+def rows(of: list[tuple[float, float]]) -> SelectedRows:
     score, outcome = np.array(of, np.float64).reshape(-1, 2).T
-    return Rows(np.arange(len(of)), {"score": score, "outcome": outcome}, {})
+    return SelectedRows(np.arange(len(of)), {"score": score, "outcome": outcome}, {})
 
 
-def moments(request: OutcomeTestRequest, of: Rows) -> Cells:
+def moments(request: OutcomeTestRequest, of: SelectedRows) -> Cells:
     return moments_by_group(request, of, 0, 1).reshape(-1, len(MOMENT_UNITS))
 
 
@@ -118,7 +118,7 @@ def neighbours(rng: np.random.Generator, k: int, m: int) -> Iterator[tuple[Any, 
 def test_nobody_moves_the_table_further_than_its_bounds(k: int, m: int) -> None:
     rng = np.random.default_rng(7)
     facts = AudienceFacts(("g0", "g1"), k, None)
-    bounds = KIND.question(asked(rows_per_person=m), facts)["moments"].bounds
+    bounds = KIND.plan(asked(rows_per_person=m), facts)["moments"].bounds
     furthest = np.zeros(3)
     nobody = np.stack([moments(asked(), rows([]))] * 2)
     for one, other in neighbours(rng, k, m):
@@ -146,14 +146,14 @@ def test_the_price_is_what_was_asked_and_twice_that_for_a_change(
     amounts = {"epsilon": None, "rho": None, currency: "0.3"}
     request = asked(mechanism=mechanism, rows_per_person=m, **amounts)
     facts = AudienceFacts(("g0", "g1", "g2"), k, None, fixed_slots=slots)
-    price = waist.price(KIND.question(request, facts))
+    price = waist.price(KIND.plan(request, facts))
     assert price.of(currency, "add-remove") * 10 == 3
     assert price.of(currency, "change-one") * 10 == 6
 
 
 def test_a_sample_of_exact_size_has_twice_the_noise() -> None:
     drawn = AudienceFacts(("g0", "g1"), 1, None, fixed_slots=True)
-    one, other = (KIND.question(asked(), facts)["moments"] for facts in (FACTS, drawn))
+    one, other = (KIND.plan(asked(), facts)["moments"] for facts in (FACTS, drawn))
     assert other.scale == pytest.approx(2 * one.scale)
 
 
@@ -163,8 +163,8 @@ def test_everybody_counts_with_at_most_their_rows(tmp_path: Path) -> None:
     membership = Membership((np.arange(80), np.arange(80, 300)), 1)
     for m in (1, 4, 9):
         request = asked(rows_per_person=m, bins={"edges": [0, 1]})
-        question = KIND.question(request, FACTS)
-        table = KIND.reduce(request, question, [], membership, in_process(platform))["moments"]
+        plan = KIND.plan(request, FACTS)
+        table = KIND.reduce(request, plan, [], membership, in_process_context(platform))["moments"]
         counts = table.cells[:, 0, 0] / MOMENT_UNITS["count"]
         assert counts.tolist() == [80 * min(m, 5), 120 * min(m, 5)]
 
@@ -174,8 +174,8 @@ def test_the_rows_drawn_are_a_fair_sample(tmp_path: Path) -> None:
     platform = Platform("logs", people=None, logs=written(tmp_path, log))  # type: ignore[arg-type]
     request = asked(bins={"edges": [0, 1]})
     membership = Membership((np.arange(4_000), np.empty(0, np.int64)), 1)
-    question = KIND.question(request, FACTS)
-    table = KIND.reduce(request, question, [], membership, in_process(platform))["moments"]
+    plan = KIND.plan(request, FACTS)
+    table = KIND.reduce(request, plan, [], membership, in_process_context(platform))["moments"]
     mean = table.cells[0, 0, 1] / table.cells[0, 0, 0]
     # v = ±1 about its mean over all rows: 4,000 draws err by 6 deviations with probability 2e-9.
     assert abs(mean - (2 * log["outcome"].mean() - 1)) < 6 / np.sqrt(4_000)
@@ -187,7 +187,7 @@ def test_only_rows_with_the_words_asked_for(tmp_path: Path) -> None:
     request = asked(rows_per_person=9, where={"week": ["1", "3"]}, bins={"edges": [0, 1]})
     membership = Membership((np.arange(200), np.empty(0, np.int64)), 1)
     table = KIND.reduce(
-        request, KIND.question(request, FACTS), [], membership, in_process(platform)
+        request, KIND.plan(request, FACTS), [], membership, in_process_context(platform)
     )
     expected = np.isin(log["week"], ["1", "3"]).sum()
     assert table["moments"].cells[0, 0, 0] == expected * MOMENT_UNITS["count"]
@@ -233,9 +233,9 @@ def test_the_running_counts_of_a_log_are_those_of_its_rows(tmp_path: Path) -> No
     kind = KINDS["log-cdf"]
     body = asked().model_dump(include={"audience_id", "log", "bins", "epsilon"})
     request = LogCdfRequest(**body, kind="log-cdf", column="score", rows_per_person=2)
-    question = kind.question(request, FACTS)
+    plan = kind.plan(request, FACTS)
     membership = Membership((np.arange(300), np.empty(0, np.int64)), 1)
-    [table] = kind.reduce(request, question, [], membership, in_process(platform)).values()
+    [table] = kind.reduce(request, plan, [], membership, in_process_context(platform)).values()
     inside, _ = np.histogram(log["score"], EDGES)
     assert table.cells[0].tolist() == [*inside, 600 - inside.sum()]
     # Two rows, which may fall on one another.
@@ -245,7 +245,7 @@ def test_the_running_counts_of_a_log_are_those_of_its_rows(tmp_path: Path) -> No
 
 def test_every_row_is_rounded_before_it_is_added() -> None:
     """A sum of rounded rows moves by whole units, whatever else is in it."""
-    rows = Rows(
+    rows = SelectedRows(
         np.arange(3),
         {"score": np.full(3, 0.5), "outcome": np.full(3, 1 / 3)},
         {},

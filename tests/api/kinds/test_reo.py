@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from api.kernel.errors import UnsupportedAuditError
-from api.kinds.context import in_process
+from api.kinds.context import in_process_context
 from api.kinds.registry import AudienceFacts, offered
 from api.kinds.reo import Reo
 from api.platforms.interfaces import Log, Platform, Traffic
@@ -69,8 +69,8 @@ def counted(
     request: ReoRequest, platform: Platform, groups: tuple[Any, ...], k: int = 1
 ) -> np.ndarray:
     facts = AudienceFacts(tuple(f"g{n}" for n in range(len(groups))), k, None)
-    question = KIND.question(request, facts)
-    made = KIND.reduce(request, question, [], Membership(groups, k), in_process(platform))
+    plan = KIND.plan(request, facts)
+    made = KIND.reduce(request, plan, [], Membership(groups, k), in_process_context(platform))
     return made["counts"].cells
 
 
@@ -143,7 +143,7 @@ def test_drawn_rows_are_a_fair_sample_of_both_traffics(tmp_path: Path) -> None:
 def test_nobody_moves_the_table_further_than_its_bounds(k: int, m: int, tmp_path: Path) -> None:
     """Neighbours that differ in everything one viewer has, at the worst: all rows in one cell."""
     base = rows(6, 5).filter(pl.col("person") != 2)
-    bounds = KIND.question(asked(rows_per_person=m), AudienceFacts(("g0", "g1"), k, None))[
+    bounds = KIND.plan(asked(rows_per_person=m), AudienceFacts(("g0", "g1"), k, None))[
         "counts"
     ].bounds
     groups = (np.arange(0, 4), np.arange(2 if k == 2 else 4, 6))
@@ -181,7 +181,7 @@ def test_nobody_moves_the_table_further_than_its_bounds(k: int, m: int, tmp_path
 def test_the_price_is_what_was_asked_and_twice_that() -> None:
     for facts in (FACTS, AudienceFacts(("g0",), 1, None)):
         for request in (asked(), asked(rows_per_person=5), asked(days=[], strategies=["new"])):
-            price = waist.price(KIND.question(request, facts))
+            price = waist.price(KIND.plan(request, facts))
             assert price.of("epsilon", "add-remove") == 1
             assert price.of("epsilon", "change-one") == 2
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from api.kernel.errors import InvalidBinsError, UnsupportedAuditError
 from api.kinds.building_blocks.score_bins import bin_of
-from api.kinds.context import in_process
+from api.kinds.context import in_process_context
 from api.kinds.registry import AudienceFacts
 from api.kinds.score_histogram import ScoreHistogram
 from api.platforms.fault_isolation import PlatformDownError
@@ -109,28 +109,28 @@ FACTS = AudienceFacts(labels=("g0", "g1"), groups_per_person=1, known_sizes=None
 
 def test_everybody_is_in_exactly_one_cell_of_their_group() -> None:
     request = asked()
-    question = KIND.question(request, FACTS)
+    plan = KIND.plan(request, FACTS)
     membership = Membership.cut([np.array([1, 2, 5, 10, 11, -1, 2]), np.array([2, 7])], 1)
-    tables = KIND.reduce(request, question, [{}], membership, in_process(PLATFORM))
+    tables = KIND.reduce(request, plan, [{}], membership, in_process_context(PLATFORM))
     assert tables["bins"].cells.tolist() == [[2, 2, 1], [0, 1, 0]]
     assert tables["sizes"].cells.tolist() == [5, 1]
 
 
 def test_sizes_are_bought_unless_they_are_known_or_not_wanted() -> None:
     known = AudienceFacts(("g0",), 1, known_sizes=(5,))
-    assert KIND.question(asked(), FACTS).keys() == {"bins", "sizes"}
-    assert KIND.question(asked(), known).keys() == {"bins"}
-    assert KIND.question(asked(size_epsilon=0), FACTS).keys() == {"bins"}
+    assert KIND.plan(asked(), FACTS).keys() == {"bins", "sizes"}
+    assert KIND.plan(asked(), known).keys() == {"bins"}
+    assert KIND.plan(asked(size_epsilon=0), FACTS).keys() == {"bins"}
 
 
 def test_the_price_depends_on_declared_bounds_alone() -> None:
     for groups in (1, 2, 100):
         facts = AudienceFacts(tuple(f"g{n}" for n in range(groups)), 3, None)
-        question = KIND.question(asked(epsilon="0.3", size_epsilon="0.1"), facts)
-        assert question["bins"].bounds.shape == (groups, 3)
+        plan = KIND.plan(asked(epsilon="0.3", size_epsilon="0.1"), facts)
+        assert plan["bins"].bounds.shape == (groups, 3)
         # Three groups a person: noise of scale 3 / epsilon.
-        assert question["bins"].scale == pytest.approx(10)
-        assert question["sizes"].scale == pytest.approx(30)
+        assert plan["bins"].scale == pytest.approx(10)
+        assert plan["sizes"].scale == pytest.approx(30)
 
 
 @pytest.mark.parametrize(
@@ -167,10 +167,10 @@ def test_bins_and_sizes_cost_what_is_asked_for_each(
 ) -> None:
     """Sizes get a quarter of epsilon, a sixteenth of rho, and a millionth at least."""
     unset = {"epsilon": None} if "rho" in changes else {}
-    question = KIND.question(asked(**unset, **changes), FACTS)
-    found = [question[name].price.of(currency, ADD_REMOVE) for name in ("bins", "sizes")]
+    plan = KIND.plan(asked(**unset, **changes), FACTS)
+    found = [plan[name].price.of(currency, ADD_REMOVE) for name in ("bins", "sizes")]
     assert found == [Fraction(for_bins), Fraction(for_sizes)]
-    total = waist.price(question)
+    total = waist.price(plan)
     assert total.of(currency, ADD_REMOVE) == Fraction(for_bins) + Fraction(for_sizes)
     assert total.debit(currency) == 2 * (Fraction(for_bins) + Fraction(for_sizes))
 
@@ -209,4 +209,6 @@ def test_a_model_that_is_down_fails_whether_anybody_matched_or_not(people: list[
     platform = Platform("silent", people=None, scores=Silent())  # type: ignore[arg-type]
     membership = Membership.cut([np.array(people, np.int64)] * 2, 1)
     with pytest.raises(PlatformDownError):
-        KIND.reduce(asked(), KIND.question(asked(), FACTS), [{}], membership, in_process(platform))
+        KIND.reduce(
+            asked(), KIND.plan(asked(), FACTS), [{}], membership, in_process_context(platform)
+        )

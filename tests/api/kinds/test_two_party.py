@@ -206,7 +206,7 @@ def test_lists_that_an_adapter_cannot_read_are_not_there() -> None:
 def test_a_price_of_lists_counts_everybody_in_them() -> None:
     alone = asked_of_lists(name="ndcg", log="items shown", per_viewer=2, length=3)
     met = asked_of_lists(name="ndcg", log="people shown", per_viewer=2, per_candidate=1, length=3)
-    reaches = [TwoParty().question(each, FACTS)["sums"].bounds.added.l1 for each in (alone, met)]
+    reaches = [TwoParty().plan(each, FACTS)["sums"].bounds.added.l1 for each in (alone, met)]
     # Two lists of one's own; and with people in them, one list of another's, and 2 · 3 that change.
     assert reaches == [1_000 * 2 * 2_000, 1_000 * 2 * (2_000 + 7_000)]
 
@@ -214,7 +214,7 @@ def test_a_price_of_lists_counts_everybody_in_them() -> None:
 def test_a_price_of_candidates_counts_the_displaced() -> None:
     request = asked_of_lists(name="ndcg", log="items shown", per_viewer=2, length=3)
     hidden = replace(FACTS, candidates=50)
-    one, both = (TwoParty().question(request, facts)["sums"].bounds for facts in (FACTS, hidden))
+    one, both = (TwoParty().plan(request, facts)["sums"].bounds for facts in (FACTS, hidden))
     assert both.added.l1 == 2 * one.added.l1
     assert both.changed.l1 == 2 * one.changed.l1
 
@@ -231,7 +231,7 @@ def test_nobody_has_no_values() -> None:
 
 def test_a_price_follows_from_what_was_declared_alone() -> None:
     request = asked(name="false-positives", predicted="flagged", actual="positive")
-    [mechanism] = TwoParty().question(request, FACTS).values()
+    [mechanism] = TwoParty().plan(request, FACTS).values()
     # A person adds at most 2 rows to each of 3 cells, with weights that add up to 1,000.
     assert mechanism.bounds.added.l1 == 6_000
     assert mechanism.bounds.changed.l1 == 12_000

@@ -18,7 +18,7 @@ from api.kernel.clock import now
 from api.kernel.errors import IdempotencyConflictError, InvalidRequestError
 from api.ledger import entries
 from api.ledger.platform_changes import record_change, record_state
-from api.ledger.tree import tree
+from api.ledger.tree import load_tree
 from api.platforms.interfaces import Platform
 from privacy.ledger.merkle import root_of
 from tests.databases import prepare
@@ -69,7 +69,7 @@ def test_whoever_appends_at_once_is_numbered_in_the_order_of_commits(store: Stor
         mine = [each["turn"] for each in facts(store, "test") if each["thread"] == thread]
         assert mine == list(range(EACH))
     with store.read() as session:
-        assert tree(session).root(len(found)) == root_of([row.leaf for row in found])
+        assert load_tree(session).root(len(found)) == root_of([row.leaf for row in found])
 
 
 def write_and_fail(store: Store, number: int) -> None:

@@ -26,11 +26,11 @@ from api.mandates import budgets
 from api.mandates import service as mandates
 from api.mandates.budgets import Debit
 from openapi.resources import MandateDraft
-from privacy.tables.price import Price
+from privacy.tables.price import ExactPrice
 from tests.mandates import mandate_of
 from tests.statements import Maker
 
-PRICE = Price.epsilon(add_remove=Fraction(1, 4), change_one=Fraction(1, 2))
+PRICE = ExactPrice.epsilon(add_remove=Fraction(1, 4), change_one=Fraction(1, 2))
 KIND = "score-histogram"
 DAY = timedelta(days=1)
 
@@ -88,9 +88,15 @@ def granted(session: Session, regulator: Maker, auditor_id: str, **changes: Any)
 
 
 def chosen(
-    session: Session, auditor: str, kind: str, price: Price, name: str | None, *, lock: bool = False
+    session: Session,
+    auditor: str,
+    kind: str,
+    price: ExactPrice,
+    name: str | None,
+    *,
+    lock: bool = False,
 ) -> MandateRow:
-    found = mandates.for_auditors(session, [auditor], lock=lock)[auditor]
+    found = mandates.load_for_auditors(session, [auditor], lock=lock)[auditor]
     return mandates.select_payer(session, found, kind, price, name, now())
 
 

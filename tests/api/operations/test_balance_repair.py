@@ -30,7 +30,7 @@ from api.db import (
     PersonBlockRow,
     Store,
 )
-from api.db.schema import _config, differences, migrate
+from api.db.schema import _config, list_differences, migrate
 from api.kernel.ids import new_id
 from api.kernel.settings import Settings
 from api.operations.balance_repair import repair, repair_after_upgrade
@@ -127,7 +127,7 @@ def test_a_damaged_database_is_migrated_and_nobody_is_below_zero(damaged: Damage
     books = damaged.books
     assert DAMAGED < 0
     migrate(books.store)
-    assert differences(books.store) == []
+    assert list_differences(books.store) == []
     assert balances(books) == {Fraction(0)}
     with books.store.read() as session:
         [group] = session.exec(select(GroupRow).where(GroupRow.audience_id == "hidden")).all()

@@ -14,7 +14,7 @@ from api.accounting.lifetime_caps import LifetimeDebit
 from api.db import Store
 from api.kernel.errors import InvalidBinsError, UnsupportedAuditError
 from api.kinds.balance_histogram import BALANCES, BalanceHistogram
-from api.kinds.context import in_process
+from api.kinds.context import in_process_context
 from api.kinds.registry import AudienceFacts
 from api.operations.reconciliation import inspect
 from api.platforms.interfaces import Persons, Platform
@@ -82,10 +82,10 @@ class Tenths:
 def test_everybody_is_in_one_cell_of_each_of_their_groups(k: int) -> None:
     membership = Membership.cut([np.array([0, 1, 2, 3, 9, 10]), np.array([2, 4, 10, 10])], k)
     facts = AudienceFacts(("g0", "g1"), k, None)
-    question = KIND.question(request(), facts)
+    plan = KIND.plan(request(), facts)
     platform = Platform("p", people=None)  # type: ignore[arg-type]
-    context = in_process(platform, balances=Tenths())
-    table = KIND.reduce(request(), question, [], membership, context)[BALANCES]
+    context = in_process_context(platform, balances=Tenths())
+    table = KIND.reduce(request(), plan, [], membership, context)[BALANCES]
     # The last bin is closed: 0.9 is in it, and 1 is outside.
     both = [[1, 2, 2, 1], [0, 1, 1, 1]]
     assert table.cells.tolist() == (both if k == 2 else [both[0], [0, 0, 1, 0]])
@@ -96,19 +96,21 @@ def test_everybody_is_in_one_cell_of_each_of_their_groups(k: int) -> None:
 
 def test_the_price_is_epsilon_and_twice_that_when_one_person_changes() -> None:
     facts = AudienceFacts(("g0", "g1"), 1, None)
-    cost = price(KIND.question(request(epsilon="0.5"), facts))
+    cost = price(KIND.plan(request(epsilon="0.5"), facts))
     assert cost.of("epsilon", ADD_REMOVE) == Fraction(1, 2)
     assert cost.of("epsilon", CHANGE_ONE) == 1
     drawn = AudienceFacts(("g0", "g1"), 1, (5, 5), fixed_slots=True)
-    wide, narrow = (KIND.question(request(), each)[BALANCES] for each in (drawn, facts))
+    wide, narrow = (KIND.plan(request(), each)[BALANCES] for each in (drawn, facts))
     assert wide.scale >= 2 * narrow.scale * 0.999
-    assert price(KIND.question(request(), drawn)) == price(KIND.question(request(), facts))
+    assert price(KIND.plan(request(), drawn)) == price(KIND.plan(request(), facts))
 
 
 def test_only_a_worker_has_balances() -> None:
     facts = AudienceFacts(("g0",), 1, None)
     platform = Platform("p", people=None)  # type: ignore[arg-type]
     with pytest.raises(UnsupportedAuditError):
-        KIND.reduce(request(), KIND.question(request(), facts), [], group(1), in_process(platform))
+        KIND.reduce(
+            request(), KIND.plan(request(), facts), [], group(1), in_process_context(platform)
+        )
     with pytest.raises(InvalidBinsError):
         KIND.check(request(bins={"edges": [0.2, 0.1]}), facts, platform)

@@ -10,15 +10,15 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from api.kinds.building_blocks.log_rows import Selection, drawn, new_secret
+from api.kinds.building_blocks.log_rows import Selection, draw_rows, new_secret
 from api.platforms import partitions
-from api.platforms.interfaces import Wanted
+from api.platforms.interfaces import LogColumns
 from api.platforms.row_exchange import Gathered, scattered
 from privacy.tables.membership import Membership
 from tests.api.execution.adapter import FEED, FILES, PEOPLE, make, write_feed
 
 COUNT = 5
-WANTED = Wanted("feed", ("score", "strategy"))
+WANTED = LogColumns("feed", ("score", "strategy"))
 
 
 def test_everybody_is_in_one_partition_with_all_of_their_groups() -> None:
@@ -123,7 +123,7 @@ def gathered_scores(batches: list[Any], people: int = 40) -> dict[int, list[floa
     found: dict[int, list[float]] = {}
     for share in shares:
         logs = Gathered.of({"feed": FEED}, WANTED, [share])
-        for _, rows in drawn(logs, asked, Membership((everyone,), 1), new_secret()):
+        for _, rows in draw_rows(logs, asked, Membership((everyone,), 1), new_secret()):
             for person, score in zip(rows.person, rows.numbers["score"], strict=True):
                 found.setdefault(int(person), []).append(float(score))
     return found

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from prometheus_client import REGISTRY
 
-from api.kinds.building_blocks.scoring import score_or_cut
+from api.kinds.building_blocks.scoring import score_isolating_failures
 from api.platforms.fault_isolation import calls_with_failures
 from api.telemetry.metrics import adapter_call
 
@@ -28,7 +28,7 @@ def value(name: str, call: str) -> float:
 def test_calls_failures_and_times_of_an_adapter_are_counted() -> None:
     names = ("adapter_calls_total", "adapter_call_failures_total", "adapter_call_seconds_count")
     before = [value(name, "score") for name in names]
-    scores = score_or_cut(Breaking(), {}, np.arange(4), {})
+    scores = score_isolating_failures(Breaking(), {}, np.arange(4), {})
     assert np.isnan(scores).tolist() == [False, False, False, True]
     calls, failures, timed = (
         value(name, "score") - old for name, old in zip(names, before, strict=True)

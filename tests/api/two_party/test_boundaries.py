@@ -30,8 +30,8 @@ from api.kernel.errors import (
 from api.kernel.failpoints import Failpoint
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import Platform
-from api.two_party.delivery import settle_all
-from api.two_party.timeouts import end_stale
+from api.two_party.delivery import deliver_all_releases
+from api.two_party.timeouts import end_stale_runs
 from auditor_client import Auditor
 from auditor_client.audiences.weighted import WeightedAudience
 from auditor_client.errors import UnsupportedAuditError
@@ -352,12 +352,12 @@ def aged(talk: Conversation, state: str) -> str:
         audit.submitted_at -= timedelta(hours=settings.two_party_hours + 1)
         audit.state = state
         session.add(audit)
-    end_stale(store, settings)
+    end_stale_runs(store, settings)
     return talk.state
 
 
 def test_what_nobody_goes_on_with_ends(talk: Conversation) -> None:
-    end_stale(talk.service.store, talk.service.settings)
+    end_stale_runs(talk.service.store, talk.service.settings)
     assert talk.state == "charged"
     assert aged(talk, "running") == "failed"
     assert (talk.entries("failure"), talk.entries("refund")) == (1, 0)
@@ -390,8 +390,8 @@ def test_what_is_answered_and_opened_is_released_though_the_auditor_is_dead(
         talk.talk(talk.party())
     worker = talk.service.worker()
     settling = worker.store, worker.platform, worker.keys, worker.settings
-    settle_all(*settling)
+    deliver_all_releases(*settling)
     assert aged(talk, "running") == "running"
     assert service.regulator.open_run(talk.audit.id).honest
-    settle_all(*settling)
+    deliver_all_releases(*settling)
     settled(talk)

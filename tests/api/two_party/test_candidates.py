@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 
 from api.app.compose import simulated
-from api.audiences.uploads import groups_of
+from api.audiences.uploads import load_groups
 from api.db import ChargedPeopleRow
 from api.platforms.interfaces import Directory, Persons, Platform
 from api.telemetry.metrics import LEFT_OUT
-from api.two_party.candidates import candidates
+from api.two_party.candidates import load_candidates
 from auditor_client import Auditor
 from auditor_client.kinds.two_party import metrics
 from platform_sim import SOFTWARE_JOB
@@ -73,7 +73,7 @@ def talk_of(service: Deployment, auditor: Auditor, some: Some, rows: int) -> Con
 def borne_by(talk: Conversation) -> list[int]:
     """Whom the last run found."""
     with talk.service.store.read() as session:
-        [group] = groups_of(session, talk.audit.audience_id)
+        [group] = load_groups(session, talk.audit.audience_id)
         assert group.people == b""
         recorded = session.get_one(ChargedPeopleRow, talk.audit.id)
         return [int(person) for person in np.frombuffer(recorded.people, "<i8")]
@@ -135,8 +135,8 @@ def test_a_second_run_is_compared_with_recorded_people_alone(
     some.people = PLACES + 30
     recorded = np.sort(some.persons[5:15])
     asked = (service.service.platform, "username", PLACES, "audit_1", service.service.settings)
-    assert np.array_equal(np.sort(candidates(*asked, recorded).persons), recorded)
-    assert len(candidates(*asked).persons) == some.people
+    assert np.array_equal(np.sort(load_candidates(*asked, recorded).persons), recorded)
+    assert len(load_candidates(*asked).persons) == some.people
 
 
 def test_the_price_counts_whoever_is_put_out(

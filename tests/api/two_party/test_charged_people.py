@@ -18,7 +18,7 @@ from api.audits import cancellation
 from api.db import ChargedPeopleRow, ChargeRow
 from api.kernel.errors import BeginAgainError, ConflictError
 from api.platforms.interfaces import Platform
-from api.two_party.platform_half import Half
+from api.two_party.platform_half import PlatformHalf
 from auditor_client import Auditor
 from platform_sim import SimulatedPlatform, World
 from privacy.two_party import AuditorParty
@@ -99,7 +99,7 @@ def die_before_reading(monkeypatch: pytest.MonkeyPatch, talk: Conversation) -> N
         raise KilledError
 
     with monkeypatch.context() as dying:
-        dying.setattr(Half, "_begin", killed)
+        dying.setattr(PlatformHalf, "_begin", killed)
         with pytest.raises(KilledError):
             talk.talk(talk.party())
     talk.die()
@@ -230,9 +230,9 @@ def test_a_run_whose_people_are_not_those_of_the_charge_reads_nobody(
 ) -> None:
     people = weighted(auditor, usernames(world, ROWS), ["a"] * ROWS, hide=hide)
     talk = Conversation.begin(service, auditor, people, epsilon=1)
-    begin = Half._begin
+    begin = PlatformHalf._begin
 
-    def forged(half: Half, persons: object) -> object:
+    def forged(half: PlatformHalf, persons: object) -> object:
         with service.service.store.write() as session:
             query = select(ChargeRow).where(ChargeRow.audit_id == talk.audit.id)
             row = session.exec(query).one()
@@ -240,7 +240,7 @@ def test_a_run_whose_people_are_not_those_of_the_charge_reads_nobody(
             session.add(row)
         return begin(half, persons)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Half, "_begin", forged)
+    monkeypatch.setattr(PlatformHalf, "_begin", forged)
     with pytest.raises(ConflictError):
         talk.talk(talk.party())
     assert (talk.state, talk.entries("failure"), talk.entries("refund")) == ("failed", 1, 0)

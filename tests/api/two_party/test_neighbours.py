@@ -17,8 +17,8 @@ from api.app.compose import simulated
 from api.audiences.parsing import tokens
 from api.kernel.settings import Settings
 from api.platforms.interfaces import Persons, Platform
-from api.two_party.candidates import candidates
-from privacy.two_party import Candidates, Entries, Terms, joins
+from api.two_party.candidates import load_candidates
+from privacy.two_party import CandidatePeople, Entries, RunTerms, joins
 from tests.world import make_settings
 
 NAMES = ("ann", "bea", "cy")
@@ -57,7 +57,7 @@ def worlds() -> list[tuple[World, World]]:
     return found
 
 
-def rows_of(everybody: Candidates, size: int) -> dict[str, int]:
+def rows_of(everybody: CandidatePeople, size: int) -> dict[str, int]:
     """Whom the row of each name finds, with so many places."""
     placed = everybody.shuffled(size)
     named = {tokens("username", pa.array([name])): name for name in NAMES}
@@ -72,9 +72,9 @@ def moved(one: dict[str, int], other: dict[str, int]) -> int:
     return sum((name in one) + (name in other) for name in differing)
 
 
-def terms(size: int) -> Terms:
+def terms(size: int) -> RunTerms:
     one = Entries(0, 1, 1)
-    return Terms("a", len(NAMES), 1, PEOPLE, weights=one, values=one, noise=0, candidates=size)
+    return RunTerms("a", len(NAMES), 1, PEOPLE, weights=one, values=one, noise=0, candidates=size)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
@@ -84,7 +84,7 @@ def test_one_person_more_moves_no_more_than_the_price_says(
     most = 0
     for audit, (world, without) in product(("a", "b", "c"), worlds()):  # each has another lot
         one, other = (
-            rows_of(candidates(_of(platform, each), "username", size, audit, settings), size)
+            rows_of(load_candidates(_of(platform, each), "username", size, audit, settings), size)
             for each in (world, without)
         )
         most = max(most, moved(one, other))
@@ -96,11 +96,11 @@ def test_a_shared_identifier_would_move_more_without_the_rule(
 ) -> None:
     """The twin: somebody takes over one row, and puts another person out of a second."""
 
-    def one_place_for_each_person(self: Candidates, size: int) -> Any:
+    def one_place_for_each_person(self: CandidatePeople, size: int) -> Any:
         people, first = np.unique(self.persons, return_index=True)
         return first[joins._by_lot(self.lot, people)][:size]
 
-    monkeypatch.setattr(Candidates, "_placed", one_place_for_each_person)
+    monkeypatch.setattr(CandidatePeople, "_placed", one_place_for_each_person)
     most = 0
     for lot in range(40):
         secret = bytes([lot]) * 32
@@ -110,9 +110,9 @@ def test_a_shared_identifier_would_move_more_without_the_rule(
     assert most == 3 > terms(2).bounds.added.l1
 
 
-def _with_lot(world: World, lot: bytes) -> Candidates:
+def _with_lot(world: World, lot: bytes) -> CandidatePeople:
     persons, names = Listed(world).held("username")
-    return Candidates(tokens("username", names), persons, lot)
+    return CandidatePeople(tokens("username", names), persons, lot)
 
 
 def _of(platform: Platform, world: World) -> Platform:

@@ -8,7 +8,7 @@ from sqlmodel import Session, delete, select
 from api.accounts.service import auditor_view
 from api.db import AuditorRow, EntryRow, HeadRow, Store
 from api.ledger import append
-from api.ledger import view as entry_view
+from api.ledger import to_wire as entry_view
 from api.web.pagination import page
 from openapi.resources import Auditor, Page
 

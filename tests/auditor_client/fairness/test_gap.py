@@ -191,6 +191,7 @@ def test_quick_verdicts_agree_with_the_limits() -> None:
             assert found.low == 0 or gap_bounds.certify_beyond(groups, 0.05, found.low - 1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sizes", ["known", "noisy"])
 def test_verdicts_at_the_planned_size(sizes: str) -> None:
     # Power is about .98 and more at 300 (known) and 400 (noisy) people: 25 of 40 suffice, which

@@ -13,7 +13,7 @@ from auditor_client.errors import ReceiptError
 from auditor_client.ledger import verify_receipt
 from auditor_client.local.saved_receipt import SavedReceipt, verify_release
 from openapi.resources import AuditKind
-from privacy.errors import LedgerError
+from privacy.errors import InvalidLedgerError
 from privacy.ledger.trust import Trust
 from privacy.ledger.verify import Verified, verify
 from tests.refusals import refuses
@@ -48,9 +48,9 @@ def test_what_was_good_still_verifies(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("twin", ALL, ids=[twin.name for twin in ALL])
 def test_what_was_bad_is_still_found(twin: Twin, tmp_path: Path) -> None:
-    with refuses((LedgerError, ReceiptError), twin.case) as found:
+    with refuses((InvalidLedgerError, ReceiptError), twin.case) as found:
         checked(twin.of, twin.lines(OLDER), tmp_path, seen=twin.seen, witnessed=twin.witnessed)
-    if isinstance(found.value, LedgerError):
+    if isinstance(found.value, InvalidLedgerError):
         assert found.value.number == twin.entry
 
 

@@ -18,7 +18,7 @@ from auditor_client.errors import ReceiptError
 from auditor_client.ledger import verify_receipt
 from auditor_client.ledger.seen_checkpoints import remember
 from auditor_client.local.saved_receipt import SavedReceipt
-from privacy.errors import LedgerError
+from privacy.errors import InvalidLedgerError
 from privacy.ledger.replay import KINDS
 from privacy.ledger.trust import Trust
 from privacy.ledger.verify import Verified, verify
@@ -63,15 +63,15 @@ def test_what_is_good_verifies(name: str, tmp_path: Path) -> None:
 
 @each_twin
 def test_the_library_finds_the_first_bad_entry(twin: Twin, tmp_path: Path) -> None:
-    with refuses((LedgerError, ReceiptError), twin.case) as found:
+    with refuses((InvalidLedgerError, ReceiptError), twin.case) as found:
         checked(twin.of, twin.lines(), tmp_path, seen=twin.seen, witnessed=twin.witnessed)
-    if isinstance(found.value, LedgerError):
+    if isinstance(found.value, InvalidLedgerError):
         assert found.value.number == twin.entry
 
 
 @each_twin
 def test_the_command_says_what_the_library_says(twin: Twin, tmp_path: Path) -> None:
-    with refuses((LedgerError, ReceiptError), twin.case) as found:
+    with refuses((InvalidLedgerError, ReceiptError), twin.case) as found:
         checked(twin.of, twin.lines(), tmp_path, seen=twin.seen, witnessed=twin.witnessed)
     file = tmp_path / twin.of
     file.write_text("".join(f"{line}\n" for line in twin.lines()), encoding="utf-8")

@@ -17,10 +17,10 @@ from privacy.metric_values import (
     Integers,
     Kernels,
     Layout,
+    ListRows,
     MemberRows,
     Ndcg,
     Outcomes,
-    Places,
     RankGaps,
     SampledPairs,
     ScoreBins,
@@ -56,9 +56,9 @@ def cases(rng: np.random.Generator) -> dict[str, Case]:
     return made
 
 
-def listed(rng: np.random.Generator) -> Places:
+def listed(rng: np.random.Generator) -> ListRows:
     """Lists of four, in which people are twice, or strangers."""
-    return Places.of(
+    return ListRows.of(
         np.arange(PEOPLE),
         viewer=np.repeat(rng.integers(0, PEOPLE, 80), 4),
         query=np.repeat(np.arange(80), 4),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from secrets import token_hex
 from typing import Any
 
-from api.ledger.checkpoints import latest
+from api.ledger.checkpoints import load_latest
 from auditor_client.local.keys import plain_jwk
 from openapi.resources import EXAMPLES
 from privacy.ledger import notes
@@ -172,7 +172,7 @@ def _cosignature(caller: Caller, ids: Ids, place: Deployment) -> list[dict[str, 
     """Return the newest signed head with the regulator's line."""
     regulator = place.regulator
     with place.service.store.read() as session:
-        head = latest(session)
+        head = load_latest(session)
     assert head
     note = notes.cosign(head.note, regulator.researcher_id, regulator._key, int(time.time()))
     return [{"note": note}]

@@ -60,7 +60,7 @@ MUTANTS = (
     ),
     Mutant(
         "overflow_is_not_refused",
-        "A question whose release would be clipped is charged.",
+        "A plan whose release would be clipped is charged.",
         "api/audits/noise_limits.py",
         "if found is None:",
         "if found is None or found.given < 1:",
@@ -70,7 +70,7 @@ MUTANTS = (
         "overflow_is_not_looked_for",
         "Prices are quoted and charged for noise that no release can hold.",
         "api/audits/request_pricing.py",
-        "    noise_limits.refuse_overflow(kind, question, facts)\n",
+        "    noise_limits.refuse_overflow(kind, plan, facts)\n",
         "",
         (
             f"{ONE_DRAW}::test_noise_that_no_release_can_hold_is_refused_before_it_is_charged"

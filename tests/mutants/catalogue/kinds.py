@@ -8,6 +8,7 @@ ROWS = f"{REACH}::test_rows_of_a_person_fall_on_one_another_in_each_of_their_gro
 SKEWED = "tests/api/kinds/test_most_skewed.py"
 READ = "tests/api/kinds/building_blocks/test_log_rows.py"
 ENVY = "tests/api/kinds/envy_freeness/test_sensitivity.py"
+EXPLORED = "tests/api/kinds/envy_freeness/test_envy_freeness.py"
 LOTS = "tests/api/kinds/envy_freeness/test_participants.py"
 
 MUTANTS = (
@@ -231,6 +232,14 @@ MUTANTS = (
         (
             "tests/api/kinds/building_blocks/test_scoring.py::test_people_who_break_a_call_are_cut_and_nobody_else",
         ),
+    ),
+    Mutant(
+        "envy_takes_people_of_two_groups_twice",
+        "Somebody in two groups takes part in an audit of envy as two people.",
+        "api/kinds/envy_freeness/__init__.py",
+        "np.sort(membership.everyone()),",
+        "np.sort(np.concatenate(membership.groups)),",
+        (f"{EXPLORED}::test_somebody_of_two_groups_takes_part_as_one_person",),
     ),
     Mutant(
         "envy_lots_count_once_in_samples",

@@ -3,6 +3,7 @@
 from tests.mutants.mutant import Mutant
 
 ROUTING = "tests/api/web/test_routing.py"
+EARLY = "tests/api/app/test_early_shedding.py"
 GATE = "tests/api/app/test_gate.py"
 CAPACITY = "tests/api/app/test_capacity.py"
 CONNECTIONS = "tests/api/app/test_connections.py"
@@ -49,9 +50,25 @@ MUTANTS = (
         "quotes_come_before_audits",
         "Quotes are made while audits that are under way wait for permits.",
         "api/app/gate.py",
-        'if slots.are_taken or self._writes["requests"].locked():',
-        "if slots.are_taken:",
+        'shed = slots.are_taken or self._writes["requests"].locked()',
+        "shed = slots.are_taken",
         (f"{GATE}::test_quotes_are_shed_while_charges_need_every_permit",),
+    ),
+    Mutant(
+        "a_second_request_is_swallowed",
+        "An early refusal answers several requests at once: the rest of them is lost.",
+        "api/app/early_shedding.py",
+        "int(length) == len(body)",
+        "int(length) <= len(body)",
+        (f"{EARLY}::test_a_request_that_is_not_plain_takes_the_usual_way[another-follows]",),
+    ),
+    Mutant(
+        "unread_refusals_pile_up",
+        "A client that does not read gets one refusal after the other.",
+        "api/app/connections.py",
+        "(conn.trailing_data[0] or self.flow.write_paused)",
+        "conn.trailing_data[0]",
+        (f"{EARLY}::test_who_does_not_read_refusals_is_not_sent_more",),
     ),
     Mutant(
         "refused_credentials_are_remembered",

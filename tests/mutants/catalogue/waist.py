@@ -95,17 +95,17 @@ MUTANTS = (
     ),
     Mutant(
         "only_the_first_table_is_priced",
-        "Of several tables of a question only the first one is paid for.",
+        "Of several tables of a plan only the first one is paid for.",
         "privacy/waist/__init__.py",
-        "for mechanism in question.values()), FREE)",
-        "for mechanism in list(question.values())[:1]), FREE)",
+        "for mechanism in plan.values()), FREE)",
+        "for mechanism in list(plan.values())[:1]), FREE)",
         (f"{WAIST}::test_the_price_is_the_sum_of_the_tables_whatever_the_number_of_groups",),
     ),
     Mutant(
         "underpaid_release",
         "The waist releases tables that were not paid for.",
         "privacy/waist/__init__.py",
-        "if not paid.covers(price(question)):",
+        "if not paid.covers(price(plan)):",
         "if paid is None:",
         (f"{WAIST}::test_an_underpaid_release_is_refused",),
     ),
@@ -114,9 +114,9 @@ MUTANTS = (
         "The waist compares the names of tables with those that were priced, and not their bounds.",
         "privacy/waist/__init__.py",
         "if {name: table.bounds for name, table in tables.items()} != {\n"
-        "        name: mechanism.bounds for name, mechanism in question.items()\n"
+        "        name: mechanism.bounds for name, mechanism in plan.items()\n"
         "    }:",
-        "if set(tables) != set(question):",
+        "if set(tables) != set(plan):",
         (f"{WAIST}::test_tables_that_were_not_priced_are_refused",),
         raises=("ValueError",),
     ),
@@ -134,8 +134,8 @@ MUTANTS = (
         "gaussian_change_costs_its_root",
         "The price of a change follows from the L1 norm, although Gaussian noise is for L2.",
         "privacy/waist/gaussian.py",
-        "change_one=per_unit * self.bounds.changed.l2_squared)",
-        "change_one=per_unit * self.bounds.changed.l1)",
+        "change_one=per_unit * self.bounds.changed.l2_squared",
+        "change_one=per_unit * self.bounds.changed.l1",
         ("tests/privacy/waist/test_gaussian.py::test_a_change_costs_by_its_own_reach",),
     ),
     Mutant(
@@ -164,8 +164,8 @@ MUTANTS = (
         "infinite_values_are_not_clipped",
         "A fixed-point number takes what lies outside of its range as it is.",
         "privacy/tables/fixed_point.py",
-        "return fixed(np.clip(numbers, self.low, self.high), self.scale)",
-        "return fixed(numbers, self.scale)",
+        "return to_fixed_point(np.clip(numbers, self.low, self.high), self.scale)",
+        "return to_fixed_point(numbers, self.scale)",
         (f"{FIXED}::test_cuts_what_lies_outside_and_what_is_no_number",),
     ),
     Mutant(

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privacy.errors import LedgerError
+from privacy.errors import InvalidLedgerError
 from privacy.ledger.verify import verify
 from tests.ledgers import BEGIN, HISTOGRAM, Ledger, Maker, charge_of, mandate_body, relied, trust
 
@@ -179,6 +179,6 @@ def _charge(
 def _first_wrong(ledger: Ledger) -> int | None:
     try:
         verify(*relied(ledger.lines), trust())
-    except LedgerError as error:
+    except InvalidLedgerError as error:
         return error.number
     return None

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from openapi.resources import REQUEST
-from privacy.errors import LedgerError
+from privacy.errors import InvalidLedgerError
 from privacy.plans import PublicAudience
 from privacy.receipts import digest
 from tests.ledgers import (
@@ -63,7 +63,7 @@ def test_a_charge_on_an_older_sample_is_not_priced_as_an_upload() -> None:
     upload = replace(SAMPLE, fixed_slots=False)
     body, facts = charge_of(HISTOGRAM | {"audience_id": AUDIENCE}, *ids, upload)
     ledger.stated(ada, "charge", body, facts | {"assumes": ["uncounted-displacement"]}, ada.auditor)
-    with pytest.raises(LedgerError):
+    with pytest.raises(InvalidLedgerError):
         ledger.verified()
 
 
@@ -80,7 +80,7 @@ def test_an_erased_audience_is_not_sealed_again_with_other_facts() -> None:
     ledger, ada, _ = sampled(older=False)
     ledger.write("audience-erasure", {"audience_id": AUDIENCE}, ada.auditor)
     ledger.seal(ada.auditor or "", AUDIENCE)
-    with pytest.raises(LedgerError):
+    with pytest.raises(InvalidLedgerError):
         ledger.verified()
 
 
@@ -145,7 +145,7 @@ def test_displacement_is_neither_forgotten_nor_made_up(asked: dict[str, Any]) ->
         if wrong["parts"] == right["parts"]:
             assert ledger.verified()
             continue
-        with pytest.raises(LedgerError, match="do not follow from the source"):
+        with pytest.raises(InvalidLedgerError, match="do not follow from the source"):
             ledger.verified()
 
 
@@ -160,7 +160,7 @@ def test_parts_of_another_request_on_an_older_audience() -> None:
         _, facts = charge_of(other, "", "", "")
         names = ("parts", "epsilon", "rho", "currency", "debit")
         charge(ledger, ada, HISTOGRAM, PUBLIC, **{name: facts[name] for name in names})
-        with pytest.raises(LedgerError, match=reason):
+        with pytest.raises(InvalidLedgerError, match=reason):
             ledger.verified()
 
 
@@ -176,12 +176,12 @@ def test_a_charge_on_an_older_hidden_audience_counts_the_displaced() -> None:
     facts = charge(ledger, ada, TWO_PARTY, replace(HIDDEN, candidates=None))
     assert facts["parts"][0]["bounds"]["declared"]["displacing"] is False
     assert "uncounted-displacement" in facts["assumes"]
-    with pytest.raises(LedgerError, match="do not follow from the source"):
+    with pytest.raises(InvalidLedgerError, match="do not follow from the source"):
         ledger.verified()
 
 
 def test_a_charge_on_an_older_upload_counts_nobody_as_displaced() -> None:
     ledger, ada = sealed_older("upload", "noisy")
     charge(ledger, ada, TWO_PARTY, replace(PUBLIC, candidates=50))
-    with pytest.raises(LedgerError, match="do not follow from the source"):
+    with pytest.raises(InvalidLedgerError, match="do not follow from the source"):
         ledger.verified()

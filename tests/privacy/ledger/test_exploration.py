@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from api.accounting.prices import stated_parts
-from api.audits.pricing import price_of
+from api.audits.pricing import price_plan
 from api.kinds.registry import KINDS, AudienceFacts
-from privacy.errors import EvidenceError, LedgerError
+from privacy.errors import EvidenceError, InvalidLedgerError
 from privacy.ledger import entry_schemas
-from privacy.ledger.parts import Stated
-from privacy.ledger.price_check import debited, explored
-from privacy.ledger.statements import condensed
+from privacy.ledger.parts import StatedCharge
+from privacy.ledger.price_check import check_debit, check_exploration
+from privacy.ledger.statements import condense_request
 from privacy.ledger.verify import verify
 from privacy.plans import PLANS
 from privacy.receipts import canonical, digest
@@ -62,7 +62,7 @@ def charge(ledger: Ledger, ada: Maker, mandate: str, loss: str = "40", **changes
 def last_is_wrong(ledger: Ledger, case: str) -> None:
     """The last entry alone is wrong: without it the ledger is honest."""
     verify(*relied(ledger.lines[:-1]), trust())
-    with refuses(LedgerError, case) as found:
+    with refuses(InvalidLedgerError, case) as found:
         verify(*relied(ledger.lines), trust())
     assert found.value.number == len(ledger.lines) - 1
 
@@ -168,23 +168,23 @@ def test_what_was_stopped_is_not_released(ledger: Ledger, ada: Maker, mandate: s
 def test_what_the_service_charges_is_right(changes: dict[str, Any], slots: bool, each: int) -> None:
     request = asked(**changes, arms_per_person=each)
     facts = AudienceFacts(("g0",), 1, None, fixed_slots=slots, members=400, consented=True)
-    question = KINDS[request.kind].question(request, facts)
-    shown = price_of(question, "epsilon", request.exploration_loss)
+    release_plan = KINDS[request.kind].plan(request, facts)
+    shown = price_plan(release_plan, "epsilon", request.exploration_loss)
     names = {"epsilon", "rho", "currency", "debit", "exploration_loss"}
     charged = dict.fromkeys(("charge_id", "audit_id", "mandate_id", "audience_commitment"), "")
     charged |= shown.model_dump(mode="json", include=names)
     asked_for = request.model_dump(mode="json")
-    body = entry_schemas.read(condensed(asked_for), entry_schemas.ChargeBody)
+    body = entry_schemas.read(condense_request(asked_for), entry_schemas.ChargeBody)
     paid = entry_schemas.read(charged, entry_schemas.ChargeFacts)
     parts, plan = stated_parts(shown), PLANS[request.kind]
-    debited(Stated.of(body.kind, asked_for, parts, facts.public, plan), paid)
-    assert explored(body, paid) == request.exploration_loss * 10**13
+    check_debit(StatedCharge.of(body.kind, asked_for, parts, facts.public, plan), paid)
+    assert check_exploration(body, paid) == request.exploration_loss * 10**13
 
 
 def test_a_loss_that_is_no_amount() -> None:
     asked_for, facts = exploring_parts("charge_1", "audit_1", "mandate_1")
     body = entry_schemas.read(asked_for, entry_schemas.ChargeBody)
     with refuses(EvidenceError, "not-an-amount"):
-        explored(
+        check_exploration(
             body, entry_schemas.read(facts | {"exploration_loss": "-40"}, entry_schemas.ChargeFacts)
         )

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from privacy.errors import EvidenceError, LedgerError
+from privacy.errors import EvidenceError, InvalidLedgerError
 from privacy.ledger import entry_schemas
-from privacy.ledger.price_check import debited_before
+from privacy.ledger.price_check import check_older_debit
 from privacy.ledger.verify import verify
 from tests.ledgers import AUDIENCE, Ledger, Maker, older_parts, price, relied, trust
 from tests.refusals import refuses
@@ -30,7 +30,7 @@ def charge(ledger: Ledger, ada: Maker, mandate: str, **changes: Any) -> None:
 
 def last_is_wrong(ledger: Ledger, case: str) -> None:
     verify(*relied(ledger.lines[:-1]), trust())
-    with refuses(LedgerError, case) as found:
+    with refuses(InvalidLedgerError, case) as found:
         verify(*relied(ledger.lines), trust())
     assert found.value.number == len(ledger.lines) - 1
 
@@ -102,10 +102,10 @@ def test_all_kinds_had_one_rule(
         entry_schemas.read(facts, entry_schemas.ChargeFacts),
     )
     if case is None:
-        assert debited_before(asked, paid, None) == (2 * 10**13, 2 * 10**13)
+        assert check_older_debit(asked, paid, None) == (2 * 10**13, 2 * 10**13)
     else:
         with refuses(EvidenceError, case):
-            debited_before(asked, paid, None)
+            check_older_debit(asked, paid, None)
 
 
 def test_a_ledger_continues_in_the_new_format(ledger: Ledger, ada: Maker) -> None:

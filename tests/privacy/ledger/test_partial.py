@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from privacy.errors import LedgerError
+from privacy.errors import InvalidLedgerError
 from privacy.ledger.notes import Checkpoint, Note, sign_checkpoint
 from privacy.ledger.verify import Verified, verify
 from tests.ledgers import ORIGIN, Ledger, Maker, continued, ed25519, head, trust, witnessed
@@ -63,7 +63,7 @@ def test_it_follows_the_ledgers_key(scene: Scene) -> None:
 
 def test_a_key_without_the_bridge_is_not_trusted(scene: Scene) -> None:
     scene.ledger.rotate(ed25519("second"), bridge=False)
-    with refuses(LedgerError, "untrusted-checkpoint"):
+    with refuses(InvalidLedgerError, "untrusted-checkpoint"):
         scene.verified()
 
 
@@ -72,14 +72,14 @@ def test_a_key_whose_announcement_is_not_shown_is_not_trusted(scene: Scene) -> N
     scene.work()
     first, lines = scene.ledger.partial(scene.lab)
     others = [line for line in lines if b"signing-key" not in line]
-    with refuses(LedgerError, "untrusted-checkpoint"):
+    with refuses(InvalidLedgerError, "untrusted-checkpoint"):
         verify(first, others, trust())
 
 
 def test_a_key_is_not_trusted_for_heads_before_it_was_announced(scene: Scene) -> None:
     scene.ledger.notes.append(head(scene.ledger.lines[:5], ed25519("second")))
     scene.ledger.rotate(ed25519("second"))
-    with refuses(LedgerError, "untrusted-checkpoint", 5):
+    with refuses(InvalidLedgerError, "untrusted-checkpoint", 5):
         scene.verified()
 
 
@@ -104,7 +104,7 @@ def test_a_head_that_nothing_leads_to_is_asked_for(scene: Scene) -> None:
     scene.verified([seen])
     scene.ledger.notes.clear()
     first, lines = scene.ledger.partial(scene.lab)
-    with refuses(LedgerError, "no-consistency-proof"):
+    with refuses(InvalidLedgerError, "no-consistency-proof"):
         verify(first, lines, trust(), seen=[seen])
 
 
@@ -115,13 +115,13 @@ def test_a_fork_is_found_by_whoever_saw_the_other_branch(scene: Scene) -> None:
     seen = other.sign()
     scene.work()
     size = len(other.lines)
-    with refuses(LedgerError, "forked") as found:
+    with refuses(InvalidLedgerError, "forked") as found:
         scene.verified([seen])
     assert found.value.number is None
     # A path of its own branch does not help either.
     other.audit(scene.ada, scene.mandate)
     path = continued(other.lines, size)
-    with refuses(LedgerError, "forked"):
+    with refuses(InvalidLedgerError, "forked"):
         scene.verified([seen], consistency={str(size): path})
 
 
@@ -130,7 +130,7 @@ def test_a_fork_of_the_same_size_is_found(scene: Scene) -> None:
     other.auditor()
     seen = other.sign()
     scene.ledger.write("model", {"digest": "sha256:" + "0" * 64})
-    with refuses(LedgerError, "forked"):
+    with refuses(InvalidLedgerError, "forked"):
         scene.verified([seen])
 
 
@@ -140,7 +140,7 @@ def test_a_rewritten_past_is_found(scene: Scene) -> None:
     number = next(n for n, line in enumerate(scene.ledger.lines) if b'"name":"Lab"' in line)
     scene.ledger.lines[number] = scene.ledger.lines[number].replace(b'"Lab"', b'"Bal"')
     scene.work()
-    with refuses(LedgerError, "forked"):
+    with refuses(InvalidLedgerError, "forked"):
         scene.verified([seen])
 
 
@@ -151,7 +151,7 @@ def test_a_rewritten_past_is_found(scene: Scene) -> None:
 def test_proofs_that_are_none_are_refused_in_words(scene: Scene, consistency: object) -> None:
     scene.ledger.notes.append(head(scene.ledger.lines[:5], scene.ledger.key))
     scene.verified()
-    with pytest.raises(LedgerError):
+    with pytest.raises(InvalidLedgerError):
         scene.verified(consistency=consistency)
 
 
@@ -160,5 +160,5 @@ def test_an_empty_head_is_continued_by_all(scene: Scene) -> None:
     scene.verified()
     checkpoint = Checkpoint(ORIGIN, 0, bytes(32))
     scene.ledger.notes.append(sign_checkpoint(checkpoint, [(ORIGIN, scene.ledger.key)]))
-    with refuses(LedgerError, "forked", 0):
+    with refuses(InvalidLedgerError, "forked", 0):
         scene.verified()

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from api.accounting.prices import stated_parts
-from api.audits.pricing import price_of
+from api.audits.pricing import price_plan
 from api.kinds.registry import KINDS, AudienceFacts
 from openapi.resources import REQUEST, Currency
-from privacy.errors import EvidenceError, LedgerError
+from privacy.errors import EvidenceError, InvalidLedgerError
 from privacy.ledger import entry_schemas
-from privacy.ledger.parts import Notice, Stated
-from privacy.ledger.price_check import debited
+from privacy.ledger.parts import Notice, StatedCharge
+from privacy.ledger.price_check import check_debit
 from privacy.ledger.requests import request_of
-from privacy.ledger.statements import condensed
+from privacy.ledger.statements import condense_request
 from privacy.ledger.verify import verify
 from privacy.plans import PLANS
 from privacy.receipts import canonical, digest
@@ -93,9 +93,9 @@ def charged(
 ) -> tuple[dict[str, Any], list[dict[str, Any]], entry_schemas.ChargeFacts]:
     """The request, and what the service charges for it."""
     request = REQUEST.validate_python(IDS | asked)
-    question = KINDS[request.kind].question(request, facts)
+    plan = KINDS[request.kind].plan(request, facts)
     currency: Currency = "rho" if "rho" in asked else "epsilon"
-    shown = price_of(question, currency)
+    shown = price_plan(plan, currency)
     paid = dict.fromkeys(("charge_id", "audit_id", "mandate_id", "audience_commitment"), "")
     paid |= shown.model_dump(mode="json", include={"epsilon", "rho", "currency", "debit"})
     return (
@@ -119,8 +119,8 @@ def test_what_the_service_charges_is_right(
         ("g0", "g1"), groups, sizes, fixed_slots=slots, members=40, candidates=candidates
     )
     request, parts, paid = charged(asked, facts)
-    stated = Stated.of(request["kind"], request, parts, facts.public, PLANS[request["kind"]])
-    (debit, rho), notices = debited(stated, paid)
+    stated = StatedCharge.of(request["kind"], request, parts, facts.public, PLANS[request["kind"]])
+    (debit, rho), notices = check_debit(stated, paid)
     assert debit > 0
     assert rho > 0
     assert not notices
@@ -160,13 +160,13 @@ def write(
     _, facts = charge_of(known, *ids)
     facts = deepcopy(facts) | {"request": canonical(request).decode()}
     alter(facts)
-    ledger.stated(ada, "charge", condensed(request), facts, ada.auditor)
+    ledger.stated(ada, "charge", condense_request(request), facts, ada.auditor)
 
 
 def last_is_wrong(ledger: Ledger, case: str) -> None:
     verify(*relied(ledger.lines[:-1]), trust())
     named = ["'bins'"] if case.endswith("-of-a-part") else []
-    with refuses(LedgerError, case, *named) as found:
+    with refuses(InvalidLedgerError, case, *named) as found:
         verify(*relied(ledger.lines), trust())
     assert found.value.number == len(ledger.lines) - 1
 
@@ -416,7 +416,7 @@ def test_a_sensitivity_that_is_taken_as_stated_is_named(
 def test_a_charge_that_does_not_carry_its_request(
     change: dict[str, Any], text: str | None, case: str
 ) -> None:
-    body = condensed(HISTOGRAM)
+    body = condense_request(HISTOGRAM)
     assert request_of(body, canonical(HISTOGRAM).decode()) == HISTOGRAM
     with refuses(EvidenceError, case):
         request_of(body | change, text)
@@ -429,7 +429,7 @@ def test_a_request_that_is_not_one_of_its_kind(ledger: Ledger, ada: Maker, missi
     _, facts = charge_of(HISTOGRAM, "charge_1", "audit_1", "")
     facts["mandate_id"] = json.loads(ledger.lines[-1])["facts"]["mandate_id"]
     facts["request"] = canonical(request).decode()
-    ledger.stated(ada, "charge", condensed(request), facts, ada.auditor)
+    ledger.stated(ada, "charge", condense_request(request), facts, ada.auditor)
     last_is_wrong(ledger, "malformed-request")
 
 

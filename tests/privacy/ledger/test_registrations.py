@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from privacy.errors import LedgerError
+from privacy.errors import InvalidLedgerError
 from privacy.ledger.verify import verify
 from privacy.receipts import canonical, digest
 from tests.ledgers import OPERATOR, REGULATOR, Ledger, Maker, relied, trust
@@ -23,7 +23,7 @@ def ada(ledger: Ledger) -> Maker:
 
 def last_is_wrong(ledger: Ledger, case: str) -> None:
     verify(*relied(ledger.lines[:-1]), trust())
-    with refuses(LedgerError, case) as found:
+    with refuses(InvalidLedgerError, case) as found:
         verify(*relied(ledger.lines), trust())
     assert found.value.number == len(ledger.lines) - 1
 

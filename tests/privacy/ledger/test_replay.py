@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from privacy.errors import LedgerError
+from privacy.errors import InvalidLedgerError
 from privacy.ledger.statements import Statement
 from privacy.ledger.verify import verify
 from privacy.receipts import canonical, digest
@@ -47,7 +47,7 @@ def lab(ada: Maker) -> str:
 def last_is_wrong(ledger: Ledger, case: str) -> None:
     """The last entry alone is wrong: without it the ledger is honest."""
     verify(*relied(ledger.lines[:-1]), trust())
-    with refuses(LedgerError, case) as found:
+    with refuses(InvalidLedgerError, case) as found:
         verify(*relied(ledger.lines), trust())
     assert found.value.number == len(ledger.lines) - 1
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from privacy.errors import LedgerError
+from privacy.errors import InvalidLedgerError
 from privacy.ledger import key_possession, statements
 from privacy.ledger.verify import verify
 from privacy.receipts import canonical
@@ -67,8 +67,8 @@ def world() -> World:
     return World.honest()
 
 
-def wrong(first: bytes, lines: list[bytes], **heads: Any) -> LedgerError:
-    with pytest.raises(LedgerError) as found:
+def wrong(first: bytes, lines: list[bytes], **heads: Any) -> InvalidLedgerError:
+    with pytest.raises(InvalidLedgerError) as found:
         verify(first, lines, trust(), **heads)
     return found.value
 
@@ -180,7 +180,7 @@ def test_a_fork_is_found_by_whoever_saw_the_other_branch(world: World) -> None:
     other.audit(world.eve, world.others)
     other.audit(world.ada, world.mandate)
     other.verified()
-    with refuses(LedgerError, "another-root") as found:
+    with refuses(InvalidLedgerError, "another-root") as found:
         other.verified(seen=[one])
     assert found.value.number is None
 
@@ -392,7 +392,7 @@ def test_what_is_no_line_of_an_auditors_export_is_refused_in_words(world: World)
         b'{"entry":"x","path":[]}',
         lines[0].replace(b'path": ["', b'path": ["*'),
     ):
-        assert isinstance(wrong(first, [line]), LedgerError)
+        assert isinstance(wrong(first, [line]), InvalidLedgerError)
 
 
 @pytest.mark.parametrize("days", [-1, 1])

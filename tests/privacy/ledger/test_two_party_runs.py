@@ -5,17 +5,17 @@ from fractions import Fraction
 import pytest
 
 from privacy.errors import EvidenceError
-from privacy.ledger.balances import Mandate
+from privacy.ledger.balances import MandateBalance
 from privacy.ledger.entry_schemas import (
     AnswerFacts,
     Both,
     ChargeFacts,
-    Draw,
+    DrawFacts,
     MandateBody,
     OpeningBody,
     ReleaseFacts,
 )
-from privacy.ledger.two_party_runs import Runs, drawn
+from privacy.ledger.two_party_runs import ChargedRuns, drawn
 from tests.refusals import refuses
 
 AUDIT, TRANSCRIPT = "audit_1", "sha256:11"
@@ -24,7 +24,7 @@ ROOT = bytes(32)
 NUMBER, SIZE = 6, 7
 
 
-def mandate(opened_share: str) -> Mandate:
+def mandate(opened_share: str) -> MandateBalance:
     body = MandateBody(
         kinds=["two-party"],
         valid_from="2026-01-01T00:00:00Z",
@@ -32,20 +32,22 @@ def mandate(opened_share: str) -> Mandate:
         epsilon_limit="10",
         opened_share=opened_share,
     )
-    return Mandate.granted("mandate_1", "auditor_1", body)
+    return MandateBalance.granted("mandate_1", "auditor_1", body)
 
 
-def charged(opened_share: str = "1", assumes: tuple[str, ...] = ("bounded-weights",)) -> Runs:
+def charged(
+    opened_share: str = "1", assumes: tuple[str, ...] = ("bounded-weights",)
+) -> ChargedRuns:
     both = Both("1", "2")
     facts = ChargeFacts(
         "charge_1", AUDIT, "mandate_1", None, both, both, "epsilon", "2", assumes=list(assumes)
     )
-    runs = Runs(lambda size, root: size == SIZE and root != ROOT)
+    runs = ChargedRuns(lambda size, root: size == SIZE and root != ROOT)
     runs.charge(facts, mandate(opened_share))
     return runs
 
 
-def answered(opened_share: str = "1") -> Runs:
+def answered(opened_share: str = "1") -> ChargedRuns:
     runs = charged(opened_share)
     runs.answer(AnswerFacts(AUDIT, TRANSCRIPT), NUMBER)
     return runs
@@ -54,7 +56,7 @@ def answered(opened_share: str = "1") -> Runs:
 def released(
     root: bytes | None = None, transcript: str = TRANSCRIPT, size: int = SIZE
 ) -> ReleaseFacts:
-    return ReleaseFacts(AUDIT, transcript, None if root is None else Draw(size, root.hex()))
+    return ReleaseFacts(AUDIT, transcript, None if root is None else DrawFacts(size, root.hex()))
 
 
 def test_nothing_is_answered_twice_or_without_a_charge() -> None:
@@ -115,7 +117,7 @@ def test_no_head_draws_but_the_one_that_ends_with_the_answer(size: int) -> None:
     with refuses(EvidenceError, "unsigned-drawing-head"):
         answered("0.5").release(released(ROOT))
     with refuses(EvidenceError, "not-hexadecimal"):
-        answered("0.5").release(ReleaseFacts(AUDIT, TRANSCRIPT, Draw(SIZE, "xyz")))
+        answered("0.5").release(ReleaseFacts(AUDIT, TRANSCRIPT, DrawFacts(SIZE, "xyz")))
 
 
 def _hit(root: bytes) -> bool:
@@ -132,4 +134,4 @@ def test_about_the_share_is_drawn() -> None:
 
 
 def test_other_kinds_are_let_be() -> None:
-    Runs(lambda *_: True).release(ReleaseFacts("audit_9"))
+    ChargedRuns(lambda *_: True).release(ReleaseFacts("audit_9"))

@@ -6,8 +6,8 @@ import json
 import pytest
 from joserfc.jwk import ECKey, Key, RSAKey
 
-from privacy.errors import EvidenceError, LedgerError
-from privacy.ledger.balances import Mandate
+from privacy.errors import EvidenceError, InvalidLedgerError
+from privacy.ledger.balances import MandateBalance
 from privacy.ledger.notes import SignatureType, VerifierKey
 from privacy.ledger.replay import Replay
 from privacy.ledger.trust import Trust
@@ -66,7 +66,7 @@ def test_the_books_are_let_go_without_a_collection() -> None:
     gc.disable()
     try:
         ledger.verified()
-        assert not [each for each in gc.get_objects() if type(each) in (Mandate, Replay)]
+        assert not [each for each in gc.get_objects() if type(each) in (MandateBalance, Replay)]
     finally:
         gc.enable()
 
@@ -115,7 +115,7 @@ def test_a_researcher_changes_keys_and_signs_with_the_new_one() -> None:
     ledger.charge(ledger.renew(ada, ed25519("ada, later")), mandate)
     assert ledger.verified().counts["charge"] == 4
     ledger.charge(ada, mandate)
-    with refuses(LedgerError, "wrong-signature") as found:
+    with refuses(InvalidLedgerError, "wrong-signature") as found:
         ledger.verified()
     assert found.value.number == len(ledger.lines) - 1
 
@@ -143,7 +143,7 @@ def test_what_the_platforms_own_people_state_is_checked_too() -> None:
     ledger, _, _ = honest()
     ledger.stated(OPERATOR, "amendment", {"application_id": "a"}, {"application_id": "a"})
     number = ledger.stated(REGULATOR, "amendment", {"application_id": "b"}, {})
-    with refuses(LedgerError, "not-theirs-to-sign") as found:
+    with refuses(InvalidLedgerError, "not-theirs-to-sign") as found:
         ledger.verified()
     assert found.value.number == number
 
@@ -173,7 +173,7 @@ def test_an_auditor_verifies_its_own_entries() -> None:
     ],
 )
 def test_what_is_no_entry_is_refused_in_words(line: bytes, case: str) -> None:
-    with refuses(LedgerError, case) as found:
+    with refuses(InvalidLedgerError, case) as found:
         verify(*relied([line]), trust())
     assert found.value.number == 0
 
@@ -195,7 +195,7 @@ def test_what_is_no_entry_is_refused_in_words(line: bytes, case: str) -> None:
 )
 def test_some_values_are_in_no_entry(value: str, named: str) -> None:
     """`named` is by the JSON decoder, which is not ours."""
-    with refuses(LedgerError, "not-an-entry", named) as found:
+    with refuses(InvalidLedgerError, "not-an-entry", named) as found:
         verify(*relied([_line(value)]), trust())
     assert found.value.number == 0
 
@@ -213,7 +213,7 @@ def test_some_values_are_in_no_entry(value: str, named: str) -> None:
     ],
 )
 def test_there_is_one_way_to_write_an_entry(value: str) -> None:
-    with refuses(LedgerError, "not-canonical") as found:
+    with refuses(InvalidLedgerError, "not-canonical") as found:
         verify(*relied([_line(value)]), trust())
     assert found.value.number == 0
 
@@ -240,7 +240,7 @@ def test_that_way_is_the_one_of_rfc_8785(value: str) -> None:
 )
 def test_there_is_one_way_to_write_its_time(at: str) -> None:
     line = _line("1").replace(b"2026-01-01T00:00:00.123456Z", at.encode())
-    with pytest.raises(LedgerError) as found:
+    with pytest.raises(InvalidLedgerError) as found:
         verify(*relied([line]), trust())
     assert found.value.number == 0
 
@@ -263,7 +263,7 @@ def test_whole_seconds_are_written_out() -> None:
     ],
 )
 def test_what_is_no_export_is_refused_in_words(first: bytes, case: str) -> None:
-    with refuses(LedgerError, case) as found:
+    with refuses(InvalidLedgerError, case) as found:
         verify(first, [], trust())
     assert found.value.number is None
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from privacy.errors import BoundsError
-from privacy.metric_values import NOBODY, AdjacentRanks, Caps, SampledPairs, capped
+from privacy.metric_values import NOBODY, AdjacentRanks, Caps, SampledPairs, cap_lists
 from privacy.metric_values.list_caps import Numbers, first, mixed
 from tests.refusals import refuses
 
@@ -34,7 +34,7 @@ def drawn(rng: np.random.Generator, people: int, events: int, length: int) -> Lo
 def test_nobody_counts_more_often_than_the_caps_allow() -> None:
     log = drawn(np.random.default_rng(1), 6, 60, 4)
     for viewer, candidate in ((1, 1), (2, 3), (100, 100)):
-        kept = capped(*log[:3], Caps(viewer, candidate, 4))
+        kept = cap_lists(*log[:3], Caps(viewer, candidate, 4))
         assert np.bincount(log.viewer[kept.lists]).max() <= viewer
         places = kept.candidates[kept.candidates != NOBODY]
         assert np.bincount(places).max() <= candidate
@@ -72,7 +72,7 @@ def test_one_person_changes_no_more_lists_than_proved(
 
 def _changed_lists(log: Log, person: int, caps: Caps) -> int:
     def kept(one: Log) -> dict[int, tuple[int, ...]]:
-        found = capped(*one[:3], caps)
+        found = cap_lists(*one[:3], caps)
         rows = zip(one.event[found.lists].tolist(), found.candidates.tolist(), strict=True)
         return {event: tuple(places) for event, places in rows}
 
@@ -93,7 +93,7 @@ def test_the_rows_of_neighbours_change_only_in_events_that_change() -> None:
 
 
 def _adjacent(log: Log, caps: Caps, metric: AdjacentRanks) -> set[tuple[int, ...]]:
-    kept = capped(*log[:3], caps)
+    kept = cap_lists(*log[:3], caps)
     found = metric.rows(log.relevance[kept.lists], kept.candidates)
     event = log.event[kept.lists][found.unit]
     return {
@@ -139,4 +139,4 @@ def test_bad_caps_and_lists_are_refused() -> None:
             Caps(*wrong)
     log = drawn(np.random.default_rng(1), 6, 10, 4)
     with refuses(BoundsError, "places", 3):
-        capped(*log[:3], Caps(1, 1, 3))
+        cap_lists(*log[:3], Caps(1, 1, 3))

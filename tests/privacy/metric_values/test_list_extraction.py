@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from privacy.metric_values import NOBODY, Caps, Kernels, Ndcg, Places, RankGaps, within
+from privacy.metric_values import NOBODY, Caps, Kernels, ListRows, Ndcg, RankGaps, extract_lists
 from privacy.metric_values.from_request import OfLists
 from privacy.metric_values.list_caps import Numbers, mixed
 
@@ -46,7 +46,7 @@ class Log:
     def values(self, metric: OfLists, seed: int = 3) -> np.ndarray:
         listed = None if metric.caps.candidate is None else self.candidate
         columns = self.viewer, self.query, self.place, listed, self.numbers
-        return metric.values(Places.of(np.arange(PEOPLE), *columns), PEOPLE, seed)
+        return metric.values(ListRows.of(np.arange(PEOPLE), *columns), PEOPLE, seed)
 
 
 def drawn(rng: np.random.Generator, lists: int, length: int, *, viewers: bool) -> Log:
@@ -117,13 +117,13 @@ def ordered(count: int, seed: int) -> Numbers:
 
 def places(
     rows: list[tuple[int, int, int, int, float, float]], person: int | None, seed: int = 3
-) -> Places:
+) -> ListRows:
     """Rows (list, viewer, place, candidate, numbers), with everybody or without this person."""
     number, viewer, place, candidate, *numbers = (
         np.array(column) for column in zip(*rows, strict=True)
     )
     which = ordered(20, seed)[number]
-    made = Places(which, viewer, place, candidate, np.column_stack(numbers))
+    made = ListRows(which, viewer, place, candidate, np.column_stack(numbers))
     if person is None:
         return made
     blank = np.where(candidate == person, NOBODY, candidate)
@@ -186,13 +186,13 @@ def test_strangers_and_undefined_numbers_are_blank() -> None:
         numbers=np.array([[1.0], [1.0], [np.nan], [1.0]]),
     )
     columns = log.viewer, log.query, log.place, log.candidate, log.numbers
-    lists = within(Places.of(np.arange(PEOPLE), *columns), Caps(1, 1, 3), 0)
+    lists = extract_lists(ListRows.of(np.arange(PEOPLE), *columns), Caps(1, 1, 3), 0)
     assert lists.viewer.tolist() == [0]
     assert lists.candidates.tolist() == [[1, NOBODY, NOBODY]]
 
 
 def test_a_place_that_two_claim_is_nobodys() -> None:
-    rows = Places.of(
+    rows = ListRows.of(
         np.arange(PEOPLE),
         viewer=None,
         query=np.array([1, 1, 1]),
@@ -200,11 +200,11 @@ def test_a_place_that_two_claim_is_nobodys() -> None:
         candidate=np.array([1, 2, 3]),
         numbers=np.zeros((3, 1)),
     )
-    assert within(rows, Caps(None, 1, 2), 0).candidates.tolist() == [[NOBODY, 3]]
+    assert extract_lists(rows, Caps(None, 1, 2), 0).candidates.tolist() == [[NOBODY, 3]]
 
 
 def test_items_are_no_people_and_always_there() -> None:
-    rows = Places.of(
+    rows = ListRows.of(
         np.arange(PEOPLE),
         viewer=np.array([1, 1, 1, 2]),
         query=np.array([7, 7, 8, 9]),
@@ -220,5 +220,5 @@ def test_items_are_no_people_and_always_there() -> None:
 def test_nobody_has_no_values() -> None:
     nothing = np.empty(0, np.int64)
     for metric in METRICS:
-        rows = Places.of(nothing, nothing, nothing, nothing, nothing, np.empty((0, 2)))
+        rows = ListRows.of(nothing, nothing, nothing, nothing, nothing, np.empty((0, 2)))
         assert metric.values(rows, 0).shape == (0, len(metric.layout.cells))

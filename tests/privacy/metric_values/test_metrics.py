@@ -15,7 +15,7 @@ from privacy.metric_values import (
     RankGaps,
     SampledPairs,
     ScoreBins,
-    summed,
+    sum_by_person,
 )
 from tests.refusals import refuses
 
@@ -126,7 +126,7 @@ def test_sampled_pairs_are_of_a_positive_and_a_negative() -> None:
 
 def test_events_add_up_by_person_and_strangers_do_not_count() -> None:
     rows = np.array([[1, 2], [10, 20], [100, 200]])
-    assert summed(rows, np.array([1, -1, 1]), 3).tolist() == [[0, 0], [101, 202], [0, 0]]
+    assert sum_by_person(rows, np.array([1, -1, 1]), 3).tolist() == [[0, 0], [101, 202], [0, 0]]
 
 
 def test_what_lies_beyond_the_bounds_is_cut() -> None:

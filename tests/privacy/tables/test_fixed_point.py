@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from privacy.errors import BoundsError
-from privacy.tables.fixed_point import FixedPoint, fixed, weights_of
+from privacy.tables.fixed_point import FixedPoint, to_fixed_point, weights_of
 
 
 def test_rounds_half_up_as_printed() -> None:
@@ -46,7 +46,7 @@ def test_refuses_what_is_no_table_of_probabilities(bad: list[list[float]]) -> No
 
 
 def test_without_bounds_only_numbers_count() -> None:
-    assert fixed([0.5, -0.5, 1.4999, np.nan, np.inf], 1).tolist() == [1, 0, 1, 0, 0]
+    assert to_fixed_point([0.5, -0.5, 1.4999, np.nan, np.inf], 1).tolist() == [1, 0, 1, 0, 0]
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from privacy.tables.price import (
     INFINITE,
     Amount,
     Currency,
+    ExactPrice,
     Name,
-    Price,
     Relation,
     approximate_epsilon,
 )
@@ -26,11 +26,11 @@ amounts: st.SearchStrategy[Amount] = st.fractions(
 currencies: list[Currency] = ["epsilon", "rho"]
 relations: list[Relation] = [ADD_REMOVE, CHANGE_ONE]
 names: st.SearchStrategy[Name] = st.tuples(st.sampled_from(currencies), st.sampled_from(relations))
-prices = st.dictionaries(names, amounts).map(Price)
+prices = st.dictionaries(names, amounts).map(ExactPrice)
 
 
-def tenths(add_remove: int, change_one: int) -> Price:
-    return Price(
+def tenths(add_remove: int, change_one: int) -> ExactPrice:
+    return ExactPrice(
         {
             ("epsilon", ADD_REMOVE): Fraction(add_remove, 10),
             ("epsilon", CHANGE_ONE): Fraction(change_one, 10),
@@ -46,7 +46,7 @@ def test_ten_tenths_are_one_under_both_relations() -> None:
 
 def test_the_debit_is_the_change_one_price() -> None:
     assert tenths(3, 6).debit("epsilon") == Fraction(6, 10)
-    assert Price({("epsilon", ADD_REMOVE): Fraction(5)}).debit("epsilon") == 0
+    assert ExactPrice({("epsilon", ADD_REMOVE): Fraction(5)}).debit("epsilon") == 0
     assert FREE.debit("epsilon") == 0
 
 
@@ -61,13 +61,13 @@ def test_paying_is_judged_in_every_currency_and_to_the_last_digit() -> None:
     assert paid.covers(FREE)
     assert not tenths(100, 19).covers(paid)
     assert not tenths(9, 200).covers(paid)
-    short = Price({("epsilon", ADD_REMOVE): Fraction(1), ("epsilon", CHANGE_ONE): 2 - little})
+    short = ExactPrice({("epsilon", ADD_REMOVE): Fraction(1), ("epsilon", CHANGE_ONE): 2 - little})
     assert not short.covers(paid)
-    assert not paid.covers(Price({("rho", ADD_REMOVE): little}))
+    assert not paid.covers(ExactPrice({("rho", ADD_REMOVE): little}))
 
 
 def test_a_pure_price_is_exact_in_both_currencies() -> None:
-    price = Price.epsilon(add_remove=Fraction(1, 3), change_one=Fraction(2, 3))
+    price = ExactPrice.epsilon(add_remove=Fraction(1, 3), change_one=Fraction(2, 3))
     assert price.of("epsilon", CHANGE_ONE) == Fraction(2, 3)
     assert price.of("rho", ADD_REMOVE) == Fraction(1, 18)
     assert price.debit("rho") == Fraction(2, 9)
@@ -77,7 +77,7 @@ def test_a_pure_price_is_exact_in_both_currencies() -> None:
 
 
 @given(prices, prices, prices)
-def test_composition_is_a_sum_in_any_order(a: Price, b: Price, c: Price) -> None:
+def test_composition_is_a_sum_in_any_order(a: ExactPrice, b: ExactPrice, c: ExactPrice) -> None:
     assert a + b == b + a
     assert (a + b) + c == a + (b + c)
     both = a.amounts.keys() | b.amounts.keys()
@@ -86,21 +86,23 @@ def test_composition_is_a_sum_in_any_order(a: Price, b: Price, c: Price) -> None
 
 @given(prices, prices)
 def test_a_sum_pays_for_its_parts_and_a_part_for_the_sum_only_if_the_rest_is_free(
-    a: Price, b: Price
+    a: ExactPrice, b: ExactPrice
 ) -> None:
     assert (a + b).covers(a)
     assert a.covers(a + b) == all(amount == 0 for amount in b.amounts.values())
 
 
 def test_a_gaussian_release_has_a_rho_and_no_epsilon() -> None:
-    price = Price.rho(add_remove=Fraction(1, 3), change_one=Fraction(2, 3))
+    price = ExactPrice.rho(add_remove=Fraction(1, 3), change_one=Fraction(2, 3))
     assert (price.of("rho", ADD_REMOVE), price.debit("rho")) == (Fraction(1, 3), Fraction(2, 3))
     assert price.of("epsilon", ADD_REMOVE) == price.debit("epsilon") == INFINITE
-    assert not Price.epsilon(add_remove=Fraction(10**9), change_one=Fraction(10**9)).covers(price)
+    assert not ExactPrice.epsilon(add_remove=Fraction(10**9), change_one=Fraction(10**9)).covers(
+        price
+    )
 
 
 def test_what_people_may_lose_is_a_currency_of_its_own() -> None:
-    price = Price.exploration(Fraction(7)) + tenths(1, 2)
+    price = ExactPrice.exploration(Fraction(7)) + tenths(1, 2)
     assert price.exploration_loss == 7
     assert price.debit("epsilon") == Fraction(2, 10)
     assert tenths(1, 2).exploration_loss == 0

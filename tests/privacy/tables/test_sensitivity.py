@@ -16,13 +16,13 @@ from privacy.tables.declared import declared_numbers, rule_from
 from privacy.tables.sensitivity import (
     Candidates,
     Counts,
+    ExplicitSensitivity,
     Lots,
     Products,
     Reach,
     Rows,
-    Rule,
     Sensitivity,
-    Stated,
+    SensitivityRule,
     Sums,
 )
 
@@ -215,19 +215,19 @@ def test_lots(outcomes: list[Vector], lots: int, fixed: bool) -> None:
     assert claimed.changed == double
 
 
-RULES: list[Rule] = [
+RULES: list[SensitivityRule] = [
     Counts(2, True),
     Sums(-3, 2**70, 2, False),
     Rows(1, 1, 1, 3, 2, True),
     Candidates(1000),
     Products(1, 2, 3, 4, moved=5, displacing=False),
     Lots(2, 2, 1, 3, True),
-    Stated(1, 2, 3, 4, 5, 6),
+    ExplicitSensitivity(1, 2, 3, 4, 5, 6),
 ]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=[rule.name for rule in RULES])
-def test_a_rule_is_stated_and_read_again(rule: Rule) -> None:
+def test_a_rule_is_stated_and_read_again(rule: SensitivityRule) -> None:
     assert rule_from(rule.name, declared_numbers(rule)) == rule
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import rbcl
 
 from privacy.two_party import AuditorParty
-from privacy.two_party.messages import Kind, Slot
+from privacy.two_party.messages import MessageKind, Slot
 from privacy.two_party.private_set_intersection import each
 
 Bend = Callable[[Sequence[bytes]], Sequence[bytes]]
@@ -31,12 +31,12 @@ class BendingAuditor(AuditorParty):
 
     def _take(self, slot: Slot, body: bytes) -> None:
         super()._take(slot, body)
-        if slot.kind is Kind.CANDIDATES:
+        if slot.kind is MessageKind.CANDIDATES:
             self._reblinded[-1] = b"".join(self.bend_candidates(each(self._reblinded[-1])))
 
     def _body(self, slot: Slot) -> bytes:
         body = super()._body(slot)
-        return b"".join(self.bend_rows(each(body))) if slot.kind is Kind.BLINDED else body
+        return b"".join(self.bend_rows(each(body))) if slot.kind is MessageKind.BLINDED else body
 
 
 class ManyOfOne(BendingAuditor):

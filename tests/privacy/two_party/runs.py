@@ -8,7 +8,14 @@ import numpy as np
 from nacl.public import PrivateKey
 from numpy.typing import NDArray
 
-from privacy.two_party import AuditorParty, Candidates, Entries, PlatformParty, Terms, Uploaded
+from privacy.two_party import (
+    AuditorParty,
+    CandidatePeople,
+    Entries,
+    PlatformParty,
+    RunTerms,
+    Uploaded,
+)
 from privacy.two_party.joins import once
 from privacy.two_party.sums import EncryptedTable, NoisySums
 
@@ -21,10 +28,10 @@ KEY = bytes(REGULATOR.public_key)
 class World:
     """Terms, what each party holds, and the noise that the platform is handed."""
 
-    terms: Terms
+    terms: RunTerms
     weights: Array
     values: Array
-    join: Uploaded | Candidates
+    join: Uploaded | CandidatePeople
     tokens: bytes | None = None
     noise: Array | None = None
     reads: list[Array] = field(default_factory=list)
@@ -72,7 +79,7 @@ def exchanged(auditor: AuditorParty, platform: PlatformParty) -> Iterator[tuple[
         message = auditor.receive(answer)
 
 
-def small(rows: int = 5, *, candidates: int | None = None, **changes: Any) -> Terms:
+def small(rows: int = 5, *, candidates: int | None = None, **changes: Any) -> RunTerms:
     terms: dict[str, Any] = {
         "audit": "aud_1",
         "rows": rows,
@@ -83,10 +90,10 @@ def small(rows: int = 5, *, candidates: int | None = None, **changes: Any) -> Te
         "noise": 2**40,
         "candidates": candidates,
     }
-    return Terms(**(terms | changes))
+    return RunTerms(**(terms | changes))
 
 
-def random_world(terms: Terms, persons: Array, seed: int = 0) -> World:
+def random_world(terms: RunTerms, persons: Array, seed: int = 0) -> World:
     """An upload whose rows are these people, with random weights, values and noise."""
     rng = np.random.default_rng(seed)
     most, bounds = terms.weights.total // terms.groups, terms.values
@@ -103,11 +110,11 @@ def token(name: str) -> bytes:
     return name.encode().rjust(32, b"\0")
 
 
-def psi_world(terms: Terms, rows: list[str], people: list[str]) -> World:
+def psi_world(terms: RunTerms, rows: list[str], people: list[str]) -> World:
     """By PSI: rows of the upload, and the people of the platform."""
     world = random_world(terms, np.arange(len(people)))
     world.tokens = b"".join(map(token, rows))
-    world.join = Candidates(b"".join(map(token, people)), np.arange(len(people)))
+    world.join = CandidatePeople(b"".join(map(token, people)), np.arange(len(people)))
     return world
 
 

@@ -10,7 +10,7 @@ import rbcl
 
 from privacy.two_party import dleq
 from privacy.two_party.domain_separation import proof_label
-from privacy.two_party.errors import ProofError, TwoPartyError
+from privacy.two_party.errors import TwoPartyError, WrongProofError
 from privacy.two_party.private_set_intersection import (
     POINT,
     SLICE,
@@ -83,7 +83,7 @@ def test_no_bit_of_anything_can_be_changed() -> None:
         for position in range(0, len(whole), 7):
             altered = bytearray(whole)
             altered[position] ^= 1 << (position % 8)
-            with pytest.raises(ProofError):
+            with pytest.raises(WrongProofError):
                 _verify([*given[:place], bytes(altered), *given[place + 1 :]])
 
 
@@ -115,7 +115,7 @@ def test_points_bent_before_the_proof_are_refused(
     blinding, candidates = Blinding(), points(SLICE + 3)
     bent = b"".join(bend(list(each(blinding.of_points(candidates)))))
     proof = dleq.prove(blinding, CONTEXT, candidates, bent)
-    with pytest.raises(ProofError):
+    with pytest.raises(WrongProofError):
         dleq.verify(blinding.commitment, CONTEXT, candidates, bent, proof)
 
 
@@ -131,7 +131,7 @@ def test_points_that_cancel_under_known_weights_are_refused() -> None:
     bent = rbcl.crypto_core_ristretto255_add(first, dleq._times(weights[1], more))
     bent += rbcl.crypto_core_ristretto255_sub(second, dleq._times(weights[0], more))
     proof = dleq.prove(blinding, CONTEXT, candidates, bent)
-    with pytest.raises(ProofError):
+    with pytest.raises(WrongProofError):
         dleq.verify(blinding.commitment, CONTEXT, candidates, bent, proof)
 
 
@@ -145,7 +145,7 @@ def test_a_proof_under_another_key_than_the_committed_one_is_refused() -> None:
     blinding, candidates = Pretending(), points(3)
     returned = blinding.of_points(candidates)
     proof = dleq.prove(blinding, CONTEXT, candidates, returned)
-    with pytest.raises(ProofError):
+    with pytest.raises(WrongProofError):
         dleq.verify(blinding.commitment, CONTEXT, candidates, returned, proof)
 
 
@@ -154,7 +154,7 @@ def test_the_two_lists_must_be_as_long() -> None:
     returned = blinding.of_points(candidates)
     proof = dleq.prove(blinding, CONTEXT, candidates, returned)
     for one, other in ((candidates, returned[:-POINT]), (b"", b"")):
-        with pytest.raises(ProofError):
+        with pytest.raises(WrongProofError):
             dleq.verify(blinding.commitment, CONTEXT, one, other, proof)
 
 

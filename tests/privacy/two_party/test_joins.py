@@ -4,19 +4,19 @@ import os
 
 import numpy as np
 
-from privacy.two_party.joins import NOBODY, Candidates, once
+from privacy.two_party.joins import NOBODY, CandidatePeople, once
 from privacy.two_party.private_set_intersection import TOKEN
 
 PEOPLE = 64
 
 
-def of_people(people: int, lot: bytes | None = None) -> Candidates:
+def of_people(people: int, lot: bytes | None = None) -> CandidatePeople:
     tokens = b"".join(number.to_bytes(TOKEN, "little") for number in range(people))
     persons = np.arange(people) * 3
-    return Candidates(tokens, persons, lot or os.urandom(32))
+    return CandidatePeople(tokens, persons, lot or os.urandom(32))
 
 
-def pairs(candidates: Candidates) -> dict[int, bytes]:
+def pairs(candidates: CandidatePeople) -> dict[int, bytes]:
     places = enumerate(candidates.persons.tolist())
     return {
         person: candidates.tokens[TOKEN * place : TOKEN * (place + 1)]
@@ -72,11 +72,11 @@ def test_who_has_a_place_follows_from_the_lot_and_each_ones_own_number() -> None
 def test_somebody_with_two_tokens_has_one_place() -> None:
     persons = np.array([5, 7, 5, 5, 9])
     tokens = b"".join(bytes([number]) * TOKEN for number in range(5))
-    found = Candidates(tokens, persons).shuffled(5)
+    found = CandidatePeople(tokens, persons).shuffled(5)
     assert sorted(found.persons.tolist()) == [NOBODY, NOBODY, 5, 7, 9]
     assert pairs(found)[5] == bytes([0]) * TOKEN
-    assert Candidates(tokens, persons).beyond(2) == 1
-    assert Candidates(tokens, persons).beyond(3) == 0
+    assert CandidatePeople(tokens, persons).beyond(2) == 1
+    assert CandidatePeople(tokens, persons).beyond(3) == 0
 
 
 def test_a_person_counts_in_the_first_row_that_is_theirs_and_nobody_in_none() -> None:

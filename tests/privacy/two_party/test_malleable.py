@@ -10,7 +10,7 @@ from privacy.two_party import (
     AuditorParty,
     Opening,
     PlatformParty,
-    Terms,
+    RunTerms,
     auditor_party,
     message_order,
     open_transcript,
@@ -21,11 +21,11 @@ from privacy.two_party.errors import (
     MessageError,
     OpeningError,
     PointError,
-    ProofError,
     SpentError,
+    WrongProofError,
 )
-from privacy.two_party.joins import Candidates
-from privacy.two_party.messages import Kind
+from privacy.two_party.joins import CandidatePeople
+from privacy.two_party.messages import MessageKind
 from privacy.two_party.private_set_intersection import POINT, Blinding, DistinctPoints, each
 from tests.privacy.two_party.malleable import Bend, BendingAuditor, ManyOfOne, straight
 from tests.privacy.two_party.runs import KEY, REGULATOR, World, psi_world, small, token
@@ -35,7 +35,7 @@ OTHERS = [f"other {i}" for i in range(PLACES)]
 IDENTITY, NO_POINT = bytes(POINT), b"\xff" * POINT
 
 
-def world(*, there: bool = True, terms: Terms | None = None) -> World:
+def world(*, there: bool = True, terms: RunTerms | None = None) -> World:
     """Rows of one person and of strangers. The person is on the platform or not, among others."""
     people = ["X", *OTHERS[1:]] if there else OTHERS
     rows = ["X", *(f"stranger {i}" for i in range(1, ROWS))]
@@ -52,7 +52,7 @@ def bending(made: World, *, rows: Bend = straight, candidates: Bend = straight) 
     return found
 
 
-def until(kind: Kind, auditor: AuditorParty, platform: PlatformParty) -> bytes:
+def until(kind: MessageKind, auditor: AuditorParty, platform: PlatformParty) -> bytes:
     """Exchange messages up to the first of this kind, which is not sent."""
     message: bytes | None = auditor.start()
     while message is not None and message[9] != kind:
@@ -63,14 +63,14 @@ def until(kind: Kind, auditor: AuditorParty, platform: PlatformParty) -> bytes:
 
 def matched(auditor: AuditorParty, platform: PlatformParty) -> list[int]:
     """The people whom the platform is about to read, row by row."""
-    until(Kind.ASK, auditor, platform)
+    until(MessageKind.ASK, auditor, platform)
     return [int(person) for person in platform._matched() if person >= 0]
 
 
 def refused(made: World, auditor: AuditorParty) -> str:
     """The code by which a whole run is refused, with nobody read."""
-    with pytest.raises((MessageError, ProofError)) as caught:
-        until(Kind.ASK, auditor, made.platform())
+    with pytest.raises((MessageError, WrongProofError)) as caught:
+        until(MessageKind.ASK, auditor, made.platform())
     assert (made.reads, made.releases) == ([], 0)
     return caught.value.code
 
@@ -78,8 +78,8 @@ def refused(made: World, auditor: AuditorParty) -> str:
 def test_candidates_under_many_keys_end_the_run_before_anybody_is_read() -> None:
     made = world()
     auditor, platform = attacker(made), made.platform()
-    message = until(Kind.PROOF, auditor, platform)
-    with pytest.raises(ProofError):
+    message = until(MessageKind.PROOF, auditor, platform)
+    with pytest.raises(WrongProofError):
         platform.receive(message)
     with pytest.raises(SpentError):
         platform.receive(message)
@@ -125,7 +125,7 @@ def test_one_person_moves_the_sums_by_no_more_than_the_price_counts() -> None:
         auditor = attacker(made)
         auditor.bend_candidates = straight
         auditor.factors[5] = (1).to_bytes(32, "little")
-        until(Kind.ASK, auditor, platform := made.platform())
+        until(MessageKind.ASK, auditor, platform := made.platform())
         message: bytes | None = auditor._sent
         while message is not None:
             message = auditor.receive(platform.receive(message))
@@ -166,7 +166,7 @@ def test_rows_may_be_anything_but_equal_or_no_points() -> None:
             continue
         assert refused(made, bending(made, candidates=bend)) == code
     honest = made.auditor()
-    message = until(Kind.REBLINDED, honest, platform := made.platform())
+    message = until(MessageKind.REBLINDED, honest, platform := made.platform())
     for bad in (IDENTITY, NO_POINT):
         with pytest.raises(PointError):
             platform.receive(message[:-POINT] + bad)
@@ -212,17 +212,17 @@ def test_the_commitment_comes_first_and_is_part_of_the_run() -> None:
 
 def test_a_proof_of_one_run_fails_in_another() -> None:
     made = world()
-    first = until(Kind.PROOF, made.auditor(), made.platform())
+    first = until(MessageKind.PROOF, made.auditor(), made.platform())
     auditor, platform = made.auditor(), made.platform()
-    second = until(Kind.PROOF, auditor, platform)
-    with pytest.raises(ProofError):
+    second = until(MessageKind.PROOF, auditor, platform)
+    with pytest.raises(WrongProofError):
         platform.receive(second[:82] + first[82:])
 
 
 def test_a_platform_that_repeats_a_candidate_is_refused_by_the_auditor() -> None:
     made = world()
     auditor, platform = made.auditor(), made.platform()
-    message = until(Kind.BLINDED, auditor, platform)
+    message = until(MessageKind.BLINDED, auditor, platform)
     answer = platform.receive(message)
     with pytest.raises(EqualPointsError):
         auditor.receive(answer[: -2 * POINT] + answer[-POINT:] * 2)
@@ -233,11 +233,11 @@ def test_the_order_of_candidates_is_not_that_of_the_directory() -> None:
     """Candidates are shuffled in every run of one charge: the auditor sees no place of anybody."""
     made = world()
     tokens = b"".join(map(token, OTHERS))
-    made.join = Candidates(tokens, np.arange(PLACES), lot=bytes(32))
+    made.join = CandidatePeople(tokens, np.arange(PLACES), lot=bytes(32))
     orders = set()
     for _ in range(4):
         auditor, platform = made.auditor(), made.platform()
-        points = each(platform.receive(until(Kind.BLINDED, auditor, platform))[82:])
+        points = each(platform.receive(until(MessageKind.BLINDED, auditor, platform))[82:])
         listed = each(platform._blinding.of_tokens(platform._run, tokens))
         orders.add(tuple(points.index(point) for point in listed))
     # Two equal orders of 16 places have a probability of 6/16! = 3e-13; that of the directory less.

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from privacy.two_party import errors
-from privacy.two_party.messages import MAX_MESSAGE, Kind, Setting, Slot, Transcript
+from privacy.two_party.messages import MAX_MESSAGE, MessageKind, Setting, Slot, Transcript
 
 VECTORS: dict[str, Any] = json.loads(
     (Path(__file__).parents[2] / "vectors" / "two_party" / "messages.json").read_text()
@@ -23,7 +23,7 @@ CODES = {
 
 
 def slots() -> list[Slot]:
-    return [Slot(Kind[each["kind"]], 0, len(each["body"]) // 2) for each in VECTORS["good"]]
+    return [Slot(MessageKind[each["kind"]], 0, len(each["body"]) // 2) for each in VECTORS["good"]]
 
 
 def transcript_at(number: int) -> Transcript:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from privacy.errors import BoundsError
-from privacy.two_party import Candidates, Entries, PlatformParty, Terms, Uploaded
+from privacy.two_party import CandidatePeople, Entries, PlatformParty, RunTerms, Uploaded
 from privacy.two_party.errors import (
     CiphertextError,
     MessageError,
@@ -114,7 +114,7 @@ def test_whatever_the_numbers_the_sums_are_exact(data: st.DataObject) -> None:
 
 def test_two_tokens_of_one_person_count_once() -> None:
     world = psi_world(small(6, candidates=16), [NAMES[0], NAMES[1], *"abcd"], NAMES[:2])
-    world.join = Candidates(b"".join(map(token, NAMES[:2])), np.array([5, 5]))
+    world.join = CandidatePeople(b"".join(map(token, NAMES[:2])), np.array([5, 5]))
     world.values = np.arange(12).reshape(6, 2)
     expected = world.weights[0][:, np.newaxis] * world.values[5]
     assert np.array_equal(world.run(), expected + world.noise)
@@ -139,12 +139,12 @@ def test_many_cells_come_in_parts() -> None:
 def test_the_waist_puts_its_noise_on_encrypted_sums() -> None:
     """What goes out is priced and charged as any table; the party draws no noise itself."""
     world = uploaded()
-    question = {"sums": DiscreteLaplace(world.terms.bounds, Fraction(1))}
+    plan = {"sums": DiscreteLaplace(world.terms.bounds, Fraction(1))}
     platform = PlatformParty(
         world.terms,
         world.join,
         world._values,
-        lambda table: release(question, {"sums": table}, price(question))["sums"],
+        lambda table: release(plan, {"sums": table}, price(plan))["sums"],
     )
     auditor = world.auditor()
     assert len(list(exchanged(auditor, platform))) == len(script(world.terms))
@@ -359,12 +359,12 @@ def test_what_the_parties_hold_must_fit_the_terms() -> None:
         world.weights = np.asarray(bad)
         with pytest.raises(BoundsError):
             world.auditor()
-    terms: Terms = small(6, candidates=4)
+    terms: RunTerms = small(6, candidates=4)
     for join in (Uploaded(np.arange(6)), Uploaded(np.arange(4))):
         with pytest.raises(BoundsError):
             PlatformParty(terms, join, lambda persons: persons, lambda table: table.plus(table))  # type: ignore[arg-type]
     with pytest.raises(BoundsError):
-        Candidates(bytes(33), np.arange(1))
+        CandidatePeople(bytes(33), np.arange(1))
     assert len(KEY) == 32
 
 

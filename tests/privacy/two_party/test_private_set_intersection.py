@@ -12,7 +12,7 @@ import pytest
 import rbcl
 
 from privacy.two_party.errors import EqualPointsError, PointError, SpentError
-from privacy.two_party.joins import NOBODY, Candidates, once
+from privacy.two_party.joins import NOBODY, CandidatePeople, once
 from privacy.two_party.private_set_intersection import (
     POINT,
     Blinding,
@@ -82,7 +82,7 @@ def test_a_person_counts_in_their_first_row_only() -> None:
 
 def test_candidates_are_padded_and_shuffled_and_keep_their_persons() -> None:
     tokens = [bytes([i]) * 32 for i in range(200)]
-    padded = Candidates(b"".join(tokens), np.arange(200)).shuffled(300)
+    padded = CandidatePeople(b"".join(tokens), np.arange(200)).shuffled(300)
     assert len(padded.persons) == 300
     kept = [(t, p) for t, p in zip(each(padded.tokens), padded.persons, strict=True) if p >= 0]
     assert sorted(kept) == [(token, i) for i, token in enumerate(tokens)]
@@ -94,7 +94,7 @@ def test_of_too_many_a_random_part_has_places_and_the_same_lot_draws_the_same() 
     tokens = b"".join(bytes([i]) * 32 for i in range(50))
     shares = np.zeros(50)
     for _ in range(400):
-        everybody = Candidates(tokens, persons)
+        everybody = CandidatePeople(tokens, persons)
         kept, again = everybody.shuffled(20), everybody.shuffled(20)
         assert sorted(kept.persons) == sorted(again.persons)
         assert len(set(kept.persons.tolist())) == 20
@@ -112,7 +112,7 @@ def test_two_people_who_share_a_token_have_one_place() -> None:
     tokens = b"".join(bytes([i // 2]) * 32 for i in range(40))
     firsts = []
     for _ in range(60):
-        everybody = Candidates(tokens, np.arange(40))
+        everybody = CandidatePeople(tokens, np.arange(40))
         kept = everybody.shuffled(30)
         assert len(set(each(kept.tokens))) == 30
         people = sorted(int(p) for p in kept.persons if p >= 0)
@@ -126,7 +126,7 @@ def test_two_people_who_share_a_token_have_one_place() -> None:
 def test_places_are_shuffled_anew_in_every_run_of_one_charge() -> None:
     """The lot is the same in all of them: it draws who has places, and never the order."""
     places, runs = 8, 600
-    everybody = Candidates(bytes(range(160)), np.arange(5), lot=bytes(32))
+    everybody = CandidatePeople(bytes(range(160)), np.arange(5), lot=bytes(32))
     counts = np.zeros((5, places))
     for _ in range(runs):
         for place, person in enumerate(everybody.shuffled(places).persons):
@@ -154,6 +154,6 @@ def test_points_may_not_repeat_in_one_message_or_over_several() -> None:
 
 def test_a_person_has_one_place_however_many_identifiers() -> None:
     tokens = b"".join(bytes([i]) * 32 for i in range(6))
-    kept = Candidates(tokens, np.array([9, 9, 9, 4, 4, 4])).shuffled(2)
+    kept = CandidatePeople(tokens, np.array([9, 9, 9, 4, 4, 4])).shuffled(2)
     assert sorted(kept.persons) == [4, 9]
     assert {t[0] for t in each(kept.tokens)} == {0, 3}

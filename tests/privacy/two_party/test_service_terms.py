@@ -6,13 +6,15 @@ import pytest
 
 from privacy.metric_values import Layout
 from privacy.two_party.service_terms import service_terms
-from privacy.two_party.terms import Entries, Terms
+from privacy.two_party.terms import Entries, RunTerms
 
 PLAIN = Layout(("a", "b"), 10, 0, 10, 15)
 MOVING = Layout(("a", "b"), 10, -10, 10, 15, moved=7)
 
 
-def terms_of(layout: Layout = PLAIN, candidates: int | None = None, epsilon: str = "0.5") -> Terms:
+def terms_of(
+    layout: Layout = PLAIN, candidates: int | None = None, epsilon: str = "0.5"
+) -> RunTerms:
     return service_terms(
         "audit",
         rows=100,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from privacy.errors import BoundsError
-from privacy.two_party import Entries, NoisySums, Terms, randomness
-from privacy.two_party.bfv_ring import SUMS, Ring, Size, added, ring, words_of
+from privacy.two_party import Entries, NoisySums, RunTerms, randomness
+from privacy.two_party.bfv_ring import SUMS, Ring, RingSize, added, ring, words_of
 from privacy.two_party.ciphertexts import whole
 from privacy.two_party.errors import CiphertextError, NoiseBudgetError
 from privacy.two_party.flooding import FRESH, STATISTICAL_BITS, Flooding
@@ -26,7 +26,7 @@ def key() -> SecretKey:
     return SecretKey(RING)
 
 
-def table(key: SecretKey, terms: Terms, weights: Array, values: Array) -> EncryptedTable:
+def table(key: SecretKey, terms: RunTerms, weights: Array, values: Array) -> EncryptedTable:
     """As the two parties make it, of one ring."""
 
     def blocks(number: int):  # type: ignore[no-untyped-def]
@@ -43,7 +43,7 @@ def table(key: SecretKey, terms: Terms, weights: Array, values: Array) -> Encryp
     return encrypted_table(terms, [zero], blocks, values)
 
 
-def decrypted(key: SecretKey, terms: Terms, sums: NoisySums) -> list[int]:
+def decrypted(key: SecretKey, terms: RunTerms, sums: NoisySums) -> list[int]:
     most = terms.floodings[0].left
     return [signed([key.decrypt(words[0], most)], [RING.modulus]) for words in sums.words]
 
@@ -249,4 +249,4 @@ def test_numbers_not_below_their_prime_are_no_ciphertext() -> None:
 
 def test_sizes_that_are_not_128_bit_secure_are_refused() -> None:
     with pytest.raises(ValueError, match=r"HomomorphicEncryption\.org"):
-        _ = Ring(Size(4_096, (60, 60, 58, 40)), MODULI[0]).context
+        _ = Ring(RingSize(4_096, (60, 60, 58, 40)), MODULI[0]).context

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from privacy.errors import BoundsError
-from privacy.two_party import Candidates, Entries, Terms
+from privacy.two_party import CandidatePeople, Entries, RunTerms
 from privacy.two_party.errors import MalformedError
 from tests.privacy.two_party.runs import small
 from tests.refusals import refuses
@@ -68,10 +68,10 @@ def test_who_comes_in_puts_one_other_out_at_most(people: int, shared: bool) -> N
     """Also where two people share each token, of whom one has the place."""
     terms = small(groups=2, cells=1, candidates=3)
     tokens = [bytes([number // (1 + shared)]) * 32 for number in range(people)]
-    everybody = Candidates(b"".join(tokens), np.arange(people) * 7, lot=bytes(32))
+    everybody = CandidatePeople(b"".join(tokens), np.arange(people) * 7, lot=bytes(32))
     table = {person: np.outer([1, 2], [1]) for person in everybody.persons.tolist()}
 
-    def counted(join: Candidates) -> np.ndarray:
+    def counted(join: CandidatePeople) -> np.ndarray:
         kept = join.shuffled(3).persons
         return sum((table[who] for who in kept.tolist() if who >= 0), np.zeros((2, 1), int))
 
@@ -79,7 +79,7 @@ def test_who_comes_in_puts_one_other_out_at_most(people: int, shared: bool) -> N
     assert len(kept) == min(len(set(tokens)), 3)
     for left in range(people):
         without = b"".join(tokens[:left] + tokens[left + 1 :])
-        others = Candidates(without, np.delete(everybody.persons, left), bytes(32))
+        others = CandidatePeople(without, np.delete(everybody.persons, left), bytes(32))
         now = set(others.shuffled(3).persons.tolist()) - {-1}
         assert len(kept ^ now) <= 2
         assert np.abs(counted(everybody) - counted(others)).sum() <= terms.bounds.added.l1
@@ -92,7 +92,7 @@ def test_a_public_size_doubles_everything() -> None:
 
 def test_digests_are_those_of_the_vectors() -> None:
     for case in json.loads(VECTORS.read_text())["good"]:
-        terms = Terms.from_json(case["json"].encode())
+        terms = RunTerms.from_json(case["json"].encode())
         assert terms.digest.hex() == case["digest"], case["name"]
         assert terms.to_json().decode() == case["json"]
 
@@ -100,7 +100,7 @@ def test_digests_are_those_of_the_vectors() -> None:
 @pytest.mark.parametrize("case", json.loads(VECTORS.read_text())["bad"], ids=lambda c: c["name"])
 def test_bad_terms_are_refused(case: dict[str, str]) -> None:
     with pytest.raises((MalformedError, BoundsError)):
-        Terms.from_json(case["json"].encode())
+        RunTerms.from_json(case["json"].encode())
 
 
 def test_more_than_can_be_flooded_is_refused_beforehand() -> None:

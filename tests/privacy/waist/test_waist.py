@@ -8,7 +8,7 @@ import pytest
 from privacy import waist
 from privacy.errors import BoundsError, UnderpaidError
 from privacy.tables.bounded_table import Bounds, Cells, Reach, Table
-from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, FREE, Price
+from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, FREE, ExactPrice
 from privacy.waist import DiscreteLaplace
 
 BINS = Bounds.counts((2, 3), 1)
@@ -18,7 +18,7 @@ QUESTION = {
     "sizes": DiscreteLaplace(SIZES, Fraction(1, 4)),
 }
 TABLES = {"bins": Table.zeros(BINS), "sizes": Table.zeros(SIZES)}
-PAID = Price.epsilon(add_remove=Fraction(5, 4), change_one=Fraction(5, 2))
+PAID = ExactPrice.epsilon(add_remove=Fraction(5, 4), change_one=Fraction(5, 2))
 LITTLE = Fraction(1, 10**12)
 
 
@@ -41,13 +41,13 @@ def test_what_is_paid_for_is_released_in_the_shape_of_its_table() -> None:
     "paid",
     [
         FREE,
-        Price.epsilon(add_remove=Fraction(5, 4), change_one=Fraction(5, 2) - LITTLE),
-        Price.epsilon(add_remove=Fraction(5, 4) - LITTLE, change_one=Fraction(5, 2)),
-        Price({("epsilon", ADD_REMOVE): Fraction(100)}),
-        Price.rho(add_remove=Fraction(1, 100), change_one=Fraction(1, 100)),
+        ExactPrice.epsilon(add_remove=Fraction(5, 4), change_one=Fraction(5, 2) - LITTLE),
+        ExactPrice.epsilon(add_remove=Fraction(5, 4) - LITTLE, change_one=Fraction(5, 2)),
+        ExactPrice({("epsilon", ADD_REMOVE): Fraction(100)}),
+        ExactPrice.rho(add_remove=Fraction(1, 100), change_one=Fraction(1, 100)),
     ],
 )
-def test_an_underpaid_release_is_refused(paid: Price) -> None:
+def test_an_underpaid_release_is_refused(paid: ExactPrice) -> None:
     with pytest.raises(UnderpaidError):
         waist.release(QUESTION, TABLES, paid)
 
@@ -85,8 +85,8 @@ def test_a_refused_release_draws_no_noise_and_shows_no_cell() -> None:
 def test_noise_is_centred_on_the_cells() -> None:
     cells = np.full((200, 500), 40)
     bounds = Bounds.counts(cells.shape, 1)
-    question = {"cells": DiscreteLaplace(bounds, Fraction(1))}
-    noisy = waist.release(question, {"cells": Table(bounds, cells)}, waist.price(question))["cells"]
+    plan = {"cells": DiscreteLaplace(bounds, Fraction(1))}
+    noisy = waist.release(plan, {"cells": Table(bounds, cells)}, waist.price(plan))["cells"]
     # The mean of 100,000 cells with variance 1.84 has standard deviation .0043; six of them
     # are left by chance less often than once in 500 million runs.
     assert abs(noisy.mean() - 40) < 6 * 0.0043

@@ -1,5 +1,6 @@
 """Every option of every kind, searched in parallel, in a fixed order."""
 
+import gc
 import logging
 import os
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ def run(*, long: bool) -> Iterator[str | Outcome]:
     yield from (f"VIOLATED: {gap}" for gap in missing)
     yield HEADER
     results: list[Result] = []
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
+    with ProcessPoolExecutor(os.cpu_count(), initializer=gc.freeze) as pool:
         searches = [pool.submit(_searched, at, long) for at in range(len(options(long=long)))]
         for each in searches:
             results.append(each.result())

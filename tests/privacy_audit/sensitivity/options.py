@@ -16,7 +16,7 @@ from api.operations.sensitivity.people import Human, World
 from api.operations.sensitivity.running import CONTENTS, coupled
 from openapi.resources import REQUEST
 from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, Currency, Relation
-from privacy.waist import Question
+from privacy.waist import ReleasePlan
 from tests.privacy_audit.sensitivity.running import context_of
 
 AUDIENCE_ID = "audience_" + "0" * 30
@@ -67,8 +67,8 @@ class Option:
         return REQUEST.validate_python({**ids, **self.asked})
 
     @cached_property
-    def question(self) -> Question:
-        return KINDS[self.kind].question(self.request, self.audience.facts)
+    def plan(self) -> ReleasePlan:
+        return KINDS[self.kind].plan(self.request, self.audience.facts)
 
     @property
     def currency(self) -> Currency:
@@ -80,7 +80,7 @@ class Option:
         with coupled(world.seed):
             membership = self.audience.membership(world)
             reduced = KINDS[self.kind].reduce(
-                self.request, self.question, contents, membership, context_of(world)
+                self.request, self.plan, contents, membership, context_of(world)
             )
         return {name: np.asarray(table.cells) for name, table in reduced.items()}
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from api.kinds.context import AuditContext, in_process
+from api.kinds.context import AuditContext, in_process_context
 from api.operations.sensitivity import running
 from api.operations.sensitivity.people import World
 from api.platforms.interfaces import Platform
@@ -38,4 +38,4 @@ def platform_of(world: World) -> Platform:
 
 def context_of(world: World) -> AuditContext:
     """Return the platform of a world, with the balances of its people."""
-    return in_process(platform_of(world), balances=world, journal=Notebook())
+    return in_process_context(platform_of(world), balances=world, journal=Notebook())

@@ -56,7 +56,7 @@ def search(option: Option, size: Size) -> Result:
     if is_refused(option):
         unexpected = () if option.must_be_refused else ("refused, though it should run",)
         return Result(option.kind, option.name, True, unexpected)
-    claimed, price = claims(option.question), prices(option.question, option.currency)
+    claimed, price = claims(option.plan), prices(option.plan, option.currency)
     found = _over(option, option.families())
     enumerated = {
         relation: float(found.losses[relation] / price[relation]) for relation in RELATIONS
@@ -101,8 +101,8 @@ def is_refused(option: Option) -> bool:
 def look_at(option: Option, family: Family) -> Largest:
     """The largest changes within one family."""
     tables = [option.tables(world) for world in family.worlds()]
-    stacks = {name: np.stack([each[name] for each in tables]) for name in option.question}
-    return compare(option.question, stacks)
+    stacks = {name: np.stack([each[name] for each in tables]) for name in option.plan}
+    return compare(option.plan, stacks)
 
 
 def _over(option: Option, families: Iterable[Family]) -> Largest:

@@ -35,12 +35,12 @@ def searched(kind: str, name: str) -> Result:
 
 def facts_without(monkeypatch: pytest.MonkeyPatch, kind: str, **changes: Any) -> None:
     """A kind that looks at the audience, and forgets one thing about it."""
-    question = type(KINDS[kind]).question
+    plan = type(KINDS[kind]).plan
 
     def forgetful(self: Any, request: Any, audience: AudienceFacts) -> Any:
-        return question(self, request, replace(audience, **changes))
+        return plan(self, request, replace(audience, **changes))
 
-    monkeypatch.setattr(type(KINDS[kind]), "question", forgetful)
+    monkeypatch.setattr(type(KINDS[kind]), "plan", forgetful)
 
 
 SAMPLES = [
@@ -134,12 +134,12 @@ def test_lots_counted_once_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_lot_in_place_of_two_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    question = EnvyFreeness.question
+    plan = EnvyFreeness.plan
 
     def one_lot(self: EnvyFreeness, request: Any, audience: AudienceFacts) -> Any:
-        return question(self, request.model_copy(update={"arms_per_person": 1}), audience)
+        return plan(self, request.model_copy(update={"arms_per_person": 1}), audience)
 
-    monkeypatch.setattr(EnvyFreeness, "question", one_lot)
+    monkeypatch.setattr(EnvyFreeness, "plan", one_lot)
     assert searched("envy-freeness", "counts, 2 lots each").violated
 
 
@@ -167,14 +167,14 @@ def test_hidden_people_who_displace_nobody_in_the_price_are_found(
 def test_a_bound_that_is_off_by_a_factor_is_found(factor: Fraction, found: str) -> None:
     """Too narrow, it is violated; too wide, it is not attained where it is meant to be."""
     option = option_of("match-count", "upload, 2 groups each")
-    [(name, mechanism)] = option.question.items()
+    [(name, mechanism)] = option.plan.items()
     assert isinstance(mechanism, DiscreteLaplace)
     bounds = replace(
         mechanism.bounds,
         added=_times(factor, mechanism.bounds.added),
         changed=_times(factor, mechanism.bounds.changed),
     )
-    vars(option)["question"] = {name: replace(mechanism, bounds=bounds)}
+    vars(option)["plan"] = {name: replace(mechanism, bounds=bounds)}
     assert any(found in wrong for wrong in search(option, QUICK).wrong)
 
 

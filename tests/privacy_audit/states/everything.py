@@ -1,5 +1,6 @@
 """The state search from every beginning, in parallel, in a fixed order."""
 
+import gc
 import logging
 import os
 from collections.abc import Iterator
@@ -36,7 +37,7 @@ def run(*, long: bool) -> Iterator[str | Outcome]:
     """Search from every beginning; yield what was done, each violation, then the outcome."""
     depths = {name: scene.long_depth if long else scene.depth for name, scene in SCENES.items()}
     found = list[Found]()
-    with ProcessPoolExecutor(min(len(depths), os.cpu_count() or 1)) as pool:
+    with ProcessPoolExecutor(min(len(depths), os.cpu_count() or 1), initializer=gc.freeze) as pool:
         for scene, each in zip(depths, pool.map(_searched, depths.items()), strict=True):
             found.append(each)
             yield from _rows(scene, each)

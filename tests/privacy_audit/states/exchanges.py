@@ -15,17 +15,17 @@ import pyarrow as pa
 from sqlmodel import select
 
 from api.audiences.parsing import tokens
-from api.audits.pricing import facts_of
+from api.audits.pricing import load_audience_facts
 from api.db import AudienceRow, AuditRow
 from api.kernel import failpoints
 from api.kernel.errors import ApiError
 from api.kernel.failpoints import Failpoint
 from api.kinds.two_party import terms_of
 from api.two_party import exchange
-from api.two_party.timeouts import end_stale
+from api.two_party.timeouts import end_stale_runs
 from openapi.resources import REQUEST, TwoPartyRequest
 from privacy.two_party import AuditorParty, sealing_key_of
-from privacy.two_party.messages import Kind
+from privacy.two_party.messages import MessageKind
 from tests.privacy_audit.states.observed import FaultError, Killed, Observed
 from tests.privacy_audit.states.processes import Process, Speaking
 from tests.privacy_audit.states.world import World
@@ -47,7 +47,11 @@ def begin(world: World, observed: Observed, audit_id: str, label: str, place: in
 
 
 def go_on(
-    world: World, observed: Observed, audit_id: str, place: int, until: Kind | None = Kind.ASK
+    world: World,
+    observed: Observed,
+    audit_id: str,
+    place: int,
+    until: MessageKind | None = MessageKind.ASK,
 ) -> None:
     """Send messages until the next one is of this kind; without one, all of them."""
     observed.audits.add(audit_id)
@@ -70,9 +74,9 @@ def ask(world: World, observed: Observed, audit_id: str, place: int) -> None:
 
 def prove_wrongly(world: World, observed: Observed, audit_id: str, place: int) -> None:
     """Go on up to the proof, and send one that does not hold."""
-    go_on(world, observed, audit_id, place, Kind.PROOF)
+    go_on(world, observed, audit_id, place, MessageKind.PROOF)
     process = world.processes[place]
-    speaking, run = process.speaking[audit_id], process.runs.of(audit_id)
+    speaking, run = process.speaking[audit_id], process.runs.find(audit_id)
     body = bytearray(speaking.message)
     body[-_PROOF_BYTES] ^= 1
     try:
@@ -104,7 +108,7 @@ def give_up(world: World, observed: Observed) -> None:
     with world.store.read() as session:
         query = select(AuditRow.id).where(AuditRow.kind == "two-party")
         observed.ended |= set(session.exec(query).all())
-    end_stale(world.store, world.settings)
+    end_stale_runs(world.store, world.settings)
 
 
 def faulty(do: Callable[[World, Observed], None]) -> Callable[[World, Observed], None]:
@@ -161,7 +165,7 @@ def _party(world: World, audit_id: str, label: str) -> AuditorParty:
     with world.store.read() as session:
         audit = session.get_one(AuditRow, audit_id)
         request = REQUEST.validate_json(audit.request)
-        facts = facts_of(session, session.get_one(AudienceRow, audit.audience_id))
+        facts = load_audience_facts(session, session.get_one(AudienceRow, audit.audience_id))
     assert isinstance(request, TwoPartyRequest)
     terms = terms_of(request, facts, audit_id)
     named = tokens("username", pa.array(HIDDEN[label])) if label in HIDDEN else None

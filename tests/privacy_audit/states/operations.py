@@ -20,7 +20,7 @@ from sqlmodel import Session, select
 
 from api.audiences import expiry, hidden, sampling, sealing, uploads
 from api.audiences.erasure import erase
-from api.audiences.matching import bind, match_or_cut
+from api.audiences.matching import bind, match_isolating_failures
 from api.audiences.parsing import Members
 from api.audits import cancellation, quotes
 from api.audits.submission import AuditSubmission
@@ -30,7 +30,7 @@ from api.kernel.errors import ApiError, BeginAgainError
 from api.kernel.failpoints import Failpoint
 from api.ledger import lock
 from openapi.resources import REQUEST, AudienceDraft, HiddenDraft, SampleDraft
-from privacy.two_party.messages import Kind
+from privacy.two_party.messages import MessageKind
 from tests.privacy_audit.states import exchanges
 from tests.privacy_audit.states.observed import FaultError, Killed, Observed
 from tests.privacy_audit.states.world import CALLED, World
@@ -157,7 +157,7 @@ def _steps(world: World, number: int, audit: AuditRow, source: str) -> Iterator[
                 yield Operation(f"begin {number} at {place}, {label}", do)
         if (speaking := both[place].speaking.get(audit.id)) is None:
             continue
-        if speaking.stage is Kind.ASK:
+        if speaking.stage is MessageKind.ASK:
             yield from _asking(f"ask {number} at {place}", audit.id, place)
             continue
         yield Operation(f"go on {number} at {place}", _on(exchanges.go_on, audit.id, place))
@@ -249,16 +249,16 @@ def _meanwhile(
 
 def _upload(world: World, _: Observed) -> None:
     members = Members("username", pa.array(UPLOADED))
-    found = match_or_cut(world.service.platform.people, members)
+    found = match_isolating_failures(world.service.platform.people, members)
     binding = bind(members, world.settings)
     digest = f"sha256:{hashlib.sha256(repr(UPLOADED).encode()).hexdigest()}"
     with world.store.write() as session:
         draft = AudienceDraft.model_validate({"groups": ["g0"], "ordered": True})
         made = uploads.create(session, world.caller, draft, world.settings)
-        audience = uploads.owned_open(session, world.caller, made.id)
+        audience = uploads.get_owned_open(session, world.caller, made.id)
         part = members, binding, digest, world.settings, 0.0
         accepted = uploads.accept_part(session, audience, "g0", 0, *part, instead_of=None)
-    uploads.deliver(world.store, accepted[1], found)
+    uploads.store_matches(world.store, accepted[1], found)
 
 
 def _seal(world: World, _: Observed, audience_id: str) -> None:
@@ -326,13 +326,13 @@ def _run(world: World, observed: Observed) -> None:
     def moved(audit_id: str, _state: str) -> None:
         observed.audits.add(audit_id)
 
-    replace(world.service.worker(), moved=moved).run_one()
+    replace(world.service.worker(), on_state_change=moved).run_one()
 
 
 def _erase(world: World, _: Observed, audience_id: str) -> None:
     with world.store.write() as session:
         lock(session)
-        erase(session, uploads.owned(session, world.caller, audience_id, lock="skip"))
+        erase(session, uploads.get_owned(session, world.caller, audience_id, lock="skip"))
 
 
 def _renew(world: World, _: Observed) -> None:

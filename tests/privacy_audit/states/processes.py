@@ -10,14 +10,22 @@ from threading import Lock
 from types import MethodType
 from typing import Any
 
-from api.two_party.platform_half import Half
-from api.two_party.runs import LiveRun, Runs
+from api.two_party.platform_half import PlatformHalf
+from api.two_party.runs import LiveRun, LiveRuns
 from privacy.two_party import AuditorParty, PlatformParty
-from privacy.two_party.messages import Kind, Transcript
+from privacy.two_party.messages import MessageKind, Transcript
 from privacy.two_party.private_set_intersection import Blinding, DistinctPoints
 
 # Objects that change while a run goes on. Everything else in a run is the same for good.
-_CHANGING = (AuditorParty, PlatformParty, LiveRun, Half, Transcript, Blinding, DistinctPoints)
+_CHANGING = (
+    AuditorParty,
+    PlatformParty,
+    LiveRun,
+    PlatformHalf,
+    Transcript,
+    Blinding,
+    DistinctPoints,
+)
 
 
 @dataclass(frozen=True)
@@ -29,7 +37,7 @@ class Speaking:
     message: bytes
 
     @property
-    def stage(self) -> Kind:
+    def stage(self) -> MessageKind:
         """The kind of the next message."""
         return self.party._exchange.message.kind
 
@@ -41,7 +49,7 @@ Memory = tuple[Mapping[str, LiveRun], Mapping[str, Speaking]]
 class Process:
     """One process of the service, and the auditor's ends of the runs begun in it."""
 
-    runs: Runs = field(default_factory=Runs)
+    runs: LiveRuns = field(default_factory=LiveRuns)
     speaking: dict[str, Speaking] = field(default_factory=dict)
 
     @classmethod
@@ -49,7 +57,7 @@ class Process:
         live, speaking = memory
         process = cls(speaking=dict(speaking))
         for audit_id, run in live.items():
-            process.runs.keep(audit_id, run)
+            process.runs.add(audit_id, run)
         return process
 
     def save(self) -> Memory:
@@ -57,12 +65,12 @@ class Process:
 
     def end(self) -> None:
         """Lose all runs: the auditors do not know it yet."""
-        self.runs = Runs()
+        self.runs = LiveRuns()
 
     def take(self, audit_id: str) -> Speaking:
         """Copy both ends of a run, so that other branches of the search keep theirs."""
-        if (run := self.runs.of(audit_id)) is not None:
-            self.runs.keep(audit_id, _copied(run))
+        if (run := self.runs.find(audit_id)) is not None:
+            self.runs.add(audit_id, _copied(run))
         kept = self.speaking[audit_id]
         self.speaking[audit_id] = replace(kept, party=_copied(kept.party))
         return self.speaking[audit_id]

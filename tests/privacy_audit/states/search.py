@@ -78,8 +78,9 @@ def search(
         while waiting and len(found.violations) < most_violations:
             state = waiting.popleft()
             found.states += 1
-            if len(state.path) - len(first.path) < depth:
-                waiting.extend(_next(world, state, seen, found))
+            left = depth - (len(state.path) - len(first.path))
+            if left:
+                waiting.extend(_next(world, state, seen, found, last=left == 1))
     return found
 
 
@@ -92,8 +93,10 @@ def _begin(world: World, names: tuple[str, ...]) -> State:
     return _state(world, history, names)
 
 
-def _next(world: World, state: State, seen: set[bytes], found: Found) -> Iterator[State]:
-    """Yield all new states that one operation leads to."""
+def _next(
+    world: World, state: State, seen: set[bytes], found: Found, *, last: bool
+) -> Iterator[State]:
+    """Yield all new states that one operation leads to; the `last` ones are never gone back to."""
     _restore(world, state)
     for number, operation in enumerate(list(operations(world))):
         if number:
@@ -102,20 +105,22 @@ def _next(world: World, state: State, seen: set[bytes], found: Found) -> Iterato
         found.transitions += 1
         found.operations[operation.name.split()[0].strip(",")] += 1
         path = (*state.path, operation.name)
-        history = state.history.after(world, observed)
-        if wrong := violations(world, history):
+        with world.held():
+            history = state.history.after(world, observed)
+            wrong = violations(world, history)
+            print_ = fingerprint(world, history)
+        if wrong:
             if wrong not in [known for _, known in found.violations]:
                 found.violations.append((path, wrong))
-            continue
-        print_ = fingerprint(world, history)
-        if print_ not in seen:
+        elif print_ not in seen:
             seen.add(print_)
-            yield _state(world, history, path)
+            yield _state(world, history, path, last=last)
 
 
-def _state(world: World, history: History, path: tuple[str, ...]) -> State:
+def _state(world: World, history: History, path: tuple[str, ...], *, last: bool = False) -> State:
     one, other = (process.save() for process in world.processes)
-    return State(world.save(), world.days, world.minutes, (one, other), history, path)
+    image = b"" if last else world.save()
+    return State(image, world.days, world.minutes, (one, other), history, path)
 
 
 def _restore(world: World, state: State) -> None:

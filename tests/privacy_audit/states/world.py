@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -104,6 +105,7 @@ class World:
     days: int = 0
     minutes: int = 0
     processes: tuple[Process, Process] = field(default_factory=lambda: (Process(), Process()))
+    _held: sqlite3.Connection | None = None
 
     @property
     def store(self) -> Store:
@@ -124,7 +126,7 @@ class World:
 
     def restore(self, image: bytes) -> None:
         with self._driver() as driver, sqlite3.connect(":memory:") as copy:
-            copy.deserialize(zlib.decompress(image))
+            copy.deserialize(_unpacked(image))
             copy.backup(driver)
 
     def rows(self, query: str) -> list[dict[str, Any]]:
@@ -134,7 +136,19 @@ class World:
             return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     @contextmanager
+    def held(self) -> Iterator[None]:
+        """Read with one connection; a look at a state takes thirty queries."""
+        with self._driver() as self._held:
+            try:
+                yield
+            finally:
+                self._held = None
+
+    @contextmanager
     def _driver(self) -> Iterator[sqlite3.Connection]:
+        if self._held is not None:
+            yield self._held
+            return
         connection = self.store.engine.raw_connection()
         try:
             driver = connection.driver_connection
@@ -142,6 +156,10 @@ class World:
             yield driver
         finally:
             connection.close()
+
+
+# One state is gone back to as often as there are operations.
+_unpacked = lru_cache(maxsize=1)(zlib.decompress)
 
 
 @contextmanager

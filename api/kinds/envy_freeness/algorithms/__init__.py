@@ -10,19 +10,19 @@ the proofs.
 """
 
 from api.kinds.envy_freeness.algorithms.audit_all import Certificate, audit, fleet_of
-from api.kinds.envy_freeness.algorithms.batch import Fleet, Outcomes, run
-from api.kinds.envy_freeness.algorithms.criteria import Size, audit_size, exact, probabilistic
+from api.kinds.envy_freeness.algorithms.batch import BatchOutcomes, Fleet, run
+from api.kinds.envy_freeness.algorithms.criteria import AuditSize, audit_size, exact, probabilistic
 from api.kinds.envy_freeness.algorithms.minimum_steps import least_steps
 from api.kinds.envy_freeness.algorithms.paper_bounds import beta
 from api.kinds.envy_freeness.algorithms.single_target import Outcome, ocef
 from api.kinds.envy_freeness.algorithms.terms import Terms, TermsError
 
 __all__ = [
+    "AuditSize",
+    "BatchOutcomes",
     "Certificate",
     "Fleet",
     "Outcome",
-    "Outcomes",
-    "Size",
     "Terms",
     "TermsError",
     "audit",

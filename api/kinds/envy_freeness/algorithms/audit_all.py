@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from api.kinds.envy_freeness.algorithms.batch import Fleet, Ints, Outcomes, Rewards, run
-from api.kinds.envy_freeness.algorithms.criteria import Size
+from api.kinds.envy_freeness.algorithms.batch import BatchOutcomes, Fleet, Ints, Rewards, run
+from api.kinds.envy_freeness.algorithms.criteria import AuditSize
 from api.kinds.envy_freeness.algorithms.minimum_steps import require_enough_steps
 from api.kinds.envy_freeness.algorithms.terms import Terms
 
@@ -24,7 +24,7 @@ class Certificate:
     finding: Finding
     targets: Ints
     arms: Ints
-    outcomes: Outcomes
+    outcomes: BatchOutcomes
     terms: Terms
 
 
@@ -41,7 +41,7 @@ def fleet_of(terms: Terms, arms: int, targets: int) -> Fleet[Any]:
     return PrintedFleet(terms, arms, targets)
 
 
-def sample(size: Size, people: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+def sample(size: AuditSize, people: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Lines 1 and 3: targets, and for each of them arms among the others, none of them twice."""
     targets = rng.choice(people, size.targets, replace=False)
     others = np.stack([rng.choice(people - 1, size.arms, replace=False) for _ in targets])
@@ -51,7 +51,7 @@ def sample(size: Size, people: int, rng: np.random.Generator) -> tuple[Ints, Int
 def audit(
     rewards: Rewards,
     people: int,
-    size: Size,
+    size: AuditSize,
     terms: Terms,
     rng: np.random.Generator,
     *,
@@ -77,7 +77,7 @@ def audit(
     return Certificate(_finding(outcomes), targets, arms, outcomes, terms)
 
 
-def _finding(outcomes: Outcomes) -> Finding:
+def _finding(outcomes: BatchOutcomes) -> Finding:
     if outcomes.are("envy").any():
         return "not-envy-free"  # line 5
     return "envy-free" if outcomes.are("no-envy").all() else "undecided"  # line 7

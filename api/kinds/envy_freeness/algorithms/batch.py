@@ -32,7 +32,7 @@ BASELINE = 0
 
 
 @dataclass(frozen=True)
-class Outcomes:
+class BatchOutcomes:
     """How the audit of each target ended."""
 
     codes: Codes
@@ -64,7 +64,7 @@ class Outcomes:
         return np.asarray(self.steps * known[..., BASELINE] - (self.pulls * known).sum(axis=1))
 
 
-class Rows(Protocol):
+class BatchRows(Protocol):
     """A named tuple of arrays with one row per running target: what a kind of fleet remembers.
 
     Of all kinds: numbers of the targets; pulls and sums of rewards by arm, baseline first.
@@ -79,7 +79,7 @@ class Rows(Protocol):
     def __iter__(self) -> Iterator[NDArray[Any]]: ...
 
 
-State = TypeVar("State", bound=Rows)
+State = TypeVar("State", bound=BatchRows)
 
 
 class Fleet(ABC, Generic[State]):
@@ -89,7 +89,7 @@ class Fleet(ABC, Generic[State]):
         require_arms(arms)
         targets = len(rows.people)
         self.terms, self.arms, self.rows, self.step = terms, arms, rows, 0
-        self.outcomes = Outcomes(
+        self.outcomes = BatchOutcomes(
             np.zeros(targets, np.int8),
             np.zeros(targets, np.int64),
             np.zeros((targets, arms + 1), np.int64),
@@ -138,7 +138,7 @@ class Fleet(ABC, Generic[State]):
         arms = self.ask(rng.random(len(self.people)))
         self.tell(rewards(np.repeat(self.people, self.block), np.repeat(arms, self.block)))
 
-    def resume(self, rows: State, step: int, outcomes: Outcomes) -> None:
+    def resume(self, rows: State, step: int, outcomes: BatchOutcomes) -> None:
         """Go on from what a fleet with the same terms and arms had after some `tell`."""
         self.rows, self.step, self.outcomes = rows, step, outcomes
 
@@ -201,7 +201,7 @@ def run(
     *,
     first_envy_ends: bool = False,
     ahead: bool = False,
-) -> Outcomes:
+) -> BatchOutcomes:
     """Step until every target has ended, or one in envy if that ends it for all.
 
     `ahead`: rewards may be drawn before it is known whether they are used (see `Fleet.leap`).

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from api.kinds.envy_freeness.algorithms.batch import Fleet, Outcomes
+from api.kinds.envy_freeness.algorithms.batch import BatchOutcomes, Fleet
 
 Arrays = Mapping[str, NDArray[Any]]
 _ROW, _OUTCOME = "row_", "outcome_"
@@ -32,12 +32,12 @@ def unpacked(data: bytes) -> dict[str, NDArray[Any]]:
 def arrays_of(fleet: Fleet[Any]) -> dict[str, NDArray[Any]]:
     """All that a fleet must remember between two blocks."""
     rows = {_ROW + name: array for name, array in fleet.rows._asdict().items()}
-    outcomes = {_OUTCOME + f.name: getattr(fleet.outcomes, f.name) for f in fields(Outcomes)}
+    outcomes = {_OUTCOME + f.name: getattr(fleet.outcomes, f.name) for f in fields(BatchOutcomes)}
     return {"step": np.array(fleet.step), **rows, **outcomes}
 
 
 def take_up(fleet: Fleet[Any], arrays: Arrays) -> None:
     """Put a new fleet of the same terms where the arrays were taken."""
     rows = fleet.rows._make(arrays[_ROW + name] for name in fleet.rows._asdict())
-    outcomes = Outcomes(**{f.name: arrays[_OUTCOME + f.name] for f in fields(Outcomes)})
+    outcomes = BatchOutcomes(**{f.name: arrays[_OUTCOME + f.name] for f in fields(BatchOutcomes)})
     fleet.resume(rows, int(arrays["step"]), outcomes)

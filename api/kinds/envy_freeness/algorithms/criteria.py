@@ -10,7 +10,7 @@ from api.kinds.envy_freeness.algorithms.terms import TermsError
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class AuditSize:
     """So many targets, each with so many arms, each certified at `level`."""
 
     targets: int
@@ -34,19 +34,19 @@ def arms_needed(targets: int, delta: float, gamma: float) -> int:
     return math.ceil(math.log(3 * targets / delta) / -math.log1p(-gamma))
 
 
-def probabilistic(people: int, delta: float, gamma: float, lam: float) -> Size:
+def probabilistic(people: int, delta: float, gamma: float, lam: float) -> AuditSize:
     """For (ε, γ, λ)-envy-freeness; where there are fewer people, all of them."""
     _require_people(people)
     targets, arms = audit_size(delta, gamma, lam)
     # OCEF(δ/(3M̃), α, ε)   [DCAU22, Algorithm 2, line 4]
-    return Size(min(targets, people), min(arms, people - 1), delta / (3 * targets))
+    return AuditSize(min(targets, people), min(arms, people - 1), delta / (3 * targets))
 
 
-def exact(people: int, delta: float) -> Size:
+def exact(people: int, delta: float) -> AuditSize:
     """For ε-envy-freeness: everybody against everybody else, a union over targets."""
     _require_people(people)
     # δ' = δ/M   [DCAU22, §4.5]
-    return Size(people, people - 1, delta / people)
+    return AuditSize(people, people - 1, delta / people)
 
 
 def _require_people(people: int) -> None:

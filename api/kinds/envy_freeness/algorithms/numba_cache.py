@@ -4,6 +4,9 @@ A compiled function is written beside its source, or where NUMBA_CACHE_DIR says,
 cache of the account. An install that cannot be written to by an account without a home has none of
 these: then it is compiled anew in every process, which takes some seconds and changes nothing else.
 
+A cache that another version of this package wrote may name classes that are gone, and Numba raises
+as it reads it. Such a cache is emptied.
+
 This module takes as long to import as Numba does: import it, or what it compiles, where it is used.
 """
 
@@ -18,6 +21,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def compiled(function: Function) -> Function:
     """The same function as machine code, with the arithmetic of Python: no step is reordered."""
     try:
-        return cast("Function", njit(cache=True)(function))
-    except RuntimeError:  # no place to keep it
-        return cast("Function", njit(function))
+        made = njit(cache=True)(function)
+        _empty_if_unreadable(made._cache)
+    except (RuntimeError, OSError):  # no place to keep it
+        made = njit(function)
+    return cast("Function", made)
+
+
+def _empty_if_unreadable(cache: Any) -> None:
+    try:
+        cache._cache_file._load_index()
+    except (AttributeError, ImportError):
+        cache.flush()

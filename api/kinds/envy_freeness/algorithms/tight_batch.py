@@ -16,7 +16,7 @@ from api.kinds.envy_freeness.algorithms.minimum_steps import SAFE_SHARE, VERDICT
 from api.kinds.envy_freeness.algorithms.terms import Terms
 from api.kinds.envy_freeness.algorithms.tight_kernels import (
     ARM,
-    Rule,
+    StoppingRule,
     TightRows,
     choose,
     judge,
@@ -44,7 +44,7 @@ class TightFleet(Fleet[TightRows]):
         rows.arms["active"][:, BASELINE + 1 :] = True
         super().__init__(terms, arms, rows)
         verdict = VERDICT_SHARE * terms.delta
-        self._rule = Rule(
+        self._rule = StoppingRule(
             alpha=terms.alpha,
             epsilon=terms.epsilon,
             envy_needed=-math.log(verdict / arms),

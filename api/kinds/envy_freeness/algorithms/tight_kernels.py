@@ -31,7 +31,7 @@ from api.kinds.envy_freeness.algorithms.betting_bounds import (
 )
 from api.kinds.envy_freeness.algorithms.numba_cache import compiled
 from api.kinds.envy_freeness.algorithms.terms import VERDICTS
-from api.kinds.envy_freeness.algorithms.two_sample_evidence import Line, Side, refuted
+from api.kinds.envy_freeness.algorithms.two_sample_evidence import Side, TangentLine, refuted
 
 _RUNNING, _ENVY, _NO_ENVY = (VERDICTS.index(word) for word in ("running", "envy", "no-envy"))
 
@@ -64,7 +64,7 @@ class TightRows(NamedTuple):
         return self.arms["sums"]
 
 
-class Rule(NamedTuple):
+class StoppingRule(NamedTuple):
     """What holds for all targets; what is needed is ln of capital."""
 
     alpha: float
@@ -75,7 +75,7 @@ class Rule(NamedTuple):
 
 
 @compiled
-def choose(rows: TightRows, rule: Rule, step: int, block: int, asked: Ints) -> None:
+def choose(rows: TightRows, rule: StoppingRule, step: int, block: int, asked: Ints) -> None:
     """Lines 3 to 5 for all targets."""
     for row in range(len(asked)):
         arms = rows.arms[row]
@@ -100,7 +100,7 @@ def learn(rows: TightRows, asked: Ints, rewards: Floats) -> None:
 
 
 @compiled
-def judge(rows: TightRows, rule: Rule, codes: Codes) -> None:
+def judge(rows: TightRows, rule: StoppingRule, codes: Codes) -> None:
     """Lines 7 to 9 for all targets."""
     for row in range(len(codes)):
         codes[row] = _verdict(rows, rule, row)
@@ -125,7 +125,7 @@ def _prospects(arms: Records, step: int) -> tuple[int, float]:
 
 
 @compiled
-def _is_safe(rows: TightRows, rule: Rule, row: int, step: int, block: int) -> bool:
+def _is_safe(rows: TightRows, rule: StoppingRule, row: int, step: int, block: int) -> bool:
     """Whether constraint (3) will hold after a block of an arm that may be worth nothing."""
     # Σ_A μ ≥ ((1-α)t - N_0) μ_0   [DCAU22, (3), rewritten in §4.3]
     owed = (1 - rule.alpha) * (step + block) - rows.arms[row][BASELINE]["pulls"]
@@ -140,14 +140,14 @@ def _is_safe(rows: TightRows, rule: Rule, row: int, step: int, block: int) -> bo
 
 
 @compiled
-def _makes_up(rows: TightRows, rule: Rule, row: int, step: int, owed: float) -> bool:
+def _makes_up(rows: TightRows, rule: StoppingRule, row: int, step: int, owed: float) -> bool:
     """Whether what was explored is surely worth so many rewards of the baseline."""
     baseline = rows.arms[row][BASELINE]
     explored = step - baseline["pulls"]
     if explored == 0:
         return False
     gained = Side(ARM_WEIGHTS, UP, rows.explored_up[row], explored)
-    short = Line(owed / explored, 0.0)
+    short = TangentLine(owed / explored, 0.0)
     return refuted(gained, _low(rows, row, BASELINE), short, _mean(baseline), rule.safe_needed)
 
 
@@ -166,7 +166,7 @@ def _grow(grown: Floats, reward: float, tilts: Floats, stakes: Floats) -> None:
 
 
 @compiled
-def _verdict(rows: TightRows, rule: Rule, row: int) -> int:
+def _verdict(rows: TightRows, rule: StoppingRule, row: int) -> int:
     left = False
     for number in range(1, rows.arms.shape[1]):
         arm = rows.arms[row][number]
@@ -179,24 +179,24 @@ def _verdict(rows: TightRows, rule: Rule, row: int) -> int:
 
 
 @compiled
-def _is_better(rows: TightRows, rule: Rule, row: int, number: int) -> bool:
+def _is_better(rows: TightRows, rule: StoppingRule, row: int, number: int) -> bool:
     """Whether this arm is envied: μ_k > μ_0."""
     arm, baseline = rows.arms[row][number], rows.arms[row][BASELINE]
     if _mean(arm) <= _mean(baseline):
         return False
     high, low = _high(rows, row, number), _low(rows, row, BASELINE)
-    return refuted(high, low, Line(1.0, 0.0), _pooled(arm, baseline, 0.0), rule.envy_needed)
+    return refuted(high, low, TangentLine(1.0, 0.0), _pooled(arm, baseline, 0.0), rule.envy_needed)
 
 
 @compiled
-def _is_no_better(rows: TightRows, rule: Rule, row: int, number: int) -> bool:
+def _is_no_better(rows: TightRows, rule: StoppingRule, row: int, number: int) -> bool:
     """Whether this arm may be dropped: μ_k < μ_0 + ε."""
     arm, baseline = rows.arms[row][number], rows.arms[row][BASELINE]
     if _mean(arm) >= _mean(baseline) + rule.epsilon:
         return False
     high, low = _high(rows, row, BASELINE), _low(rows, row, number)
     guess = _pooled(arm, baseline, rule.epsilon)
-    return refuted(high, low, Line(1.0, -rule.epsilon), guess, rule.drop_needed)
+    return refuted(high, low, TangentLine(1.0, -rule.epsilon), guess, rule.drop_needed)
 
 
 @compiled

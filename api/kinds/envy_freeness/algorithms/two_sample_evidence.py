@@ -28,7 +28,7 @@ class Side(NamedTuple):
     pulls: int
 
 
-class Line(NamedTuple):
+class TangentLine(NamedTuple):
     """Those who deny it say that a ≤ slope · b + offset."""
 
     slope: float
@@ -36,7 +36,7 @@ class Line(NamedTuple):
 
 
 @compiled
-def refuted(first: Side, second: Side, line: Line, guess: float, needed: float) -> bool:
+def refuted(first: Side, second: Side, line: TangentLine, guess: float, needed: float) -> bool:
     """Whether ln of the capital is at least `needed` against all that denies it.
 
     `guess` is where b may be in the likeliest denial: most of what is not refuted ends there.
@@ -70,7 +70,7 @@ def refuted(first: Side, second: Side, line: Line, guess: float, needed: float) 
 
 
 @compiled
-def _capital(first: Side, second: Side, line: Line, b: float) -> tuple[float, float]:
+def _capital(first: Side, second: Side, line: TangentLine, b: float) -> tuple[float, float]:
     """ln of the product of both capitals on the line, and its slope in b."""
     a = line.slope * b + line.offset
     value, slope = _mixture(second, b)

@@ -6,11 +6,11 @@ from pydantic import Field
 
 from openapi.kinds.contract import KindContract
 from openapi.kinds.released import Released
-from openapi.kinds.request_fields import Asked, ContentId, CountEpsilon, Score
+from openapi.kinds.request_fields import ContentId, CountEpsilon, RequestFields, Score
 from openapi.wire_model import Label, Wire, example
 
 
-class ShareAboveRequest(Asked):
+class ShareAboveRequest(RequestFields):
     """Which share of each group scores above a threshold."""
 
     model_config = example(

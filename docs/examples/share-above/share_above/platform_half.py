@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.kinds.building_blocks.score_bins import scores_of
-from api.kinds.building_blocks.scoring import refuse_when_not_scoring, score_or_cut
-from api.kinds.building_blocks.table_sum import added
+from api.kinds.building_blocks.scoring import require_scoring, score_isolating_failures
+from api.kinds.building_blocks.table_sum import sum_tables
 from api.kinds.context import AuditContext
 from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind
 from api.platforms.interfaces import Platform
-from privacy.plans import Part
+from privacy.plans import PlannedTable
 from privacy.tables.bounded_table import Bounds, Cells, Table
 from privacy.tables.membership import Membership
-from privacy.waist import Question, planned
+from privacy.waist import ReleasePlan, planned
 from share_above import contract
 from share_above.contract import GroupShare, ShareAboveRequest
 
@@ -39,38 +39,38 @@ class ShareAbove:
     ) -> None:
         """Refuse nothing: every threshold can be asked for."""
 
-    def question(self, request: ShareAboveRequest, audience: AudienceFacts) -> Question:
+    def plan(self, request: ShareAboveRequest, audience: AudienceFacts) -> ReleasePlan:
         """Plan the table, its noise and its bounds, from the request and public facts alone."""
         public = audience.public
         bounds = Bounds.counts(
             (public.groups, 2), public.groups_per_person, fixed_slots=public.fixed_slots
         )
         epsilon = Fraction(request.epsilon)
-        return planned([Part(COUNTS, "discrete-laplace", bounds, epsilon)])
+        return planned([PlannedTable(COUNTS, "discrete-laplace", bounds, epsilon)])
 
     def reduce(
         self,
         request: ShareAboveRequest,
-        question: Question,
+        plan: ReleasePlan,
         contents: Sequence[Mapping[str, Any]],
         membership: Membership,
         context: AuditContext,
     ) -> Mapping[str, Table]:
         """Score people in batches, and count them. Whoever has no score is not above."""
         [content] = contents
-        bounds = question[COUNTS].bounds
+        bounds = plan[COUNTS].bounds
 
         def of_some(platform: Platform, some: Membership) -> Table:
             scores = scores_of(platform)
             usual = {name: values[0] for name, values in scores.context.items()}
-            refuse_when_not_scoring(scores, content, usual)
+            require_scoring(scores, content, usual)
 
             def tables() -> Iterator[Callable[[], Table]]:
                 for group, persons in some.batches():
-                    values = score_or_cut(scores, content, persons, usual)
+                    values = score_isolating_failures(scores, content, persons, usual)
                     yield partial(_counted, bounds, group, values > request.threshold)
 
-            return added(bounds, some, tables())
+            return sum_tables(bounds, some, tables())
 
         return {COUNTS: context.engine.total(membership, of_some)}
 

@@ -1,4 +1,4 @@
-"""Work done beside its giver: all that came meanwhile at once, and no more than so much waits."""
+"""Work done batcher its giver: all that came meanwhile at once, and no more than so much waits."""
 
 import threading
 from collections.abc import Sequence
@@ -31,43 +31,43 @@ class Held:
 
 def test_what_comes_meanwhile_is_done_at_once() -> None:
     held = Held()
-    with BackgroundBatcher(held, 8, "test") as beside:
-        beside.submit(1)
+    with BackgroundBatcher(held, 8, "test") as batcher:
+        batcher.submit(1)
         assert held.begun.acquire(timeout=PATIENCE)
         for number in (2, 3, 4):
-            beside.submit(number)
+            batcher.submit(number)
         held.let(2)
     assert held.lots == [[1], [2, 3, 4]]
 
 
 def test_the_end_waits_for_everything() -> None:
     held = Held()
-    with BackgroundBatcher(held, 8, "test") as beside:
-        beside.submit(1)
+    with BackgroundBatcher(held, 8, "test") as batcher:
+        batcher.submit(1)
         threading.Timer(0.2, held.let, [1]).start()
     assert held.lots == [[1]]
 
 
 def test_who_waits_finds_everything_done() -> None:
     held = Held()
-    with BackgroundBatcher(held, 8, "test") as beside:
-        assert not beside.wait()
-        beside.submit(1)
+    with BackgroundBatcher(held, 8, "test") as batcher:
+        assert not batcher.drain()
+        batcher.submit(1)
         threading.Timer(0.2, held.let, [1]).start()
-        assert beside.wait()
+        assert batcher.drain()
         assert held.lots == [[1]]
-        assert not beside.wait()
+        assert not batcher.drain()
 
 
 def test_the_giver_waits_when_too_much_does() -> None:
     held, third = Held(), threading.Event()
-    with BackgroundBatcher(held, 1, "test") as beside:
-        beside.submit(1)
+    with BackgroundBatcher(held, 1, "test") as batcher:
+        batcher.submit(1)
         assert held.begun.acquire(timeout=PATIENCE)
-        beside.submit(2)
+        batcher.submit(2)
 
         def give() -> None:
-            beside.submit(3)
+            batcher.submit(3)
             third.set()
 
         giver = threading.Thread(target=give)
@@ -82,9 +82,9 @@ def test_the_giver_waits_when_too_much_does() -> None:
 def test_what_fails_is_told_and_keeps_nothing(caplog: pytest.LogCaptureFixture) -> None:
     held = Held()
     held.let(2)
-    with BackgroundBatcher(held, 8, "test") as beside:
-        beside.submit(13)
-        assert beside.wait()
-        beside.submit(1)
+    with BackgroundBatcher(held, 8, "test") as batcher:
+        batcher.submit(13)
+        assert batcher.drain()
+        batcher.submit(1)
     assert held.lots == [[1]]
     assert "test.error" in caplog.text

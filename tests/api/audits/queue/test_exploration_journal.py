@@ -12,7 +12,7 @@ from api.audits.queue.exploration_journal import (
     LeaseLostError,
     PausedError,
     StoppedError,
-    forget,
+    purge_journals,
 )
 from api.audits.queue.worker import Worker
 from api.db import AuditRow, CourseRow, Store
@@ -64,7 +64,7 @@ def test_it_is_written_and_read_and_counts_as_progress(worker: Worker) -> None:
     with worker.store.write() as session:
         row = session.get_one(AuditRow, audit.id)
         assert (row.attempts, row.claims) == (0, 1)
-        forget(session, audit.id)
+        purge_journals(session, audit.id)
     assert journal.read() is None
     set_row(worker.store, audit, state="failed")
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from api.audits.queue import worker
 from api.db import AuditRow
-from api.kinds.context import in_process
+from api.kinds.context import in_process_context
 from api.platforms.interfaces import Platform
 from tests.one_model import OneModel
 from tests.world import deployed, sqlite_url
@@ -56,7 +56,7 @@ def test_an_audit_that_was_given_back_keeps_none_of_its_auditors_others(
         request = auditor.audits.request(content, audience, bins=2, epsilon=0.1)
         first, second = (auditor.audits.submit(request) for _ in range(2))
         at_work = deployment.service.worker()
-        down = in_process(replace(platform, scores=Down()))
+        down = in_process_context(replace(platform, scores=Down()))
         assert replace(at_work, platform=down.platform, engine=down.engine).run_one()
         assert auditor.audits.state(first.id).state == "running"
         assert at_work.run_one()

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from api.kinds.building_blocks import log_rows as audited
-from api.kinds.building_blocks.log_rows import Rows, Selection, new_secret
-from api.kinds.context import in_process
+from api.kinds.building_blocks.log_rows import SelectedRows, Selection, new_secret
+from api.kinds.context import in_process_context
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import Log, Persons, Platform
 from privacy.tables.bounded_table import Bounds, Table
@@ -45,8 +45,8 @@ class Adapter:
         return [pa.RecordBatch.from_pydict({name: found[name] for name in ("person", *columns)})]
 
 
-def drawn(adapter: Any, asked: Selection, people: Membership) -> Iterator[tuple[int, Rows]]:
-    return audited.drawn(adapter, asked, people, new_secret())
+def drawn(adapter: Any, asked: Selection, people: Membership) -> Iterator[tuple[int, SelectedRows]]:
+    return audited.draw_rows(adapter, asked, people, new_secret())
 
 
 def read(
@@ -260,11 +260,11 @@ def tabulated(adapter: Any, groups: tuple[Persons, ...], most: int, k: int = 1) 
     platform = Platform("rows", people, logs=adapter)
     asked = Selection("jobs", ("score",), {}, most)
 
-    def reduce(group: audited.Groups, rows: Rows) -> Table:
+    def reduce(group: audited.Groups, rows: SelectedRows) -> Table:
         return Table.tally(TALLY, np.asarray(group * 60 + rows.person))
 
-    return audited.tabulated(
-        in_process(platform), asked, Membership(groups, k), TALLY, reduce
+    return audited.tabulate_rows(
+        in_process_context(platform), asked, Membership(groups, k), TALLY, reduce
     ).cells
 
 

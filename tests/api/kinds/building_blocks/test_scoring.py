@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.kinds.building_blocks.scoring import score_or_cut
+from api.kinds.building_blocks.scoring import score_isolating_failures
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import Persons
 
@@ -32,7 +32,7 @@ class Adapter:
 
 
 def scored(adapter: Adapter, people: int = 40) -> list[float]:
-    values = score_or_cut(adapter, {}, np.arange(people), {})
+    values = score_isolating_failures(adapter, {}, np.arange(people), {})
     assert values.dtype == np.float64
     return list(values)
 

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from api.kinds.building_blocks.table_sum import added
+from api.kinds.building_blocks.table_sum import sum_tables
 from privacy.tables.bounded_table import Bounds, Table
 from privacy.tables.membership import Membership
 
@@ -21,7 +21,7 @@ def test_every_batch_counts_once(people: int, batches: int) -> None:
     tables: list[Callable[[], Table]] = [
         partial(Table.tally, BOUNDS, np.full(number + 1, number)) for number in range(batches)
     ]
-    found = added(BOUNDS, membership, tables)
+    found = sum_tables(BOUNDS, membership, tables)
     assert found.cells.tolist() == [number + 1 if number < batches else 0 for number in range(5)]
 
 
@@ -32,4 +32,4 @@ def test_a_batch_that_fails_fails_the_table(people: int) -> None:
 
     membership = Membership((np.arange(people),), 1)
     with pytest.raises(RuntimeError):
-        added(BOUNDS, membership, [partial(Table.zeros, BOUNDS), broken])
+        sum_tables(BOUNDS, membership, [partial(Table.zeros, BOUNDS), broken])

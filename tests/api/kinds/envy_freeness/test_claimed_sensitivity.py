@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from api.kinds.envy_freeness import EnvyFreeness, tallied
-from api.kinds.envy_freeness.algorithms import Outcomes
+from api.kinds.envy_freeness.algorithms import BatchOutcomes
 from api.kinds.envy_freeness.algorithms.terms import VERDICTS
 from api.kinds.registry import AudienceFacts
 from privacy.plans.envy_freeness import COST_UNIT
@@ -20,8 +20,8 @@ STEPS = 300
 
 def bounds_of(*, slots: bool, **changes: Any) -> dict[str, Any]:
     request = asked(steps=STEPS, **changes)
-    question = EnvyFreeness().question(request, replace(FACTS, fixed_slots=slots))
-    return {name: mechanism.bounds for name, mechanism in question.items()}
+    plan = EnvyFreeness().plan(request, replace(FACTS, fixed_slots=slots))
+    return {name: mechanism.bounds for name, mechanism in plan.items()}
 
 
 @pytest.mark.parametrize(("slots", "lots"), [(False, 1), (True, 2)])
@@ -43,7 +43,7 @@ def _whole(span: int) -> Reach:
 def test_what_a_target_took_is_clipped() -> None:
     """Whatever rewards and steps say, one target adds no more than was priced."""
     codes = np.array([VERDICTS.index("envy"), VERDICTS.index("no-envy")], np.int8)
-    wild = Outcomes(
+    wild = BatchOutcomes(
         codes=codes,
         steps=np.array([10 * STEPS, -5]),
         pulls=np.array([[1, 50 * STEPS], [1, 50 * STEPS]]),

@@ -9,11 +9,11 @@ import pytest
 
 from api.kernel.errors import NoConsentError, UnsupportedAuditError
 from api.kinds.building_blocks.exploration import explore
-from api.kinds.context import AuditContext, in_process
+from api.kinds.context import AuditContext, in_process_context
 from api.kinds.envy_freeness import EnvyFreeness, drawn_from
-from api.kinds.envy_freeness.algorithms import Outcomes, Terms
+from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms
 from api.kinds.envy_freeness.algorithms.checkpoint import packed, unpacked
-from api.kinds.envy_freeness.participants import Drawn, draw_lots
+from api.kinds.envy_freeness.participants import DrawnLots, draw_lots
 from api.kinds.registry import AudienceFacts, offered
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import Platform
@@ -38,25 +38,42 @@ def platform_of(policies: Any) -> Platform:
 
 
 def context_of(policies: Any) -> AuditContext:
-    return in_process(platform_of(policies), journal=Notebook())
+    return in_process_context(platform_of(policies), journal=Notebook())
 
 
 def cells(request: Any, policies: Recommendations, people: Any = EVERYBODY) -> dict[str, Any]:
-    question = KIND.question(request, FACTS)
+    plan = KIND.plan(request, FACTS)
     groups = (people[: len(people) // 2], people[len(people) // 2 :])
-    made = KIND.reduce(request, question, [], Membership(groups, 1), context_of(policies))
+    made = KIND.reduce(request, plan, [], Membership(groups, 1), context_of(policies))
     return {name: table.cells.tolist() for name, table in made.items()}
 
 
-def everywhere(people: Any, secret: int) -> Drawn:
+def everywhere(people: Any, secret: int) -> DrawnLots:
     """Eight lots with five arms each; everybody may be drawn into any of them."""
     return draw_lots(people, 8, 5, 8, secret)
 
 
 def explored(
     policies: Recommendations, notebook: Notebook, draw: Any = everywhere, people: Any = EVERYBODY
-) -> Outcomes:
+) -> BatchOutcomes:
     return explore(policies, notebook, TERMS, people, draw, SECRET)
+
+
+def test_somebody_of_two_groups_takes_part_as_one_person(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice in the list they could have twice as many lots as the price counts."""
+    monkeypatch.setattr("api.kinds.envy_freeness.secrets.randbits", lambda _: SECRET)
+    request = asked(bounds="tight", targets=4, arms=2, steps=200, arms_per_person=1)
+    plan = KIND.plan(request, FACTS)
+    world = Recommendations(np.random.default_rng(5).random((24, 24)))
+
+    def tables(*groups: Any) -> dict[str, Any]:
+        people = Membership(groups, len(groups))
+        made = KIND.reduce(request, plan, [], people, context_of(world))
+        return {name: table.cells.tolist() for name, table in made.items()}
+
+    once = tables(EVERYBODY)
+    assert tables(EVERYBODY, EVERYBODY[12:]) == once
+    assert tables(EVERYBODY[12:], EVERYBODY, EVERYBODY) == once
 
 
 @pytest.mark.parametrize(
@@ -101,7 +118,7 @@ def mixed(people: int) -> Any:
     return np.where(np.arange(people)[:, None] % 2, envious(people), content(people))
 
 
-def same(one: Outcomes, other: Outcomes) -> bool:
+def same(one: BatchOutcomes, other: BatchOutcomes) -> bool:
     pairs = (
         (getattr(one, name), getattr(other, name)) for name in ("codes", "steps", "pulls", "sums")
     )
@@ -172,7 +189,7 @@ def test_who_withdraws_takes_no_step_more_is_shown_to_nobody_and_moves_nobody_el
     assert same_rows(before, after, alone)
 
 
-def same_rows(one: Outcomes, other: Outcomes, rows: Any) -> bool:
+def same_rows(one: BatchOutcomes, other: BatchOutcomes, rows: Any) -> bool:
     return bool((one.pulls[rows] == other.pulls[rows]).all())
 
 
@@ -183,7 +200,7 @@ def test_a_target_is_certified_without_so_many_arms_as_are_to_spare(
     """Nobody has a verdict when an arm of the first target withdraws, and all would have one."""
     monkeypatch.setattr("api.kinds.building_blocks.exploration.BATCH_STEPS", 10)
 
-    def draw(people: Any, secret: int) -> Drawn:
+    def draw(people: Any, secret: int) -> DrawnLots:
         return replace(draw_lots(people, 3, 12, 3, secret), spare=spare)
 
     policies = Recommendations(content(24))
@@ -201,7 +218,7 @@ def test_who_withdraws_after_the_verdict_counts_where_arms_are_to_spare(
 ) -> None:
     """Which arms stayed must not depend on when a target had a verdict."""
 
-    def draw(people: Any, secret: int) -> Drawn:
+    def draw(people: Any, secret: int) -> DrawnLots:
         return replace(draw_lots(people, 3, 12, 3, secret), spare=spare)
 
     policies = Recommendations(content(24))
@@ -244,9 +261,9 @@ class Wild(Recommendations):
         return np.where(targets == 4, np.where(arms == 4, np.nan, 7.0), found)
 
 
-def four_five_and_six(people: Any, secret: int) -> Drawn:
+def four_five_and_six(people: Any, secret: int) -> DrawnLots:
     """Three targets, two of them with rewards that are wrong."""
-    return Drawn(np.array([[4, 0, 1, 2], [5, 0, 1, 2], [6, 0, 1, 2]]), np.arange(3))
+    return DrawnLots(np.array([[4, 0, 1, 2], [5, 0, 1, 2], [6, 0, 1, 2]]), np.arange(3))
 
 
 def test_bad_rewards_are_cut_and_nobody_can_tell() -> None:
@@ -291,8 +308,8 @@ def test_a_lot_that_begins_or_ends_leaves_the_chance_of_all_others_as_it_is() ->
     alike = Recommendations(np.full((24, 24), 0.5))
     every = everywhere(EVERYBODY, SECRET)
 
-    def some(people: Any, secret: int) -> Drawn:
-        return Drawn(every.policies[1:], every.lots[1:])
+    def some(people: Any, secret: int) -> DrawnLots:
+        return DrawnLots(every.policies[1:], every.lots[1:])
 
     whole = explore(alike, Notebook(), terms, EVERYBODY, lambda *_: every, SECRET)
     fewer = explore(alike, Notebook(), terms, EVERYBODY, some, SECRET)
@@ -302,15 +319,15 @@ def test_a_lot_that_begins_or_ends_leaves_the_chance_of_all_others_as_it_is() ->
 def test_the_noise_is_that_of_the_reach() -> None:
     for each, sampled in ((1, False), (1, True), (5, False), (5, True)):
         request = asked(epsilon="2", steps=1000, cost_epsilon="1", arms_per_person=each)
-        question = KIND.question(request, replace(FACTS, fixed_slots=sampled))
-        scales = {name: each.scale for name, each in question.items()}
+        plan = KIND.plan(request, replace(FACTS, fixed_slots=sampled))
+        scales = {name: each.scale for name, each in plan.items()}
         lots = 2 * each if sampled else each
         reach = {"counts": lots, "duration": 2000 * lots, "cost": 2000 * COST_UNIT * lots}
         assert scales == pytest.approx(reach)
-        exact = waist.price(question)
+        exact = waist.price(plan)
         assert exact.of("epsilon", "add-remove") == 3.5
         assert exact.of("epsilon", "change-one") == 7
-    none = KIND.question(asked(duration_epsilon="0", cost_epsilon="0"), FACTS)
+    none = KIND.plan(asked(duration_epsilon="0", cost_epsilon="0"), FACTS)
     assert list(none) == ["counts"]
 
 

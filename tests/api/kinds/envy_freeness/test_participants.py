@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, hypergeom
 
-from api.kinds.envy_freeness.participants import Drawn, draw_lots, spare_arms
+from api.kinds.envy_freeness.participants import DrawnLots, draw_lots, spare_arms
 
 SECRET = 99
 # People's numbers are added to a secret, so that neighbouring secrets would draw alike.
 SECRETS = np.random.default_rng(7).integers(2**62, size=600).tolist()
 
 
-def rows(drawn: Drawn) -> dict[int, tuple[int, ...]]:
+def rows(drawn: DrawnLots) -> dict[int, tuple[int, ...]]:
     """The people of each lot that runs, by its number."""
     return {
         int(lot): tuple(people)
@@ -25,7 +25,7 @@ def rows(drawn: Drawn) -> dict[int, tuple[int, ...]]:
     }
 
 
-def changed_lots(one: Drawn, other: Drawn) -> set[int]:
+def changed_lots(one: DrawnLots, other: DrawnLots) -> set[int]:
     before, after = rows(one), rows(other)
     return {lot for lot in {*before, *after} if before.get(lot) != after.get(lot)}
 

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from api.kernel.errors import UnsupportedAuditError
 from api.kinds.building_blocks.exploration import explore
-from api.kinds.context import in_process
+from api.kinds.context import in_process_context
 from api.kinds.envy_freeness import EnvyFreeness, tallied
-from api.kinds.envy_freeness.algorithms import Outcomes, Terms
-from api.kinds.envy_freeness.participants import Drawn, draw_lots
+from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms
+from api.kinds.envy_freeness.participants import DrawnLots, draw_lots
 from api.kinds.registry import AudienceFacts
 from api.platforms.interfaces import Platform
 from privacy.plans.envy_freeness import COST_UNIT
@@ -37,11 +37,11 @@ EVERYBODY = np.arange(PEOPLE)
 Tables = Mapping[str, Any]
 
 
-def drawn(people: Any, each: int, arms: int = ARMS) -> Drawn:
+def drawn(people: Any, each: int, arms: int = ARMS) -> DrawnLots:
     return draw_lots(np.sort(people), LOTS, arms, each, SECRET)
 
 
-def tables(policies: Recommendations, lots: Drawn, terms: Terms = TERMS) -> Tables:
+def tables(policies: Recommendations, lots: DrawnLots, terms: Terms = TERMS) -> Tables:
     """The tables without noise, of lots that were drawn."""
     everybody = np.arange(len(policies.utilities))
     outcomes = explore(policies, Notebook(), terms, everybody, lambda *_: lots, SECRET)
@@ -55,11 +55,11 @@ def moved(one: Tables, other: Tables, name: str) -> Reach:
 
 def bounds_of(each: int, *, sampled: bool) -> dict[str, Bounds]:
     request = asked(targets=LOTS, arms=ARMS, steps=STEPS, arms_per_person=each)
-    question = KIND.question(request, replace(FACTS, fixed_slots=sampled))
-    return {name: mechanism.bounds for name, mechanism in question.items()}
+    plan = KIND.plan(request, replace(FACTS, fixed_slots=sampled))
+    return {name: mechanism.bounds for name, mechanism in plan.items()}
 
 
-def lots_of(person: int, lots: Drawn) -> set[int]:
+def lots_of(person: int, lots: DrawnLots) -> set[int]:
     """The numbers of the lots in which a person takes part."""
     return set(lots.lots[(lots.policies == person).any(axis=1)].tolist())
 
@@ -85,7 +85,7 @@ def apart(each: int, number: int) -> list[int]:
     return found[:number]
 
 
-def opposed(before: Drawn, after: Drawn) -> Recommendations:
+def opposed(before: DrawnLots, after: DrawnLots) -> Recommendations:
     """A world in which lots whose arms differ end in envy before, and without envy after."""
     utilities = np.where(np.eye(PEOPLE, dtype=bool), 0.5, 0.0)
     rows = {int(lot): row for lot, row in zip(after.lots, after.policies, strict=True)}
@@ -103,7 +103,7 @@ def test_one_person_of_thirty_decided_the_verdict_of_all_others() -> None:
     policies, terms = Recommendations(utilities), replace(TERMS, ceiling=1_000)
     found = []
     for there in (everybody, np.array([row[row != 7] for row in np.delete(everybody, 7, 0)])):
-        lots = Drawn(there, np.arange(len(there)))
+        lots = DrawnLots(there, np.arange(len(there)))
         found.append(tables(policies, lots, terms)["counts"].tolist())
     assert found == [[29, 1], [0, 29]]
 
@@ -125,8 +125,8 @@ def test_such_an_audit_is_neither_taken_on_nor_run(changes: dict[str, Any]) -> N
     with pytest.raises(UnsupportedAuditError):
         KIND.check(request, facts, platform)
     with pytest.raises(UnsupportedAuditError):
-        KIND.question(request, facts)
-    context = in_process(platform, journal=Notebook())
+        KIND.plan(request, facts)
+    context = in_process_context(platform, journal=Notebook())
     with pytest.raises(UnsupportedAuditError):
         KIND.reduce(request, {}, [], Membership((np.arange(30),), 1), context)
 
@@ -191,7 +191,7 @@ def test_one_person_moves_the_cost_almost_as_far_as_is_priced() -> None:
 def test_the_cost_of_one_lot_is_clipped_to_what_is_priced() -> None:
     """Whatever an adapter says, in a lot that one person turns round."""
     gain, loss = (
-        Outcomes(
+        BatchOutcomes(
             np.zeros(1, np.int8),
             np.array([STEPS]),
             np.array([[1, 10 * STEPS]]),

@@ -21,13 +21,13 @@ from pydantic import SecretStr
 from sqlalchemy import event, text
 from typer.testing import CliRunner
 
-from api.audits.queue.heartbeats import Presence
+from api.audits.queue.heartbeats import Heartbeat
 from api.db import Store
-from api.db.schema import migrate, revisions
+from api.db.schema import list_revisions, migrate
 from api.identity import build_auth
 from api.kernel.clock import now
 from api.kernel.settings import ledger_origin, load_settings
-from api.ledger.checkpoints import Checkpointer, latest
+from api.ledger.checkpoints import Checkpointer, load_latest
 from api.ledger.key_rotation import KeyEntries
 from api.operations.cli import app
 from api.operations.doctor import CHECKS, DoctorSubject, diagnose
@@ -79,7 +79,7 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def patient(settled: Path, tmp_path: Path) -> Iterator[DoctorSubject]:
+def subject(settled: Path, tmp_path: Path) -> Iterator[DoctorSubject]:
     """A copy of it, to be broken."""
     folder = tmp_path / "deployment"
     shutil.copytree(settled, folder)
@@ -104,12 +104,12 @@ def on_postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DoctorSu
         server.cleanup()
 
 
-def outcome(check: str, patient: DoctorSubject) -> str:
-    return BY_NAME[check](patient).outcome
+def outcome(check: str, subject: DoctorSubject) -> str:
+    return BY_NAME[check](subject).outcome
 
 
-def test_a_deployment_that_is_well(patient: DoctorSubject) -> None:
-    found = {each.check: each.outcome for each in diagnose(patient)}
+def test_a_deployment_that_is_well(subject: DoctorSubject) -> None:
+    found = {each.check: each.outcome for each in diagnose(subject)}
     told = {name for name, each in found.items() if each == "not-applicable"}
     assert told == NOT_APPLICABLE_ON_SQLITE
     # Its address is plain http, on this machine.
@@ -129,66 +129,66 @@ def test_one_on_postgresql_is_well_too(on_postgresql: DoctorSubject) -> None:
 # --- for every check, one that is not well
 
 
-def _execute(patient: DoctorSubject, statement: str) -> DoctorSubject:
-    with patient.store.write() as session:
+def _execute(subject: DoctorSubject, statement: str) -> DoctorSubject:
+    with subject.store.write() as session:
         session.execute(text(statement))
-    return patient
+    return subject
 
 
-def _read_only(patient: DoctorSubject) -> DoctorSubject:
-    patient.store.close()
-    store = Store(patient.settings.database_url)
+def _read_only(subject: DoctorSubject) -> DoctorSubject:
+    subject.store.close()
+    store = Store(subject.settings.database_url)
     event.listen(store.engine, "connect", lambda c, _: c.execute("PRAGMA query_only=ON"))
-    return replace(patient, store=store)
+    return replace(subject, store=store)
 
 
-def _damaged(patient: DoctorSubject) -> DoctorSubject:
-    patient.store.close()
-    file = patient.file
-    Store(patient.settings.database_url).close()
+def _damaged(subject: DoctorSubject) -> DoctorSubject:
+    subject.store.close()
+    file = subject.file
+    Store(subject.settings.database_url).close()
     data = bytearray(file.read_bytes())
     data[len(data) // 2 :] = secrets.token_bytes(len(data) - len(data) // 2)
     file.write_bytes(data)
-    return patient
+    return subject
 
 
-def _at(patient: DoctorSubject, revision: str) -> DoctorSubject:
-    return _execute(patient, f"UPDATE alembic_version SET version_num = '{revision}'")
+def _at(subject: DoctorSubject, revision: str) -> DoctorSubject:
+    return _execute(subject, f"UPDATE alembic_version SET version_num = '{revision}'")
 
 
-def _open(patient: DoctorSubject) -> DoctorSubject:
-    assert patient.config
-    patient.config.chmod(0o644)
-    return patient
+def _open(subject: DoctorSubject) -> DoctorSubject:
+    assert subject.config
+    subject.config.chmod(0o644)
+    return subject
 
 
-def _open_database(patient: DoctorSubject) -> DoctorSubject:
-    patient.file.chmod(0o644)
-    return patient
+def _open_database(subject: DoctorSubject) -> DoctorSubject:
+    subject.file.chmod(0o644)
+    return subject
 
 
-def _forgetful(patient: DoctorSubject) -> DoctorSubject:
-    patient.store.close()
-    store = Store(patient.settings.database_url)
+def _forgetful(subject: DoctorSubject) -> DoctorSubject:
+    subject.store.close()
+    store = Store(subject.settings.database_url)
     event.listen(store.engine, "connect", lambda c, _: c.execute("PRAGMA synchronous=OFF"))
-    return replace(patient, store=store)
+    return replace(subject, store=store)
 
 
-def _set(patient: DoctorSubject, **settings: Any) -> DoctorSubject:
-    return replace(patient, settings=patient.settings.model_copy(update=settings))
+def _set(subject: DoctorSubject, **settings: Any) -> DoctorSubject:
+    return replace(subject, settings=subject.settings.model_copy(update=settings))
 
 
-def _open_token(patient: DoctorSubject) -> DoctorSubject:
-    file = patient.file.parent / "token"
+def _open_token(subject: DoctorSubject) -> DoctorSubject:
+    file = subject.file.parent / "token"
     file.write_text("secret")
     file.chmod(0o640)
-    return _set(patient, platform_options={"token_file": str(file)})
+    return _set(subject, platform_options={"token_file": str(file)})
 
 
-def _another_key(patient: DoctorSubject, key: bytes) -> DoctorSubject:
+def _another_key(subject: DoctorSubject, key: bytes) -> DoctorSubject:
     secret = SecretStr(urlsafe_b64encode(key).decode())
-    changed = patient.settings.model_copy(update={"key_encryption_key": secret})
-    return replace(patient, settings=changed)
+    changed = subject.settings.model_copy(update={"key_encryption_key": secret})
+    return replace(subject, settings=changed)
 
 
 def _jumping() -> Callable[[], Any]:
@@ -196,33 +196,33 @@ def _jumping() -> Callable[[], Any]:
     return lambda: next(moments)
 
 
-def _head_of_a_longer_ledger(patient: DoctorSubject) -> DoctorSubject:
+def _head_of_a_longer_ledger(subject: DoctorSubject) -> DoctorSubject:
     """What a witness has seen, after which the database was put back."""
-    before = patient.file.parent / "before.sqlite"
-    _copied(patient, before)
-    register_first(patient.store, "operator", _public_key())
-    keys = build_auth(patient.store, patient.settings, KeyEntries()).keys
-    Checkpointer(patient.store, keys, ledger_origin(patient.settings), 5).once()
-    with patient.store.read() as session:
-        signed = latest(session)
+    before = subject.file.parent / "before.sqlite"
+    _copied(subject, before)
+    register_first(subject.store, "operator", _public_key())
+    keys = build_auth(subject.store, subject.settings, KeyEntries()).keys
+    Checkpointer(subject.store, keys, ledger_origin(subject.settings), 5).once()
+    with subject.store.read() as session:
+        signed = load_latest(session)
         assert signed
         head = signed.note
-    patient.store.close()
+    subject.store.close()
     url = f"sqlite:///{before}"
-    settings = patient.settings.model_copy(update={"database_url": url})
-    return replace(patient, settings=settings, store=Store(url), head=head)
+    settings = subject.settings.model_copy(update={"database_url": url})
+    return replace(subject, settings=settings, store=Store(url), head=head)
 
 
-def _copied(patient: DoctorSubject, to: Path) -> None:
-    with sqlite3.connect(patient.file) as source, sqlite3.connect(to) as target:
+def _copied(subject: DoctorSubject, to: Path) -> None:
+    with sqlite3.connect(subject.file) as source, sqlite3.connect(to) as target:
         source.backup(target)
     source.close()
     target.close()
 
 
-def _http(patient: DoctorSubject) -> DoctorSubject:
-    changed = patient.settings.model_copy(update={"issuer": "http://audit.example.org"})
-    return replace(patient, settings=changed)
+def _http(subject: DoctorSubject) -> DoctorSubject:
+    changed = subject.settings.model_copy(update={"issuer": "http://audit.example.org"})
+    return replace(subject, settings=changed)
 
 
 BROKEN: dict[str, Callable[[DoctorSubject], DoctorSubject]] = {
@@ -233,7 +233,7 @@ BROKEN: dict[str, Callable[[DoctorSubject], DoctorSubject]] = {
     "database-can-be-written": _read_only,
     "database-is-whole": _damaged,
     "schema-is-known": lambda well: _at(well, "of-another-time"),
-    "schema-is-the-newest": lambda well: _at(well, revisions()[-2]),
+    "schema-is-the-newest": lambda well: _at(well, list_revisions()[-2]),
     "ledger-is-whole": lambda well: _execute(well, "DELETE FROM ledger WHERE number = 1"),
     "ledger-continues-the-head": _head_of_a_longer_ledger,
     "settings-are-private": _open,
@@ -271,8 +271,8 @@ def test_every_check_has_a_broken_twin() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(BROKEN))
-def test_every_check_finds_its_twin(patient: DoctorSubject, name: str) -> None:
-    broken = BROKEN[name](patient)
+def test_every_check_finds_its_twin(subject: DoctorSubject, name: str) -> None:
+    broken = BROKEN[name](subject)
     try:
         finding = BY_NAME[name](broken)
     finally:
@@ -302,11 +302,11 @@ def test_a_postgresql_that_forgets(on_postgresql: DoctorSubject) -> None:
     assert (finding.outcome, finding.what) == ("failed", "synchronous_commit is off")
 
 
-def test_nothing_is_made_where_there_is_no_database(patient: DoctorSubject, tmp_path: Path) -> None:
+def test_nothing_is_made_where_there_is_no_database(subject: DoctorSubject, tmp_path: Path) -> None:
     missing = tmp_path / "elsewhere.sqlite"
     url = f"sqlite:///{missing}"
-    settings = patient.settings.model_copy(update={"database_url": url})
-    found = list(diagnose(replace(patient, settings=settings, store=Store(url))))
+    settings = subject.settings.model_copy(update={"database_url": url})
+    found = list(diagnose(replace(subject, settings=settings, store=Store(url))))
     assert [each.outcome for each in found] == ["failed"]
     assert not missing.exists()
 
@@ -315,27 +315,27 @@ def test_nothing_is_made_where_there_is_no_database(patient: DoctorSubject, tmp_
 
 
 @pytest.mark.parametrize("end", ["", "-wal", "-shm"])
-def test_a_database_that_others_can_read_is_a_failure(patient: DoctorSubject, end: str) -> None:
-    with patient.store.write() as session:  # makes the log, which stays while somebody is connected
+def test_a_database_that_others_can_read_is_a_failure(subject: DoctorSubject, end: str) -> None:
+    with subject.store.write() as session:  # makes the log, which stays while somebody is connected
         session.execute(text("UPDATE ledger_head SET size = size"))
-    patient.file.with_name(patient.file.name + end).chmod(0o604)
-    finding = BY_NAME["database-is-private"](patient)
-    assert (finding.outcome, f"{patient.file.name}{end}:" in finding.what) == ("failed", True)
+    subject.file.with_name(subject.file.name + end).chmod(0o604)
+    finding = BY_NAME["database-is-private"](subject)
+    assert (finding.outcome, f"{subject.file.name}{end}:" in finding.what) == ("failed", True)
 
 
 @pytest.mark.parametrize(
     ("mode", "expected"), [(0o700, "ok"), (0o750, "warning"), (0o705, "warning"), (0o770, "failed")]
 )
-def test_a_folder_is_closed_to_others(patient: DoctorSubject, mode: int, expected: str) -> None:
-    patient.file.parent.chmod(mode)
-    assert outcome("database-is-private", patient) == expected
-    assert outcome("settings-are-private", patient) == expected
+def test_a_folder_is_closed_to_others(subject: DoctorSubject, mode: int, expected: str) -> None:
+    subject.file.parent.chmod(mode)
+    assert outcome("database-is-private", subject) == expected
+    assert outcome("settings-are-private", subject) == expected
 
 
-def test_the_key_of_a_certificate_is_private(patient: DoctorSubject) -> None:
-    key = patient.file.parent / "service.key"
+def test_the_key_of_a_certificate_is_private(subject: DoctorSubject) -> None:
+    key = subject.file.parent / "service.key"
     key.touch(mode=0o600)
-    told = _set(patient, platform_options={"certificate_key": str(key)})
+    told = _set(subject, platform_options={"certificate_key": str(key)})
     assert outcome("key-files-are-private", told) == "ok"
     key.chmod(0o644)
     assert outcome("key-files-are-private", told) == "failed"
@@ -356,38 +356,38 @@ def test_the_key_of_a_certificate_is_private(patient: DoctorSubject) -> None:
     ],
 )
 def test_an_issuer_without_https_is_never_ok(
-    patient: DoctorSubject, issuer: str, expected: str
+    subject: DoctorSubject, issuer: str, expected: str
 ) -> None:
-    assert outcome("issuer-is-https", _set(patient, issuer=issuer)) == expected
+    assert outcome("issuer-is-https", _set(subject, issuer=issuer)) == expected
 
 
-def test_an_entry_that_was_rewritten_is_found(patient: DoctorSubject) -> None:
+def test_an_entry_that_was_rewritten_is_found(subject: DoctorSubject) -> None:
     """Its kept hash is that of the old text."""
-    _execute(patient, "UPDATE ledger SET text = text || ' ' WHERE number = 0")
-    assert outcome("ledger-is-whole", patient) == "failed"
+    _execute(subject, "UPDATE ledger SET text = text || ' ' WHERE number = 0")
+    assert outcome("ledger-is-whole", subject) == "failed"
 
 
-def test_a_head_that_this_ledger_did_not_sign_is_not_believed(patient: DoctorSubject) -> None:
-    with patient.store.read() as session:
-        signed = latest(session)
+def test_a_head_that_this_ledger_did_not_sign_is_not_believed(subject: DoctorSubject) -> None:
+    with subject.store.read() as session:
+        signed = load_latest(session)
         assert signed
     other = OKPKey.generate_key("Ed25519")
-    origin = ledger_origin(patient.settings)
+    origin = ledger_origin(subject.settings)
     forged = sign_checkpoint(Checkpoint.parse(Note.parse(signed.note).text), [(origin, other)])
-    assert outcome("ledger-continues-the-head", replace(patient, head=signed.note)) == "ok"
-    assert outcome("ledger-continues-the-head", replace(patient, head=forged)) == "failed"
-    _execute(patient, f"UPDATE checkpoints SET note = '{forged}'")
-    assert outcome("ledger-is-whole", patient) == "failed"
+    assert outcome("ledger-continues-the-head", replace(subject, head=signed.note)) == "ok"
+    assert outcome("ledger-continues-the-head", replace(subject, head=forged)) == "failed"
+    _execute(subject, f"UPDATE checkpoints SET note = '{forged}'")
+    assert outcome("ledger-is-whole", subject) == "failed"
 
 
-def test_nothing_is_ticked_before_the_first_start(patient: DoctorSubject) -> None:
+def test_nothing_is_ticked_before_the_first_start(subject: DoctorSubject) -> None:
     """`init` makes neither keys nor a signed head."""
-    patient.store.close()
-    patient.file.unlink()
-    migrate(patient.store)
-    assert outcome("ledger-is-whole", patient) == "warning"
+    subject.store.close()
+    subject.file.unlink()
+    migrate(subject.store)
+    assert outcome("ledger-is-whole", subject) == "warning"
     for name in ("signing-keys-open", "signing-keys-are-there", "signing-keys-are-young"):
-        assert outcome(name, patient) == "not-applicable"
+        assert outcome(name, subject) == "not-applicable"
 
 
 def test_processes_that_may_open_too_many_connections(on_postgresql: DoctorSubject) -> None:
@@ -395,12 +395,12 @@ def test_processes_that_may_open_too_many_connections(on_postgresql: DoctorSubje
     assert outcome("connections-are-enough", few) == "ok"
     one = BY_NAME["connections-are-enough"](_set(on_postgresql, request_threads=128))
     assert one.outcome == "failed"
-    others = [Presence(on_postgresql.store, serves=True, works=True) for _ in range(8)]
+    others = [Heartbeat(on_postgresql.store, serves=True, works=True) for _ in range(8)]
     for each in others:
-        each.tell()
+        each.write_row()
     all_of_them = BY_NAME["connections-are-enough"](few)
     for each in others:
-        each.leave()
+        each.delete_row()
     assert all_of_them.outcome == "warning"
     assert "8 processes" in all_of_them.what
 
@@ -427,13 +427,13 @@ def test_an_adapter_that_does_not_answer_is_told() -> None:
     assert "secret" not in found.what
 
 
-def test_the_command_exits_by_what_it_finds(patient: DoctorSubject) -> None:
-    assert patient.config
-    arguments = ["doctor", "--config", str(patient.config), "--no-adapter", "--json"]
+def test_the_command_exits_by_what_it_finds(subject: DoctorSubject) -> None:
+    assert subject.config
+    arguments = ["doctor", "--config", str(subject.config), "--no-adapter", "--json"]
     well = CliRunner().invoke(app, arguments)
     assert well.exit_code == 0, well.output
     assert len(json.loads(well.output)) == len(CHECKS)
-    os.chmod(patient.config, stat.S_IRUSR | stat.S_IRGRP)
+    os.chmod(subject.config, stat.S_IRUSR | stat.S_IRGRP)
     ill = CliRunner().invoke(app, arguments[:-1])
     assert ill.exit_code == 1
     assert "✗ settings-are-private: others can read settings.toml: mode 440" in ill.output
@@ -443,36 +443,36 @@ def test_the_command_exits_by_what_it_finds(patient: DoctorSubject) -> None:
 # --- as systemd starts it: deploy/platform-auditor.service
 
 
-def _as_a_credential(patient: DoctorSubject, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def _as_a_credential(subject: DoctorSubject, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The command of the unit; systemd shows what it hands to another account as mode 440."""
-    assert patient.config
-    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(patient.config.parent))
-    patient.config.chmod(0o440)
-    return ["doctor", "--config", str(patient.config), "--no-adapter"]
+    assert subject.config
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(subject.config.parent))
+    subject.config.chmod(0o440)
+    return ["doctor", "--config", str(subject.config), "--no-adapter"]
 
 
 def test_credentials_of_systemd_are_private(
-    patient: DoctorSubject, monkeypatch: pytest.MonkeyPatch
+    subject: DoctorSubject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = _as_a_credential(patient, monkeypatch)
+    command = _as_a_credential(subject, monkeypatch)
     started = CliRunner().invoke(app, command)
     assert started.exit_code == 0, started.output
-    assert patient.config
-    patient.config.chmod(0o444)
+    assert subject.config
+    subject.config.chmod(0o444)
     assert CliRunner().invoke(app, command).exit_code == 1
 
 
-@pytest.mark.parametrize("revision", [each for each in revisions() if each >= "0007"][:-1])
+@pytest.mark.parametrize("revision", [each for each in list_revisions() if each >= "0007"][:-1])
 def test_an_upgrade_is_begun_on_every_schema_that_it_migrates(
-    patient: DoctorSubject, monkeypatch: pytest.MonkeyPatch, revision: str
+    subject: DoctorSubject, monkeypatch: pytest.MonkeyPatch, revision: str
 ) -> None:
     """No check asks for what only the newest schema has: the service could not start to migrate."""
-    patient.store.close()
-    patient.file.unlink()
-    store = Store(patient.settings.database_url)
+    subject.store.close()
+    subject.file.unlink()
+    store = Store(subject.settings.database_url)
     migrate(store, revision)
     register_first(store, "regulator", _public_key())
     store.close()
-    told = CliRunner().invoke(app, _as_a_credential(patient, monkeypatch))
+    told = CliRunner().invoke(app, _as_a_credential(subject, monkeypatch))
     assert told.exit_code == 0, told.output
     assert f"! schema-is-the-newest: it is at {revision}" in told.output

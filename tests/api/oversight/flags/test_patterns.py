@@ -13,11 +13,11 @@ from api.oversight.flags.spending_spikes import bursts, even_pace
 from api.oversight.flags.tiny_groups import Tiny, densest
 from api.oversight.overview import exhausted_on
 from api.oversight.thresholds import THRESHOLDS
-from api.oversight.time_range import Period
+from api.oversight.time_range import TimeRange
 from privacy.sketch import SIZE
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
-YEAR = Period(NOW - timedelta(days=365), NOW + timedelta(days=1))
+YEAR = TimeRange(NOW - timedelta(days=365), NOW + timedelta(days=1))
 
 
 def mandate(**fields: Any) -> MandateRow:
@@ -93,7 +93,7 @@ def test_the_densest_stretch_of_thirty_days_counts() -> None:
 
 
 def test_a_stretch_ends_in_the_period_and_may_begin_before() -> None:
-    recent = Period(NOW - timedelta(days=15), NOW)
+    recent = TimeRange(NOW - timedelta(days=15), NOW)
     found = densest(tiny(60, 59, 58, 57, 39, 12, 10, 0), recent)
     assert [each.audience_id for each in found] == ["audience39", "audience12", "audience10"]
 

@@ -18,7 +18,7 @@ from api.operations.cli import app
 from api.operations.doctor.adapter import examine_adapter
 from api.platforms.conformance import CHECKS, Subject, examine, subject_of
 from api.platforms.http import served
-from api.platforms.http.client import LineOptions
+from api.platforms.http.client import AdapterClientOptions
 from api.platforms.interfaces import Platform
 from tests.api.platforms.conformance.twins import TWINS, Twin
 from tests.api.platforms.http.adapters import connected, hosted, there
@@ -61,7 +61,7 @@ def test_a_good_adapter_gets_nothing_wrong(subject: Subject) -> None:
 
 
 def test_nor_does_it_over_http(url: str, token: Path) -> None:
-    line = LineOptions(url=url, token_file=token)
+    line = AdapterClientOptions(url=url, token_file=token)
     with connected(url, token_file=token) as far:
         found = list(examine(subject_of(far, explore=True, line=line)))
     assert {each.check for each in found if each.outcome != "ok"} == KNOWN
@@ -84,7 +84,7 @@ def test_every_check_catches_its_twin(good: Platform, subject: Subject, name: st
 
 def test_an_adapter_without_a_lock_is_told(good: Platform, token: Path) -> None:
     with hosted(served(good)) as url, connected(url, token_file=token) as far:
-        subject = subject_of(far, line=LineOptions(url=url, token_file=token))
+        subject = subject_of(far, line=AdapterClientOptions(url=url, token_file=token))
         assert BY_NAME["strangers-are-refused"](subject).outcome == "failed"
 
 
@@ -93,7 +93,7 @@ def test_an_adapter_that_takes_anything_is_told(subject: Subject, token: Path) -
         await Response(b"")(scope, receive, send)
 
     with hosted(anything) as careless:
-        line = LineOptions(url=careless, token_file=token)
+        line = AdapterClientOptions(url=careless, token_file=token)
         subject = replace(subject, line=line)
         assert BY_NAME["garbage-is-refused"](subject).outcome == "failed"
 
@@ -158,7 +158,7 @@ def test_an_adapter_that_names_another_model_about_somebody_is_told(
     odd = replace(good, scores=Mislabelled(there(good.scores), label=label, victim=victim))
     with hosted(served(odd)) as url, connected(url) as far:
         finding = BY_NAME["scores-say-their-model"](
-            replace(subject, platform=far, line=LineOptions(url=url))
+            replace(subject, platform=far, line=AdapterClientOptions(url=url))
         )
     assert finding.outcome == "failed"
     assert "model" in finding.what

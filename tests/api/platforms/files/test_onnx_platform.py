@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper, save
 
 from api.app.compose import exported
-from api.kinds.building_blocks.scoring import score_or_cut
+from api.kinds.building_blocks.scoring import score_isolating_failures
 from api.platforms.files.people_table import PeopleTable, TableError
 from api.platforms.http import OnnxPlatform
 from api.platforms.interfaces import Platform
@@ -143,7 +143,7 @@ def test_a_model_that_fails_on_the_first_person_is_down_for_nobody_else(tmp_path
         ).scores
     )
     assert len(scores.score(SOFTWARE_JOB, np.empty(0, np.int64), {})) == 0
-    found = score_or_cut(scores, SOFTWARE_JOB, np.array([4, 5, 6]), {})
+    found = score_isolating_failures(scores, SOFTWARE_JOB, np.array([4, 5, 6]), {})
     assert np.array_equal(found, [np.nan, 0.5, 0.75], equal_nan=True)
 
 

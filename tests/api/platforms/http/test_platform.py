@@ -16,10 +16,10 @@ import pytest
 from numpy.typing import NDArray
 from pydantic import SecretStr, ValidationError
 
-from api.kinds.building_blocks.scoring import score_or_cut
+from api.kinds.building_blocks.scoring import score_isolating_failures
 from api.platforms.fault_isolation import PlatformDownError, iter_isolating_failures
 from api.platforms.http import HttpPlatform, served
-from api.platforms.http.client import AnswerTooLargeError, CallFailedError, LineOptions
+from api.platforms.http.client import AdapterClientOptions, AnswerTooLargeError, CallFailedError
 from api.platforms.http.messages import END
 from api.platforms.http.platform import HttpDirectory
 from api.platforms.interfaces import Log, Logs, Persons, Platform
@@ -119,7 +119,7 @@ def test_a_wrong_token_is_refused_and_never_shown(platform: Platform) -> None:
             assert far.name == platform.name
         with pytest.raises(PlatformDownError):
             HttpPlatform.at(url, token="wrong", **IMPATIENT)
-    assert token not in repr(LineOptions(url=url, token=token))
+    assert token not in repr(AdapterClientOptions(url=url, token=token))
 
 
 def test_a_token_file_is_read_anew(platform: Platform, tmp_path: Any) -> None:
@@ -147,7 +147,7 @@ def test_a_token_file_is_read_anew(platform: Platform, tmp_path: Any) -> None:
 )
 def test_unsafe_or_unknown_options_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ValidationError) as raised:
-        LineOptions(**options)
+        AdapterClientOptions(**options)
     assert "secret-word" not in str(raised.value)
 
 
@@ -160,10 +160,12 @@ def test_bad_values_for_one_person_are_cut_and_nobody_else_is(
 ) -> None:
     faulty = Faulty(there(platform.scores), victim=VICTIM)
     content = {**SOFTWARE_JOB, "title": fault}
-    expected = score_or_cut(faulty, content, SOME, NOON)
+    expected = score_isolating_failures(faulty, content, SOME, NOON)
     with over_http(replace(platform, scores=faulty), rest_seconds=60) as far:
         assert np.array_equal(
-            score_or_cut(there(far.scores), content, SOME, NOON), expected, equal_nan=True
+            score_isolating_failures(there(far.scores), content, SOME, NOON),
+            expected,
+            equal_nan=True,
         )
         # However often it failed for somebody, it is not down.
         assert there(far.scores).score(SOFTWARE_JOB, SOME, NOON).shape == SOME.shape
@@ -222,7 +224,7 @@ def test_whoever_takes_too_long_is_cut(platform: Platform) -> None:
     limits = {"call_seconds": 1.0, "person_seconds": 0.0}
     with over_http(replace(platform, scores=slow), **limits) as far:
         try:
-            scores = score_or_cut(
+            scores = score_isolating_failures(
                 there(far.scores), SOFTWARE_JOB, np.array([VICTIM, VICTIM + 1]), NOON
             )
         finally:
@@ -412,7 +414,7 @@ def test_down_is_noticed_left_alone_and_noticed_when_it_is_over(platform: Platfo
         with refuses(PlatformDownError, "silent"):
             there(far.scores).score(SOFTWARE_JOB, SOME, NOON)
         with refuses(PlatformDownError, "left-alone"):
-            score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)
+            score_isolating_failures(there(far.scores), SOFTWARE_JOB, SOME, NOON)
         time.sleep(0.5)
         with listening(served(platform), port):
             assert np.isfinite(there(far.scores).score(SOFTWARE_JOB, SOME, NOON)).all()
@@ -472,7 +474,7 @@ def test_two_models_never_answer_one_audit(platform: Platform) -> None:
         assert there(far.scores).model_digest == "sha256:" + 64 * "b"
         # What was left is not taken back, and another is no answer of one person's.
         with refuses(PlatformDownError, "model-changed"):
-            score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)
+            score_isolating_failures(there(far.scores), SOFTWARE_JOB, SOME, NOON)
         assert there(far.scores).model_digest == "sha256:" + 64 * "b"
 
 
@@ -483,7 +485,9 @@ def test_scores_of_the_new_model_are_told_apart_by_the_digest_afterwards(
     turns = Replaced(there(platform.scores), digests=("a", "b"))
     with over_http(replace(platform, scores=turns), facts_seconds=0.0) as far:
         before = there(far.scores).model_digest
-        assert np.isfinite(score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)).all()
+        assert np.isfinite(
+            score_isolating_failures(there(far.scores), SOFTWARE_JOB, SOME, NOON)
+        ).all()
         assert there(far.scores).model_digest != before
 
 
@@ -492,11 +496,13 @@ def test_whoever_is_answered_about_by_another_model_is_cut(platform: Platform, l
     odd = Mislabelled(there(platform.scores), label=label, victim=VICTIM)
     with over_http(replace(platform, scores=odd), rest_seconds=60) as far:
         digest = there(far.scores).model_digest
-        scores = score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)
+        scores = score_isolating_failures(there(far.scores), SOFTWARE_JOB, SOME, NOON)
         assert list(SOME[np.isnan(scores)]) == [VICTIM]
         # Everybody else's audits go on.
         assert there(far.scores).model_digest == digest
-        assert np.isfinite(score_or_cut(there(far.scores), SOFTWARE_JOB, SOME[:9], NOON)).all()
+        assert np.isfinite(
+            score_isolating_failures(there(far.scores), SOFTWARE_JOB, SOME[:9], NOON)
+        ).all()
 
 
 def test_an_adapter_that_never_says_which_model_it_is_of_is_down(platform: Platform) -> None:
@@ -507,5 +513,5 @@ def test_an_adapter_that_never_says_which_model_it_is_of_is_down(platform: Platf
     with hosted(app) as url, connected(url) as far:
         digest = there(far.scores).model_digest
         with pytest.raises(PlatformDownError):
-            score_or_cut(there(far.scores), SOFTWARE_JOB, SOME, NOON)
+            score_isolating_failures(there(far.scores), SOFTWARE_JOB, SOME, NOON)
         assert there(far.scores).model_digest == digest

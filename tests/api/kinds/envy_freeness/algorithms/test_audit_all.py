@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from api.kinds.envy_freeness.algorithms import Size, Terms, audit, exact, probabilistic
+from api.kinds.envy_freeness.algorithms import AuditSize, Terms, audit, exact, probabilistic
 from api.kinds.envy_freeness.algorithms.audit_all import sample
 from api.kinds.envy_freeness.algorithms.identical_people import of_groups
 from platform_sim.exploration.bandits import by_person
 
-SIZE = Size(targets=5, arms=4, level=0.02)
+SIZE = AuditSize(targets=5, arms=4, level=0.02)
 TERMS = Terms(SIZE.level, 0.1, 0.5, bounds="tight")
 
 
@@ -15,7 +15,7 @@ def content(people: int) -> np.ndarray:
 
 
 def test_arms_are_other_people_and_none_twice() -> None:
-    targets, arms = sample(Size(20, 19, 0.1), 20, np.random.default_rng(0))
+    targets, arms = sample(AuditSize(20, 19, 0.1), 20, np.random.default_rng(0))
     assert sorted(targets) == list(range(20))
     for target, others in zip(targets, arms, strict=True):
         assert sorted([target, *others]) == list(range(20))

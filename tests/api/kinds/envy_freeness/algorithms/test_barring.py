@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from api.kinds.envy_freeness.algorithms import Outcomes, Terms, fleet_of
+from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms, fleet_of
 from api.kinds.envy_freeness.algorithms.terms import Bounds
 
 BOTH = pytest.mark.parametrize("bounds", ["printed", "tight"])
@@ -12,7 +12,7 @@ TARGETS, ARMS = 3, 4
 
 def asked(
     bounds: Bounds, means: list[float], barred: dict[int, list[int]], steps: int
-) -> tuple[Outcomes, set[tuple[int, int]]]:
+) -> tuple[BatchOutcomes, set[tuple[int, int]]]:
     """A fleet, of which some arms are barred after 40 steps; which pairs were asked for after."""
     rng = np.random.default_rng(7)
     fleet = fleet_of(Terms(0.05, 0.2, 0.9, bounds=bounds, ceiling=steps), ARMS, TARGETS)

@@ -1,6 +1,10 @@
+import importlib
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from api.kinds.envy_freeness.algorithms.numba_cache import compiled
 
@@ -11,6 +15,36 @@ def test_where_there_is_no_place_to_keep_it_a_function_is_compiled_all_the_same(
     twice: Any = compiled(space["twice"])
     assert twice(21) == 42
     assert twice.signatures
+
+
+KERNEL = """
+from typing import NamedTuple
+from api.kinds.envy_freeness.algorithms.numba_cache import compiled
+
+class {name}(NamedTuple):
+    factor: int
+
+@compiled
+def times(rule, x):
+    return rule.factor * x
+
+found = times({name}(2), 21)
+"""
+
+
+def test_a_cache_that_names_a_class_which_is_gone_is_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after an upgrade in place: Numba keeps it beside the source."""
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("Rule", "StoppingRule", "StoppingRule"):
+        (tmp_path / "kernel_of_a_version.py").write_text(KERNEL.format(name=name))
+        monkeypatch.delitem(sys.modules, "kernel_of_a_version", raising=False)
+        for compiled_python in tmp_path.glob("__pycache__/*.pyc"):
+            compiled_python.unlink()
+        importlib.invalidate_caches()
+        assert importlib.import_module("kernel_of_a_version").found == 42
+        assert list(tmp_path.glob("__pycache__/*.nbi"))
 
 
 def test_what_a_request_needs_does_not_wait_for_numba() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from api.kinds.envy_freeness.algorithms import Terms, paper_batch, run
-from api.kinds.envy_freeness.algorithms.batch import Floats, Ints, Outcomes
+from api.kinds.envy_freeness.algorithms.batch import BatchOutcomes, Floats, Ints
 from api.kinds.envy_freeness.algorithms.paper_batch import PrintedFleet
 from api.kinds.envy_freeness.algorithms.reference import OnePerson
 from bench.envy import oracle
@@ -55,7 +55,7 @@ class Drawn(np.random.Generator):
         return float(next(self._next)) if size is None else self._draws[:, : size[1]]
 
 
-def play(terms: Terms, tape: Tape) -> Outcomes:
+def play(terms: Terms, tape: Tape) -> BatchOutcomes:
     """Step by step."""
     targets, arms, _ = tape.rewards.shape
     fleet = PrintedFleet(terms, arms - 1, targets)
@@ -66,7 +66,7 @@ def play(terms: Terms, tape: Tape) -> Outcomes:
     return fleet.outcomes
 
 
-def leap(terms: Terms, tape: Tape) -> Outcomes:
+def leap(terms: Terms, tape: Tape) -> BatchOutcomes:
     """With rewards drawn ahead."""
     targets, arms, _ = tape.rewards.shape
     fleet = PrintedFleet(terms, arms - 1, targets)
@@ -101,17 +101,17 @@ def by_the_oracle(terms: Terms, tape: Tape, target: int) -> tuple[str, list[int]
 @pytest.fixture(params=[play, leap])
 def advance(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[Terms, Tape], Outcomes]:
+) -> Callable[[Terms, Tape], BatchOutcomes]:
     # Stretches and lots so short that both end in the middle of a run.
     monkeypatch.setattr(paper_batch, "_DRAWS", 300)
     monkeypatch.setattr(paper_batch, "_MOST", 37)
-    found: Callable[[Terms, Tape], Outcomes] = request.param
+    found: Callable[[Terms, Tape], BatchOutcomes] = request.param
     return found
 
 
 @pytest.mark.parametrize(("problem", "alpha"), [(3, 0.4), (2, 0.1)])
 def test_the_fleet_decides_like_one_person(
-    problem: int, alpha: float, advance: Callable[[Terms, Tape], Outcomes]
+    problem: int, alpha: float, advance: Callable[[Terms, Tape], BatchOutcomes]
 ) -> None:
     terms = Terms(0.05, 0.3, alpha, ceiling=2500)
     tape = Tape(PROBLEMS[problem], 2, 2500, seed=problem)
@@ -133,7 +133,10 @@ ORACLE_CASES = [
 
 @pytest.mark.parametrize(("terms", "means", "law"), ORACLE_CASES)
 def test_the_fleet_decides_like_the_oracle(
-    terms: Terms, means: tuple[float, ...], law: str, advance: Callable[[Terms, Tape], Outcomes]
+    terms: Terms,
+    means: tuple[float, ...],
+    law: str,
+    advance: Callable[[Terms, Tape], BatchOutcomes],
 ) -> None:
     tape = Tape(np.array(means), 2, terms.ceiling or 0, seed=1, law=law)
     outcomes = advance(terms, tape)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from api.kinds.envy_freeness.algorithms import Terms, fleet_of, run
-from api.kinds.envy_freeness.algorithms.batch import Floats, Outcomes
+from api.kinds.envy_freeness.algorithms.batch import BatchOutcomes, Floats
 from api.kinds.envy_freeness.algorithms.terms import Bounds
 from platform_sim.exploration.bandits import PROBLEMS, alike
 
@@ -12,7 +12,9 @@ from platform_sim.exploration.bandits import PROBLEMS, alike
 BEST_OMEGA = 0.01
 
 
-def play(problem: int, alpha: float, bounds: Bounds, targets: int, omega: float = 0.99) -> Outcomes:
+def play(
+    problem: int, alpha: float, bounds: Bounds, targets: int, omega: float = 0.99
+) -> BatchOutcomes:
     rng = np.random.default_rng(problem)
     fleet = fleet_of(Terms(0.05, 0.05, alpha, omega, bounds=bounds), 9, targets)
     return run(fleet, alike(PROBLEMS[problem], rng), rng, ahead=True)

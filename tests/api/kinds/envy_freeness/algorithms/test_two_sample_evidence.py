@@ -11,9 +11,9 @@ from api.kinds.envy_freeness.algorithms.betting_bounds import (
     Floats,
     capital,
 )
-from api.kinds.envy_freeness.algorithms.two_sample_evidence import Line, Side, refuted
+from api.kinds.envy_freeness.algorithms.two_sample_evidence import Side, TangentLine, refuted
 
-ENVY = Line(1.0, 0.0)
+ENVY = TangentLine(1.0, 0.0)
 
 
 def first(rewards: Floats) -> Side:
@@ -28,7 +28,7 @@ def of(side: Side, means: Floats) -> Floats:
     return capital(side.weights, side.grown, np.array(side.pulls), side.stakes, means)
 
 
-def least(one: Side, other: Side, line: Line) -> float:
+def least(one: Side, other: Side, line: TangentLine) -> float:
     """The least capital over all pairs of means that deny the allegation, by brute force."""
     means = np.linspace(0, 1, 1001)
     a, b = means[:, None], means
@@ -36,9 +36,11 @@ def least(one: Side, other: Side, line: Line) -> float:
     return float(both[a <= line.slope * b + line.offset + 1e-12].min())
 
 
-@pytest.mark.parametrize("line", [ENVY, Line(1.0, -0.05), Line(0.3, 0.0), Line(4.0, 0.0)])
+@pytest.mark.parametrize(
+    "line", [ENVY, TangentLine(1.0, -0.05), TangentLine(0.3, 0.0), TangentLine(4.0, 0.0)]
+)
 @pytest.mark.parametrize("guess", [0.0, 0.45, 1.0])
-def test_what_is_needed_is_reached_up_to_the_least_capital(line: Line, guess: float) -> None:
+def test_what_is_needed_is_reached_up_to_the_least_capital(line: TangentLine, guess: float) -> None:
     rng = np.random.default_rng(1)
     for shape in (1.0, 0.1):
         one = first(np.asarray(0.9 + shape * ((rng.random(40) < 0.9) - 0.9)))
