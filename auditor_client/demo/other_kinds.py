@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from rich.console import Console
 
+from auditor_client.audiences.client import NamedAudience
 from auditor_client.auditor import Auditor
 from auditor_client.kinds.protocol import Result
 from auditor_client.kinds.registry import kind_of
@@ -27,28 +28,29 @@ from openapi.resources import Content
 PURPOSE = "A tour of all kinds of audit (DSA Art. 40(4))"
 # Enough for the tour, and for people who explore for as many steps as it asks for.
 EPSILON, EXPLORATION = 400, 100_000
-PEOPLE = {"woman": 900, "man": 900}
-HIDDEN_GROUPS, TWO_PARTY_EPSILON = 300, 2
+ATTRIBUTE = "gender"
+GROUPS, MOST_PEOPLE = ("woman", "man"), 4_000
+HIDDEN_PEOPLE, TWO_PARTY_EPSILON = 300, 1
 SCORES = [step / 20 for step in range(21)]
 
-# What the examples of the contracts leave open, and as little noise as makes a small audit answer.
+# What the examples of the contracts leave open. A person's lifetime cap allows about epsilon 2.
 CHANGES: Mapping[str, Mapping[str, Any]] = {
-    "score-cdf": {"bins": {"edges": SCORES}, "epsilon": "4"},
+    "score-cdf": {"bins": {"edges": SCORES}, "epsilon": "1"},
     "match-count": {"epsilon": "1"},
-    "most-skewed": {"bins": {"edges": SCORES}, "epsilon": "2", "weights": [1, 1]},
-    "balance-histogram": {"epsilon": "2"},
-    "outcome-test": {"bins": {"edges": [0, 0.2, 0.4, 1]}, "epsilon": "9", "rows_per_person": 3},
-    "log-cdf": {"bins": {"edges": SCORES}, "epsilon": "4"},
+    "most-skewed": {"bins": {"edges": SCORES}, "epsilon": "1", "weights": [1, 1]},
+    "balance-histogram": {"epsilon": "1"},
+    "outcome-test": {"bins": {"edges": [0, 0.1, 0.2, 1]}, "epsilon": "2"},
+    "log-cdf": {"bins": {"edges": SCORES}, "epsilon": "1"},
     "bias-size": {
         "bins": {"edges": [0, 1]},
-        # A score that is too low by 0.08 for one group, as the demo's simulation has it.
-        "corrections": [{"label": "g0", "add": [0.08]}, {"label": "g1", "add": [0]}],
+        # The scores of women are too low by 0.08, as the demo's simulation has it.
+        "corrections": [{"label": "woman", "add": [0.08]}, {"label": "man", "add": [0]}],
         "slopes": [1],
         "places": None,
-        "epsilon": "9",
+        "epsilon": "1",
     },
-    "reo": {"epsilon": "9", "rows_per_person": 20, "signals": ["like_video"]},
-    "envy-freeness": {"steps": 2000, "epsilon": "9"},
+    "reo": {"epsilon": "2", "rows_per_person": 10, "signals": ["like_video"]},
+    "envy-freeness": {"steps": 5000, "epsilon": "1.5", "arms_per_person": 1},
 }
 
 console = Console(highlight=False, soft_wrap=True)
@@ -67,9 +69,9 @@ def show(auditor: Auditor, host: Mapping[str, Any], folder: Path) -> None:
             valid_until=datetime.now(UTC) + timedelta(days=90),
         ).id
         contents = [auditor.contents.upload(**fields) for fields in host["contents"]]
-        people = auditor.audiences.sample("gender", PEOPLE, consented=True)
+        people = auditor.audiences.sample(ATTRIBUTE, _sizes(auditor), consented=True)
         asked = {
-            kind: auditor.audits.submit(_request(kind, mandate, people.id, contents))
+            kind: auditor.audits.submit(_request(kind, mandate, people, contents))
             for kind in CHANGES
         }
         for kind, audit in asked.items():
@@ -80,10 +82,21 @@ def show(auditor: Auditor, host: Mapping[str, Any], folder: Path) -> None:
         _tell(hidden, f"the true gap is {host['truth']:.3f}", folder)
 
 
-def _request(kind: str, mandate: str, audience: str, contents: list[Content]) -> Any:
+def _sizes(auditor: Auditor) -> dict[str, int]:
+    """Return how many people of each gender to draw: all that are offered, up to a limit."""
+    offers = auditor.catalogue().samples
+    offered = {each.value: each.available for each in offers if each.attribute == ATTRIBUTE}
+    return {name: min(offered[name], MOST_PEOPLE) for name in GROUPS}
+
+
+def _request(kind: str, mandate: str, audience: NamedAudience, contents: list[Content]) -> Any:
     """Return the contract's example, about the people and contents of the demo."""
     contract = CONTRACTS[kind]
-    body = contract.example | {"audience_id": audience, "mandate_id": mandate} | CHANGES[kind]
+    body = contract.example | {"audience_id": audience.id, "mandate_id": mandate} | CHANGES[kind]
+    if "corrections" in body:
+        labels = {name: label for label, name in audience.names.items()}
+        added = [each | {"label": labels[each["label"]]} for each in body["corrections"]]
+        body["corrections"] = sorted(added, key=lambda each: each["label"])
     if "content_id" in body:
         body["content_id"] = contents[0].id
     if "contents" in body:
@@ -97,9 +110,9 @@ def _two_party(
     """Return an audit in which the platform does not learn who is in which group."""
     frame = pyarrow.csv.read_csv(host["participants"])
     qualified = frame.filter(pc.equal(frame["qualified"].cast(pa.string()), "true"))
-    few = qualified.slice(0, HIDDEN_GROUPS)
+    few = qualified.slice(0, HIDDEN_PEOPLE)
     people = auditor.audiences.upload_weighted(few, "email", "gender", progress=False)
-    metric = histogram(content, SCORES)
+    metric = histogram(content, [0, 0.5, 1])
     key = public_jwk(load_key(host["regulator_key"]))
     return auditor.audits.two_party(
         metric,

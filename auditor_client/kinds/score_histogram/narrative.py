@@ -2,7 +2,7 @@
 
 from auditor_client.fairness.gap import FairnessGap
 from auditor_client.kinds.score_histogram.result import OUTSIDE, ScoreHistogramResult
-from auditor_client.reporting.metric_sentences import down, limits, up
+from auditor_client.reporting.metric_sentences import limits
 from auditor_client.reporting.results_document import StudyFound
 
 
@@ -10,14 +10,6 @@ def question(audit: ScoreHistogramResult) -> str:
     """What the audit asked."""
     title = f"“{audit.content.title}”" if audit.content else "this content"
     return f"Does the platform find {title} equally relevant to {_listed(list(audit.counts))}?"
-
-
-def headline(gap: FairnessGap, alpha: float) -> str:
-    return {
-        "fair": f"Fair: the gap is at most {alpha:g}",
-        "unfair": f"Unfair: the gap is larger than {alpha:g}",
-        "inconclusive": f"Inconclusive: the gap may be smaller or larger than {alpha:g}",
-    }[gap.verdict(alpha)]
 
 
 def explanation(gap: FairnessGap, alpha: float) -> str:
@@ -30,14 +22,13 @@ def explanation(gap: FairnessGap, alpha: float) -> str:
     verdict = gap.verdict(alpha)
     if verdict == "inconclusive":
         return (
-            f"{interval} Whether the gap is within the tolerated {alpha:g} or beyond it, this audit"
-            " cannot tell. More people, fewer bins or more epsilon would."
+            f"{interval} Whether the platform is within the tolerated {alpha:g} or beyond it, this"
+            " audit cannot tell. More people, fewer bins or more epsilon would."
         )
-    one = f"at most {up(gap.at_most)}" if verdict == "fair" else f"at least {down(gap.at_least)}"
     return (
-        f"{interval} For a verdict one limit is enough, and alone it is tighter: the gap is {one}."
-        f" The verdict “{verdict}”, at a tolerated gap that was fixed beforehand, is wrong with a"
-        f" probability of at most {percent(gap.delta)}."
+        f"{interval} A verdict rests on limits that are tighter alone. The verdict “{verdict}”, at"
+        " a tolerated gap that was fixed beforehand, is wrong with a probability of at most"
+        f" {percent(gap.delta)}."
     )
 
 

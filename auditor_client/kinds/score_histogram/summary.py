@@ -4,7 +4,7 @@ from auditor_client.fairness.bin_intervals import measured_gaps, measured_shares
 from auditor_client.kinds.presentation import Judgement, Summary, Table
 from auditor_client.kinds.score_histogram import narrative
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
-from auditor_client.reporting.rounding import between, confidence, percent
+from auditor_client.reporting.rounding import percent
 
 # A table for people has at most this many rows; `frame()` has all of them.
 MOST_ROWS = 25
@@ -13,9 +13,8 @@ MOST_ROWS = 25
 def summarise(audit: ScoreHistogramResult, judged: Judgement) -> Summary:
     """Return the verdict at the judgement's tolerance, where the gap lies and what drives it."""
     gap = audit.fairness_gap(judged.delta)
-    limits = f"It lies {between(gap.low, gap.high, 3)} ({confidence(gap.delta)})."
     return Summary(
-        f"{narrative.headline(gap, judged.alpha)}. {limits}",
+        gap.explain(judged.alpha, audit.bin_names()),
         gap.verdict(judged.alpha),
         details=(
             narrative.explanation(gap, judged.alpha),

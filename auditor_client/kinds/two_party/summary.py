@@ -19,7 +19,8 @@ def summarise(audit: TwoPartyResult, judged: Judgement) -> Summary:
     name = audit.release.metric.name
     if load_sums(audit.id) is None:
         return _without_sums(audit)
-    decided = audit.decide(judged.alpha, judged.delta) if judged.alpha > 0 else None
+    tolerance = judged.alpha or USUAL.get(name, 0.0)
+    decided = audit.decide(tolerance, judged.delta) if tolerance > 0 else None
     if decided is not None:
         lead = f"{decided.verdict.capitalize()}: {decided.explain()}"
     elif name in OF_ONE_NUMBER:
@@ -42,6 +43,8 @@ def summarise(audit: TwoPartyResult, judged: Judgement) -> Summary:
     )
 
 
+# The usual tolerance of a metric's rule; others are decided where one is given.
+USUAL = {"score-histogram": 0.2}
 TITLES = {
     "score-histogram": "Shares of each bin of scores were computed",
     "false-positives": "False positives among those without the outcome:",

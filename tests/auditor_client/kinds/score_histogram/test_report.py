@@ -49,7 +49,8 @@ def read(path: Path) -> Reader:
 
 
 @pytest.mark.parametrize(
-    ("counts", "verdict"), [(FAIR, "Fair:"), (UNFAIR, "Unfair:"), (FEW, "Inconclusive:")]
+    ("counts", "verdict"),
+    [(FAIR, "Fair within"), (UNFAIR, "Unfair beyond"), (FEW, "Inconclusive at")],
 )
 def test_the_verdict_is_in_words(
     tmp_path: Path, counts: dict[str, list[int]], verdict: str
