@@ -68,26 +68,26 @@ class ChargeOrder:
 
     @property
     def debit(self) -> Fraction:
-        """What the mandate pays, in its currency."""
+        """Return what the mandate pays, in its currency."""
         return Fraction(self.exact.debit(self.mandate.currency))
 
     @property
     def loss(self) -> Fraction:
-        """What people may lose by it."""
+        """Return what people may lose by the audit."""
         return self.exact.exploration_loss
 
     @property
     def rho(self) -> Fraction:
-        """What the platform's account pays, and everybody who can bear it."""
+        """Return what the platform's account pays, and each person within the cap."""
         return Fraction(self.exact.debit("rho"))
 
 
 def charge(
     session: Session, at: datetime, bills: Sequence[ChargeOrder], settings: Settings
 ) -> None:
-    """Debit all limits and write the charges, or refuse; whoever cannot bear one is left out of it.
+    """Debit all limits and write the charges, or refuse; drop people who are at their cap.
 
-    `at` is the moment that `ledger.lock` gave: the books are locked. Each bill has a mandate of its
+    `at` is the moment that `ledger.lock` gave: the ledger is locked. Each bill has a mandate of its
     own, and its audit is written.
     """
     # Without it the lifetime cap would not hold under change-one: see
@@ -286,7 +286,7 @@ def _facts(row: ChargeRow, bill: ChargeOrder) -> dict[str, object]:
 
 
 def _exploration(row: ChargeRow) -> dict[str, object]:
-    """What people may lose by it, where it is anything."""
+    """Return the exploration loss of a charge, if it has one."""
     if not row.exploration_loss:
         return {}
     return {"exploration_loss": str(as_decimal(row.exploration_loss))}

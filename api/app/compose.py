@@ -65,7 +65,7 @@ def simulated(
     """A simulated platform: fair, or with a bias against one gender injected into its scores.
 
     With a correlation nobody injects anything: the model learns from people who differ by group.
-    A biased one also serves half of its people badly, whoever they are: they envy others.
+    A biased one also serves a random half of its people badly: they envy others.
     """
     from platform_sim import (
         Bias,
@@ -146,7 +146,8 @@ def demo_participants(platform: Platform, volunteers: int = 1_200) -> tuple[pa.T
 
 def demo_truths(platform: Platform) -> dict[str, Any]:
     """Return the contents of the demo's other audits, and the true answers by kind."""
-    from platform_sim.demo_truths import FLAT_AD, SOFTWARE_JOB, truths
+    from platform_sim import SOFTWARE_JOB
+    from platform_sim.demo_truths import FLAT_AD, truths
 
     feed, jobs = cast("JoinedLogs", platform.logs).sources
     known: Any = (platform.people, jobs, feed, platform.policies)

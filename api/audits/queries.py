@@ -1,4 +1,4 @@
-"""Where audits stand, as their own auditor sees them: another auditor's is not there."""
+"""States of audits, as their own auditor sees them: another auditor's does not exist."""
 
 from collections.abc import Collection
 
@@ -64,7 +64,7 @@ def get_owned(session: Session, caller: Caller, audit_id: str, *, lock: bool = F
 
 
 def load_states(store: Store, audit_ids: Collection[str]) -> dict[str, str]:
-    """Where these audits stand, whosever they are."""
+    """Return the states of these audits, of any auditor."""
     with store.autocommit_connection() as connection:
         return {
             row.id: row.state for row in connection.execute(_STATES, {"audits": list(audit_ids)})
@@ -72,7 +72,7 @@ def load_states(store: Store, audit_ids: Collection[str]) -> dict[str, str]:
 
 
 def load_state(connection: Connection, caller: Caller, audit_id: str) -> str:
-    """Where the auditor's own audit stands."""
+    """Return the state of the auditor's own audit."""
     asked = {"audit": audit_id, "auditor": caller.auditor}
     if (found := connection.execute(_STATE, asked).scalar()) is None:
         raise NotFoundError(f"no audit {audit_id}")

@@ -1,4 +1,4 @@
-"""What audits would cost, and what would be left. Nothing is spent."""
+"""Quotes: what audits would cost, and what would be left. Nothing is spent."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -26,7 +26,7 @@ def quote(
     platform: Platform,
     settings: Settings,
 ) -> Quote:
-    """What it would cost and what would remain. Nothing is spent."""
+    """Return what the audit would cost and what would remain. Nothing is spent."""
     [only] = quote_all(session, caller, [request], platform, settings).quotes
     return only
 

@@ -1,4 +1,4 @@
-"""What a request is about, read and priced, or why it cannot be asked. Nothing is charged here."""
+"""Pricing of requests: load their subject, price them, or refuse. Nothing is charged here."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from privacy.tables.price import ExactPrice
 
 @dataclass(frozen=True)
 class AuditSubject:
-    """What is asked about: contents by their digests, and a sealed audience.
+    """Subject of a request: contents by their digests, and a sealed audience.
 
     It may be of a while ago, and is shared. Of the audience's row only what sealing has fixed may
     be relied on: id, source, commitment, groups_per_person. Whether it has ended since, or was
@@ -55,7 +55,7 @@ class PricedRequest:
 def resolve(
     session: Session, caller: Caller, request: Any, platform: Platform, settings: Settings
 ) -> PricedRequest:
-    """What the request is about, or why it cannot be asked."""
+    """Return the subject of the request, or refuse it."""
     subject = load_subject(session, caller.auditor, request.content_ids, request.audience_id)
     return price_request(subject, request, platform, settings)
 
@@ -63,7 +63,7 @@ def resolve(
 def load_subject(
     session: Session, auditor_id: str, content_ids: Sequence[str], audience_id: str
 ) -> AuditSubject:
-    """What an auditor asks about, who must own it."""
+    """Return the subject of a request, which the auditor must own."""
     digests = contents.load_digests(session, auditor_id, content_ids)
     audience, groups = uploads.get_owned_with_groups(session, auditor_id, audience_id)
     if audience.state != "sealed":
@@ -76,7 +76,7 @@ def load_subject(
 def price_request(
     subject: AuditSubject, request: Any, platform: Platform, settings: Settings
 ) -> PricedRequest:
-    """What the request comes to, or why it cannot be asked about this."""
+    """Return the priced request, or refuse it for this subject."""
     kind, facts = KINDS[request.kind], subject.facts
     if is_third_party(request.kind) and request.exploration_loss:
         raise UnsupportedAuditError(

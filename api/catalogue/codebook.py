@@ -79,7 +79,7 @@ def log_offers(platform: Platform) -> list[LogOffer]:
 
 
 def exploration_offer(platform: Platform) -> ExplorationOffer | None:
-    """How people are shown other recommendations, where the platform can do it."""
+    """Return how people are shown other recommendations, if the platform can do so."""
     if platform.policies is None:
         return None
     return ExplorationOffer(
@@ -147,7 +147,7 @@ def _fields(model: Schema, parts: Schema) -> list[FieldNote]:
 
 
 def _meaning(schema: Schema, parts: Schema) -> str:
-    """What the models say that the field is made of."""
+    """Return the description of the field's parts from the models."""
     items = schema.get("items", {})
     named = [schema, items, *schema.get("anyOf", [])]
     refs = [each["$ref"].rpartition("/")[2] for each in named if "$ref" in each]

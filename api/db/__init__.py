@@ -1,4 +1,4 @@
-"""What the service remembers."""
+"""Database of the service."""
 
 from api.db.bulk_writes import change, change_all, insert
 from api.db.engine import SERVING_LIMITS, UNAVAILABLE, Store, end_read

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from api.kernel.settings import Settings
 
 _DAY = timedelta(days=1)
+_INSTANT = timedelta(microseconds=1)
 _SATURDAY = 5
 
 
@@ -47,6 +48,14 @@ class Calendar:
     def end_of(self, day: date) -> datetime:
         """The first moment of the next day, which need not be 24 hours after the last one."""
         return datetime.combine(day + _DAY, time.min, self.zone).astimezone(UTC)
+
+    def last_day_before(self, end: datetime) -> date:
+        """The last day of a period that ends at this moment."""
+        return (end - _INSTANT).astimezone(self.zone).date()
+
+    def end_in_words(self, end: datetime) -> str:
+        """The same end as a day with its time zone, as people read a deadline."""
+        return f"end of {self.last_day_before(end)} ({self.zone.key})"
 
     def _day_of(self, moment: datetime) -> date:
         return moment.astimezone(self.zone).date()

@@ -13,6 +13,7 @@ from auditor_client.cli import (
     audiences,
     audit_commands,
     audits,
+    canary,
     console,
     contents,
     demographics,
@@ -85,6 +86,7 @@ app.command("plan")(planning.plan)
 app.command("price")(audit_commands.price())
 app.command("budget")(mandates.budget)
 app.command("analyse")(analyse.analyse)
+app.add_typer(canary.app, name="canary")
 app.command("report")(reports.report)
 app.command("outcome")(outcome.outcome)
 app.command("reo")(reo.reo)

@@ -60,7 +60,8 @@ def reo(
         "delta": delta,
         "defined": found.defined,
         "relative": {name: _number(value) for name, value in found.relative.items()},
-        "parity": logs.parity(delta).penalty,
+        # Parity would ignore the viewers.
+        "parity": None if viewer else logs.parity(delta).penalty,
         "rows": {"default": logs.default.rows, "random": logs.random.rows},
         "positives": {"default": logs.default.positives, "random": logs.random.positives},
         "in_words": found.explain(),

@@ -63,6 +63,9 @@ def audit(
     resume: Annotated[
         str | None, typer.Option(help="These people were uploaded before, as this audience.")
     ] = None,
+    minimum_population: Annotated[
+        float, typer.Option(help="Refuse groups of fewer people, by the sum of their weights.")
+    ] = 10.0,
     tolerance: Annotated[
         float | None, typer.Option(help="Decide by the metric's rule at this tolerance.")
     ] = None,
@@ -117,6 +120,7 @@ def audit(
                 regulator_key=regulator_key,
                 epsilon=epsilon,
                 mandate_id=mandate,
+                minimum_population=minimum_population,
                 claim=claim,
                 progress=not quiet,
             )

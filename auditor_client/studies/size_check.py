@@ -56,7 +56,6 @@ def _needed(study: Study, plan: Planning, asked: StudyAudit, groups: int) -> int
     said = asked.model_dump()
     bins, levels, size_epsilon = said["bins"], said["levels"], said["size_epsilon"]
     bins = bins if isinstance(bins, int) else len(bins) - 1
-    unbought = size_epsilon is not None and float(size_epsilon) == 0
     try:
         return verdict_size(
             study.alpha,
@@ -67,9 +66,9 @@ def _needed(study: Study, plan: Planning, asked: StudyAudit, groups: int) -> int
             epsilon=float(said["epsilon"] or 1),
             power=plan.power,
             true_gap=plan.true_gap,
-            sizes="known" if sample else "estimated" if unbought else "noisy",
             match_rate=plan.match_rate,
-            size_epsilon=None if size_epsilon is None or unbought else float(size_epsilon),
+            size_epsilon=None if size_epsilon is None else float(size_epsilon),
+            audience="sample" if sample else "upload",
         )
     except ValueError:
         return None  # no number of people is enough

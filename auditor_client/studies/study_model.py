@@ -1,6 +1,6 @@
 """A study as its file says it: everything that is asked, of whom, and how it will be judged."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -61,6 +61,7 @@ class Planning(StudyPart):
 
 _NEEDS: dict[Relation, str] = {
     "repeat": "the same content and the same audience",
+    "same-people": "the same content and the same people in different audiences",
     "edited": "different contents and the same audience",
     "halves": "the same content and different audiences",
 }
@@ -87,12 +88,39 @@ class ConsistencyTest(StudyPart):
         audiences = _different([one["audience"] for one in said])
         bins = _different([(one["bins"], one["levels"]) for one in said])
         many = len(said)
-        wanted = {"repeat": (1, 1), "edited": (many, 1), "halves": (1, many)}[self.relation]
+        wanted = {"repeat": (1, 1), "edited": (many, 1)}.get(self.relation, (1, many))
         if (contents, audiences, bins) != (*wanted, 1) or _different(self.audits) < many:
             yield (
                 f"consistency: {self.relation} needs different audits with the same bins, "
                 + _NEEDS[self.relation]
             )
+
+
+class CanaryChecks(StudyPart):
+    """An audit that canaries check: those in its groups, and those who watch the deliveries.
+
+    `present` is the number of canaries in a group who surely have an account. `shown` is a CSV file
+    next to the study with columns group, shown and canaries. It is read when it is there: canaries
+    report after the audit, so it is no part of what is registered.
+    """
+
+    audit: Name
+    present: dict[Words, Annotated[int, Field(ge=1)]] = {}
+    shown: Words | None = None
+    false_alarm: Share = 0.01
+
+    @model_validator(mode="after")
+    def _checks_something(self) -> "CanaryChecks":
+        if not self.present and self.shown is None:
+            raise ValueError("give `present` or `shown`: there is nothing to check")
+        return self
+
+    def unfit(self, audits: Mapping[str, AnyStudyAudit]) -> Iterator[str]:
+        """Why this audit cannot be checked, found before it is paid."""
+        if self.audit not in audits:
+            yield f"canaries: {unknown('audit', self.audit, audits)}"
+        elif not isinstance(audits[self.audit], StudyScoreHistogram):
+            yield f"canaries: only score histograms can be checked; {self.audit} is none"
 
 
 class Study(StudyPart):
@@ -110,6 +138,7 @@ class Study(StudyPart):
     audits: Annotated[dict[Name, AnyStudyAudit], Field(min_length=1, max_length=100)]
     metrics: Metrics = Metrics()
     consistency: ConsistencyTest | None = None
+    canaries: CanaryChecks | None = None
     plan: Planning | None = None
 
     @field_validator("platform")
@@ -119,14 +148,18 @@ class Study(StudyPart):
 
     @model_validator(mode="after")
     def _names_are_there(self) -> "Study":
-        if wrong := list(self._lost_names()):
+        unfit = self.canaries.unfit(self.audits) if self.canaries else ()
+        if wrong := [*self._lost_names(), *unfit]:
             raise ValueError("; ".join(wrong))
         return self
 
     @property
     def digest(self) -> str:
         """What the study is registered by: everything in it, defaults too, as canonical JSON."""
-        return digest(canonical(self.model_dump(mode="json")))
+        whole = self.model_dump(mode="json")
+        if self.canaries is None:  # studies without canaries keep the digest that they always had
+            del whole["canaries"]
+        return digest(canonical(whole))
 
     @property
     def delta_each(self) -> float:

@@ -370,11 +370,19 @@ class Individual(Wire):
 
 
 class Deadline(Wire):
-    """Who must (or may) do what before when, and where that is written."""
+    """Who must (or may) do what until when, and where that is written."""
 
     what: str
     who: str
     due: Annotated[Instant, Field(description="The first moment after the period.")]
+    last_day: Annotated[date, Field(description="The last day of the period, in `time_zone`.")]
+    time_zone: Annotated[
+        str,
+        Field(
+            description="IANA name of the time zone in which days begin and end.",
+            examples=["Europe/Brussels"],
+        ),
+    ]
     law: str
 
 

@@ -86,7 +86,7 @@ def check_older_debit(body: ChargeBody, facts: ChargeFacts, sizes: Sizes | None)
 
 
 def check_exploration(body: ChargeBody, facts: ChargeFacts) -> int:
-    """What a charge takes from what people may lose, in units."""
+    """Return what a charge debits from the mandate's exploration limit, in units."""
     plan = PLANS.get(body.kind)
     explores = plan is not None and plan.explores
     if not explores and not units(facts.exploration_loss):
@@ -139,7 +139,7 @@ def _both(price: Both | None) -> tuple[Amount, Amount]:
 
 
 def _check_consistent(paid: ExactPrice) -> None:
-    """What holds for every release, whatever was asked."""
+    """Raise if the price breaks a rule that holds for every release."""
     if paid.of("epsilon", CHANGE_ONE) < paid.of("epsilon", ADD_REMOVE):
         raise EvidenceError(
             "changing one person costs less epsilon than adding one",
@@ -182,15 +182,15 @@ def _parameters(asked: PricedFields) -> list[Fraction]:
         return []
     plan = PLANS.get(asked.kind)
     if plan and plan.explores:
-        beside = (asked.duration_epsilon, asked.cost_epsilon)
-        return [amount(main), *(_sizes(amount(main), told, 4) for told in beside)]
+        shares = (asked.duration_epsilon, asked.cost_epsilon)
+        return [amount(main), *(_sizes(amount(main), share, 4) for share in shares)]
     if plan is None or not plan.buys_sizes or asked.sizes == "known":
         return [amount(main)]
     return [amount(main), _sizes(amount(main), sizes, 4 if asked.rho is None else 16)]
 
 
 def _sizes(main: Fraction, told: str | None, part: int) -> Fraction:
-    """Unless told, a quarter of epsilon or a sixteenth of rho, in whole millionths."""
+    """Return the given value (default: a quarter of epsilon, or a sixteenth of rho)."""
     if told is not None:
         return amount(told)
     return Fraction(max(1, int(main * 1_000_000) // part), 1_000_000)

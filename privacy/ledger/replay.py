@@ -1,6 +1,6 @@
 """The ledger played again, entry by entry: who has which key, what is granted, what is spent.
 
-What an entry says of the books must follow from the entries before it. A wrong one raises an
+Each entry's statements about balances must follow from the entries before it. A wrong one raises an
 `EvidenceError`; `verify` adds its number.
 """
 
@@ -327,7 +327,7 @@ class Replay:
         self._researcher(entry)
 
     def _researcher(self, entry: ExportedEntry) -> str:
-        """Who signed, a researcher of the auditor that the entry is filed under."""
+        """Return the signer: a researcher of the auditor under which the entry is filed."""
         by = entry.statement.by if entry.statement else ""
         if self._people.auditor_of(by) != entry.auditor:
             raise EvidenceError(

@@ -83,6 +83,7 @@ def run(
         people,
         regulator_key=regulator_jwk(service),
         epsilon=epsilon,
+        minimum_population=0,
         progress=False,
     )
 
@@ -144,6 +145,7 @@ def test_a_mandate_must_name_the_kind_and_the_key_must_be_the_regulators(
             metrics.histogram(job(auditor), EDGES),
             one(auditor, biased_world, stranger=False),
             regulator_key=foreign,
+            minimum_population=0,
             progress=False,
         )
     [left] = auditor.audits.list()
@@ -360,3 +362,18 @@ def metric_reach(found: TwoPartyResult) -> int:
     layout = found.metric.layout
     assert layout.moved > 0
     return 1_000 * (layout.total + layout.moved)
+
+
+def test_groups_of_few_people_are_refused_before_they_are_paid(
+    service: Deployment, biased_world: SimulatedPlatform
+) -> None:
+    auditor = auditor_at(service)
+    before = auditor.budget().mandates[0].remaining
+    with refuses(InputError, "few-people", 10):
+        auditor.audits.run_two_party(
+            metrics.histogram(job(auditor), EDGES),
+            one(auditor, biased_world, stranger=False),
+            regulator_key=regulator_jwk(service),
+            progress=False,
+        )
+    assert auditor.budget().mandates[0].remaining == before

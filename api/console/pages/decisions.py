@@ -45,7 +45,8 @@ def prepare_decision(
     """The decision as it would be stated. Nothing is decided yet."""
     if event not in TITLES:
         raise NotFoundError(f"there is no decision {event}")
-    application = queries.get_application(session, visit.caller, application_id)
+    calendar = visit.console.parts.calendar
+    application = queries.get_application(session, visit.caller, calendar, application_id)
     if event in get_args(MediationOutcome):
         return confirm_and_sign.show_confirmation(visit, _mediation(application, event, form))
     if event == "approve":

@@ -70,7 +70,8 @@ SUMS = "sums"
 ROW_BYTES: Final = 320
 RULES = (
     "Within each query, opportunities are reassigned by corrected score to as many rows of the"
-    " audience as had one. Rows of people outside the audience take no part.",
+    " audience as had one. Rows of people outside the audience take no part, so this understates"
+    " the effect on the platform where they compete too.",
     "If fewer rows of a person are drawn than they have, queries become smaller at random. Only the"
     " opportunities that are left in them are reassigned.",
 )

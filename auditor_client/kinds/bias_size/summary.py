@@ -10,11 +10,13 @@ def summarise(audit: BiasSizeResult, judged: Judgement) -> Summary:
     moved, gained = audit.notifications(judged.delta), audit.outcome(judged.delta)
     changes = listed(f"{_change(each)} for {name}" for name, each in moved.items())
     return Summary(
-        f"Without the bias, opportunities would change by {changes} ({confidence(judged.delta)}).",
+        "Without the bias, opportunities within the audience would change by"
+        f" {changes} ({confidence(judged.delta)}).",
         details=(
             f"What comes of all opportunities together would change by {_change(gained)}.",
             "The limits of all groups hold together. They count the noise, and they are about the"
             " rows that were drawn.",
+            audit.caution,
         ),
         table=Table(
             "Opportunities as they were and corrected, noise included.",

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind", bound=Result[Any])
 RegulatorKey = Mapping[str, Any] | str | Path
 WEIGHT_SCALE = 1_000
+# A group with fewer people by the sum of its weights is not audited.
+MINIMUM_POPULATION = 10.0
 
 
 class TwoPartyRequests:
@@ -89,6 +91,7 @@ class TwoPartyAudits(ABC):
         epsilon: Number = 1,
         weight_scale: int = WEIGHT_SCALE,
         mandate_id: str | None = None,
+        minimum_population: float = MINIMUM_POPULATION,
         idempotency_key: str | None = None,
         new: bool = False,
         claim: Claim | None = None,
@@ -104,10 +107,15 @@ class TwoPartyAudits(ABC):
         run is drawn to be opened, this waits for the regulator, for `patience` seconds or without
         limit.
 
+        A group with fewer people than `minimum_population` (default 10), by the sum of its weights,
+        is refused before anything is charged: its average would say more of its few people than
+        of the group.
+
         A run that was interrupted is continued by the same call, of the same audience. The key of
         a run is in this process alone: after the platform has answered, only this process can read
         the sums. `claim` is one that `auditor.pending.claimed` gave before the upload.
         """
+        _refuse_few(people, minimum_population)
         request = self.requests.two_party(
             metric, people, epsilon=epsilon, weight_scale=weight_scale, mandate_id=mandate_id
         )
@@ -155,6 +163,21 @@ class TwoPartyAudits(ABC):
         weights = weights_of(people.weights.shares, request.weight_scale)
         sealing_key = sealing_key_of(key)
         return AuditorParty(terms, weights, regulator_key=sealing_key, tokens=people.tokens)
+
+
+def _refuse_few(people: WeightedAudience, least: float) -> None:
+    """Raise InputError if some group has too few people, by what was uploaded or declared."""
+    from auditor_client.demographics import Probabilities
+    from auditor_client.two_party import too_few  # SciPy takes a second to import
+
+    weights = Probabilities(people.weights.shares, people.groups)
+    if small := too_few(weights, least):
+        sums = ", ".join(f"{name} ({weights[name].sum():.1f})" for name in small)
+        raise InputError(
+            f"Groups of fewer than {least:g} people, by the sum of their weights: {sums}. Nothing"
+            " was charged. Join groups, or name more people.",
+            case="few-people",
+        )
 
 
 def terms_of(

@@ -234,6 +234,17 @@ MUTANTS = (
         ),
     ),
     Mutant(
+        "lists_of_people_who_were_not_asked_about_count",
+        "Rows of lists that an adapter gives without being asked count in each batch.",
+        "api/kinds/building_blocks/ranked_lists.py",
+        "table = table.filter(pc.and_(placed, asked))",
+        "table = table.filter(placed)",
+        (
+            "tests/api/kinds/test_two_party.py"
+            "::test_rows_of_people_who_were_not_asked_about_do_not_count",
+        ),
+    ),
+    Mutant(
         "envy_takes_people_of_two_groups_twice",
         "Somebody in two groups takes part in an audit of envy as two people.",
         "api/kinds/envy_freeness/__init__.py",
