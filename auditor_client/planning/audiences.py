@@ -9,10 +9,13 @@ confirmed   people who confirmed themselves: their number is public, and they do
 from fractions import Fraction
 from typing import Any, Literal
 
+from privacy.plans.scores import score_histogram
+
 from auditor_client.planning.noise import Mechanism, Planned, planned_noise
 from auditor_client.planning.power_simulation import SizeKind
 from auditor_client.stats.noise import AnyNoise, Epsilon, Gaussian, as_rate
-from privacy.plans import PLANS, PlannedTable, PublicAudience, has_fixed_slots
+from privacy.plans import has_fixed_slots
+from privacy.plans.part import PlannedTable, PublicAudience
 
 AudienceSource = Literal["upload", "sample", "confirmed"]
 SOURCES: tuple[AudienceSource, ...] = ("upload", "sample", "confirmed")
@@ -72,7 +75,7 @@ def _parts(
         fixed_slots=has_fixed_slots(audience),
         sizes_known=audience != "upload",
     )
-    return PLANS["score-histogram"](request, facts)
+    return score_histogram(request, facts)
 
 
 def _noise(part: PlannedTable, paid: Epsilon | None) -> AnyNoise:

@@ -1,7 +1,7 @@
 """Answer of a bias size: how opportunities would change without the bias."""
 
 from auditor_client.kinds.bias_size.result import BiasSizeResult, OpportunityChange
-from auditor_client.kinds.presentation import Judgement, Summary, Table
+from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary
 from auditor_client.reporting.rounding import between, confidence, listed, lower, number, upper
 
 
@@ -18,7 +18,7 @@ def summarise(audit: BiasSizeResult, judged: Judgement) -> Summary:
             " rows that were drawn.",
             audit.caution,
         ),
-        table=Table(
+        table=PresentedTable(
             "Opportunities as they were and corrected, noise included.",
             ("Group", "Before", "After", "Change in %", "Low", "High"),
             tuple(_row(name, each) for name, each in moved.items()),
