@@ -10,7 +10,8 @@ from fractions import Fraction
 from typing import Any
 
 from auditor_client.kinds.forecasts import AudienceFacts
-from privacy.plans import PLANS, Part, PublicAudience
+from privacy.plans import PLANS
+from privacy.plans.part import Part, PublicAudience
 from privacy.tables.mechanisms import GAUSSIAN, NOISY_MAX, TREE, exact_scale
 from privacy.tables.tree_shape import best_branching, nodes_of_prefix
 
