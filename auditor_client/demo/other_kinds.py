@@ -31,6 +31,7 @@ EPSILON, EXPLORATION = 400, 100_000
 ATTRIBUTE = "gender"
 GROUPS, MOST_PEOPLE = ("woman", "man"), 4_000
 HIDDEN_PEOPLE, TWO_PARTY_EPSILON = 300, 1
+SIGNALS = ["like_video", "share", "follow", "finish", "download", "long_view"]
 SCORES = [step / 20 for step in range(21)]
 
 # What the examples of the contracts leave open. A person's lifetime cap allows about epsilon 2.
@@ -49,8 +50,8 @@ CHANGES: Mapping[str, Mapping[str, Any]] = {
         "places": None,
         "epsilon": "1",
     },
-    "reo": {"epsilon": "2", "rows_per_person": 10, "signals": ["like_video"]},
-    "envy-freeness": {"steps": 5000, "epsilon": "1.5", "arms_per_person": 1},
+    "reo": {"epsilon": "2", "rows_per_person": 3, "signals": SIGNALS},
+    "envy-freeness": {"steps": 5000, "epsilon": "1.5", "targets": 60, "arms": 37},
 }
 
 console = Console(highlight=False, soft_wrap=True)

@@ -10,8 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from auditor_client.kinds.forecasts import AudienceFacts
-from privacy.plans import PLANS
-from privacy.plans.part import Part, PublicAudience
+from privacy.plans import PLANS, PublicAudience
 from privacy.tables.mechanisms import GAUSSIAN, NOISY_MAX, TREE, exact_scale
 from privacy.tables.tree_shape import best_branching, nodes_of_prefix
 
@@ -57,7 +56,7 @@ def planned_parts(request: Any, audience: AudienceFacts) -> dict[str, PlannedPar
     return {part.name: _planned(part) for part in parts}
 
 
-def _planned(part: Part) -> PlannedPart:
+def _planned(part: Any) -> PlannedPart:
     bounds = part.bounds
     written = exact_scale(part.mechanism, bounds.shape, bounds.added, part.parameter)
     if written.startswith("sqrt("):
