@@ -1,4 +1,4 @@
-"""What the books need of bodies and facts, by kind of entry; other members are let be."""
+"""Members of bodies and facts that the balances need, by kind of entry; others are ignored."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, TypeVar, get_args
